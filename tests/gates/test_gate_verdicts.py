@@ -211,6 +211,19 @@ def test_a_run_and_itself_and_unknown_baselines_are_refused() -> None:
         judged(run, "mian", regression=[rule])
 
 
+def test_wrong_arguments_of_python_are_named() -> None:
+    call: Any = benchwright.gate
+    with pytest.raises(UsageError, match=r"has no option 'polcy'\. Did you mean 'policy'"):
+        call(1, policy={}, polcy={})
+    with pytest.raises(UsageError, match="policy is 3; expected the path of a TOML file"):
+        call(1, policy=3)
+    with pytest.raises(UsageError, match=r"run is 1\.5"):
+        call(1.5, policy={"failures": {"max": 1}})
+    blessing: Any = bless
+    with pytest.raises(UsageError, match="has no option 'nam'"):
+        blessing(1, nam="x")
+
+
 def test_cost_is_that_of_model_and_judges_and_needs_all_prices() -> None:
     from dataclasses import replace
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
+from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Never, TypeAlias
 
 from msgspec.structs import replace
 
 from benchwright.config import keywords_in_errors
-from benchwright.core import NotFoundError, RunKind, UsageError, kind_title
+from benchwright.core import NotFoundError, RunKind, UsageError, kind_title, suggest
 from benchwright.gates import (
     Baseline,
     Blessed,
@@ -46,12 +47,14 @@ def gate(
     policy: str | os.PathLike[str] | Mapping[str, object] | Policy,
     baseline: AnyRun | None = None,
     workspace: str | os.PathLike[str] | None = None,
+    **unknown: Never,
 ) -> Verdict:
     """Judge a run by a policy: a file, or its tables. `baseline` is a name, a run, or a portable baseline; without it, the
     name of the run's benchmark counts where it is blessed.
 
     NotFoundError for a run, a policy or a baseline that is not there, ConfigError for a policy that cannot be used.
     """
+    _refuse_unknown(gate, unknown)
     rules = _policy(policy)
     place = existing_workspace(Path.cwd(), None if workspace is None else Path(workspace))
     store = open_existing(place)
@@ -73,11 +76,13 @@ def bless(
     name: str | None = None,
     force: bool = False,
     workspace: str | os.PathLike[str] | None = None,
+    **unknown: Never,
 ) -> Blessed:
     """Let a name stand for a run, or for a portable baseline, from now on. Without a name, that of its benchmark.
 
     UsageError for a run that is not complete or comparable, unless forced.
     """
+    _refuse_unknown(bless, unknown)
     place = find_workspace(Path.cwd(), None if workspace is None else Path(workspace))
     store = open_existing(place)
     with nullcontext() if store is None else store:
@@ -102,13 +107,25 @@ def export_baseline(
         return write_baseline(Path(path).expanduser(), _portable(store, run, place))
 
 
+def _refuse_unknown(function: Callable[..., object], unknown: Mapping[str, object]) -> None:
+    for name in unknown:
+        known = [
+            each for each, kind in signature(function).parameters.items() if kind.kind is kind.KEYWORD_ONLY
+        ]
+        raise UsageError(f"{function.__name__}() has no option {name!r}.{suggest(name, known)}")
+
+
 def _policy(policy: str | os.PathLike[str] | Mapping[str, object] | Policy) -> Policy:
     if isinstance(policy, Policy):
         found = policy
     elif isinstance(policy, Mapping):
         found = policy_of(policy, "policy")
-    else:
+    elif isinstance(policy, str | os.PathLike):
         found = read_policy(Path(policy).expanduser())
+    else:
+        raise UsageError(
+            f"gate(): policy is {policy!r}; expected the path of a TOML file, or a dict with its tables"
+        )
     if any(rule.kind == "load" for rule in found.rules):
         from benchwright.gates import check_figures
 
