@@ -27,6 +27,7 @@ from benchwright.core import (
     StepValues,
     TokenUsage,
     UsageError,
+    safe_name,
 )
 from benchwright.reports import (
     WorkTask,
@@ -36,7 +37,7 @@ from benchwright.reports import (
     record_work_tasks,
 )
 from benchwright.reports.files import work_folder
-from benchwright.reports.files.work_folder import safe_name, task_files
+from benchwright.reports.files.work_folder import task_files
 from benchwright.store import RunRecord, Store
 
 Record = Callable[..., RunRecord]

@@ -138,6 +138,7 @@ from benchwright.core._texts import (
     printable,
     printable_json,
     rfc3339,
+    safe_name,
     shown,
     suggest,
 )
@@ -298,6 +299,7 @@ __all__ = [
     "reply_to_json",
     "rfc3339",
     "row_hash",
+    "safe_name",
     "sample_of",
     "score_columns",
     "score_fields",

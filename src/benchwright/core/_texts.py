@@ -22,6 +22,27 @@ def normalise_name(name: str) -> str:
     return _NOT_ALLOWED.sub("_", name.lower()).strip("_")[:50]
 
 
+_LONGEST_NAME = 120
+"""Bytes of a file's name; an ending such as `_failed.jsonl` still fits into the 255 that file systems allow."""
+
+
+def safe_name(name: str) -> str:
+    """The name with what a file system may refuse replaced by `_`; letters of any script stay.
+
+    >>> safe_name("org/model:7b"), safe_name(".."), safe_name("CON")
+    ('org_model_7b', '_', 'CON_')
+    """
+    # Patterns as texts: few commands need them, and all load this module.
+    safe = re.sub(r'[\x00-\x1f\x7f<>:"/\\|?*]+|\s+', "_", name.encode("utf-8", "replace").decode()).strip(
+        ". "
+    )
+    while len(safe.encode()) > _LONGEST_NAME:
+        safe = safe[:-1]
+    if re.fullmatch(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?", safe):
+        safe += "_"
+    return safe or "_"
+
+
 def suggest(name: str, known: Iterable[str]) -> str:
     """` Did you mean …?` for the nearest known name, or an empty text when none is near."""
     from difflib import get_close_matches  # only on the way to an error

@@ -58,9 +58,6 @@ from benchwright.reports.files.work_folder import (
 from benchwright.reports.files.work_folder import (
     record_work_tasks as record_work_tasks,
 )
-from benchwright.reports.files.work_folder import (
-    safe_name as safe_name,
-)
 from benchwright.reports.files.work_folder import write_work_folder as write_work_folder
 from benchwright.reports.html.load import load_page as load_page
 from benchwright.reports.html.pages import result_fragment as result_fragment

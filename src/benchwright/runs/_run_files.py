@@ -8,13 +8,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchwright.benchmarks import RecordedSample
-from benchwright.core import BenchwrightError, Outcome, UsageError, decode_score, load_json, reply_from_json
+from benchwright.core import (
+    BenchwrightError,
+    Outcome,
+    UsageError,
+    decode_score,
+    load_json,
+    reply_from_json,
+    safe_name,
+)
 from benchwright.engine import InterruptedRunError, Performed, Prepared, RunGroup
 from benchwright.reports import (
     EVAL_REPORT,
     RunSamples,
     benchmark_details,
-    safe_name,
     write_reports,
     write_run_config,
     write_run_files,

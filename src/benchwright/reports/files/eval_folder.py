@@ -16,11 +16,10 @@ import orjson
 from msgspec import Struct
 from msgspec.structs import replace
 
-from benchwright.core import JsonObject, RunSummary, known_secrets, replacing, write_whole
+from benchwright.core import JsonObject, RunSummary, known_secrets, replacing, safe_name, write_whole
 from benchwright.reports.files.eval_metrics import RUN_TIMES, last_start, metrics_document
 from benchwright.reports.files.eval_samples import EXCHANGES, exchanges, exchanges_page, prediction
 from benchwright.reports.files.run_files import dump_yaml, indented_json, results_document
-from benchwright.reports.files.work_folder import safe_name
 from benchwright.reports.views.command import versioning
 from benchwright.reports.views.runs import RunDetails
 from benchwright.reports.views.samples import RunSamples

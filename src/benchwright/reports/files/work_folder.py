@@ -6,7 +6,6 @@ The samples of each run stream by once, and each file is there whole or not.
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -24,6 +23,7 @@ from benchwright.core import (
     UsageError,
     encode_json,
     replacing,
+    safe_name,
     suggest,
     write_whole,
 )
@@ -37,10 +37,6 @@ from benchwright.reports.views.work_table import WorkRun, WorkTable, WorkTask, w
 
 RUNS_FILE = "runs.json"
 """Maps tasks to runs, so that the folder can be used again."""
-_UNSAFE = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]+|\s+')
-_RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
-_LONGEST = 120
-"""Bytes of a name; an ending such as `_failed.jsonl` still fits into the 255 that file systems allow."""
 FAILED = "_failed"
 """After a dataset's name: the file of its failed samples."""
 
@@ -132,20 +128,6 @@ class TaskFiles(NamedTuple):
     """Folder of its model."""
     dataset: str
     """Its files, without their endings."""
-
-
-def safe_name(name: str) -> str:
-    """The name with what a file system may refuse replaced by `_`; letters of any script stay.
-
-    >>> safe_name("org/model:7b"), safe_name(".."), safe_name("CON")
-    ('org_model_7b', '_', 'CON_')
-    """
-    safe = _UNSAFE.sub("_", name.encode("utf-8", "replace").decode()).strip(". ")
-    while len(safe.encode()) > _LONGEST:
-        safe = safe[:-1]
-    if _RESERVED.fullmatch(safe):
-        safe += "_"
-    return safe or "_"
 
 
 def task_files(tasks: Sequence[WorkTask]) -> tuple[list[TaskFiles], list[str]]:
