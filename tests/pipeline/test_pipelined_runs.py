@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 from collections.abc import Callable, Iterator
@@ -180,12 +181,14 @@ def test_a_client_error_stops_the_run_at_once(rows: Path, parallelism: int, fine
             rows, None, RaiseClientErrors(), FailedRequests(),
             model_url=url, model_id="m", parallelism=parallelism, max_retries=0,
         )  # fmt: skip
+        assert len(seen) <= fine + parallelism
         over.set()
+        resumed = benchwright.resume(result.run_id, workspace=rows.parent)
+    assert resumed.summary.outcomes["scored"] == 5
     assert result.exit_code == 1
     assert "stopped by raise_client_errors: 401" in result.stopped_because
     assert any("raise_client_errors" in note for note in result.summary.notes)
     assert result.summary.outcomes["request_failed"] == 1
-    assert len(seen) <= fine + parallelism
     assert '"no entry"' in (result.folder / LOG_FILE).read_text()
 
 
@@ -332,7 +335,7 @@ def test_each_model_of_a_suite_has_its_own_pipeline(rows: Path) -> None:
         assert {body["user"] for body in second.bodies} == {"two"}
 
 
-def test_judges_are_left_alone(tmp_path: Path) -> None:
+def test_judges_and_workflows_pass_no_pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = tmp_path / "rows.csv"
     rows.write_text("question,answer\nq0,a0\n")
     with recording(echo) as server, recording("GRADE: C") as judge:
@@ -343,6 +346,13 @@ def test_judges_are_left_alone(tmp_path: Path) -> None:
         assert result.exit_code == 0
         assert [message["role"] for message in judge.bodies[0]["messages"]] == ["user"]
         assert server.bodies[0]["messages"][0]["content"] == "S"
+    table = '[models.brief]\nbase_url = "http://127.0.0.1:9"\nmodel = "j"\npipeline = { params_to_add = { x = 1 } }\n'
+    (tmp_path / "benchwright.toml").write_text(table)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match="requests to judges pass no pipeline"):
+        run(rows, None, qa_metrics="judge", judge_model="brief")
+    with pytest.raises(UsageError, match="which calls of workflows do not pass"):
+        asyncio.run(benchwright.call_llm("brief", "j", [{"role": "user", "content": "Hi"}]))
 
 
 def test_what_contradicts_itself_is_refused_before_anything_is_sent(rows: Path) -> None:

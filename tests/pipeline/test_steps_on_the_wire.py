@@ -278,8 +278,8 @@ def test_streamed_replies_are_logged_whole(tmp_path: Path) -> None:
             *(b"data: " + encode_json(each) + b"\n\n" for each in (*pieces, last)), b"data: [DONE]\n\n"
         )  # type: ignore[arg-type]
 
-    asked = [request({**BODY, "stream": True})] * 2
-    replies, _ = exchanged([ResponseLogging(max_responses=1)], tmp_path, *asked, handler=streams)
+    steps = [PayloadModifier(params_to_add={"stream": True}), ResponseLogging(max_responses=1)]
+    replies, _ = exchanged(steps, tmp_path, request(), request(), handler=streams)
     assert [reply.text for reply in replies] == ["ab", "ab"]
     (event,) = logged(tmp_path)
     assert event["body"].count("data: ") == 4

@@ -47,8 +47,13 @@ _SHORT: Mapping[str, tuple[str, str]] = {
 }
 """Short flags, with the step and the setting that each stands for; no setting: it switches the step on. Steps run in this order."""
 _SWITCHES = {step: flag for flag, (step, setting) in reversed(list(_SHORT.items())) if not setting}
-_NEITHER = ("mode", "endpoint_type", "output_dir", "logging_aggregated_stats_interval")
-"""What the older package needs to know, and this one does not."""
+_NEITHER = {
+    "mode": "requests pass no proxy",
+    "endpoint_type": "the benchmark says how the model is asked, or --model-type",
+    "output_dir": "logs are in the run's folder",
+    "logging_aggregated_stats_interval": "statistics are computed when the run ends",
+}
+"""What the older package needs to know and this one does not, and why."""
 _BESIDE_LIST = ("interceptors", "post_eval_hooks", "log_failed_requests", *_NEITHER)
 _UNSUPPORTED = {
     "use_nvcf": "functions of NVCF are not called; give the URL of an OpenAI-compatible server",
@@ -205,9 +210,9 @@ class _Reader:
             )
 
     def _note_neither(self, given: dict[str, object]) -> None:
-        for name in _NEITHER:
+        for name, why in _NEITHER.items():
             if given.pop(name, None) is not None:
-                self.notes.append(f"{self._where}: {name} has no effect here: requests pass no proxy")
+                self.notes.append(f"{self._where}: {name} has no effect here: {why}")
 
     def _read_entry(self, entry: object, where: str) -> None:
         if isinstance(entry, PipelineStep):

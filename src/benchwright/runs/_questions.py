@@ -129,6 +129,11 @@ def named_judge(named: str, config: ConfigFile | None) -> JsonObject:
         raise UsageError(
             f"a judge by name needs OpenAI's chat route, and [models.{named}] {why}. Choose another model"
         )
+    if model.pipeline is not None and model.pipeline.changing:
+        raise UsageError(
+            f"requests to judges pass no pipeline, and [models.{named}] has one that changes them. Choose another model, or "
+            "describe the judge: --judge-url URL --judge-id ID"
+        )
     found: JsonObject = {"url": model.base_url, "model_id": model.model}
     for key, value in (
         ("api_key", model.api_key_name),

@@ -177,6 +177,11 @@ def _model(
         )
     chosen = choose_model(RunOptions(model=provider, api_key_name=api_key_name), config)
     endpoint = chosen.endpoint
+    if chosen.pipeline is not None and chosen.pipeline.changing:
+        raise UsageError(
+            f"call_llm: [models.{provider}] has a pipeline that changes requests or replies, which calls of workflows do not "
+            "pass. Name a model without one"
+        )
     if not isinstance(endpoint, EndpointSettings):
         assert isinstance(endpoint, DemoSettings)
         return endpoint, chosen.generation
