@@ -394,4 +394,5 @@ def test_a_load_test_sends_what_the_steps_make_of_its_requests(rows: Path) -> No
         assert len(received) >= 4
         assert all(each.body["messages"][0]["content"] == "S" for each in received)
         assert all(each.headers["x-load"] == ["1"] for each in received)
-    assert (result.folder / LOG_FILE).exists()
+        assert all(each.headers["x-api-key"] == ["kept-out-of-sight-1234"] for each in received)
+    assert "kept-out-of-sight-1234" not in (result.folder / LOG_FILE).read_text()

@@ -89,7 +89,7 @@ def payload_change(step: PayloadModifier) -> BodyStep | None:
         return None
 
     def change(body: JsonObject) -> JsonObject:
-        changed: JsonObject = _without(body, removed) if removed and _holds(body, removed) else dict(body)
+        changed: JsonObject = _without(body, removed) if removed else body.copy()
         changed.update(added)
         for old, new in renamed.items():
             if old in changed:
@@ -99,29 +99,34 @@ def payload_change(step: PayloadModifier) -> BodyStep | None:
     return BodyStep(step.name, change)
 
 
+_NESTED = frozenset((dict, list))
+
+
 def _holds(value: Any, names: frozenset[str]) -> bool:
     """Whether a field of one of these names is anywhere. Looking costs less than building all anew."""
     if type(value) is dict:
         if not names.isdisjoint(value):
             return True
         value = value.values()
+    if _NESTED.isdisjoint(map(type, value)):
+        return False
     for entry in value:  # noqa: SIM110  # a generator would cost as much as all the rest
-        if (type(entry) is dict or type(entry) is list) and _holds(entry, names):
+        if type(entry) in _NESTED and _holds(entry, names):
             return True
     return False
 
 
 def _without(value: Any, names: frozenset[str]) -> Any:
     """The value without these fields; parts that have none of them are shared."""
-    if type(value) is dict:
-        kept = {name: entry for name, entry in value.items() if name not in names}
-        for name, entry in kept.items():
-            if (type(entry) is dict or type(entry) is list) and _holds(entry, names):
-                kept[name] = _without(entry, names)
-        return kept
-    return [
-        _without(entry, names) if type(entry) is dict or type(entry) is list else entry for entry in value
-    ]
+    if type(value) is not dict:
+        return [_without(entry, names) if type(entry) in _NESTED else entry for entry in value]
+    kept = value.copy()
+    for name in names:
+        kept.pop(name, None)
+    for name, entry in kept.items():
+        if type(entry) in _NESTED and _holds(entry, names):
+            kept[name] = _without(entry, names)
+    return kept
 
 
 def header_changes(steps: Sequence[PayloadModifier]) -> list[PayloadModifier]:

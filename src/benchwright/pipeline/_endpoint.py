@@ -86,7 +86,7 @@ class PipelineEndpoint:
                 reply = await self._endpoint.send(request)
             else:
                 reply = await self._endpoint.send(request, planned=planned)  # type: ignore[call-arg]
-            if self._log is not None:
+            if self._log is not None and (reply.failure is not None or not self._by_http):
                 self._log.ended(request, reply, by_http=self._by_http)
         for step, on_reply, observes in self._after:
             try:

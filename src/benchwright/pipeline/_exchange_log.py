@@ -50,6 +50,10 @@ class ExchangeLog:
             self._saved_in = Path(saving.cache_dir).expanduser() if saving.cache_dir else self._saved_in
             self._save_requests = _limit(saving.max_saved_requests) if saving.value("save_requests") else 0
             self._save_replies = _limit(saving.max_saved_responses) if saving.value("save_responses") else 0
+        self.wants_requests = self._requests_left > 0 or self._save_requests > 0
+        """Whether the next request is written."""
+        self.wants_replies = self._replies_left > 0 or self._save_replies > 0
+        """Whether the next good reply is."""
         self._files: dict[Path, IO[bytes]] = {}
         self.notes: list[str] = []
         """What could not be written."""
@@ -61,11 +65,6 @@ class ExchangeLog:
         saves = saving is not None and (saving.value("save_requests") or saving.value("save_responses"))
         return saves or any(settings.find(form) for form in (RequestLogging, ResponseLogging, FailedRequests))
 
-    @property
-    def reads_bodies(self) -> bool:
-        """Whether the body of the next good reply is needed."""
-        return self._replies_left > 0 or self._save_replies > 0
-
     def sent(self, url: str, headers: Pairs, payload: bytes) -> None:
         """A request is on its way."""
         if self._requests_left > 0:
@@ -75,6 +74,7 @@ class ExchangeLog:
         if self._save_requests > 0:
             self._save_requests -= 1
             self._write(self._saved_in / "requests.jsonl", {"url": public_url(url), "body": _value(payload)})
+        self.wants_requests = self._requests_left > 0 or self._save_requests > 0
 
     def answered(
         self, url: str, sent: Pairs, payload: bytes, status: int, headers: Pairs, body: bytes
@@ -89,6 +89,7 @@ class ExchangeLog:
                 self._save_replies -= 1
                 saved: JsonObject = {"request": _value(payload), "status": status, "body": _value(body)}
                 self._write(self._saved_in / "responses.jsonl", saved)
+            self.wants_replies = self._replies_left > 0 or self._save_replies > 0
         elif self._failures:
             request = self._request(url, sent, payload, RequestLogging())
             reply = {"status": status, "headers": _masked(headers), "body": _shown(body)}

@@ -46,13 +46,14 @@ class LoggedTransport:
     ) -> HttpReply:
         """Send and read the whole reply."""
         log = self._log
-        log.sent(url, headers.items(), payload)
+        if log.wants_requests:
+            log.sent(url, headers.items(), payload)
         try:
             reply = await self._transport.post(url, payload, headers, timeout_s, stamps)
         except TransportFailure as failure:
             log.failed(url, headers.items(), payload, str(failure))
             raise
-        if reply.status != 200 or log.reads_bodies:
+        if reply.status != 200 or log.wants_replies:
             log.answered(url, headers.items(), payload, reply.status, header_pairs(reply.headers), reply.body)
         return reply
 
@@ -61,13 +62,14 @@ class LoggedTransport:
     ) -> HttpStream:
         """Send and return as soon as the reply's head is there."""
         log = self._log
-        log.sent(url, headers.items(), payload)
+        if log.wants_requests:
+            log.sent(url, headers.items(), payload)
         try:
             stream = await self._transport.stream(url, payload, headers, timeout_s, stamps)
         except TransportFailure as failure:
             log.failed(url, headers.items(), payload, str(failure))
             raise
-        if stream.status == 200 and not log.reads_bodies:
+        if stream.status == 200 and not log.wants_replies:
             return stream
         return _LoggedStream(stream, log, url, payload, headers)
 

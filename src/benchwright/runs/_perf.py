@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace as replace_struct
 
-from benchwright.config import ConfigFile, LoadOptions, RunOptions
+from benchwright.config import ConfigFile, LoadOptions, RunOptions, resolve_headers
 from benchwright.core import JsonObject, RunStatus, StepValues, UsageError, public_url
 from benchwright.datasets import hub_commits
 from benchwright.demo import DemoSettings
@@ -252,14 +252,19 @@ def _endpoints(
     return (first, *(replace(first, url=url) for url in more))
 
 
-def _within_pipeline(ready: _Ready) -> Sequence[EndpointSettings | OpenableSettings]:
-    """The servers, each within the pipeline of the test."""
+def _opened_as(ready: _Ready) -> Sequence[EndpointSettings | OpenableSettings]:
+    """The servers as they are opened: headers with the values of the environment, which are never recorded, and each
+    within the pipeline of the test."""
+    models = [
+        replace(each, headers=resolve_headers(each.headers)) if isinstance(each, EndpointSettings) else each
+        for each in ready.endpoints
+    ]
     pipeline = ready.prepared.settings.steps
     if pipeline is None:
-        return ready.endpoints
+        return models
     from benchwright.pipeline import PipelinedModel
 
-    return [PipelinedModel(each, pipeline, ready.run.folder) for each in ready.endpoints]
+    return [PipelinedModel(each, pipeline, ready.run.folder) for each in models]
 
 
 def _urls(endpoints: Sequence[EndpointSettings | DemoSettings]) -> tuple[str, ...]:
@@ -341,7 +346,7 @@ async def _load(
         test.ended(record)
         progress.add(record)
 
-    crew = await open_crew(settings, ready.requests, _within_pipeline(ready), ended)
+    crew = await open_crew(settings, ready.requests, _opened_as(ready), ended)
     server = ServerWatch(ready.endpoints if ready.server_metrics else ())
     test = LoadTest(
         settings, crew, server=server,
