@@ -378,7 +378,10 @@ def test_what_contradicts_itself_is_refused_before_anything_is_sent(rows: Path) 
         assert server.bodies == []
 
 
-def test_a_load_test_sends_what_the_steps_make_of_its_requests(rows: Path) -> None:
+def test_a_load_test_sends_what_the_steps_make_of_its_requests(
+    rows: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PIPELINE_TEST_KEY", "kept-out-of-sight-1234")
     with recording(echo) as server:
         steps = [SystemMessage("S"), PayloadModifier(headers_to_add={"X-Load": "1"}), RequestLogging()]
         result = benchwright.perf(
@@ -389,6 +392,7 @@ def test_a_load_test_sends_what_the_steps_make_of_its_requests(rows: Path) -> No
             requests=4,
             concurrency=2,
             pipeline=steps,
+            headers={"X-Api-Key": "${PIPELINE_TEST_KEY}"},
         )
         received = [each for each in server.received if each.path.endswith("completions")]
         assert len(received) >= 4
