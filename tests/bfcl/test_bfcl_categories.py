@@ -37,8 +37,8 @@ def test_every_category_and_group_is_an_evaluation() -> None:
     assert evaluation_of("bfclv3_ast").native_calling is True  # type: ignore[union-attr]
 
 
-def board(**right_of: tuple[int, int]) -> Scoreboard:
-    scores = Scoreboard()
+def board(version: str = "v3", **right_of: tuple[int, int]) -> Scoreboard:
+    scores = Scoreboard(version)
     for category, (right, rows) in right_of.items():
         for number in range(rows):
             correct = number < right
@@ -81,3 +81,24 @@ def test_a_complete_run_gives_the_official_formulas() -> None:
         (figures["live_overall"] + figures["non_live_overall"] + 0.5) / 3
     )
     assert not any("not comparable" in note for note in scores.remarks())
+
+
+def test_version_4_has_averages_of_its_own_and_never_has_all_of_them() -> None:
+    scores = board(
+        "v4",
+        **dict.fromkeys(CATEGORIES, (1, 2))
+        | {"simple": (2, 2), "live_multiple": (8, 8), "irrelevance": (0, 2), "multi_turn_base": (2, 2)},
+    )
+    figures = scores.figures()
+    assert figures["non_live_overall"] == pytest.approx(((1 + 0.5 + 0.5) / 3 + 1.5) / 4)
+    assert figures["live_overall"] == pytest.approx((8 + 3) / 14)
+    assert figures["irrelevance_overall"] == pytest.approx(0.25)
+    tenths = sum(figures[name] for name in ("non_live_overall", "live_overall", "irrelevance_overall"))
+    assert figures["overall"] == pytest.approx((10 * tenths + 30 * 2.5 / 4) / 60)
+    assert any("overall (without agentic)" in note for note in scores.remarks())
+
+
+@pytest.mark.parametrize("task", ["memory_kv", "simple,web_search", "agentic", "format_sensitivity"])
+def test_what_version_4_adds_is_refused_with_the_reason(task: str) -> None:
+    with pytest.raises(UsageError, match=r"of version v4 is not evaluated: .*(web|stores|system messages)"):
+        categories_of(task)

@@ -104,10 +104,11 @@ def test_every_expected_response_must_have_been_given() -> None:
     assert "2.5" in str(verdict.message)
 
 
-def test_published_classes_are_loaded_by_path_and_name_what_they_lack(tmp_path: Path) -> None:
+@pytest.mark.parametrize("neighbour", [".long_context", "published.checker.func_source_code.long_context"])
+def test_published_classes_are_loaded_by_path_and_name_what_they_lack(tmp_path: Path, neighbour: str) -> None:
     (tmp_path / "long_context.py").write_text("PAD = 7\n")
     (tmp_path / "ticket_api.py").write_text(
-        "from .long_context import PAD\nclass TicketAPI:\n    def __init__(self):\n        self.pad = PAD\n"
+        f"from {neighbour} import PAD\nclass TicketAPI:\n    def __init__(self):\n        self.pad = PAD\n"
         "    def pads(self):\n        return {'pad': self.pad}\n"
     )
     (tmp_path / "math_api.py").write_text("import no_such_library\n")

@@ -198,7 +198,7 @@ def load_evaluation(definition: Definition) -> BenchmarkSpec:
         base_dir=Path(definition.folder),
         headline="correct",
         partial_metrics=tuple(CATEGORIES),
-        derive=_Scores,
+        derive=partial(_Scores, rows.folder.version),
         doubts=tuple(doubts),
         family="bfcl",
         write_files=partial(write_result_files, rows.folder.version),
@@ -242,8 +242,8 @@ def _task(rows: EvaluationRows, row: Row) -> ToolTask:
 class _Scores(Scoreboard):
     """The scoreboard, what the lenient reading adds, and what to do about calls that a server left in the text."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, version: str) -> None:
+        super().__init__(version)
         self._as_text = 0
         self._readings = Readings()
 

@@ -5,24 +5,27 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from benchwright.bfcl._categories import CATEGORIES, GROUPS, Category
-from benchwright.bfcl._scores import AVERAGES, Scoreboard
+from benchwright.bfcl._scores import Scoreboard
 from benchwright.core import Row, exact_json, write_whole
 
 FAILED = "Error during inference:"
 """What the result of a failed request begins with."""
 
-_TABLES: Mapping[str, Sequence[str]] = {
-    "data_non_live": (*GROUPS["non_live"], *(a.name for a in AVERAGES if a.name.startswith("non_live"))),
-    "data_live": (*GROUPS["live"], *(a.name for a in AVERAGES if a.name.startswith("live"))),
-    "data_multi_turn": (*GROUPS["multi_turn"], "multi_turn_overall"),
-    "data_overall": ("overall", "non_live_overall", "live_overall", "multi_turn_overall"),
-}
-"""CSV files, and the columns of each."""
+
+def _tables(board: Scoreboard) -> dict[str, list[str]]:
+    """CSV files, and the columns of each."""
+    names = [average.name for average in board.averages_of]
+    return {
+        "data_non_live": [*GROUPS["non_live"], *(name for name in names if name.startswith("non_live"))],
+        "data_live": [*GROUPS["live"], *(name for name in names if name.startswith("live"))],
+        "data_multi_turn": [*GROUPS["multi_turn"], "multi_turn_overall"],
+        "data_overall": ["overall", *(name for name in names if name.endswith("_overall"))],
+    }
 
 
 class ScoreFiles:
@@ -33,7 +36,7 @@ class ScoreFiles:
         self._model = model
         self._wrong: dict[str, list[dict[str, Any]]] = {}
         self._unscored: Counter[str] = Counter()
-        self.board = Scoreboard()
+        self.board = Scoreboard(version)
 
     @property
     def failed(self) -> int:
@@ -91,7 +94,7 @@ def write_tables(folder: Path, board: Scoreboard, model: str) -> None:
     figures = board.figures()
     incomplete = {name for name, _, gaps in board.averages() if gaps}
     folder.mkdir(parents=True, exist_ok=True)
-    for table, columns in _TABLES.items():
+    for table, columns in _tables(board).items():
         text = io.StringIO(newline="")
         writer = csv.writer(text)
         writer.writerow(["model", *columns, "incomplete"])
@@ -101,8 +104,12 @@ def write_tables(folder: Path, board: Scoreboard, model: str) -> None:
 
 
 def result_file(folder: Path, category: Category, version: str, kind: str) -> Path:
-    """The file of a category; `kind` is `result` or `score`."""
-    return folder / category.file_name(version).replace(".json", f"_{kind}.json")
+    """The file of a category; `kind` is `result` or `score`. Version 4 has a folder for each kind of category."""
+    name = category.file_name(version).replace(".json", f"_{kind}.json")
+    if version != "v4":
+        return folder / name
+    level = "live" if category.live else "multi_turn" if category.check == "multi_turn" else "non_live"
+    return folder / level / name
 
 
 def write_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:

@@ -32,10 +32,13 @@ class Average:
     name: str
     parts: tuple[str, ...]
     by_rows: bool = False
-    """Whether parts weigh as much as they have rows; otherwise all weigh the same."""
+    """Whether parts weigh as much as they have rows."""
+    weights: tuple[float, ...] = ()
+    """What each part weighs; empty: all weigh the same."""
 
 
-AVERAGES: tuple[Average, ...] = (
+_LIVE_AST = ("live_simple", "live_multiple", "live_parallel", "live_parallel_multiple")
+_V3: tuple[Average, ...] = (
     Average("non_live_simple_ast", ("simple", "java", "javascript")),
     Average("non_live_simple_exec", ("exec_simple", "rest")),
     Average("non_live_ast", ("non_live_simple_ast", "multiple", "parallel", "parallel_multiple")),
@@ -48,12 +51,25 @@ AVERAGES: tuple[Average, ...] = (
             "irrelevance",
         ),
     ),
-    Average("live_ast", ("live_simple", "live_multiple", "live_parallel", "live_parallel_multiple"), True),
+    Average("live_ast", _LIVE_AST, True),
     Average("live_overall", GROUPS["live"], True),
     Average("multi_turn_overall", GROUPS["multi_turn"]),
     Average("overall", ("live_overall", "non_live_overall", "multi_turn_overall")),
 )  # fmt: skip
-"""In an order in which each rests only on what comes before it."""
+_V4: tuple[Average, ...] = (
+    Average("non_live_simple_ast", ("simple", "java", "javascript")),
+    Average("non_live_overall", ("non_live_simple_ast", "multiple", "parallel", "parallel_multiple")),
+    Average("live_overall", _LIVE_AST, True),
+    Average("irrelevance_overall", ("irrelevance", "live_irrelevance")),
+    Average("multi_turn_overall", GROUPS["multi_turn"]),
+    Average(
+        "overall",
+        ("non_live_overall", "live_overall", "irrelevance_overall", "multi_turn_overall", "agentic"),
+        weights=(10, 10, 10, 30, 40),
+    ),
+)
+AVERAGES: Mapping[str, tuple[Average, ...]] = {"v3": _V3, "v4": _V4}
+"""By the version of the data, in an order in which each rests only on what comes before it."""
 
 
 _MOST_NAMES = 3
@@ -62,7 +78,9 @@ _MOST_NAMES = 3
 class Scoreboard:
     """Implements `Derived`: takes the scores of samples, gives figures by category and averages."""
 
-    def __init__(self) -> None:
+    def __init__(self, version: str = "v3") -> None:
+        self.averages_of = AVERAGES[version]
+        """Which averages there are."""
         self._tallies: dict[str, Tally] = {}
 
     def add(self, scores: Mapping[str, Any]) -> None:
@@ -94,17 +112,17 @@ class Scoreboard:
         values = {name: tally.accuracy for name, tally in self._tallies.items()}
         rows = {name: tally.rows for name, tally in self._tallies.items()}
         lacking: dict[str, tuple[str, ...]] = dict.fromkeys(self._tallies, ())
-        for average in AVERAGES:
+        for average in self.averages_of:
             there = [part for part in average.parts if part in values]
-            missing = [lacking.get(part, _leaves(part)) for part in average.parts]
+            missing = [
+                lacking.get(part) or self._leaves(part) for part in average.parts if lacking.get(part) != ()
+            ]
             gaps = tuple(dict.fromkeys(name for names in missing for name in names))
             if not there:
                 continue
-            if average.by_rows:
-                total = sum(rows[part] for part in there)
-                value = sum(values[part] * rows[part] for part in there) / total
-            else:
-                value = fmean(values[part] for part in there)
+            weight = dict(zip(average.parts, average.weights, strict=False))
+            weights = [rows[part] if average.by_rows else weight.get(part, 1) for part in there]
+            value = fmean((values[part] for part in there), weights)
             values[average.name] = value
             lacking[average.name] = gaps
             yield average.name, value, gaps
@@ -123,6 +141,13 @@ class Scoreboard:
             notes.append(f"wrong samples by their first fault: {listed}")
         return notes
 
+    def _leaves(self, part: str) -> tuple[str, ...]:
+        """The categories under a part."""
+        for average in self.averages_of:
+            if average.name == part:
+                return tuple(leaf for inner in average.parts for leaf in self._leaves(inner))
+        return (part,)
+
     def _errors(self) -> Counter[str]:
         total: Counter[str] = Counter()
         for tally in self._tallies.values():
@@ -132,11 +157,3 @@ class Scoreboard:
 
 def _without(gaps: Sequence[str]) -> str:
     return f"without {', '.join(gaps) if len(gaps) <= _MOST_NAMES else f'{len(gaps)} categories'}"
-
-
-def _leaves(part: str) -> tuple[str, ...]:
-    """The categories under a part."""
-    for average in AVERAGES:
-        if average.name == part:
-            return tuple(leaf for inner in average.parts for leaf in _leaves(inner))
-    return (part,)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 import importlib.util
 import json
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 from benchwright.core import BenchwrightError, DatasetError, UsageError
@@ -159,7 +161,7 @@ def _module(stem: str, source: Path) -> ModuleType:
     if full in sys.modules:
         return sys.modules[full]
     path = source / f"{stem}.py"
-    spec = importlib.util.spec_from_file_location(full, path)
+    spec = importlib.util.spec_from_file_location(full, path, loader=_Neighbourly(full, str(path)))
     if spec is None or spec.loader is None or not path.is_file():
         raise SimulationError(f"{path}: there is no such module; run benchwright fetch bfcl again")
     module = importlib.util.module_from_spec(spec)
@@ -173,3 +175,16 @@ def _module(stem: str, source: Path) -> ModuleType:
             f"{path.name} needs {missing}, which is not installed: pip install 'benchwright[bfcl]'"
         ) from None
     return module
+
+
+class _Neighbourly(SourceFileLoader):
+    """Reads `from PACKAGE.….func_source_code.x import y` as an import of the neighbour `x`: the package is not there."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        """Always from the source; compiled files hold the import as it was written."""
+        path = self.get_filename(fullname)
+        source = _OWN_PACKAGE.sub(b"from .", self.get_data(path))
+        return self.source_to_code(source, path)
+
+
+_OWN_PACKAGE = re.compile(rb"^from [\w.]+\.func_source_code\.", re.MULTILINE)
