@@ -257,3 +257,19 @@ def test_ground_truths_of_other_languages_that_no_text_can_give(
     assert (fault is None) is reachable
     if fault is not None:
         assert f"demands for x what no text of type {schema['type']}" in fault
+
+
+@pytest.mark.parametrize(
+    ("allowed", "reachable"), [([{"a": [1]}], False), ([{"a": [1]}, ""], True), ([{"a": [1, ""]}], True)]
+)
+def test_a_map_of_java_that_must_hold_something_cannot_be_read_from_a_text(
+    tmp_path: Path, allowed: list[Any], reachable: bool
+) -> None:
+    function = {"name": "f", "parameters": {"properties": {"x": {"type": "HashMap"}}, "required": ["x"]}}
+    answer = {"id": "java_0", "ground_truth": [{"f": {"x": allowed}}]}
+    folder = native(tmp_path, {"id": "java_0", "question": [ASK], "function": [function]}, answer, "java")
+    java = categories_of("java")
+    assert read_custom(folder, "native", java).doubts == []
+    found = read_custom(folder, "native", java, as_text=True)
+    assert found.hopeless == ([] if reachable else ["java_0"])
+    assert any("lost when calls are texts" in doubt for doubt in found.doubts) is not reachable

@@ -31,6 +31,10 @@ class CustomRows:
     """Each with `error`, and where known `file`, `category`, `line` and the raw `data`."""
     doubts: list[str] = field(default_factory=list)
     """Rows whose ground truth cannot pass, and other remarks."""
+    hopeless: list[str] = field(default_factory=list)
+    """Ids of rows whose ground truth cannot pass."""
+    as_text: bool = False
+    """Whether calls are read from texts."""
 
     def refuse(
         self, file: Path, category: str, error: str, line: int | None = None, data: str | None = None
@@ -51,10 +55,11 @@ def read_custom(
     template: Path | None = None,
     details: Path | None = None,
     skip_bad_rows: bool = False,
+    as_text: bool = False,
 ) -> CustomRows:
-    """Every row of a dataset. Raises DatasetError for a broken one, after writing all faults into the folder `details`;
+    """Every row of a dataset, whose calls are read from texts if `as_text` is set. Raises DatasetError for a broken one, after writing all faults into the folder `details`;
     with `skip_bad_rows` the other rows are taken."""
-    found = CustomRows()
+    found = CustomRows(as_text=as_text)
     if format == "native":
         if template is not None:
             raise DatasetError("data_template_path: only the openai format takes a template")
@@ -198,7 +203,8 @@ def _take(row: Row, category: Category, file: Path, line: int, found: CustomRows
     found.rows.append(row)
     if category.check != "ast":
         return
-    if (why := unreachable(row, category)) is not None:
+    if (why := unreachable(row, category, as_text=found.as_text)) is not None:
+        found.hopeless.append(row["id"])
         found.doubts.append(f"{file}:{line}: no call can pass: {why}")
     elif (why := misnamed(row)) is not None:
         found.doubts.append(f"{file}:{line}: {why}")

@@ -54,6 +54,8 @@ class EvaluationRows:
             self.provider.version if self.provider is not None else "v3",
         )  # fmt: skip
         self.doubts: list[str] = []
+        self.hopeless: set[str] = set()
+        """Ids of rows that no call can pass, which are told of in `doubts`."""
         self.categories, skipped = _runnable(categories_of(definition.task), definition)
         self.doubts += skipped
         if not self.categories:
@@ -100,9 +102,11 @@ class EvaluationRows:
             if not self.folder.has(category):
                 continue
             for row in self.folder.rows(category):
-                if category.check == "ast" and unreachable(row, category) is not None:
+                as_text = not self._definition.native_calling
+                if category.check == "ast" and unreachable(row, category, as_text=as_text) is not None:
                     hopeless.append(row["id"])
                 yield _slim(row)
+        self.hopeless.update(hopeless)
         if hopeless:
             self.doubts.append(
                 f"no call can pass by the ground truth of {len(hopeless)} rows: {', '.join(hopeless)}"
@@ -119,8 +123,10 @@ class EvaluationRows:
             template=Path(definition.template) if definition.template else None,
             details=definition.details,
             skip_bad_rows=definition.skip_bad_rows,
+            as_text=not definition.native_calling,
         )
         self.doubts += found.doubts
+        self.hopeless.update(found.hopeless)
         rows = [_slim(row) for row in found.rows]
         acting = [row for row in rows if "involved_classes" in row]
         self.doubts += doubtful_truths(acting, self.simulation)
@@ -194,7 +200,7 @@ def load_evaluation(definition: Definition) -> BenchmarkSpec:
         native_calling=definition.native_calling,
         tool_tasks=partial(_task, rows),
         limited=rows.limited,
-        gold=_gold,
+        gold=partial(_gold, rows),
         base_dir=Path(definition.folder),
         headline="correct",
         partial_metrics=tuple(CATEGORIES),
@@ -208,10 +214,11 @@ def load_evaluation(definition: Definition) -> BenchmarkSpec:
     )
 
 
-def _gold(row: Row) -> Any:
-    """The expected calls where calls can be made of them; `""` where that would need a renderer of other languages."""
+def _gold(rows: EvaluationRows, row: Row) -> Any:
+    """The expected calls where calls can be made of them; `""` where that would need a renderer of other languages, and
+    where it is known that none can pass."""
     category = CATEGORIES[row["category"]]
-    if category.check != "ast" or category.language != "python":
+    if category.check != "ast" or category.language != "python" or row["id"] in rows.hopeless:
         return ""
     truths = row.get("ground_truth", "")
     if not category.by_place or not truths:

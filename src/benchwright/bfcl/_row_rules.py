@@ -62,8 +62,9 @@ def truth_of(value: Any, name: str = "ground_truth") -> list[dict[str, dict[str,
     return ground_truth_of(value)
 
 
-def unreachable(row: Row, category: Category) -> str | None:
-    """Why no call can pass by a row's ground truth, if that is so: it is scored against itself."""
+def unreachable(row: Row, category: Category, *, as_text: bool = False) -> str | None:
+    """Why no call can pass by a row's ground truth, if that is so: it is scored against itself. `as_text` tells that calls
+    are read from texts."""
     functions, truths = row["function"], row["ground_truth"]
     by_name = {function["name"]: function for function in functions}
     calls = []
@@ -80,7 +81,10 @@ def unreachable(row: Row, category: Category) -> str | None:
                 f"the ground truth of {name} demands {', '.join(unknown)}, which its properties do not have"
             )
         if category.language != "python":  # the truth holds values, and calls hold their texts
-            if fault := _unwritable(name, expected, properties):
+            fault = _unwritable(name, expected, properties)
+            if fault is None and as_text and category.language == "java":
+                fault = _lost_map(name, expected)
+            if fault is not None:
                 return fault
             continue
         calls.append({document["name"]: _first(expected, parameters.get("required", ()))})
@@ -109,6 +113,18 @@ def _unwritable(name: str, expected: dict[str, Any], properties: dict[str, Any])
             of = f" of {items.get('type')}" if kind in _LISTS and isinstance(items, dict) else ""
             return f"the ground truth of {name} demands for {key} what no text of type {kind}{of} is read as: {allowed[0]!r}"
     return None
+
+
+def _lost_map(name: str, expected: dict[str, Any]) -> str | None:
+    """Which parameter wants a map with something in it: what is put into a map is lost when Java is read from a text."""
+    for key, allowed in expected.items():
+        if isinstance(allowed, list) and allowed and all(map(_is_full_map, allowed)):
+            return f"the ground truth of {name} demands entries of the map {key}, which are lost when calls are texts"
+    return None
+
+
+def _is_full_map(value: Any) -> bool:
+    return isinstance(value, dict) and any("" not in options for options in value.values())
 
 
 def _is_written(value: Any, schema: dict[str, Any]) -> bool:
