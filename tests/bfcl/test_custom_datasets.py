@@ -145,6 +145,9 @@ def without(row: dict[str, Any], key: str) -> dict[str, Any]:
         ({**OPENAI, "tool_calls_ground_truth": []}, '"tool_calls_ground_truth" must be .* at least one'),
         ({**OPENAI, "tool_calls_ground_truth": [{"a": 1, "b": 2}]}, "an expected call is"),
         ({**OPENAI, "category": "multi_turn_base"}, "use the native format"),
+        ({**OPENAI, "category": "simpel"}, "category 'simpel' is not evaluated.*simple"),
+        ({**OPENAI, "messages": "hello"}, "list of turns"),
+        ({**OPENAI, "tool_calls_ground_truth": "{"}, "expected|unexpected"),
     ],
 )
 def test_a_broken_row_stops_everything_with_its_line(tmp_path: Path, row: Any, message: str) -> None:
@@ -273,3 +276,16 @@ def test_a_map_of_java_that_must_hold_something_cannot_be_read_from_a_text(
     found = read_custom(folder, "native", java, as_text=True)
     assert found.hopeless == ([] if reachable else ["java_0"])
     assert any("lost when calls are texts" in doubt for doubt in found.doubts) is not reachable
+
+
+def test_byte_order_marks_and_line_ends_of_windows_change_nothing(tmp_path: Path) -> None:
+    file, bad = tmp_path / "data.jsonl", json.dumps(without(OPENAI, "tools"))
+    lines = b"\xef\xbb\xbf" + b"\r\n".join(
+        [json.dumps(OPENAI).encode(), b"", json.dumps(OPENAI).encode(), b""]
+    )
+    file.write_bytes(lines)
+    found = read_custom(file, "openai", categories_of("simple"))
+    assert [row["id"] for row in found.rows] == ["simple_0", "simple_2"]
+    file.write_bytes(lines + bad.encode() + b"\r\n")
+    with pytest.raises(DatasetError, match=r"data.jsonl:4: .*\"tools\" is missing"):
+        read_custom(file, "openai", categories_of("simple"))

@@ -192,3 +192,37 @@ def test_expected_calls_of_users_take_both_forms() -> None:
     swapped = [{"f": {"a": 2}}, {"f": {"a": 1}}]
     assert expected_calls_verdict(functions, swapped, two).valid
     assert not expected_calls_verdict(functions, swapped, two, any_order=False).valid
+
+
+@pytest.mark.parametrize(
+    ("category", "kind", "value"),
+    [
+        ("javascript", "array", "new Array([" + "],[" * 3_000),
+        ("javascript", "array", "[[" + "],[" * 3_000),
+        ("javascript", "dict", "{" + "a: {b: " * 14_000),
+        ("java", "Array", "new int[]{" * 9_000),
+        ("java", "HashMap", "new HashMap<String, Object>() {{ " + 'put("a", ' * 11_000),
+    ],
+)
+def test_no_text_keeps_the_conversion_of_values_busy(category: str, kind: str, value: str) -> None:
+    function = {"name": "f", "parameters": {"properties": {"a": {"type": kind, "items": {"type": "any"}}}}}
+    verdict = check_ast([function], [{"f": {"a": value}}], [{"f": {"a": [5]}}], category)
+    assert not verdict.valid
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[[1, 2], [3]]",
+        "[[1, 2],\n [3]]",
+        "new Array([1, 2], [3])",
+        "[ [1, 2] , [3] ] trailing",
+        "[[1, 2]\n,[3]\n]",
+    ],
+)
+def test_lists_of_lists_are_read_over_lines(text: str) -> None:
+    function = {
+        "name": "f",
+        "parameters": {"properties": {"a": {"type": "array", "items": {"type": "array"}}}},
+    }
+    assert check_ast([function], [{"f": {"a": text}}], [{"f": {"a": [[[1, 2], [3]]]}}], "javascript").valid

@@ -92,8 +92,27 @@ def test_code_in_a_reply_is_never_run(tmp_path: Path) -> None:
         "f(a=" + "1+" * 20_000 + "1, b=1);",
         "f(a=x" + ".y" * 20_000 + "(), b=1);",
         "f(a=" + "x(" * 201 + ")" * 201 + ");",
+        "f" + "()" * 45_000,
+        "f(a=" + "'" * 49_999 + ")",
+        "f(a=" + "`a`" * 30_000 + ")",
+        "if(a)" * 15_000,
+        "f" + "()" * 2_400,
+        "f(a=" + "'" * 4_901 + ")",
     ],
-    ids=["brackets", "lists", "signs", "sums", "dots", "calls"],
+    ids=[
+        "brackets",
+        "lists",
+        "signs",
+        "sums",
+        "dots",
+        "calls",
+        "chain",
+        "quotes",
+        "templates",
+        "conditions",
+        "short chain",
+        "short quotes",
+    ],
 )
 def test_hostile_nesting_ends_as_a_decode_error(text: str, language: Any) -> None:
     with pytest.raises(CallDecodeError):

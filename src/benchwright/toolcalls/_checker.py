@@ -16,6 +16,8 @@ _PARALLEL = "parallel_function_checker_no_order:"
 _PYTHON_MODES: dict[str, str] = {}
 """How calls of a category are compared, once it has been met; only of categories in Python."""
 _MOST_MODES = 256
+_LONGEST_CONVERTED = 10_000
+"""Longest text that is read as a value of Java or JavaScript: patterns take time that grows with its square."""
 _PLAIN = {name: kind if kind not in (list, dict) else None for name, kind in PYTHON_TYPES.items()}
 """Types of values that are right where they equal an allowed one."""
 
@@ -187,7 +189,8 @@ def _check_argument(
     if types.convert is not None:
         if type(value) is not str:
             return invalid(str(types.error_type), f"{name}: expected a text, got {shown(value)}", name)
-        value = types.convert(value, str(kind), inner_kind)
+        if len(value) <= _LONGEST_CONVERTED:
+            value = types.convert(value, str(kind), inner_kind)
     elif kind == "tuple" and type(value) is tuple:
         value = list(value)
     elif expected is float and type(value) is int:

@@ -10,6 +10,9 @@ from benchwright.toolcalls._call import CallDecodeError, Calls, Language
 
 MAX_CHARS = 100_000
 """Longest text that is parsed. No answer has as many, and a parser would need seconds for millions of brackets."""
+MAX_OTHER_CHARS = 5_000
+"""The same for Java and JavaScript, of which one call is read: on broken texts, the time of their parsers grows with the square
+of the length."""
 MAX_DEPTH = 200
 """Most brackets that may be open at once, which is what Python's own parser allows."""
 
@@ -41,10 +44,9 @@ def decode_calls(
         raise CallDecodeError(
             f"calls are read in python, java and javascript, not in {language!r}", "language"
         )
-    if len(text) > MAX_CHARS:
-        raise CallDecodeError(
-            f"the text has {len(text):,} characters; at most {MAX_CHARS:,} are read", "too_long"
-        )
+    most = MAX_CHARS if language == "python" else MAX_OTHER_CHARS
+    if len(text) > most:
+        raise CallDecodeError(f"the text has {len(text):,} characters; at most {most:,} are read", "too_long")
     if not text.strip("`\n "):
         raise CallDecodeError("the reply is empty", "empty")
     text = listed(_bare_calls(text) if lenient else text)

@@ -11,7 +11,12 @@ _INTEGER = re.compile(r"^-?\d+$")
 _FLOAT = re.compile(r"^-?\d+(?:\.\d+)?$")
 _BIGINT = re.compile(r"^-?\d+n$")
 _QUOTED = re.compile(r"""^(["'])(.*)\1\Z""")
-_LISTS = re.compile(r"\[\s*\[.*?\]\s*(?:,\s*\[.*?\]\s*)*\]|new\s+Array\(\s*\[.*?\]\s*(?:,\s*\[.*?\]\s*)*\)")
+_LISTS = re.compile(
+    r"(?:\[\s*|new\s+Array\(\s*())\["
+    r"(?:.|\](?:[^\S\n]*+\n\s*+,\s*+|[^\S\n]*+,[^\S\n]*+\n\s*+)\[)*?"  # lists are parted by commas, with line breaks or without
+    r"\]\s*(?:(?(1)\)|\]))"
+)
+"""A list of lists. No two parts of it may match the same text: a pattern that repeats `[.*?]` takes forever on some texts."""
 _LIST = re.compile(r"\[(.*?)\]|new\s+Array\((.*?)\)")
 _INNER_LIST = re.compile(r"\[(.*?)\]")
 _OBJECT = re.compile(r"\{(.*?)\}")
