@@ -26,6 +26,7 @@ from benchwright.config._run_config_keys import (
     KEY_OF,
     METADATA,
     MODULE,
+    PREDICTIONS,
     RECORDS,
     RUN_CONFIG_KEYS,
     TYPE,
@@ -95,11 +96,12 @@ class RunConfig(Struct, frozen=True):
 def read_layer(name: LayerName, source: str, values: Mapping[Path, Any]) -> tuple[Layer, tuple[str, ...]]:
     """A layer of checked values, and notes on what sets nothing."""
     found: dict[Path, Any] = {}
-    notes = []
+    records = {
+        ".".join(record): None for record in RECORDS for path in values if path[: len(record)] == record
+    }
+    notes = [f"{source}: of an earlier run, and without effect: {', '.join(records)}"] if records else []
     for path, value in values.items():
         if any(path[: len(record)] == record for record in RECORDS):
-            record = ".".join(next(record for record in RECORDS if path[: len(record)] == record))
-            notes.append(f"{source}: {record} records how an earlier run was made, and sets nothing")
             continue
         if value is None and is_table(path):
             found[path] = None
@@ -114,7 +116,9 @@ def read_layer(name: LayerName, source: str, values: Mapping[Path, Any]) -> tupl
                 f"{source} sets {'.'.join(key)} twice, once as {'.'.join(path)}; keep one of them"
             )
         found[key] = value if value in (None, TO_BE_GIVEN) else checked_value(source, key, value)
-    return Layer(name, found, source), tuple(dict.fromkeys(notes))
+    if found.get(PREDICTIONS) is False:
+        notes.append(f"{source}: {'.'.join(PREDICTIONS)} is false, and samples are kept all the same")
+    return Layer(name, found, source), tuple(notes)
 
 
 def flag_layer(flags: Mapping[str, Any]) -> Layer:
