@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
 from benchwright.endpoints._http1 import MAX_HEAD_BYTES
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 _HEAD = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 """What the library is shown in place of the reply's head, which was read here."""
 _SIZE = re.compile(rb"([0-9A-Fa-f]{1,16})[ \t]*(?:;|\Z)")
-_END = b""
-"""Stands for the end of the body among its chunks, none of which is empty."""
 
 
 class ChunkedBody(Protocol):
@@ -55,22 +53,24 @@ class _Callbacks:
 
     __slots__ = ("on_body", "on_message_begin", "on_message_complete")
 
-    def __init__(self, chunks: list[bytes]) -> None:
+    def __init__(self, chunks: list[bytes], ends: list[int]) -> None:
         self.on_body: Callable[[bytes], None] = chunks.append
-        self.on_message_complete: Callable[[], None] = partial(chunks.append, _END)
+        self.on_message_complete: Callable[[], None] = lambda: ends.append(len(chunks))
         self.on_message_begin = self.on_message_complete  # another reply after this one
 
 
 class LibraryChunks:
     """Implements `ChunkedBody`."""
 
-    __slots__ = ("_chunks", "_idle", "_last", "_parse", "done", "surplus")
+    __slots__ = ("_chunks", "_ends", "_idle", "_last", "_parse", "done", "surplus")
 
     def __init__(self) -> None:
         from httptools import HttpResponseParser  # for those who get chunks
 
         self._chunks: list[bytes] = []
-        parser = HttpResponseParser(_Callbacks(self._chunks))
+        # How many chunks there were when the body ended, and when another reply began or ended after it.
+        self._ends: list[int] = []
+        parser = HttpResponseParser(_Callbacks(self._chunks, self._ends))
         parser.set_dangerous_leniencies(lenient_spaces_after_chunk_size=True)  # some servers pad their sizes
         self._parse = parser.feed_data
         self.restart()
@@ -79,6 +79,7 @@ class LibraryChunks:
         """Another body begins."""
         self._parse(_HEAD)
         self._chunks.clear()
+        self._ends.clear()
         self._idle = 0  # bytes since the last payload
         self._last = b""
         self.done = False
@@ -86,26 +87,26 @@ class LibraryChunks:
 
     def feed(self, data: bytes) -> list[bytes]:
         """The chunks, or parts of chunks, inside `data`."""
-        chunks = self._chunks
+        chunks, ends = self._chunks, self._ends
         try:
             self._parse(data)
         except Exception as error:  # the library has several, without a common base of their own
-            if _END not in chunks:
+            if not ends:
                 raise TransportFailure("bad_reply", f"a chunk's size line is wrong: {error}") from None
             self.surplus = True
         found = chunks.copy()
         chunks.clear()
         self._last = data[-6:] if len(data) >= 6 else (self._last + data)[-6:]
-        if found:
+        if ends:
+            self.done = True
+            # Another reply, part of one, or empty lines, which the library takes for those before another.
+            last = self._last
+            if len(ends) > 1 or last[-4:] != b"\r\n\r\n" or last == b"\r\n\r\n\r\n":
+                self.surplus = True
+            del found[ends[0] :]
+            ends.clear()
+        elif found:
             self._idle = 0
-            if _END in found:
-                self.done = True
-                end = found.index(_END)
-                # Another reply, part of one, or empty lines, which the library takes for those before another.
-                last = self._last
-                if end + 1 < len(found) or last[-4:] != b"\r\n\r\n" or last == b"\r\n\r\n\r\n":
-                    self.surplus = True
-                del found[end:]
         else:
             self._idle += len(data)
             if self._idle > MAX_HEAD_BYTES:

@@ -143,7 +143,7 @@ def _read_event(piece: bytes, route: Route) -> _ChatEvent | _CompletionsEvent:
     data = piece[len(_BEFORE) : -len(_AFTER)]
     if not (piece.startswith(_BEFORE) and piece.endswith(_AFTER)) or b"\n" in data:
         raise _UnusualError
-    if data.count(b"[") + data.count(b"{") > MAX_DEPTH:
+    if len(data) > 2 * MAX_DEPTH and data.count(b"[") + data.count(b"{") > MAX_DEPTH:
         raise _UnusualError
     if not data.isascii():
         data.decode()  # texts that nobody reads are not decoded, and must be valid all the same
