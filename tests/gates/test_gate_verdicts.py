@@ -177,6 +177,15 @@ def test_settings_that_may_differ_are_named_in_the_notes() -> None:
     assert any("differs from the baseline" in note for note in found.notes)
 
 
+def test_what_changes_no_score_may_differ(here: Path) -> None:
+    baseline = gate_run(cache=False)
+    (here / "prices.toml").write_text(
+        '[[price]]\nmodel = "*"\ninput = 1\noutput = 1\ncurrency = "USD"\nas_of = 2026-01-31\n'
+    )
+    found = judged(gate_run(), baseline, regression=[{"metric": "correct", "bound": "value"}])
+    assert found.verdict == "GO"
+
+
 def test_tokens_are_counted_for_the_run_and_for_a_sample() -> None:
     run = gate_run()
     rules = [

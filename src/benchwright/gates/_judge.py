@@ -25,8 +25,8 @@ from benchwright.store import RunRecord
 
 MOSTLY = 0.5
 """Share of failed samples above which no policy lets a run pass."""
-_NOTED = ("versions",)
-"""Parts of the settings whose difference is a note and no obstacle."""
+_NOTED = ("versions", "prices", "cache")
+"""Parts of the settings whose difference is a note and no obstacle: they change no score."""
 
 
 def judge_benchmark(
@@ -185,7 +185,10 @@ def _settings(policy: Policy, compared: Any) -> tuple[str, list[str]]:
     barred, notes = [], []
     for each in compared["differences"]:
         path = str(each["path"]).removeprefix("$.")
-        told = f"{path} {each['run_a']} → {each['run_b']}"
+        values = (each["run_a"], each["run_b"])
+        told = (
+            path if any(isinstance(value, dict) for value in values) else f"{path} {values[0]} → {values[1]}"
+        )
         if any(path == name or path.startswith(f"{name}.") for name in (*policy.may_differ, *_NOTED)):
             notes.append(f"differs from the baseline: {told}")
         else:
