@@ -67,11 +67,25 @@ def test_the_package_adds_one_plugin_of_every_kind(command: Command) -> None:
 
 
 def test_benchmark_source_and_report_through_the_command_line(command: Command, tmp_path: Path) -> None:
-    words = ["run", "refunds", "--model", "demo", "--demo-skill", "1", "--report", "headline", "--json"]
+    words = [
+        "run",
+        "refunds",
+        "--model",
+        "demo",
+        "--demo-skill",
+        "1",
+        "--report",
+        "headline",
+        "--tracker",
+        "diary",
+        "--json",
+    ]
     result = result_of(command(*words, "--output-dir", "out"))
     assert result["summary"]["metrics"]["brief"]["value"] == 1.0
     assert result["report_problems"] == []
     assert (tmp_path / "out" / "headline.txt").read_text() == "refunds on demo: brief 1.00, words 1.00\n"
+    first, *_, last = (tmp_path / "out" / "diary.txt").read_text().splitlines()
+    assert (first, last) == ("started refunds", "completed: {'brief': 1.0, 'words': 1.0}")
     (tmp_path / "out" / "headline.txt").unlink()
     rescored = result_of(command("rescore", "last", "--json"))
     assert (Path(rescored["folder"]) / "headline.txt").exists(), "a run that is scored again has its reports"

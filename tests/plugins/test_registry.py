@@ -115,6 +115,7 @@ def test_entries_of_the_wrong_kind_say_what_is_expected(site: Path) -> None:
             "wires": {"morse": "wrong:Thing"},
             "steps": {"half": "wrong:number"},
             "reports": {"short": "wrong:number"},
+            "trackers": {"spy": "wrong:number"},
             "benchmarks": {"empty": "wrong"},
             "judge_templates": {"plain": "wrong:number"},
         },

@@ -217,6 +217,8 @@ class RunOptions:
     reports: tuple[str, ...] | None = _files("report of an installed package (see: ls --plugins), or run_eval; may be given again",
         aliases=("report",), tables=RUN_TABLES, metavar="NAME", see="plugins.md",
         more="`run_eval` is built in: [files for programs that read those of NeMo Evaluator](results.md#files-of-run_eval)")
+    trackers: tuple[str, ...] | None = _files("follow the run with wandb, mlflow or a tracker of a package; may be given again",
+        aliases=("tracker",), tables=RUN_TABLES, metavar="NAME", see="plugins.md#trackers")
     metadata: Mapping[str, JsonValue] | None = _files("labels of the run, such as versions, as JSON", metavar="JSON",
         tables=("run", "benchmark"), more="`results.yml` repeats the versions among them", see="results.md#files-of-run_eval")
     # fmt: on
@@ -357,6 +359,7 @@ class SharedKeywords(TypedDict, total=False):
     output_dir: str | PathLike[str] | None
     overwrite: bool | None
     reports: str | Sequence[str] | None
+    trackers: str | Sequence[str] | None
     metadata: Mapping[str, JsonValue] | None
     mode: str | None
     work_dir: str | PathLike[str] | None

@@ -115,6 +115,8 @@ class RunSettings:
 
     reports: tuple[str, ...] | None = None
     """Reports to write with the files of the run, or when it ends."""
+    trackers: tuple[str, ...] | None = None
+    """What follows the run as it happens."""
     metadata: JsonObject | None = None
     """The user's own labels, such as versions."""
 
@@ -152,6 +154,7 @@ class RunSettings:
                 "endpoint": endpoint,
                 "model_notes": tuple(values.get("model_notes", ())),
                 "reports": tuple(values.get("reports") or ()) or None,
+                "trackers": tuple(values.get("trackers") or ()) or None,
                 "filters": tuple((field, value) for field, value in values.get("filters", ())),
                 "generation": Generation(**values["generation"]),
                 "budget": Budget(**values["budget"]),

@@ -76,6 +76,13 @@ EXTENSION_POINTS: tuple[ExtensionPoint, ...] = (
         "`--report NAME`",
         "reports",
     ),
+    ExtensionPoint(
+        "trackers",
+        "a class, or a function without parameters, that makes an object with `started(run)`, `progress(counts)` and "
+        "`finished(run)`; runs as `show --json` prints them",
+        "`--tracker NAME`",
+        "reports",
+    ),
 )
 """All extension points."""
 

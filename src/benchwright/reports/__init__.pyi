@@ -84,6 +84,10 @@ from benchwright.reports.terminal.runs import RunTable as RunTable
 from benchwright.reports.terminal.side_by_side import SideBySideTable as SideBySideTable
 from benchwright.reports.terminal.workflows import code_result as code_result
 from benchwright.reports.terminal.workflows import event_table as event_table
+from benchwright.reports.trackers.tracking import TRACKER_PLUGINS as TRACKER_PLUGINS
+from benchwright.reports.trackers.tracking import Tracker as Tracker
+from benchwright.reports.trackers.tracking import Tracking as Tracking
+from benchwright.reports.trackers.tracking import find_tracker as find_tracker
 from benchwright.reports.views.benchmarks import ResultView as ResultView
 from benchwright.reports.views.benchmarks import benchmark_details as benchmark_details
 from benchwright.reports.views.benchmarks import benchmark_view as benchmark_view

@@ -116,13 +116,27 @@ async def _perform(
         or store.count_steps(run.id, "score") < prepared.row_count * prepared.settings.repeats
     ):
         run = store.restart_run(run.id)  # not where only the summary is computed again
-    with first_files(store, run, prepared, group):
-        performed = await perform(
-            prepared, store, run,
-            resuming=job.resuming, watcher=watcher, endpoint=endpoint, group=group, label=job.label,
-        )  # fmt: skip
-    # In a thread: writing the samples of a large run would hold up the others.
-    problems = await asyncio.to_thread(last_files, store.workspace, run.id, performed, prepared, group.signal)
+    tracking = None
+    if prepared.settings.trackers:
+        from benchwright.runs._tracking import RunTracking
+
+        watcher = tracking = RunTracking(store, run.id, prepared.settings.trackers, watcher)
+    try:
+        with first_files(store, run, prepared, group):
+            performed = await perform(
+                prepared, store, run,
+                resuming=job.resuming, watcher=watcher, endpoint=endpoint, group=group, label=job.label,
+            )  # fmt: skip
+        # In a thread: writing the samples of a large run would hold up the others.
+        problems = await asyncio.to_thread(
+            last_files, store.workspace, run.id, performed, prepared, group.signal
+        )
+        if tracking is not None:
+            problems += await tracking.finished()
+    except BaseException:
+        if tracking is not None:
+            tracking.abandon()
+        raise
     result = result_of(store.run(run.id), performed)
     if problems:  # what was requested is not all there
         result = replace(result, exit_code=result.exit_code or 1, report_problems=tuple(problems))

@@ -214,6 +214,7 @@ def recorded_options(options: RunOptions, repeats: int) -> dict[str, Any]:
         "filters": filter_pairs(options.filters),
         "pass_k": pass_k_of(options.pass_k, repeats),
         "reports": checked_reports(options.reports),
+        "trackers": checked_trackers(options.trackers),
         "output_dir": None if options.output_dir is None else str(options.output_dir),
         "budget": Budget(
             options.max_requests, options.max_tokens_total, options.max_minutes, options.max_cost
@@ -290,6 +291,17 @@ def checked_reports(names: Sequence[str] | None) -> tuple[str, ...] | None:
     for name in names or ():
         check_report(name)
     return tuple(names or ()) or None
+
+
+def checked_trackers(names: Sequence[str] | None) -> tuple[str, ...] | None:
+    """The named trackers, each found with its library: what is missing is known before anything is sent."""
+    if not names:
+        return None
+    from benchwright.reports import find_tracker
+
+    for name in names:
+        find_tracker(name)
+    return tuple(names)
 
 
 def absolute_dataset(dataset: str | None) -> str | None:

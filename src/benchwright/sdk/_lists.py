@@ -243,7 +243,7 @@ def registries() -> tuple[Registry[Any], ...]:
     from benchwright.datasets import FORMAT_PLUGINS, SOURCE_PLUGINS
     from benchwright.endpoints import WIRE_PLUGINS
     from benchwright.pipeline import STEP_PLUGINS
-    from benchwright.reports import REPORT_PLUGINS
+    from benchwright.reports import REPORT_PLUGINS, TRACKER_PLUGINS
     from benchwright.scorers import SCORER_PLUGINS, TEMPLATE_PLUGINS  # not for `run`: all scorers
 
     return (
@@ -255,6 +255,7 @@ def registries() -> tuple[Registry[Any], ...]:
         WIRE_PLUGINS,
         STEP_PLUGINS,
         REPORT_PLUGINS,
+        TRACKER_PLUGINS,
     )
 
 

@@ -1,0 +1,132 @@
+"""Tells trackers of a run that it started, how far it is, and that it ended; from a thread, so that no run waits for them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Protocol, TypeAlias
+
+from benchwright.core import JsonObject, UsageError, redact, suggest
+from benchwright.plugins import Registry
+
+_EVERY_S = 2.0
+"""Seconds between two reports of progress."""
+
+
+class Tracker(Protocol):
+    """What follows one run. All methods are called in one thread, in this order."""
+
+    def started(self, run: JsonObject) -> None:
+        """The run begins; given as `show --json` prints it."""
+
+    def progress(self, counts: JsonObject) -> None:
+        """How far it is: `done`, `total`, `failed`. Every few seconds."""
+
+    def finished(self, run: JsonObject) -> None:
+        """The run has ended, or was stopped; given as `show --json` prints it. Its files are written."""
+
+
+MakeTracker: TypeAlias = Callable[[], Tracker]
+"""A class, or a function, that makes a tracker for one run."""
+
+BUILT_IN: Mapping[str, str] = {
+    "wandb": "benchwright.reports.trackers.wandb:WandbTracker",
+    "mlflow": "benchwright.reports.trackers.mlflow:MlflowTracker",
+}
+"""Trackers that ship with the program, each for the library of its name, which the extra of its name installs."""
+
+
+def _check(value: object) -> MakeTracker:
+    if not callable(value):
+        raise TypeError(f"is {type(value).__name__}, which cannot be called")
+    return value
+
+
+TRACKER_PLUGINS: Registry[MakeTracker] = Registry("trackers", _check, built_in=lambda: BUILT_IN)
+"""Trackers of installed packages by name."""
+
+
+def find_tracker(name: str) -> MakeTracker:
+    """What makes the tracker with this name. UsageError, with near names, if there is none or its library is missing."""
+    place = BUILT_IN.get(name)
+    if place is not None:
+        if find_spec(name) is None:
+            raise UsageError(f"--tracker {name} needs the package {name}: pip install 'benchwright[{name}]'")
+        module, _, attribute = place.partition(":")
+        return _check(getattr(import_module(module), attribute))
+    found = TRACKER_PLUGINS.find(name)
+    if found is None:
+        known = [*BUILT_IN, *TRACKER_PLUGINS.names()]
+        raise UsageError(f"no tracker named {name!r}.{suggest(name, known)} Known: {', '.join(known)}")
+    return found
+
+
+class Tracking:
+    """The trackers of one run. One that fails gets nothing more, and changes nothing about the run."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._trackers = {name: find_tracker(name)() for name in names}
+        self._thread = ThreadPoolExecutor(1, "benchwright-tracker")
+        self._told = time.monotonic()
+        self._problems: list[str] = []
+
+    def started(self, run: JsonObject) -> None:
+        """The run begins."""
+        self._thread.submit(self._tell, "started", run)
+
+    def progress(self, done: int, total: int, failed: int) -> None:
+        """Called as often as one likes."""
+        now = time.monotonic()
+        if now - self._told >= _EVERY_S:
+            self._told = now
+            counts: JsonObject = {"done": done, "total": total, "failed": failed}
+            self._thread.submit(self._tell, "progress", counts)
+
+    def finished(self, run: JsonObject) -> list[str]:
+        """The run has ended. Waits for the trackers, and returns what went wrong, one text for each that failed."""
+        self._thread.submit(self._tell, "finished", run)
+        self._thread.shutdown()
+        return self._problems
+
+    def abandon(self) -> None:
+        """The run failed before its end: let go of the thread."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _tell(self, event: str, what: JsonObject) -> None:
+        for name, tracker in list(self._trackers.items()):
+            try:
+                getattr(tracker, event)(what)
+            except Exception as error:  # a library of somebody else's may raise anything
+                del self._trackers[name]
+                self._problems.append(redact(f"tracker {name} failed: {type(error).__name__}: {error}"))
+
+
+def tracked_figures(run: JsonObject) -> dict[str, float]:
+    """The numbers of a run that ended, under flat names: metrics with their intervals, outcomes, tokens, cost."""
+    found: dict[str, float] = {}
+    summary = run.get("summary")
+    if not isinstance(summary, dict):
+        return found
+    metrics = summary.get("metrics")
+    for name, metric in metrics.items() if isinstance(metrics, dict) else ():
+        if isinstance(metric, dict):
+            _put(found, name, metric.get("value"))
+            for end in ("ci_low", "ci_high"):
+                _put(found, f"{name}/{end}", metric.get(end))
+    outcomes = summary.get("outcomes")
+    for name, count in outcomes.items() if isinstance(outcomes, dict) else ():
+        _put(found, f"outcomes/{name}", count)
+    for name in ("evaluated", "failed", "prompt_tokens", "completion_tokens"):
+        _put(found, name, summary.get(name))
+    cost = summary.get("cost")
+    if isinstance(cost, dict):
+        _put(found, "cost", cost.get("amount"))
+    return found
+
+
+def _put(found: dict[str, float], name: str, value: object) -> None:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        found[name] = float(value)

@@ -1,0 +1,42 @@
+"""Runs in Weights & Biases. Where they go and under which project is the library's own configuration (`WANDB_*`)."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from typing import Any
+
+from benchwright.core import JsonObject
+from benchwright.reports.trackers.tracking import tracked_figures
+
+
+class WandbTracker:
+    """One run of Weights & Biases for one of ours; a resumed run continues it."""
+
+    def started(self, run: JsonObject) -> None:
+        """Begin, or continue after a resume."""
+        import wandb  # type: ignore[import-not-found, unused-ignore]  # of the extra
+
+        ours: Any = run["run"]
+        identity = hashlib.blake2b(
+            f"{ours['folder']} {ours['created_at']}".encode(), digest_size=8
+        ).hexdigest()
+        self._run = wandb.init(
+            project=os.environ.get("WANDB_PROJECT") or "benchwright",
+            name=os.environ.get("WANDB_NAME") or f"{ours['name']}-{ours['id']}",
+            id=os.environ.get("WANDB_RUN_ID") or identity,
+            resume=os.environ.get("WANDB_RESUME") or "allow",
+            dir=ours["folder"],
+            config={"target": ours["target"], "model": ours["model"], "params": run.get("params")},
+            settings=wandb.Settings(silent=True),
+        )
+
+    def progress(self, counts: JsonObject) -> None:
+        """A point of the curve."""
+        self._run.log({f"progress/{name}": value for name, value in counts.items()})
+
+    def finished(self, run: JsonObject) -> None:
+        """The figures of the run."""
+        ours: Any = run["run"]
+        self._run.summary.update({**tracked_figures(run), "status": ours["status"]})
+        self._run.finish(exit_code=0 if ours["status"] == "completed" else 1)
