@@ -335,6 +335,28 @@ def test_each_model_of_a_suite_has_its_own_pipeline(rows: Path) -> None:
         assert {body["user"] for body in second.bodies} == {"two"}
 
 
+def test_function_calls_pass_the_steps(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+    tool = {"type": "function", "function": {"name": "w", "description": "gone", "parameters": schema}}
+    row = {
+        "messages": [{"role": "user", "content": "weather in Paris?"}],
+        "tools": [tool],
+        "tool_calls_ground_truth": [{"function": {"name": "w", "arguments": {"city": "Paris"}}}],
+    }
+    path = tmp_path / "calls.jsonl"
+    path.write_text(json.dumps(row) + "\n")
+    call = {"id": "1", "type": "function", "function": {"name": "w", "arguments": '{"city": "Paris"}'}}
+    with recording(lambda body: {"content": None, "tool_calls": [call]}) as server:
+        result = benchwright.run(
+            "bfclv3_ast", task="simple", tool_data=str(path), tool_data_format="openai", native_calling=True,
+            model_url=server.url, model_id="m", workspace=tmp_path,
+            pipeline=[SystemMessage("S"), PayloadModifier(params_to_remove=("description",)), THINKING],
+        )  # fmt: skip
+        assert result.summary.metrics["correct"].value == 1.0
+        assert server.bodies[0]["messages"][0]["content"] == "S"
+        assert server.bodies[0]["tools"][0]["function"].keys() == {"name", "parameters"}
+
+
 def test_judges_and_workflows_pass_no_pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = tmp_path / "rows.csv"
     rows.write_text("question,answer\nq0,a0\n")

@@ -42,7 +42,8 @@ from benchwright.config._nocode_style import (
     GraderType,
 )
 from benchwright.config._overrides import read_override, read_overrides
-from benchwright.config._pipeline import HOP_BY_HOP, PipelineSettings, StepEntry, pipeline_settings
+from benchwright.config._pipeline import PipelineSettings, StepEntry
+from benchwright.config._pipeline_reader import HOP_BY_HOP, pipeline_settings
 from benchwright.config._pipeline_steps import (
     STEP_SETTINGS,
     STEPS,

@@ -224,7 +224,7 @@ def _read(where: str, name: str, written: Mapping[str, object], folder: Path | N
             raise ConfigError(f"{where}: {error}") from None
     checked["generation"] = {name: checked.pop(name) for name in _SENT if name in checked}
     if "pipeline" in checked:
-        from benchwright.config._pipeline import pipeline_settings
+        from benchwright.config._pipeline_reader import pipeline_settings
 
         checked["pipeline"] = pipeline_settings(checked["pipeline"], f"{where} pipeline")
     if "headers" in checked:

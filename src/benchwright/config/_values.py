@@ -88,7 +88,7 @@ def from_python(setting: Setting, value: Any) -> Any:
     if setting.name == "headers":
         return _headers(value)
     if setting.kind == "steps":
-        from benchwright.config._pipeline import pipeline_settings  # not for `--help`
+        from benchwright.config._pipeline_reader import pipeline_settings  # not for `--help`
 
         return pipeline_settings(value, setting.name)
     if setting.kind == "texts":

@@ -1,0 +1,296 @@
+"""A request pipeline as users describe it: short flags, a list of steps, or values of Python. Checked here, before anything
+is sent; `benchwright.pipeline` performs it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from benchwright.config._pipeline import OwnStep, PipelineSettings, StepEntry
+from benchwright.config._pipeline_steps import STEP_SETTINGS, STEPS, PipelineStep
+from benchwright.config._servers import check_headers
+from benchwright.config._values import read_values
+from benchwright.core import ConfigError, JsonObject, is_secret_name, suggest, url_owner
+from benchwright.plugins import extension_point, find_plugins
+
+_SHORT: Mapping[str, tuple[str, str]] = {
+    "use_system_prompt": ("system_message", ""),
+    "custom_system_prompt": ("system_message", "system_message"),
+    **{f"params_to_{how}": ("payload_modifier", f"params_to_{how}") for how in ("add", "remove", "rename")},
+    **{f"headers_to_{how}": ("payload_modifier", f"headers_to_{how}") for how in ("add", "remove", "rename")},
+    "use_request_logging": ("request_logging", ""),
+    "max_logged_requests": ("request_logging", "max_requests"),
+    "use_caching": ("caching", "reuse_cached_responses"),
+    "caching_dir": ("caching", "cache_dir"),
+    "save_requests": ("caching", "save_requests"),
+    "save_responses": ("caching", "save_responses"),
+    "max_saved_requests": ("caching", "max_saved_requests"),
+    "max_saved_responses": ("caching", "max_saved_responses"),
+    "tracking_requests_stats": ("response_stats", "enabled"),
+    "use_response_logging": ("response_logging", ""),
+    "max_logged_responses": ("response_logging", "max_responses"),
+    "process_reasoning_traces": ("reasoning", ""),
+    "use_reasoning": ("reasoning", ""),
+    "start_reasoning_token": ("reasoning", "start_reasoning_token"),
+    "end_reasoning_token": ("reasoning", "end_reasoning_token"),
+    "include_if_reasoning_not_finished": ("reasoning", "include_if_not_finished"),
+    "track_reasoning": ("reasoning", "enable_reasoning_tracking"),
+    "use_progress_tracking": ("progress_tracking", ""),
+    "progress_tracking_url": ("progress_tracking", "progress_tracking_url"),
+    "progress_tracking_interval": ("progress_tracking", "progress_tracking_interval"),
+    "use_raise_client_errors": ("raise_client_errors", ""),
+    "log_failed_requests": ("log_failed_requests", ""),
+    "generate_html_report": ("post_eval_report", "enabled"),
+    "html_report_size": ("post_eval_report", "html_report_size"),
+    "include_json": ("post_eval_report", "report_types"),
+}
+"""Short flags, with the step and the setting that each stands for; no setting: it switches the step on. Steps run in this order."""
+_SWITCHES = {step: flag for flag, (step, setting) in reversed(list(_SHORT.items())) if not setting}
+_NEITHER = {
+    "mode": "requests pass no proxy",
+    "endpoint_type": "the benchmark says how the model is asked, or --model-type",
+    "output_dir": "logs are in the run's folder",
+    "logging_aggregated_stats_interval": "statistics are computed when the run ends",
+}
+"""What the older package needs to know and this one does not, and why."""
+_BESIDE_LIST = ("interceptors", "post_eval_hooks", "log_failed_requests", *_NEITHER)
+_UNSUPPORTED = {
+    "use_nvcf": "functions of NVCF are not called; give the URL of an OpenAI-compatible server",
+    "use_omni_info": "there is no such step; write one as a plugin",
+    "discovery": "steps are not looked for in folders; install them as a plugin, and give their names",
+}
+_NOT_NEEDED = ("endpoint",)
+"""Entries of a list that only mark where the request is sent."""
+_OLDER_NAMES = {"logging": "request_logging", "failed_requests": "log_failed_requests"}
+HOP_BY_HOP = frozenset((
+    "host", "content-length", "connection", "transfer-encoding", "keep-alive", "te", "trailer", "upgrade",
+    "proxy-authorization", "proxy-authenticate", "proxy-connection",
+))  # fmt: skip
+"""Headers of one connection, which the transport sets itself."""
+
+
+def pipeline_settings(value: object, where: str = "pipeline") -> PipelineSettings:
+    """A pipeline out of a table of short flags, a table with `interceptors`, or a list of steps. ConfigError begins with
+    `where` and names the key.
+
+    >>> pipeline_settings({"params_to_add": {"top_k": 5}}).steps[0].to_json()
+    {'name': 'payload_modifier', 'config': {'params_to_add': {'top_k': 5}}}
+    """
+    if isinstance(value, PipelineSettings):
+        return value
+    reader = _Reader(where)
+    if isinstance(value, Mapping):
+        reader.read_table(value)
+    elif isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        reader.read_list(value, "")
+    else:
+        raise ConfigError(f"{where} is {value!r}; expected a table of settings, or a list of steps")
+    return PipelineSettings(tuple(reader.entries), tuple(dict.fromkeys(reader.notes)))
+
+
+class _Reader:
+    """Reads one description."""
+
+    def __init__(self, where: str) -> None:
+        self._where = where
+        self.entries: list[StepEntry] = []
+        self.notes: list[str] = []
+
+    def read_table(self, table: Mapping[Any, object]) -> None:
+        """Short flags, or a list with what may stand next to it."""
+        given = {str(key).replace("-", "_"): value for key, value in table.items() if value is not None}
+        for name, why in _UNSUPPORTED.items():
+            if given.pop(name, None):
+                raise ConfigError(f"{self._where}: {name}: {why}")
+        known = [*_SHORT, *_BESIDE_LIST]
+        for name in given:
+            if name not in known:
+                raise ConfigError(
+                    f"{self._where}: {name} is not known.{suggest(name, known)} Known: {', '.join(dict.fromkeys(known))}"
+                )
+        self._note_neither(given)
+        if "interceptors" not in given and "post_eval_hooks" not in given:
+            self._read_short(given)
+            return
+        mixed = sorted(given.keys() - {*_BESIDE_LIST})
+        if mixed:
+            raise ConfigError(
+                f"{self._where}: {', '.join(mixed)} and interceptors are two ways to say the same, and a mix of both is "
+                "refused. Write these settings into the config of an entry of interceptors"
+            )
+        self.read_list(given.get("interceptors", []), "interceptors")
+        if self._switch("log_failed_requests", given):
+            self._add("log_failed_requests", {}, f"{self._where}: log_failed_requests")
+        self.read_list(given.get("post_eval_hooks", []), "post_eval_hooks")
+
+    def read_list(self, entries: object, name: str) -> None:
+        """Names, tables with `name`, `enabled` and `config`, and values of Python."""
+        if not isinstance(entries, Sequence) or isinstance(entries, str):
+            raise ConfigError(f"{self._where}: {name} is {entries!r}; expected a list of steps")
+        for number, entry in enumerate(entries):
+            self._read_entry(
+                entry, f"{self._where}: {name}[{number}]" if name else f"{self._where}[{number}]"
+            )
+
+    def _note_neither(self, given: dict[str, object]) -> None:
+        for name, why in _NEITHER.items():
+            if given.pop(name, None) is not None:
+                self.notes.append(f"{self._where}: {name} has no effect here: {why}")
+
+    def _read_entry(self, entry: object, where: str) -> None:
+        if isinstance(entry, PipelineStep):
+            self._add(entry.name, entry.given(), where)
+        elif isinstance(entry, str):
+            self._add(entry, {}, where)
+        elif isinstance(entry, Mapping):
+            known = ("name", "enabled", "config", "package")
+            for key in entry:
+                if key not in known:
+                    raise ConfigError(
+                        f"{where}: {key} is not known.{suggest(str(key), known)} Known: {', '.join(known)}"
+                    )
+            name, config = entry.get("name"), entry.get("config")
+            if not isinstance(name, str) or not name:
+                raise ConfigError(
+                    f"{where} has no name; expected one of {', '.join(STEPS)}, or that of a plugin"
+                )
+            if config is not None and not isinstance(config, Mapping):
+                raise ConfigError(f"{where}: config is {config!r}; expected a table")
+            if self._switch("enabled", entry, default=True, where=where):
+                self._add(name, dict(config or {}), where, str(entry.get("package") or ""))
+        elif hasattr(entry, "on_request") or hasattr(entry, "on_reply"):
+            self._add_own(entry, where)
+        else:
+            raise ConfigError(f"{where} is {entry!r}; expected the name of a step, a table, or a step")
+
+    def _read_short(self, given: dict[str, object]) -> None:
+        configs: dict[str, dict[str, object]] = {}
+        switched: dict[str, bool] = {}
+        for flag, (step, setting) in _SHORT.items():
+            if flag not in given:
+                continue
+            if setting:
+                configs.setdefault(step, {})[setting] = self._short_value(flag, given[flag])
+            else:
+                switched[step] = switched.get(step, False) or self._switch(flag, given)
+        for step in dict.fromkeys(step for step, _ in _SHORT.values()):
+            config = configs.get(step, {})
+            if step in _SWITCHES and step not in switched and config:
+                flags = [flag for flag, (of, _) in _SHORT.items() if of == step and flag in given]
+                self.notes.append(
+                    f"{self._where}: {', '.join(flags)} has no effect without {_SWITCHES[step]}: true"
+                )
+            elif switched.get(step) or (step not in _SWITCHES and config):
+                self._add(step, config, self._where, short=True)
+
+    def _short_value(self, flag: str, value: object) -> object:
+        if flag == "include_json":
+            return ["html", "json"] if self._switch(flag, {flag: value}) else ["html"]
+        return value
+
+    def _switch(
+        self, name: str, given: Mapping[Any, object], *, default: bool = False, where: str | None = None
+    ) -> bool:
+        value = given.get(name, default)
+        if not isinstance(value, bool):
+            raise ConfigError(f"{where or self._where}: {name} is {value!r}; expected true or false")
+        return value
+
+    def _add(
+        self, name: str, config: dict[str, Any], where: str, package: str = "", *, short: bool = False
+    ) -> None:
+        if name in _NOT_NEEDED:
+            return
+        name = _OLDER_NAMES.get(name, name)
+        form = STEPS.get(name)
+        if form is None:
+            self.entries.append(_plugin(name, config, where, package))
+            return
+        if form is not STEPS["payload_modifier"] and any(entry.name == name for entry in self.entries):
+            raise ConfigError(f"{where}: {name} is there twice; keep one of them")
+        config = {key: list(value) if isinstance(value, tuple) else value for key, value in config.items()}
+        for idle in form.idle:
+            if config.pop(idle, None) is not None:
+                self.notes.append(f"{where}: {idle} has no effect here: every reply is recorded with the run")
+        given = {key: value for key, value in config.items() if value is not None}
+        place = where if short else f"{where} ({name})"
+        checked = read_values(place, given, STEP_SETTINGS[form], hints={})
+        if form.required and form.required not in checked:
+            flags = [flag for flag, (of, setting) in _SHORT.items() if (of, setting) == (name, form.required)]
+            raise ConfigError(f"{place} needs {flags[0] if short and flags else form.required}")
+        _check(form, checked, place)
+        self.entries.append(StepEntry(name, checked))
+
+    def _add_own(self, step: Any, where: str) -> None:
+        name = getattr(step, "name", None) or type(step).__name__
+        if name in STEPS or not isinstance(name, str):
+            raise ConfigError(
+                f"{where}: a step of your own cannot be called {name!r}; a built-in step has that name"
+            )
+        config: JsonObject = {"version": str(getattr(step, "version", ""))}
+        self.entries.append(StepEntry(name, config, f"python:{type(step).__module__}", OwnStep(step)))
+
+
+def _plugin(name: str, config: dict[str, Any], where: str, package: str) -> StepEntry:
+    """A step of an installed package; recorded ones also where the package is gone, to be refused when they are opened."""
+    found = [entry for entry in find_plugins(extension_point("steps").group) if entry.name == name]
+    if not found and not package:
+        names = [*STEPS, *(entry.name for entry in find_plugins(extension_point("steps").group))]
+        raise ConfigError(
+            f"{where}: step {name!r} is not known.{suggest(name, names)} Known: {', '.join(names)}"
+        )
+    _refuse_secrets(config, f"{where} ({name})")
+    if found:
+        package = f"{found[0].package} {found[0].version}".strip()
+    return StepEntry(name, config, package)
+
+
+def _check(form: type[PipelineStep], config: Mapping[str, Any], where: str) -> None:
+    """What the type of a value does not tell."""
+    if form.name == "payload_modifier":
+        _refuse_secrets(config.get("params_to_add", {}), f"{where} params_to_add")
+        check_headers(f"{where} headers_to_add", config.get("headers_to_add", {}))
+        for table in ("params_to_rename", "headers_to_rename"):
+            for old, new in config.get(table, {}).items():
+                if not isinstance(new, str) or not new:
+                    raise ConfigError(f"{where} {table}: {old} is {new!r}; expected its new name")
+        _check_header_names(config, where)
+    if form.name == "post_eval_report" and (wrong := set(config.get("report_types", ())) - {"html", "json"}):
+        raise ConfigError(
+            f"{where} report_types: {', '.join(sorted(wrong))} is not known; expected html or json"
+        )
+    url = config.get("progress_tracking_url")
+    if url is not None and url_owner(url) is not None:
+        raise ConfigError(
+            f"{where}: the progress URL carries a user name or password, which would be recorded. Put it into the "
+            'environment, and write progress_tracking_url: "${MY_URL}"'
+        )
+
+
+def _check_header_names(config: Mapping[str, Any], where: str) -> None:
+    added = config.get("headers_to_add", {})
+    renamed = config.get("headers_to_rename", {})
+    for name in (*added, *renamed, *renamed.values(), *config.get("headers_to_remove", ())):
+        if name.lower() in HOP_BY_HOP:
+            raise ConfigError(
+                f"{where}: header {name} belongs to the connection, and the client sets it itself; leave it out"
+            )
+        if not name.isascii() or not name or any(mark in name for mark in " :\t\r\n"):
+            raise ConfigError(f"{where}: header name {name!r} cannot be sent; use letters, digits and '-'")
+    for name, value in added.items():
+        if not value.isascii() or any(mark in value for mark in "\r\n\0"):
+            raise ConfigError(
+                f"{where}: the value of header {name} has a line break or a character outside ASCII"
+            )
+
+
+def _refuse_secrets(value: Any, where: str) -> None:
+    """Settings of steps are recorded as they are written."""
+    if isinstance(value, Mapping):
+        for name, entry in value.items():
+            if isinstance(entry, str) and is_secret_name(str(name)) and "${" not in entry:
+                raise ConfigError(
+                    f"{where}: {name} looks like a secret, and pipelines are recorded. Export it, and send it as a header: "
+                    'headers_to_add: {X-Api-Key: "${MY_KEY}"}'
+                )
+            _refuse_secrets(entry, where)
