@@ -560,3 +560,32 @@ def test_a_run_that_changes_a_benchmarks_settings_resumes_with_them(folder: Path
     assert len(server.received) == 4
     result = yaml.safe_load(Path("out/results.yml").read_text(encoding="utf-8"))
     assert result["results"]["tasks"]["my_qa"]["metrics"]["pass@1"]["scores"]["offset"]["value"] == 7
+
+
+def test_what_is_explained_is_what_is_sent(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    toml = folder / "benchwright.toml"
+    toml.write_text(
+        toml.read_text(encoding="utf-8").replace("max_retries", "temperature = 0.1\nmax_retries", 1),
+        encoding="utf-8",
+    )
+    key = "config.params.temperature"
+    with recording("B") as server:
+        base = {"limit_samples": 1, "extra": {"cache": False}}
+        plain, own = (
+            write("plain.yaml", config(server, base)),
+            write("own.yaml", config(server, {**base, "temperature": 0.2})),
+        )
+        for words, expected in (
+            ([plain], 0.1),
+            ([own], 0.2),
+            ([own, "--temperature", "0.3"], 0.3),
+            ([own, "--temperature", "0.3", "-o", f"{key}=0.4"], 0.4),
+            ([own, "--temperature", "0.3", "-o", f"{key}=null"], 0.1),
+            ([own, "--overrides", f"{key}=0.4", "-o", f"{key}=0.5"], 0.5),
+        ):
+            assert main(["run", "--config", *words, "--explain-config", "--json"]) == 0
+            (shown,) = json.loads(capsys.readouterr().out)["configs"]
+            assert [value["value"] for value in shown["values"] if value["key"] == key] == [expected]
+            assert main(["run", "--config", *words, "--overwrite"]) == 0
+            capsys.readouterr()
+            assert [request.body["temperature"] for request in server.take()] == [expected]
