@@ -15,7 +15,7 @@ from waiting import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-LANGUAGES = {"bash", "console", "csv", "jinja", "json", "jsonl", "python", "text", "toml", "yaml"}
+LANGUAGES = {"bash", "console", "csv", "jinja", "json", "jsonl", "make", "python", "text", "toml", "yaml"}
 
 
 @pytest.mark.slow
@@ -39,7 +39,7 @@ def test_blocks_are_of_a_known_kind_and_executed_unless_a_reason_is_given(page: 
         assert block.language in LANGUAGES, where
         assert block.mark != "not run" or block.value, f"{where}: say why it is not run"
         assert block.language != "console" or commands_of(block), f"{where}: no line starts with $"
-        if block.language in ("csv", "jinja", "jsonl", "text"):
+        if block.language in ("csv", "jinja", "jsonl", "make", "text"):
             assert block.mark in ("file", "output", "not run"), f"{where}: neither written nor compared"
 
 

@@ -11,8 +11,6 @@ from benchwright.scorers._judge_config import JudgeCall as JudgeCall
 from benchwright.scorers._judge_config import JudgeConfig as JudgeConfig
 from benchwright.scorers._judge_config import JudgeFailedError as JudgeFailedError
 from benchwright.scorers._judge_config import UnreadableVerdictError as UnreadableVerdictError
-from benchwright.scorers._judge_panel import GRADE_OF as GRADE_OF
-from benchwright.scorers._judge_panel import SCORE_OF as SCORE_OF
 from benchwright.scorers._judge_panel import judge_panel as judge_panel
 from benchwright.scorers._judge_templates import TEMPLATE_PLUGINS as TEMPLATE_PLUGINS
 from benchwright.scorers._judge_templates import TEMPLATES as TEMPLATES
@@ -48,6 +46,8 @@ from benchwright.scorers._qa import qa_answers as qa_answers
 from benchwright.scorers._qa import qa_metric_names as qa_metric_names
 from benchwright.scorers._retrieval import retrieval_metrics as retrieval_metrics
 from benchwright.scorers._retrieval import retrieval_metrics_dedup as retrieval_metrics_dedup
+from benchwright.scorers._scorer import GRADE_OF as GRADE_OF
+from benchwright.scorers._scorer import SCORE_OF as SCORE_OF
 from benchwright.scorers._scorer import AnswerScores as AnswerScores
 from benchwright.scorers._scorer import Scorer as Scorer
 from benchwright.scorers._scorer import ScorerInput as ScorerInput

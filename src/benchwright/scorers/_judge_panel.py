@@ -10,12 +10,7 @@ from typing import Any, Literal
 from benchwright.core import ConfigError, UsageError
 from benchwright.scorers._judge import judge_score
 from benchwright.scorers._judge_config import JudgeConfig, JudgeFailedError
-from benchwright.scorers._scorer import ScorerInput, Scores
-
-GRADE_OF = "grade_of_"
-"""How the scores name the grade of one judge of several: this, and the key of its settings."""
-SCORE_OF = "score_of_"
-"""The same for its score."""
+from benchwright.scorers._scorer import GRADE_OF, SCORE_OF, ScorerInput, Scores
 
 
 def judge_panel(

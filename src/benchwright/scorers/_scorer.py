@@ -12,6 +12,10 @@ from benchwright.scorers._judge_config import Ask
 
 Scores: TypeAlias = dict[str, bool | int | float | str | None]
 """What a scorer returns: metric name → value. Bools and numbers are aggregated, the rest is only kept."""
+GRADE_OF = "grade_of_"
+"""How the scores name the grade of one judge of several: this, and the key of its settings."""
+SCORE_OF = "score_of_"
+"""The same for its score."""
 
 
 class AnswerScores(dict[str, bool | int | float | str | None]):
