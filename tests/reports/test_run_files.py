@@ -14,7 +14,7 @@ from recorded_runs import SETTINGS, SUMMARY, every_kind_of_sample, write_run_fil
 
 from benchwright.config import BODY_SETTINGS, RUN_SETTINGS
 from benchwright.core import RunFile, RunSummary, replacing, write_whole
-from benchwright.reports import benchmark_details, results_document, write_run_config
+from benchwright.reports import benchmark_details, results_document, run_of_folder, write_run_config
 from benchwright.reports.views.command import command_of
 from benchwright.reports.views.settings import params_of, recorded_params
 from benchwright.store import RunRecord, Store
@@ -146,3 +146,19 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
         fail()
     assert path.read_bytes() == b"old"
     assert [p.name for p in tmp_path.iterdir()] == ["results.yml"]
+
+
+@pytest.mark.parametrize("older", [True, False])
+def test_labels_are_read_next_to_the_figures_and_among_them_as_in_older_files(
+    store: Store, record: Record, here: Path, older: bool
+) -> None:
+    write_run_files(store, record(), SUMMARY)
+    path = here / "out" / "results.yml"
+    document = yaml.safe_load(path.read_text())
+    if older:
+        for score in document["results"]["tasks"]["my_qa"]["metrics"]["pass@1"]["scores"].values():
+            score["stats"]["interval"] = score.pop("interval")
+        path.write_text(yaml.safe_dump(document))
+    summary = run_of_folder(7, here / "out").summary
+    assert summary is not None
+    assert summary["metrics"] == SUMMARY.to_json()["metrics"]

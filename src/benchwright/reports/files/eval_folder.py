@@ -22,9 +22,8 @@ from benchwright.reports.files.eval_samples import EXCHANGES, exchanges, exchang
 from benchwright.reports.files.run_files import dump_yaml, indented_json, results_document
 from benchwright.reports.views.command import versioning
 from benchwright.reports.views.runs import RunDetails
-from benchwright.reports.views.samples import RunSamples
+from benchwright.reports.views.samples import RecordedCall, RunSamples
 from benchwright.reports.views.settings import table_of
-from benchwright.store import CallStep
 
 EarlyEnd: TypeAlias = Literal["interrupted", "upstream error"]
 """Why a run ended before all of its samples had an outcome."""
@@ -71,7 +70,7 @@ class EvalRun(Struct, frozen=True):
                 return table_of(entry.get("config"))
         return None
 
-    def calls(self) -> Iterator[list[CallStep]]:
+    def calls(self) -> Iterator[list[RecordedCall]]:
         """Its calls to the model so far, block by block."""
         return self.samples.calls(0 if self.summary is None else self.summary.rows)
 

@@ -20,8 +20,7 @@ from benchwright.core import (
     printable,
     reply_from_json,
 )
-from benchwright.reports.views.samples import Predicted
-from benchwright.store import CallStep
+from benchwright.reports.views.samples import Predicted, RecordedCall
 
 EXCHANGES = 5
 """Requests with their replies in `report.json` and `report.html`, unless the pipeline says otherwise."""
@@ -59,7 +58,7 @@ def prediction(predicted: Predicted, rows: int, repeats: int) -> bytes:
     return line if line.isascii() else json.dumps(load_json(line)).encode() + b"\n"
 
 
-def exchanges(calls: Iterable[CallStep], url: str, most: int = EXCHANGES) -> list[JsonObject]:
+def exchanges(calls: Iterable[RecordedCall], url: str, most: int = EXCHANGES) -> list[JsonObject]:
     """The first requests, `most` of them, with their replies, as `report.json` lists them."""
     return [
         {

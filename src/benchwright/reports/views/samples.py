@@ -11,7 +11,7 @@ from msgspec import Struct
 from benchwright.core import JsonObject, ModelReply, NotFoundError, decode_score, reply_from_json
 from benchwright.reports.views.sample_columns import BLOCK_ROWS, SampleView, in_blocks, sample_columns
 from benchwright.reports.views.tool_calls import CallsView, calls_view
-from benchwright.store import CallStep, RunRecord, SampleFilter, SampleSteps, Store
+from benchwright.store import RunRecord, SampleFilter, SampleSteps, Store
 
 
 class JudgeView(Struct, frozen=True):
@@ -83,6 +83,17 @@ class Predicted(NamedTuple):
     """`kind`, `message` and `http_status` of what went wrong."""
 
 
+class RecordedCall(NamedTuple):
+    """One call of a sample to the model, as recorded."""
+
+    input_hash: bytes
+    """Stands for all that can change the reply."""
+    input: bytes | None
+    """The body of the request, as JSON."""
+    output: bytes
+    """The reply, as JSON."""
+
+
 class SampleBlock(NamedTuple):
     """Some samples of a run, column by column."""
 
@@ -111,12 +122,12 @@ class RunSamples:
             for view, steps in zip(views_of(samples), samples, strict=True):
                 yield Predicted(view, None if view.error is None else _error(view, steps))
 
-    def calls(self, rows: int) -> Iterator[list[CallStep]]:
+    def calls(self, rows: int) -> Iterator[list[RecordedCall]]:
         """The calls of the first `rows` rows to the model, block by block, in the order of rows, repeats and calls. Those to
         judges are not among them."""
         for first in range(0, rows, BLOCK_ROWS):
             found = self._store.calls(self._run.id, first, min(first + BLOCK_ROWS, rows) - 1)
-            yield [found[key] for key in sorted(found)]
+            yield [RecordedCall._make(found[key]) for key in sorted(found)]
 
     def blocks(self, most_rows: int, most_bytes: int) -> Iterator[SampleBlock]:
         """Block by block, each no larger than given by more than its last sample."""
