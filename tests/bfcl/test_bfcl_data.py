@@ -14,6 +14,7 @@ import pytest
 
 import benchwright.bfcl
 from benchwright import DatasetError
+from benchwright.benchmarks import RecordedSample
 from benchwright.bfcl import (
     CATEGORIES,
     GROUPS,
@@ -24,6 +25,8 @@ from benchwright.bfcl import (
     verdict_of,
 )
 from benchwright.bfcl import _packages as packages
+from benchwright.bfcl._result_files import write_result_files
+from benchwright.core import ModelReply, Outcome, SampleRecord
 
 MINI = NativeFolder(Path(benchwright.bfcl.__file__).parent / "_mini_set")
 
@@ -210,3 +213,12 @@ def test_stored_results_give_score_files_and_tables(tmp_path: Path) -> None:
     cells = dict(zip(table[0].split(","), table[1].split(","), strict=True))
     assert (cells["simple"], cells["java"]) == ("33.33%", "N/A")
     assert "non_live_overall" in cells["incomplete"]
+
+
+def test_a_result_line_has_the_tokens_of_servers_that_count_more_than_two_kinds(tmp_path: Path) -> None:
+    record = SampleRecord(sample_id=0, repeat=0, row=None, outcome=Outcome.SCORED, usage=(10, 5, 3))
+    row = {"id": "simple_0", "category": "simple"}
+    reply = ModelReply(status="answered", text="no call")
+    write_result_files("v3", tmp_path, "m", [RecordedSample(row, 0, record, reply)])
+    line = json.loads((tmp_path / "result" / "m" / "BFCL_v3_simple_result.json").read_text())
+    assert (line["result"], line["input_token_count"], line["output_token_count"]) == ("no call", 10, 5)

@@ -41,7 +41,7 @@ def _result_line(
     usage = record.usage
     if usage is None and reply is not None and reply.usage is not None:
         usage = (reply.usage.prompt, reply.usage.completion)
-    sent, written = usage or (None, None)
+    sent, written, *_ = usage or (None, None)
     line = {
         "id": row["id"],
         "result": result,
