@@ -190,6 +190,33 @@ def test_a_gate_judges_cost_and_cost_per_right_answer(capsys: pytest.CaptureFixt
         assert verdicts(cost=1e9, cost_per_right_answer=1e9) == ["INCONCLUSIVE", "INCONCLUSIVE"]
 
 
+def test_load_tests_say_what_1000_requests_cost(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("sums.py", "--requests", "8", "--concurrency", "2", "--warmup", "0", "--no-stream")
+    with recording("B") as server:
+        _, found = run_json(capsys, "perf", *words, "--model-url", server.url, "--model-id", "m")
+        cost = found["results"][0]["summary"]["cost"]
+        assert (cost["amount"], cost["per_1000_requests"], cost["coverage"]) == (40.0, 5000.0, 1.0)
+        assert run_json(capsys, "list")[1]["runs"][0]["cost"] == cost
+        main(["show", "last"])
+        assert "40.00 USD, 5,000.00 USD per 1,000 requests (prices of 2026-01-31)" in capsys.readouterr().out
+        Path("other.toml").write_text(PRICES.replace('"m"', '"other"'))
+        more = ("--prices", "other.toml", "--model-url", server.url, "--model-id", "m")
+        _, found = run_json(capsys, "perf", *words, *more)
+        assert found["results"][0]["summary"]["cost"] is None
+
+
+def test_comparisons_show_both_costs(capsys: pytest.CaptureFixture[str]) -> None:
+    with recording("B") as server:
+        for limit in ("12", "6"):
+            assert main(["run", "sums.py", *server.model, "--limit", limit, "--no-cache", "--quiet"]) == 0
+    _, found = run_json(capsys, "compare", "1", "2")
+    assert [found[side]["cost"]["amount"] for side in ("run_a", "run_b")] == [60.0, 30.0]
+    main(["compare", "1", "2"])
+    shown = capsys.readouterr().out
+    assert "60.00 USD" in shown
+    assert "30.00 USD" in shown
+
+
 def test_init_writes_prices_that_work_as_they_stand(capsys: pytest.CaptureFixture[str]) -> None:
     Path("prices.toml").unlink()
     assert main(["init", "--prices"]) == 0

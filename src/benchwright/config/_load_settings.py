@@ -175,7 +175,7 @@ LOAD_BY_NAME = {setting.name: setting for setting in LOAD_OPTIONS}
 _OF_SCORED_RUNS = frozenset(
     {
         "parallelism", "repeats", "pass_k", "cache", "num_warmups", "max_retries", "retry_backoff", "timeout_per_sample",
-        "max_requests", "max_tokens_total", "max_minutes", "max_cost", "prices", "max_failures", "failure_threshold",
+        "max_requests", "max_tokens_total", "max_minutes", "max_cost", "max_failures", "failure_threshold",
         "infer_only", "reports", "trackers", "metadata",
     }
 )  # fmt: skip

@@ -170,9 +170,12 @@ def _paid_before(taken_over: Iterable[TakenOver]) -> dict[str | None, _Tokens]:
     found: dict[str | None, _Tokens] = defaultdict(_Tokens)
     for call in taken_over:
         usage = orjson.loads(call.output).get("u")
-        if usage is not None:
-            body = orjson.loads(call.input) if call.judge and call.input is not None else {}
-            found[str(body.get("model", "")) if call.judge else None].add(usage)
+        if usage is None or "/m" in call.key:  # what a scorer asks the model is in no sum of tokens
+            continue
+        judge = None
+        if call.key.startswith("judge/"):
+            judge = "" if call.input is None else str(orjson.loads(call.input).get("model", ""))
+        found[judge].add(usage)
     return found
 
 

@@ -47,9 +47,12 @@ class LoadSummary(Struct, frozen=True, kw_only=True):
     """What a search for the largest load found."""
     quality: tuple[QualityChange, ...] = ()
     """How scores change from the lowest level to the highest."""
+    cost: dict[str, Any] | None = None
+    """What all replies cost by the prices at the start: `amount`, `spent`, `currency`, `as_of`, `source`, `coverage`,
+    `per_1000_requests`; None where no price is known."""
 
     def to_json(self) -> JsonObject:
-        """`{profile, evaluated, failed, comparable, partial, search, quality, notes, stages}`."""
+        """`{profile, evaluated, failed, comparable, partial, search, quality, cost, notes, stages}`."""
         return {
             "profile": self.profile,
             "evaluated": self.sent,
@@ -58,6 +61,7 @@ class LoadSummary(Struct, frozen=True, kw_only=True):
             "partial": self.partial,
             "search": None if self.search is None else self.search.to_json(),
             "quality": to_builtins(self.quality),
+            "cost": self.cost,
             "notes": to_builtins(self.notes),
             "stages": [stage.to_json() for stage in self.stages],
         }
@@ -75,6 +79,7 @@ class LoadSummary(Struct, frozen=True, kw_only=True):
             partial=stored["partial"],
             search=None if (found := stored.get("search")) is None else SearchResult.from_json(found),
             quality=convert(stored.get("quality", ()), tuple[QualityChange, ...]),
+            cost=stored.get("cost"),
         )
 
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace as replace_struct
 
 from benchwright.config import ConfigFile, LoadOptions, RunOptions, resolve_headers
-from benchwright.core import JsonObject, RunStatus, StepValues, UsageError, public_url
+from benchwright.core import JsonObject, JsonValue, RunStatus, StepValues, UsageError, public_url
 from benchwright.datasets import hub_commits
 from benchwright.demo import DemoSettings
 from benchwright.endpoints import EndpointSettings, OpenableSettings, ScriptedSettings
@@ -41,6 +41,7 @@ from benchwright.perf import (
     stage_step,
 )
 from benchwright.runs._jobs import in_event_loop, owned
+from benchwright.runs._load_cost import load_cost
 from benchwright.runs._load_options import load_settings
 from benchwright.runs._load_rows import on_chat_route, rows_for_load
 from benchwright.runs._load_scores import check_scoring, score_replies
@@ -282,7 +283,9 @@ def _wanted(load: LoadSettings) -> int | None:
 
 
 def _perform(store: Store, ready: _Ready, watcher: LoadWatcher | None) -> LoadResult:
-    run = store.start_run(ready.run.id, {**ready.prepared.manifest, "notes": list(ready.prepared.notes)})
+    prepared = ready.prepared
+    notes: list[JsonValue] = [*prepared.notes, *prepared.prices.notes(time.time())]
+    run = store.start_run(ready.run.id, {**prepared.manifest, "notes": notes})
     group = RunGroup()
     cause = in_event_loop(_load(store, run, ready, group, watcher), group.interrupt)
     from benchwright.perf import Requests, summarise
@@ -293,6 +296,7 @@ def _perform(store: Store, ready: _Ready, watcher: LoadWatcher | None) -> LoadRe
     requests = Requests.of(recorded_requests(store, run.id))
     stages = recorded_stages(store, run.id)
     summary = summarise(requests, ready.settings, stages, partial=cause is not None)
+    summary = replace_struct(summary, cost=load_cost(requests, prepared.prices.model))
     status, code = ended_as(summary, cause)
     why = _WHY.get(cause or "", "")
     if status == "failed":

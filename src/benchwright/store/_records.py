@@ -157,8 +157,8 @@ class CallStep(NamedTuple):
 class TakenOver(NamedTuple):
     """One call that was answered by the reply of another run."""
 
-    judge: bool
-    """Whether it went to a judge."""
+    key: str
+    """Its step key; of a sample's only call, that of the score."""
     input: bytes | None
     """The request, as recorded."""
     output: bytes

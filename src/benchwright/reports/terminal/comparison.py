@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from benchwright.core import OUTCOMES, JsonObject, JsonValue, exact_json, printable
 from benchwright.reports.views.comparison import Comparison, Side, field_differences
-from benchwright.reports.views.figures import duration, plural
+from benchwright.reports.views.figures import cost_lines, duration, plural
 from benchwright.reports.views.metric_comparison import MetricComparison, MetricSide, differing
 from benchwright.stats import PairedResult
 
@@ -132,10 +132,16 @@ def _sides(comparison: Comparison) -> Table:
         *([("at", a.endpoint, b.endpoint)] if a.endpoint != b.endpoint else []),
         ("status", a.status, b.status),
         ("took", duration(a.duration), duration(b.duration)),
+        *([("cost", _cost(a), _cost(b))] if a.cost or b.cost else []),
         *_outcomes(a, b),
     ):
         table.add_row(Text(label, "dim"), Text(printable(one) or "–"), Text(printable(other) or "–"))
     return table
+
+
+def _cost(side: Side) -> str:
+    """As the table of the run has it, without its judges."""
+    return cost_lines({**side.cost, "judges": None})[0] if side.cost and "currency" in side.cost else ""
 
 
 def _outcomes(a: Side, b: Side) -> list[tuple[str, str, str]]:

@@ -18,7 +18,7 @@ from benchwright.perf import (
     StageSummary,
 )
 from benchwright.reports.terminal.result import FittedTable, grid, short_path
-from benchwright.reports.views.figures import plural
+from benchwright.reports.views.figures import cost_lines, plural
 from benchwright.reports.views.load import (
     LoadView,
     RequestList,
@@ -233,6 +233,7 @@ def _remarks(view: LoadView) -> Table:
     rows += [("note", Text(printable(note), "yellow")) for note in data_notes(view)]
     if view.run.demo:
         rows.append(("note", Text("the demo model answered: these figures are of no real server", "yellow")))
+    rows += [("cost", line) for line in cost_lines(summary.cost)]
     rows.append(("files", f"{short_path(view.run.folder)}/: {', '.join(LoadFile)}"))
     rows.append(
         (

@@ -187,7 +187,7 @@ def _remarks(view: ResultView) -> Table:
         rows.append(("first token", f"{times} of {plural(first['count'], 'reply')}"))
     if counted := tokens(summary):
         rows.append(("tokens", counted))
-    rows += [("cost", line) for line in cost_lines(summary)]
+    rows += [("cost", line) for line in cost_lines(summary.cost)]
     rows += [("judge", line) for line in judge_lines(summary)]
     rows.append(("files", f"{short_path(view.run.folder)}/: {', '.join(RunFile)}"))
     rows.append(("run", _next_step(view)))

@@ -234,6 +234,7 @@ def _side(run: RunRecord, summary: RunSummary) -> Side:
         outcomes=dict(summary.outcomes),
         comparable=summary.comparable,
         title=title_of(run),
+        cost=summary.cost,
     )
 
 

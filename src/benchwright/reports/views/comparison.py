@@ -69,6 +69,8 @@ class Side:
     """What tables call the run: `run 3`, or its folder where it is not of this workspace."""
     comparable: bool = True
     """Whether the run's numbers may be compared: it is complete, and not too many samples failed."""
+    cost: JsonObject | None = None
+    """What its replies cost; None where no price is known."""
 
 
 @dataclass(frozen=True, slots=True)

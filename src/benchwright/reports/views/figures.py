@@ -209,9 +209,8 @@ def money(amount: float, currency: str) -> str:
     return f"{amount:,.{digits}f} {currency}"
 
 
-def cost_lines(summary: RunSummary) -> list[str]:
+def cost_lines(cost: Mapping[str, Any] | None) -> list[str]:
     """What the replies of the model cost, and those of each judge."""
-    cost = summary.cost
     if cost is None:
         return []
     lines = []
@@ -219,6 +218,8 @@ def cost_lines(summary: RunSummary) -> list[str]:
         line = money(cost["amount"], cost["currency"])
         if cost.get("per_right_answer") is not None:
             line += f", {money(cost['per_right_answer'], cost['currency'])} per right answer"
+        if cost.get("per_1000_requests") is not None:
+            line += f", {money(cost['per_1000_requests'], cost['currency'])} per 1,000 requests"
         lines.append(line + _priced(cost) + _saved(cost))
     elif "currency" in cost:
         lines.append(f"not known: the server counts no tokens{_priced(cost)}")

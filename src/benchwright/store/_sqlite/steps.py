@@ -86,7 +86,7 @@ class Steps(Runs):
             (run_id,),
         ):
             if not is_redacted(output) and "x" not in orjson.loads(output):
-                yield TakenOver(key.startswith("judge/"), given, output)
+                yield TakenOver(key, given, output)
 
     def row_hashes(self, run_id: int, first_index: int, last_index: int) -> dict[str, bytes]:
         """What stands for the content of the rows of a range of samples, by the keys of their scores."""

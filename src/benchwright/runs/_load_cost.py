@@ -1,0 +1,31 @@
+"""What a load test costs, and what 1,000 requests like its own would."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from benchwright.config import Price
+
+if TYPE_CHECKING:
+    from benchwright.perf import Requests
+
+
+def load_cost(requests: Requests, price: Price | None) -> dict[str, Any] | None:
+    """By the tokens of all whole replies, warm-ups included; None where no price is known. `coverage` is the share of them
+    whose tokens the server counted: the figures are of these alone."""
+    if price is None:
+        return None
+    import pyarrow.compute as pc
+
+    whole = requests.completed
+    by_server = pc.fill_null(pc.equal(whole["token_source"], "usage"), False)
+    counted = whole.where(pc.and_(by_server, pc.is_valid(whole["input_tokens"])))
+    prompt, completion, cached = (
+        pc.sum(counted[name]).as_py() or 0 for name in ("input_tokens", "output_tokens", "cached_tokens")
+    )
+    amount = price.cost(prompt, completion, cached) if len(counted) else None
+    return {
+        "amount": amount, "spent": amount, "currency": price.currency, "as_of": price.as_of,
+        "source": price.source or price.file, "coverage": len(counted) / len(whole) if len(whole) else 0.0,
+        "per_1000_requests": None if amount is None else 1000 * amount / len(counted),
+    }  # fmt: skip
