@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from benchwright import UserMessage, WorkflowContext, call_llm, workflow
-from benchwright.core import UsageError
+from benchwright.core import ConfigError, UsageError
 from benchwright.demo import DemoServer, DemoSettings, demo_server
 from benchwright.workflows import LLMError, MissingKeyError
+from recording_server import recording
 
 ASK: list[UserMessage] = [{"role": "user", "content": "What is 2 + 3?"}]
 
@@ -81,6 +82,22 @@ def test_a_model_that_gives_no_reply_is_an_error_with_its_words(server: DemoServ
         ask("openai", "", ASK, base_url=server.url)
     with pytest.raises(LLMError, match="no usable reply"):
         ask("openai", "demo", ASK, base_url="http://127.0.0.1:9/v1", retries=0)
+
+
+def test_headers_of_a_configured_model_hold_values_of_the_environment(
+    server: DemoServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with recording() as recorder:
+        Path("benchwright.toml").write_text(
+            f'[models.mine]\nbase_url = "{recorder.url}"\nmodel = "m"\nheaders = {{X-Auth = "Token ${{MY_TOKEN}}"}}\n',
+            encoding="utf-8",
+        )
+        with pytest.raises(ConfigError, match="MY_TOKEN"):
+            ask("mine", None, ASK)
+        monkeypatch.setenv("MY_TOKEN", "a-token-of-mine")
+        ask("mine", None, ASK)
+    (seen,) = recorder.received
+    assert seen.headers["x-auth"] == ["Token a-token-of-mine"]
 
 
 def test_steps_of_one_run_share_connections_and_nothing_stays_open(
