@@ -70,6 +70,7 @@ from benchwright.config._run_config_keys import (
     EXTRA_NAMES,
     KEY_OF,
     RUN_CONFIG_KEYS,
+    SHOWN_KEYS,
     TYPE,
 )
 from benchwright.config._run_settings import (
@@ -148,6 +149,7 @@ __all__ = [
     "RUN_CONFIG_KEYS",
     "RUN_SETTINGS",
     "SHARED_WITH_RUNS",
+    "SHOWN_KEYS",
     "STEPS",
     "STEP_SETTINGS",
     "SUITE_SETTINGS",

@@ -82,6 +82,13 @@ class Price(Struct, frozen=True):
         dearer = self.cached_input is not None and self.cached_input > self.input
         return self.cost(prompt, completion, prompt if dearer else 0)
 
+    def figures(self, amount: float | None, spent: float | None, coverage: float) -> dict[str, Any]:
+        """A cost as records and JSON have it; `coverage` is the share of replies whose tokens are known."""
+        return {
+            "amount": amount, "spent": spent, "currency": self.currency, "as_of": self.as_of,
+            "source": self.source or self.file, "coverage": coverage,
+        }  # fmt: skip
+
     def doubt(self, day: date) -> str:
         """What to say of a price that is used on a day which is not near its own; empty otherwise."""
         days = (day - date.fromisoformat(self.as_of)).days

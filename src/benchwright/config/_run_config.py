@@ -29,6 +29,7 @@ from benchwright.config._run_config_keys import (
     PREDICTIONS,
     RECORDS,
     RUN_CONFIG_KEYS,
+    SHOWN_KEYS,
     TYPE,
     check_key,
     checked_value,
@@ -38,15 +39,6 @@ from benchwright.config._run_config_keys import (
 from benchwright.config._run_settings import BY_NAME
 from benchwright.config._values import from_python
 from benchwright.core import ConfigError
-
-_SHOWN = (
-    *(("config", "params", name) for name in ("limit_samples", "max_new_tokens", "max_retries", "parallelism", "request_timeout",
-                                              "task", "temperature", "top_p")),
-    *(("target", "api_endpoint", name) for name in ("api_key_name", "model_id", "stream", "type", "url")),
-    ("config", "output_dir"),
-)  # fmt: skip
-"""Keys that a rendered configuration always has, null where nothing sets them."""
-
 
 TO_BE_GIVEN = "???"
 """Stands in launchers' files for a value that whoever starts a run must give."""
@@ -89,7 +81,7 @@ class RunConfig(Struct, frozen=True):
     def as_document(self, lower: Sequence[Layer] = ()) -> dict[str, Any]:
         """The configuration as a file would hold it; with `lower`, complete."""
         found = {path: value.value for path, value in merge_layers([*lower, *self.layers]).items()}
-        empty = {path: None for path in _SHOWN if path not in found} if lower else {}
+        empty = {path: None for path in SHOWN_KEYS if path not in found} if lower else {}
         return as_table({**found, **empty})
 
 

@@ -85,6 +85,12 @@ _OPTION_KEYS: Mapping[str, str] = {
 }
 KEY_OF: Mapping[str, Path] = {name: tuple(key.split(".")) for key, name in _OPTION_KEYS.items()}
 """The key of each option of a run, but for `extra`: what a benchmark declares stands below `config.params.extra` itself."""
+SHOWN_KEYS: tuple[Path, ...] = (
+    *(KEY_OF[name] for name in _NAMED.values() if KEY_OF[name][:3] != EXTRA and KEY_OF[name] not in (ADAPTER, METADATA)),
+    KEY_OF["model_id"],
+    KEY_OF["api_key_name"],
+)  # fmt: skip
+"""Keys that a rendered configuration always has, null where nothing sets them."""
 RUN_CONFIG_KEYS: Mapping[Path, str] = {
     **{path: name for name, path in KEY_OF.items()},
     **dict.fromkeys((TYPE, MODULE, PREDICTIONS, FAIL_ON_SKIP, *BAKED_IN), ""),

@@ -191,10 +191,9 @@ def _tokens(summary: RunSummary) -> tuple[_Tokens, float]:
 
 def _amount(price: Price, tokens: _Tokens, before: _Tokens | None, coverage: float) -> dict[str, Any]:
     spent = tokens if before is None else tokens.without(before)
-    return {
-        "amount": tokens.cost(price) if coverage else None, "spent": spent.cost(price) if coverage else None,
-        "currency": price.currency, "as_of": price.as_of, "source": price.source or price.file, "coverage": coverage,
-    }  # fmt: skip
+    if not coverage:
+        return price.figures(None, None, coverage)
+    return price.figures(tokens.cost(price), spent.cost(price), coverage)
 
 
 def _judges_cost(

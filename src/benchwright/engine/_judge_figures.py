@@ -6,43 +6,51 @@ from collections.abc import Mapping
 from typing import Any
 
 import orjson
+from msgspec import Struct, structs
 
 from benchwright.scorers import GRADE_OF, SCORE_OF
 from benchwright.store import Store
 
 _BATCH = 1000
-_NONE = {
-    "requests": 0, "failed": 0, "asked_again": 0, "prompt_tokens": 0, "completion_tokens": 0, "cached_tokens": 0,
-    "uncounted": 0,
-}  # fmt: skip
+
+
+class _Took(Struct):
+    """What the requests to one judge took."""
+
+    requests: int = 0
+    failed: int = 0
+    asked_again: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    uncounted: int = 0
 
 
 def judge_figures(store: Store, run_id: int, rows: int) -> dict[str, dict[str, int]]:
-    """By the judge's model: `requests`, `failed`, `asked_again`, `prompt_tokens`, `completion_tokens`, `cached_tokens`,
-    `uncounted`."""
-    found: dict[str, dict[str, int]] = {}
+    """What judges took, by the judge's model."""
+    found: dict[str, _Took] = {}
     if not store.count_steps(run_id, "judge"):
-        return found
+        return {}
     for first in range(0, rows, _BATCH):
         for call in store.calls(run_id, first, first + _BATCH - 1, "judge").values():
             body = {} if call.input is None else orjson.loads(call.input)
-            figures = found.setdefault(str(body.get("model", "")), dict(_NONE))
-            _add(figures, body, orjson.loads(call.output))
-    return found
+            took = found.setdefault(str(body.get("model", "")), _Took())
+            _add(took, body, orjson.loads(call.output))
+    return {model: structs.asdict(took) for model, took in found.items()}
 
 
-def _add(figures: dict[str, int], body: Mapping[str, Any], reply: Mapping[str, Any]) -> None:
-    figures["requests"] += 1
-    figures["failed"] += reply["s"] != "answered"
+def _add(took: _Took, body: Mapping[str, Any], reply: Mapping[str, Any]) -> None:
+    took.requests += 1
+    took.failed += reply["s"] != "answered"
     # A question is one message; one that is repeated has the unreadable reply in it.
-    figures["asked_again"] += len(body.get("messages") or ()) > 1
+    took.asked_again += len(body.get("messages") or ()) > 1
     usage = reply.get("u")
     if usage is not None:
-        figures["prompt_tokens"] += usage[0]
-        figures["completion_tokens"] += usage[1]
-        figures["cached_tokens"] += usage[3] if len(usage) > 3 else 0
+        took.prompt_tokens += usage[0]
+        took.completion_tokens += usage[1]
+        took.cached_tokens += usage[3] if len(usage) > 3 else 0
     elif "x" not in reply:
-        figures["uncounted"] += 1
+        took.uncounted += 1
 
 
 def verdicts_in(scores: Mapping[str, Any]) -> dict[str, tuple[str, float]]:

@@ -148,13 +148,13 @@ class RunSettings:
             model["faults"] = FaultMix(**model["faults"])
         endpoint = _KINDS[kind](**model)
         steps = values.get("steps")
+        # JSON has lists where the settings have tuples.
+        lists = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
         return cls(
             **{
                 **values,
+                **lists,
                 "endpoint": endpoint,
-                "model_notes": tuple(values.get("model_notes", ())),
-                "reports": tuple(values.get("reports") or ()) or None,
-                "trackers": tuple(values.get("trackers") or ()) or None,
                 "filters": tuple((field, value) for field, value in values.get("filters", ())),
                 "generation": Generation(**values["generation"]),
                 "budget": Budget(**values["budget"]),

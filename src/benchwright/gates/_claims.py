@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from fnmatch import fnmatchcase
+from typing import TypeAlias
 
 from msgspec import Struct
 
 from benchwright.core import RunSummary, is_share, lower_is_better, suggest
 from benchwright.gates._decide import Claim
 from benchwright.gates._evidence import MOST_SLICES, Evidence, Scores, SliceKey, paired_values
-from benchwright.gates._policy import Rule
+from benchwright.gates._policy import Rule, RuleKind
 from benchwright.reports import PairedSamples
 from benchwright.stats import LimitTest, Spread, gain_against, mean_against, share_against
 
@@ -28,16 +29,23 @@ class BenchmarkRun(Struct, frozen=True):
 
 def claims_about(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
     """All that one rule asks: of one figure, or of each slice and of each metric that a pattern stands for."""
-    kinds: dict[str, Callable[[Rule, BenchmarkRun], Iterator[Claim]]] = {
-        "threshold": _thresholds,
-        "regression": _regressions,
-        "failures": _failures,
-        "usage": _usage,
-        "load": _load,
-    }
-    yield from kinds[rule.kind](rule, run)
+    yield from _CLAIMS[rule.kind](rule, run)
 
 
+_Claims: TypeAlias = Callable[[Rule, BenchmarkRun], Iterator[Claim]]
+_CLAIMS: dict[RuleKind, _Claims] = {}
+"""What rules of a kind claim, by the decorator below."""
+
+
+def _of_rules(kind: RuleKind) -> Callable[[_Claims], _Claims]:
+    def keep(claims: _Claims) -> _Claims:
+        _CLAIMS[kind] = claims
+        return claims
+
+    return keep
+
+
+@_of_rules("load")
 def _load(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
     yield _impossible(
         rule, rule.figure, "the run is a benchmark: rules of load tests need a run of benchwright perf"
@@ -100,6 +108,7 @@ def _unsliced(rule: Rule, evidence: Evidence, subject: str) -> Claim | None:
     return None
 
 
+@_of_rules("threshold")
 def _thresholds(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
     known = {*run.evidence.whole.metrics, *run.summary.derived}
     names = _metrics(rule, known)
@@ -133,6 +142,7 @@ def _derived(rule: Rule, name: str, summary: RunSummary) -> Iterator[Claim]:
         yield Claim(rule=rule, subject=name, found=found, limit=limit, side=side)
 
 
+@_of_rules("regression")
 def _regressions(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
     pairs = run.evidence.pairs
     if run.no_pairs or pairs is None:
@@ -171,6 +181,7 @@ def _regression(rule: Rule, run: BenchmarkRun, name: str, subject: str, pairs: P
     return Claim(rule=rule, subject=title, found=found, limit=-margin, allowed=margin, noun="pairs")
 
 
+@_of_rules("failures")
 def _failures(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
     name = " or ".join(rule.outcome) if rule.outcome else "failed"
     if (problem := _unsliced(rule, run.evidence, f"share of {name}")) is not None:
@@ -186,6 +197,7 @@ def _failures(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
         yield Claim(rule=rule, subject=subject, found=found, limit=limit, side=-1, noun="samples")
 
 
+@_of_rules("usage")
 def _usage(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
     found = _used(rule, run)
     if isinstance(found, str):

@@ -12,15 +12,16 @@ from msgspec import Struct, structs
 from benchwright.config import Setting, read_document, read_values
 from benchwright.core import OUTCOMES, ConfigError, NotFoundError, suggest
 
-RuleKind: TypeAlias = Literal["threshold", "regression", "failures", "usage", "load"]
+RuleKind: TypeAlias = str
+"""A name in `KEYS`."""
 Bound: TypeAlias = Literal["lower", "value", "upper"]
 """What must meet the limit: an end of the interval, or the value itself."""
 USAGE_FIGURES = ("prompt_tokens", "completion_tokens", "total_tokens", "cost", "cost_per_right_answer")
 
 _METRIC = Setting("metric", "text", "a metric, or a pattern such as acc_* that stands for several")
 _LIMITS = (
-    Setting("min", "number", "the least that is allowed"),
-    Setting("max", "number", "the most that is allowed"),
+    Setting("min", "number", "the least that is allowed", otherwise="any"),
+    Setting("max", "number", "the most that is allowed", otherwise="any"),
 )
 _BOUND = Setting(
     "bound", "text", "what must meet the limit: an end of the interval, or the value itself",
@@ -32,21 +33,24 @@ _SLICED = (
         "slices",
         "text",
         "a column of the data: the rule holds in each group of rows with an equal value there",
+        otherwise="all rows together",
     ),
     Setting("min_rows", "int", "groups of fewer rows are left out and named", least=1, default=1),
 )
 _FAILURES = Setting("failures_as_wrong", "bool", "count failed samples as 0", default=False)
-_STAGE = Setting("stage", "text", "the level of a load test, as its table names it; all: every one of them")
+_STAGE = Setting(
+    "stage", "text", "the level of a load test, as its table names it; all: every one of them", otherwise="the only one"
+)  # fmt: skip
 
 KEYS: dict[RuleKind, tuple[Setting, ...]] = {
     "threshold": (_METRIC, *_LIMITS, _BOUND, _LEVEL, *_SLICED, _FAILURES),
     "regression": (
         _METRIC,
         Setting("margin", "number", "the largest loss that is allowed", least=0, otherwise="0"),
-        Setting("margin_percent", "number", "the same, in percent of the baseline's value", least=0),
+        Setting("margin_percent", "number", "the same, in percent of the baseline's value", least=0, otherwise="0"),
         _BOUND,
         _LEVEL,
-        Setting("detect", "number", "a loss that must not be missed: if the rows cannot show it, no GO", above=0),
+        Setting("detect", "number", "a loss that must not be missed: if the rows cannot show it, no GO", above=0, otherwise="none"),
         *_SLICED,
         _FAILURES,
         Setting("lower_is_better", "bool", "whether less is better", otherwise="as the run or its name says"),
@@ -72,14 +76,7 @@ KEYS: dict[RuleKind, tuple[Setting, ...]] = {
         _STAGE,
     ),
 }  # fmt: skip
-"""The keys of each kind of rule."""
-_NEEDED: dict[RuleKind, tuple[str, ...]] = {
-    "threshold": ("metric", "bound"),
-    "regression": ("metric", "bound"),
-    "failures": ("max",),
-    "usage": ("figure",),
-    "load": ("figure",),
-}
+"""The keys of each kind of rule. One without a default, and without a word for what holds otherwise, must be given."""
 GATE_KEYS = (
     Setting("alpha", "number", "chance of a NO-GO although all limits are met, over all tests together", above=0, most=0.5, default=0.05),
     Setting("power", "number", "power for which the smallest detectable effect and the rows needed are given", least=0.5, most=0.999, default=0.8),
@@ -186,10 +183,11 @@ def _tables(value: object, kind: str, source: str) -> list[Mapping[str, object]]
 
 def _rule(kind: RuleKind, table: Mapping[str, object], where: str) -> Rule:
     values: dict[str, Any] = read_values(where, table, KEYS[kind], hints=_HINTS.get(kind, {}))
-    for name in _NEEDED[kind]:
-        if name not in values:
-            setting = next(each for each in KEYS[kind] if each.name == name)
-            raise ConfigError(f"{where} has no {name}; add it: {setting.meaning} ({setting.expected})")
+    for setting in KEYS[kind]:
+        if setting.default is None and not setting.otherwise and setting.name not in values:
+            raise ConfigError(
+                f"{where} has no {setting.name}; add it: {setting.meaning} ({setting.expected})"
+            )
     if "min" in {each.name for each in KEYS[kind]} and not {"min", "max"} & values.keys():
         raise ConfigError(f"{where} has no limit; add min or max, a number")
     if {"margin", "margin_percent"} <= values.keys():

@@ -24,8 +24,6 @@ def load_cost(requests: Requests, price: Price | None) -> dict[str, Any] | None:
         pc.sum(counted[name]).as_py() or 0 for name in ("input_tokens", "output_tokens", "cached_tokens")
     )
     amount = price.cost(prompt, completion, cached) if len(counted) else None
-    return {
-        "amount": amount, "spent": amount, "currency": price.currency, "as_of": price.as_of,
-        "source": price.source or price.file, "coverage": len(counted) / len(whole) if len(whole) else 0.0,
-        "per_1000_requests": None if amount is None else 1000 * amount / len(counted),
-    }  # fmt: skip
+    each = None if amount is None else 1000 * amount / len(counted)
+    coverage = len(counted) / len(whole) if len(whole) else 0.0
+    return {**price.figures(amount, amount, coverage), "per_1000_requests": each}

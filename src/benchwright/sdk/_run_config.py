@@ -21,6 +21,7 @@ from benchwright.config import (
     EXTRA_NAMES,
     KEY_OF,
     RUN_CONFIG_KEYS,
+    SHOWN_KEYS,
     ConfigFile,
     ConfigValue,
     Layer,
@@ -38,7 +39,11 @@ from benchwright.sdk._eval_types import check_type, endpoint_types, evaluation_t
 from benchwright.sdk._resolve import Benchmarks, Questions, resolve
 from benchwright.store import find_workspace
 
-_FRAMEWORK = ("max_tokens", "max_retries", "parallelism", "request_timeout", "temperature", "top_p")
+_FRAMEWORK = tuple(
+    name
+    for path in SHOWN_KEYS
+    if path[:2] == ("config", "params") and BY_NAME[name := RUN_CONFIG_KEYS[path]].default is not None
+)
 """Settings whose defaults a complete configuration shows."""
 
 

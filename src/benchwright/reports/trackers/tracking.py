@@ -119,8 +119,8 @@ def tracked_figures(run: JsonObject) -> dict[str, float]:
     outcomes = summary.get("outcomes")
     for name, count in outcomes.items() if isinstance(outcomes, dict) else ():
         _put(found, f"outcomes/{name}", count)
-    for name in ("evaluated", "failed", "prompt_tokens", "completion_tokens"):
-        _put(found, name, summary.get(name))
+    for name, value in summary.items():
+        _put(found, name, value)
     cost = summary.get("cost")
     if isinstance(cost, dict):
         _put(found, "cost", cost.get("amount"))
