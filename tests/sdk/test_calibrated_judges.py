@@ -162,6 +162,23 @@ def test_a_label_off_the_scale_is_named_with_its_line() -> None:
     assert mapped.bias.mean_a == 0.75
 
 
+def test_a_judge_that_does_not_answer_is_named_with_its_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    with recording() as server:
+        judge = json.dumps({"url": server.url, "model_id": "j", "max_retries": 0})
+    assert main(["judge-calibrate", written([{"response": "x", "label": "C"}]), "--judge", judge]) == 1
+    said = " ".join(capsys.readouterr().err.split())
+    assert "the judge graded none of the 1 rows" in said
+    assert "cannot connect to" in said
+    assert "benchwright show 1 --failed" in said
+
+
+@pytest.mark.parametrize("worth", ["x", None, True, [1], float("nan")])
+def test_a_grade_is_worth_a_number(worth: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    mapping = json.dumps({"C": 1, "I": worth})
+    assert main(["judge-calibrate", written(rows_of(CC=1)), "--score-mapping", mapping]) == 2
+    assert f"score_mapping: 'I' is {worth!r}; expected the number" in capsys.readouterr().err
+
+
 def test_wrong_options_are_refused() -> None:
     with pytest.raises(UsageError, match="give only one"):
         calibrate_judge([], run=1, judge={})

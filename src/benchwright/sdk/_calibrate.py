@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from benchwright.core import DatasetError, NotFoundError, UsageError, score_fields, suggest
+from benchwright.core import DatasetError, NotFoundError, RunFailedError, UsageError, score_fields, suggest
 from benchwright.datasets import open_dataset
 from benchwright.reports import Calibration, JudgedRow, calibration
 from benchwright.runs import RunResult
@@ -74,6 +75,8 @@ def calibrate_judge(
         raise UsageError(
             f"unknown judge template {template!r}.{suggest(template, TEMPLATES)} Known: {', '.join(TEMPLATES)}"
         )
+    if score_mapping is not None:
+        score_mapping = {str(grade): _worth(grade, score) for grade, score in score_mapping.items()}
     rows = _read(labels)
     if judge is not None:
         template = template or "binary_qa"
@@ -90,6 +93,14 @@ def calibrate_judge(
     if not any(row.label is not None for row in judged):
         raise DatasetError(f"no row has both a label and a grade. Labels stand in the field {label_field!r}")
     return calibration(judged, grades.scores, weights=weights, notes=notes)  # type: ignore[arg-type]  # seen to be one of them
+
+
+def _worth(grade: str, score: object) -> float:
+    if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
+        raise UsageError(
+            f"score_mapping: {grade!r} is {score!r}; expected the number that this grade is worth"
+        )
+    return float(score)
 
 
 def _read(labels: str | os.PathLike[str] | Sequence[Mapping[str, Any]]) -> list[_Labelled]:
@@ -141,7 +152,7 @@ class _Grades:
     def __init__(self, label_field: str, mapping: Mapping[str, float] | None, template: str | None) -> None:
         self._field = label_field
         self._given = mapping is not None
-        self.scores = {str(grade): float(score) for grade, score in (mapping or {}).items()}
+        self.scores = dict(mapping or {})
         if mapping is None and template is not None and template in TEMPLATES:
             self.scores = dict(TEMPLATES[template].scores)
             self._given = True
@@ -286,4 +297,9 @@ def _ask(
     vars(graded)["_benchmark"] = spec
     result = run(graded, workspace=None if workspace is None else Path(workspace))
     assert isinstance(result, RunResult)
+    if not result.summary.metrics:
+        reason = result.first_failure or result.stopped_because or "see its samples"
+        raise RunFailedError(
+            f"the judge graded none of the {len(rows)} rows: {reason}. See: benchwright show {result.run_id} --failed"
+        )
     return result
