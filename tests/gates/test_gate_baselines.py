@@ -84,6 +84,16 @@ def test_a_portable_baseline_holds_no_texts_places_or_secrets(
         assert hidden not in text
 
 
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_line_ends_of_another_system_change_nothing(here: Path, mark: bytes) -> None:
+    baseline, worse = gate_run(range(10)), gate_run(range(60))
+    assert main(["export", "1", "--baseline", "b.jsonl"]) == 0
+    file = here / "b.jsonl"
+    file.write_bytes(mark + file.read_bytes().replace(b"\n", b"\r\n"))
+    found = benchwright.gate(worse, policy=REGRESSION, baseline="b.jsonl")
+    assert found.rows == benchwright.gate(worse, policy=REGRESSION, baseline=baseline).rows
+
+
 def test_a_changed_cut_or_foreign_file_is_refused(here: Path) -> None:
     run = gate_run(range(10))
     assert main(["export", "1", "--baseline", "b.jsonl"]) == 0

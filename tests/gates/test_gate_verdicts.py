@@ -146,6 +146,7 @@ def test_what_cannot_be_evaluated_is_never_go() -> None:
     without = judged(run, regression=[rule])
     assert words(without) == ["INCONCLUSIVE"]
     assert "no baseline" in without.rows[1].reason
+    assert without.rows[1].rule == "correct against the baseline"  # as where it can be judged
     assert words(judged(run, threshold=[threshold(min=0.1, slices="colour")])) == ["INCONCLUSIVE"]
     assert words(judged(run, usage=[{"figure": "cost", "max": 1}])) == ["INCONCLUSIVE"]
     assert words(judged(run, load=[{"figure": "goodput", "min": 1}])) == ["INCONCLUSIVE"]

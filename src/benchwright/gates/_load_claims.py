@@ -87,6 +87,8 @@ def load_claims(rule: Rule, run: LoadRun) -> Iterator[Claim]:
 
 def _impossible(rule: Rule, subject: str, problem: str) -> Claim:
     limit, side = (rule.limits or [(-rule.margin, 1)])[0]
+    if rule.kind == "regression":  # called the same, whether it can be judged or not
+        subject = f"{subject} against the baseline"
     return Claim(rule=rule, subject=subject, problem=problem, limit=limit, side=side)
 
 
