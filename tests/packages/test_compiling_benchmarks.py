@@ -311,7 +311,8 @@ def test_a_name_that_two_packages_offer_needs_the_package(
     assert "one already offers a benchmark sums" in refused(capsys, "quiz.py")
     quiz(name="other")
     assert "one is installed with other benchmarks (sums)" in refused(capsys, "quiz.py", "--name", "one")
-    assert "Python already has a package rich" in refused(capsys, "quiz.py", "--name", "rich", "--force")
+    for flag in ("--force", "--no-install"):
+        assert "Python already has a package rich" in refused(capsys, "quiz.py", "--name", "rich", flag)
 
 
 def test_datasets_of_registered_fetchers_stay_references(

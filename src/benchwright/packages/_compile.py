@@ -99,8 +99,8 @@ def deliver(
 
     A package that fails the trial is neither kept nor installed.
     """
-    if install:
-        refuse_collisions(package, inspected.content.source, force=force)
+    # What is not installed here may share benchmarks with others, but a wheel called numpy would replace numpy anywhere.
+    refuse_collisions(package, inspected.content.source, force=force or not install)
     with tempfile.TemporaryDirectory() as temporary:
         wheel = package.write(Path(temporary))
         try_wheel(wheel, package, inspected.content.source)
