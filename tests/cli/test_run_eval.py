@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import threading
 from pathlib import Path
@@ -339,6 +340,15 @@ def test_a_dry_run_prints_the_complete_configuration(
     assert params["limit_samples"] is None
     assert params["extra"]["dataset"] == {"path": str(folder / "data.jsonl"), "num_fewshot": 3}
     assert main(typed(document["command"] + " --dry-run")) == 0  # the command is one
+
+
+def test_a_dry_run_of_several_tasks_prints_a_configuration_of_each(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with recording("B") as server:
+        assert main(["run_eval", "--run_config", launcher(server, ["my_qa", "bfclv3_ast"]), "--dry_run"]) == 0
+    parts = re.findall(r"Rendered config of \S+:\n(.*?)Rendered command", capsys.readouterr().out, re.DOTALL)
+    assert [yaml.safe_load(part)["config"]["type"] for part in parts] == ["my_qa", "bfclv3_ast"]
 
 
 def test_what_a_dry_run_prints_is_the_same_configuration(

@@ -55,6 +55,17 @@ def run_json(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict
     return code, json.loads(capsys.readouterr().out)
 
 
+def test_a_limit_below_the_first_request_leaves_no_cost_on_record(capsys: pytest.CaptureFixture[str]) -> None:
+    with recording("B") as server:
+        assert (
+            main(["run", "sums.py", *server.model, "--max-tokens", "10", "--max-cost", "1", "--quiet"]) == 1
+        )
+        assert server.received == []
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "none on record: no request got a reply" in shown
+    assert "counts no tokens" not in shown
+
+
 def test_max_cost_stops_in_time_and_resume_continues(capsys: pytest.CaptureFixture[str]) -> None:
     with recording("B") as server:
         # A body has about 110 bytes and may bring 10 tokens: its bound is about 130, its cost 5.

@@ -214,10 +214,10 @@ class _Reader:
                 self.notes.append(f"{where}: {idle} has no effect here: every reply is recorded with the run")
         given = {key: value for key, value in config.items() if value is not None}
         place = where if short else f"{where} ({name})"
-        checked = read_values(place, given, STEP_SETTINGS[form], hints={})
+        flags = {setting: flag for flag, (of, setting) in _SHORT.items() if of == name} if short else {}
+        checked = read_values(place, given, STEP_SETTINGS[form], hints={}, written=flags)
         if form.required and form.required not in checked:
-            flags = [flag for flag, (of, setting) in _SHORT.items() if (of, setting) == (name, form.required)]
-            raise ConfigError(f"{place} needs {flags[0] if short and flags else form.required}")
+            raise ConfigError(f"{place} needs {flags.get(form.required, form.required)}")
         _check(form, checked, place)
         self.entries.append(StepEntry(name, checked))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from benchwright.config._servers import check_headers
@@ -31,10 +32,12 @@ def read_values(
     *,
     hints: Mapping[str, str],
     near: Iterable[str] = (),
+    written: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, JsonValue]:
     """Checked values under their canonical names; `-` and `_` are the same in keys.
 
-    `hints` says where keys that are misplaced here belong; `near` holds further names to suggest.
+    `hints` says where keys that are misplaced here belong; `near` holds further names to suggest; `written`
+    has the names that the user wrote instead of some keys.
     """
     known: dict[str, Setting] = {}
     for setting in settings:
@@ -51,7 +54,7 @@ def read_values(
         try:
             checked[declared.name] = declared.check(value)
         except ValueError as error:
-            raise ConfigError(f"{where} {key}: {error}") from None
+            raise ConfigError(f"{where} {written.get(key, key)}: {error}") from None
     return checked
 
 

@@ -79,6 +79,9 @@ class ConfiguredRun(Struct, frozen=True):
         """The complete configuration, with the command."""
         document = self.config.as_document(self.defaults)
         spec = self.found[0].spec
+        document["config"].setdefault(
+            "type", self.config.target
+        )  # a task of several is named outside of its config
         document["config"]["supported_endpoint_types"] = list(endpoint_types(spec))
         framework = spec.eval_type.partition(".")[0]
         return {"command": self.command, "framework_name": framework, "pkg_name": framework, **document}
