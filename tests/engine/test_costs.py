@@ -129,7 +129,7 @@ def test_replies_that_nobody_counted_are_left_out_and_said(capsys: pytest.Captur
         cost = cost_of(capsys, "run", "sums.py", *server.model, "--no-cache")
     assert (cost["amount"], cost["spent"], cost["coverage"]) == (None, None, 0.0)
     main(["show", "last"])
-    assert "not known: the server counts no tokens" in capsys.readouterr().out
+    assert "not known: no reply has a count of tokens" in capsys.readouterr().out
 
 
 def test_replies_of_earlier_runs_cost_but_are_not_spent_again(capsys: pytest.CaptureFixture[str]) -> None:

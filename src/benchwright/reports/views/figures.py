@@ -221,12 +221,8 @@ def cost_lines(cost: Mapping[str, Any] | None) -> list[str]:
         if cost.get("per_1000_requests") is not None:
             line += f", {money(cost['per_1000_requests'], cost['currency'])} per 1,000 requests"
         lines.append(line + _priced(cost) + _saved(cost))
-    elif "currency" in cost and not any(
-        count for outcome, count in summary.outcomes.items() if outcome not in ("request_failed", "skipped")
-    ):
-        lines.append("none on record: no request got a reply")
-    elif "currency" in cost:
-        lines.append(f"not known: the server counts no tokens{_priced(cost)}")
+    elif "currency" in cost:  # perhaps there is no reply at all, so the server is not blamed
+        lines.append(f"not known: no reply has a count of tokens (prices of {cost['as_of']})")
     judges = cost.get("judges") or {}
     lines += [
         f"{printable(name)} (judge): {money(each['amount'], each['currency'])}{_priced(each)}{_saved(each)}"
