@@ -404,14 +404,18 @@ def test_origins_of_all_five_layers(folder: Path, capsys: pytest.CaptureFixture[
     assert over == [(6, "flags"), (5, "run config"), (16, "framework")]
 
 
-def test_the_recorded_configuration_starts_the_same_run(folder: Path) -> None:
+@pytest.mark.parametrize("name", ["my_qa", "bench.py:my_qa"])
+def test_the_recorded_configuration_starts_the_same_run(folder: Path, name: str) -> None:
+    if name != "my_qa":
+        (folder / "benchwright.toml").unlink()  # only the file has it then
     params = {
         "limit_samples": 2,
         "temperature": 0.5,
         "extra": {"offset": 3, "fewshot_seed": 5, "cache": False},
     }
     with recording("B") as server:
-        assert main(["run_eval", "--run_config", write("r.yaml", config(server, params))]) == 0
+        file = write("r.yaml", config(server, params))
+        assert main(["run_eval", "--eval_type", name, "--run_config", file]) == 0
         first = [request.body for request in server.take()]
         words = ["--output_dir", "again", "-o", "config.params.extra.cache=false"]
         assert main(["run_eval", "--run_config", "out/run_config.yml", *words]) == 0

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -163,12 +164,17 @@ def config_table(details: RunDetails) -> JsonObject:
 
 
 def run_config(details: RunDetails) -> JsonObject:
-    """The merged configuration: `config` and `target` as in `results.yml`, the first part of the type as `framework_name`, and
-    all other settings under `settings`."""
+    """The merged configuration: `config` and `target` as in `results.yml`, with the file of the benchmark, the first part of
+    the type as `framework_name`, and all other settings under `settings`."""
     settings = {name: value for name, value in details.settings.items() if name not in _IN_PARAMS}
     metadata = table_of(details.settings.get("metadata"))
+    shared = config_table(details)
+    asked = str(settings.get("asked") or "")
+    if file := re.match(r".+\.py(?=:|$)", asked):  # nobody finds the benchmark of a file by its type alone
+        extra = {**table_of(details.params.get("extra")), "benchmark_module": file[0]}
+        shared["config"] = {**table_of(shared["config"]), "params": {**details.params, "extra": extra}}
     return {
-        **config_table(details),
+        **shared,
         "framework_name": details.eval_type.partition(".")[0],
         **({"metadata": metadata} if metadata else {}),
         "settings": without_none(settings),
