@@ -342,6 +342,15 @@ def test_a_dry_run_prints_the_complete_configuration(
     assert main(typed(document["command"] + " --dry-run")) == 0  # the command is one
 
 
+def test_every_one_of_several_overrides_counts(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with recording("B") as server:
+        file = write("r.yaml", config(server))
+        words = [f"--overrides=config.params.{pair}" for pair in ("top_p=0.5", "temperature=0.25")]
+        assert main(["run_eval", "--run_config", file, *words, "--dry_run"]) == 0
+    document = yaml.safe_load(capsys.readouterr().out.partition("Rendered command:")[0].partition(":\n")[2])
+    assert (document["config"]["params"]["top_p"], document["config"]["params"]["temperature"]) == (0.5, 0.25)
+
+
 def test_a_dry_run_of_several_tasks_prints_a_configuration_of_each(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -33,7 +33,9 @@ def add_config_flags(parser: Parser, *names: str) -> None:
         "-o", dest="override", metavar="KEY=VALUE", action="append",
         help="a value above file and flags, by its dotted key; may be given again",
     )  # fmt: skip
-    group.add_argument("--overrides", metavar="KEY=VALUE,…", help="the same, several between commas")
+    group.add_argument(
+        "--overrides", metavar="KEY=VALUE,…", action="append", help="the same, several between commas"
+    )
     group.add_argument(
         "--explain-config", action="store_true", help="only print every value and where it comes from"
     )
@@ -62,7 +64,8 @@ def execute_configs(
     given."""
     from benchwright.config import check_complete, read_run_configs  # not for runs without a file
 
-    found = read_run_configs(arguments.run_config, flags, arguments.overrides, arguments.override or ())
+    overrides = ",".join(filter(None, arguments.overrides or ()))
+    found = read_run_configs(arguments.run_config, flags, overrides, arguments.override or ())
     if arguments.parallel_tasks is not None and (not found.several or arguments.parallel_tasks < 0):
         raise UsageError(
             "--parallel-tasks is for a file with evaluation.tasks, and takes a number of 1 or more, or none for all at once"
