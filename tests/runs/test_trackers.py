@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,7 +16,7 @@ from benchwright import ScorerInput, ScriptedEndpoint, benchmark, scorer
 from benchwright.core import JsonObject, UsageError
 from benchwright.reports.trackers import tracking as trackers
 
-FOLDER = Path(__file__).parent
+SECRETS = {"HIDDEN_KEY": "sk-hidden-0123456789", "SERVICE_KEY": "sk-service-9876543210"}
 
 
 @benchmark(name="tracked", dataset=[{"q": "a", "target": "B"}, {"q": "b", "target": "C"}], prompt="{q}")
@@ -85,39 +89,74 @@ def test_a_missing_tracker_is_refused_before_anything_is_sent(
     assert endpoint.requests == []
 
 
-@pytest.mark.filterwarnings("default")  # of the library's own dependencies
-def test_weights_and_biases_offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("wandb")
-    monkeypatch.setenv("WANDB_MODE", "offline")
-    monkeypatch.setattr(trackers, "_EVERY_S", 0.0)
-    result = benchwright.run(right, endpoint=ScriptedEndpoint("B"), workspace=tmp_path, trackers=["wandb"])
-    assert (result.exit_code, result.report_problems) == (0, ())
-    (folder,) = (result.folder / "wandb").glob("offline-run-*")
-    (record,) = folder.glob("*.wandb")
-    written = record.read_bytes()
-    assert b"correct" in written
-    assert b"progress/done" in written
+@pytest.fixture
+def followed(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, Any]:
+    """What a library wrote of a run that was stopped and resumed, and of a suite of two runs.
 
-
-@pytest.mark.filterwarnings("default")  # of the library's own dependencies
-def test_mlflow_in_a_local_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("mlflow")
-    from mlflow.tracking import MlflowClient
-
-    store = f"sqlite:///{tmp_path / 'mlflow.db'}"
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", store)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(trackers, "_EVERY_S", 0.0)
-    result = benchwright.run(right, endpoint=ScriptedEndpoint("B"), workspace=tmp_path, trackers=["mlflow"])
-    assert (result.exit_code, result.report_problems) == (0, ())
-    client = MlflowClient(store)
-    experiment = client.get_experiment_by_name("benchwright")
-    assert experiment is not None
-    (run,) = client.search_runs([experiment.experiment_id])
-    assert (run.info.status, run.data.metrics["correct"], run.data.metrics["progress/done"]) == (
-        "FINISHED",
-        0.5,
-        2.0,
+    In a process of its own: these libraries start services, and change the process that they are in.
+    """
+    settings = {
+        "WANDB_MODE": "offline",
+        "WANDB_ERROR_REPORTING": "false",
+        "MLFLOW_TRACKING_URI": f"sqlite:///{tmp_path / 'mlflow.db'}",
+        "MLFLOW_DISABLE_TELEMETRY": "true",
+        "DO_NOT_TRACK": "true",
+    }
+    ours = {name: value for name, value in os.environ.items() if not name.startswith(("WANDB_", "MLFLOW_"))}
+    script = Path(__file__).with_name("followed_by_a_library.py")
+    done = subprocess.run(
+        [sys.executable, str(script), request.param],
+        env={**ours, **settings, **SECRETS},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
     )
-    assert run.data.tags["benchwright.run"] == "1"
-    assert [each.path for each in client.list_artifacts(run.info.run_id)] == ["results.yml"]
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads((tmp_path / "followed.json").read_text())
+    assert found["exit_codes"] == [3, 0, 0], done.stdout + done.stderr
+    return found
+
+
+def written_under(*folders: Path) -> bytes:
+    files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+    assert files
+    return b"".join(path.read_bytes() for path in files)
+
+
+@pytest.mark.parametrize("followed", ["wandb"], indirect=True)
+def test_weights_and_biases_offline(followed: dict[str, Any], tmp_path: Path) -> None:
+    stopped, resumed, *suite = sorted(followed["runs"], key=lambda run: str(run["folder"]))
+    assert [(run["name"], run["summary"]["correct"]) for run in suite] == [("one-2", 1.0), ("two-3", 1.0)]
+    assert len({run["id"] for run in suite}) == 2
+    assert stopped["id"] == resumed["id"], "a resumed run continues the same run"
+    assert (stopped["summary"]["status"], stopped["exit_code"]) == ("interrupted", 1)
+    assert (resumed["summary"]["status"], resumed["exit_code"]) == ("completed", 0)
+    assert (stopped["summary"]["evaluated"], resumed["summary"]["evaluated"]) == (2.0, 4.0)
+    assert (resumed["config"]["model"], resumed["config"]["params"]["temperature"]) == ("demo", 0.0)
+    assert resumed["history"][-1]["progress/done"] == 4
+    assert followed["at_once"] == ["first", "second"], "runs that are under way at once are kept apart"
+    written = written_under(*(tmp_path / ".benchwright" / "runs").glob("*/wandb"))
+    assert [name for name, secret in SECRETS.items() if secret.encode() in written] == []
+    assert b"How much is" not in written, "nor prompts"
+
+
+@pytest.mark.parametrize("followed", ["mlflow"], indirect=True)
+def test_mlflow_in_a_local_store(followed: dict[str, Any], tmp_path: Path) -> None:
+    resumed, *suite = followed["runs"]
+    assert [(run["name"], run["status"], run["metrics"]["correct"]) for run in suite] == [
+        ("one-2", "FINISHED", 1.0),
+        ("two-3", "FINISHED", 1.0),
+    ]
+    assert (resumed["name"], resumed["status"]) == ("one-1", "FINISHED"), (
+        "a resumed run continues the same run"
+    )
+    assert (resumed["metrics"]["evaluated"], resumed["metrics"]["progress/done"]) == (4.0, 4.0)
+    steps = [step for step, _ in resumed["done"]]
+    assert steps == list(range(1, len(steps) + 1)), "its curve goes on where it stopped"
+    assert {2.0, 4.0} <= {value for _, value in resumed["done"]}
+    assert (resumed["tags"]["benchwright.run"], resumed["params"]["model"]) == ("1", "demo")
+    assert resumed["params"]["parallelism"] == "1", "parameters of the first start stay"
+    assert resumed["artifacts"] == ["results.yml"]
+    written = written_under(tmp_path / "mlruns") + (tmp_path / "mlflow.db").read_bytes()
+    assert [name for name, secret in SECRETS.items() if secret.encode() in written] == []
+    assert b"How much is" not in written, "nor prompts"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchwright.core import JsonObject
-from benchwright.reports.trackers.tracking import tracked_figures
+from benchwright.reports.trackers.tracking import identity_of, tracked_figures
 
 _LONGEST = 500
 """Characters of a parameter that every version of MLflow takes."""
@@ -16,24 +16,40 @@ _NOT_IN_NAMES = re.compile(r"[^\w\-. /]")
 
 
 class MlflowTracker:
-    """One run of MLflow for one of ours; each start of a resumed run is one."""
+    """One run of MLflow for one of ours; a resumed run continues it."""
 
     def started(self, run: JsonObject) -> None:
-        """Begin."""
-        from mlflow.tracking import MlflowClient  # type: ignore[import-not-found, unused-ignore]  # of the extra
+        """Begin, or continue after a resume."""
+        from mlflow.tracking import MlflowClient
 
         ours: Any = run["run"]
         self._client, self._step = MlflowClient(), 0
-        name = os.environ.get("MLFLOW_EXPERIMENT_NAME") or "benchwright"
-        experiment = self._client.get_experiment_by_name(name)
-        number = self._client.create_experiment(name) if experiment is None else experiment.experiment_id
-        tags = {"benchwright.run": str(ours["id"]), "benchwright.target": ours["target"]}
-        made = self._client.create_run(number, run_name=f"{ours['name']}-{ours['id']}", tags=tags)
-        self._id = made.info.run_id
+        title = os.environ.get("MLFLOW_EXPERIMENT_NAME") or "benchwright"
+        experiment = self._client.get_experiment_by_name(title)
+        number = self._client.create_experiment(title) if experiment is None else experiment.experiment_id
+        identity = identity_of(run)
+        known: set[str] = set()  # parameters cannot be changed: those of the first start stay
+        begun = self._client.search_runs(
+            [number], f"tags.`benchwright.identity` = '{identity}'", max_results=1
+        )
+        if begun:
+            self._id, known = begun[0].info.run_id, set(begun[0].data.params)
+            self._client.update_run(self._id, status="RUNNING")
+            earlier = self._client.get_metric_history(self._id, "progress/done")
+            self._step = max((point.step for point in earlier), default=0)
+        else:
+            tags = {"run": str(ours["id"]), "target": ours["target"], "identity": identity}
+            made = self._client.create_run(
+                number,
+                run_name=f"{ours['name']}-{ours['id']}",
+                tags={f"benchwright.{name}": value for name, value in tags.items()},
+            )
+            self._id = made.info.run_id
         params: Any = run.get("params") or {}
         for key, value in {"model": ours["model"], **params}.items():
-            if value is not None:
-                self._client.log_param(self._id, _NOT_IN_NAMES.sub("_", key), str(value)[:_LONGEST])
+            name = _NOT_IN_NAMES.sub("_", key)
+            if value is not None and name not in known:
+                self._client.log_param(self._id, name, str(value)[:_LONGEST])
 
     def progress(self, counts: JsonObject) -> None:
         """A point of the curve."""

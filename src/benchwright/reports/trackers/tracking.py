@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from benchwright.core import JsonObject, UsageError, redact, suggest
 from benchwright.plugins import Registry
@@ -102,6 +103,12 @@ class Tracking:
             except Exception as error:  # a library of somebody else's may raise anything
                 del self._trackers[name]
                 self._problems.append(redact(f"tracker {name} failed: {type(error).__name__}: {error}"))
+
+
+def identity_of(run: JsonObject) -> str:
+    """Names a run among those of all machines, the same at each of its starts."""
+    ours: Any = run["run"]
+    return hashlib.blake2b(f"{ours['folder']} {ours['created_at']}".encode(), digest_size=8).hexdigest()
 
 
 def tracked_figures(run: JsonObject) -> dict[str, float]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from typing import Any
 
 from benchwright.core import JsonObject
-from benchwright.reports.trackers.tracking import tracked_figures
+from benchwright.reports.trackers.tracking import identity_of, tracked_figures
 
 
 class WandbTracker:
@@ -15,20 +14,18 @@ class WandbTracker:
 
     def started(self, run: JsonObject) -> None:
         """Begin, or continue after a resume."""
-        import wandb  # type: ignore[import-not-found, unused-ignore]  # of the extra
+        import wandb
 
         ours: Any = run["run"]
-        identity = hashlib.blake2b(
-            f"{ours['folder']} {ours['created_at']}".encode(), digest_size=8
-        ).hexdigest()
         self._run = wandb.init(
             project=os.environ.get("WANDB_PROJECT") or "benchwright",
             name=os.environ.get("WANDB_NAME") or f"{ours['name']}-{ours['id']}",
-            id=os.environ.get("WANDB_RUN_ID") or identity,
+            id=os.environ.get("WANDB_RUN_ID") or identity_of(run),
             resume=os.environ.get("WANDB_RESUME") or "allow",
             dir=ours["folder"],
             config={"target": ours["target"], "model": ours["model"], "params": run.get("params")},
-            settings=wandb.Settings(silent=True),
+            reinit="create_new",  # several runs of a suite may be under way; otherwise all would be the first of them
+            settings=wandb.Settings(silent=True, console="off"),  # what is printed may contain replies
         )
 
     def progress(self, counts: JsonObject) -> None:
