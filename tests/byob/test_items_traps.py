@@ -70,6 +70,7 @@ def test_item_21_an_installed_client_changes_nothing(
 ) -> None:
     (here / "openai.py").write_text("raise RuntimeError('nobody asked for this')\n")
     monkeypatch.syspath_prepend(here)
+    monkeypatch.delitem(sys.modules, "openai", raising=False)  # other tests compare with it
     with recording("x") as server:
         run(str(bench()), model_url=server.url, model_id="m", parallelism=4, top_p=0.5)
         assert [body["top_p"] for body in server.bodies] == [0.5] * 4

@@ -103,3 +103,14 @@ def test_nothing_is_assigned_later_and_the_check_runs() -> None:
         Light("a", -1)
     with pytest.raises(ValueError, match="negative"):
         replace(light, count=-1)
+
+
+def test_methods_that_a_class_defines_itself_stay() -> None:
+    @light_dataclass(frozen=True, slots=True)
+    class Short:
+        rows: list[int]
+
+        def __repr__(self) -> str:
+            return f"<Short of {len(self.rows)}>"
+
+    assert repr(Short([1] * 500)) == "<Short of 500>"

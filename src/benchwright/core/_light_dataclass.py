@@ -31,7 +31,8 @@ else:
                 declared
             )
             for method in (_init_of(light), *_comparison_of(light), *([_shown] if repr else [])):
-                setattr(light, method.__name__, method)
+                if method.__name__ not in vars(declared):  # a class may have its own
+                    setattr(light, method.__name__, method)
             light.__setattr__, light.__delattr__ = _refuse_assignment, _refuse_deletion
             light.__getstate__, light.__setstate__ = _state, _restore
             return light
