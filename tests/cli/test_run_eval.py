@@ -431,6 +431,53 @@ def test_the_recorded_configuration_starts_the_same_run(folder: Path, name: str)
         assert sorted(map(str, first)) == sorted(str(request.body) for request in server.received)
 
 
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ({"question": "2 + 2?", "answer": "4"}, ["--qa-metrics", "exact,f1", "--template", "Q: {question}"]),
+        ({"question": "2 + 2?", "A": "4", "B": "5", "answer": "A"}, ["--demo-skill", "0.25"]),
+        ({"question": "2 + 2?", "A": "4", "B": "5", "answer": "A"}, ["--model", "random"]),
+    ],
+)
+def test_the_recorded_configuration_of_questions_on_a_demo_model_starts_the_same_run(
+    folder: Path, row: dict[str, str], words: list[str]
+) -> None:
+    Path("q.jsonl").write_text(json.dumps(row), encoding="utf-8")
+    (folder / "q").mkdir()  # the last part of the type `qa.q`
+    assert main(["run", "q.jsonl", "--output-dir", "first", *words]) == 0
+    assert main(["run", "--config", "first/run_config.yml", "--output-dir", "again"]) == 0
+    first, again = (
+        yaml.safe_load(Path(name, "run_config.yml").read_text(encoding="utf-8"))
+        for name in ("first", "again")
+    )
+    assert first["target"] == again["target"]
+    assert first["config"]["params"] == again["config"]["params"]
+    assert first["settings"]["questions"] == again["settings"]["questions"]
+    assert first["command"] == again["command"].replace(" --model-type chat", "")
+
+
+def test_a_recorded_demo_model_with_settings_of_its_own_must_be_named(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    url = "demo://demo?skill=0.7&seed=4&version=1"
+    document = {"config": {"type": "my_qa"}, "target": {"api_endpoint": {"url": url, "model_id": "demo"}}}
+    file = write("r.yaml", document)
+    assert main(["run", "--config", file]) == 2
+    assert "--model NAME" in capsys.readouterr().err
+    assert main(["run", "--config", file, "--model", "demo", "--dry-run"]) == 0
+
+
+def test_a_second_run_configuration_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run_eval", "--run-config", "a.yaml", "--config", "b.yaml"]) == 2
+    assert "--config b.yaml: a.yaml is named already" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("count", ["0", "-1"])
+def test_no_tasks_at_once_are_refused(folder: Path, capsys: pytest.CaptureFixture[str], count: str) -> None:
+    assert main(["run", "--config", "a.yaml", f"--parallel-tasks={count}"]) == 2
+    assert f"--parallel-tasks: {count} is too small" in capsys.readouterr().err
+
+
 def test_a_setting_that_a_new_model_refuses_is_left_out(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
+from argparse import Action, ArgumentParser, Namespace
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from msgspec import structs
 
 from benchwright.cli._output import Output, conclude, note_problems, print_result
-from benchwright.cli._parser import Parser
+from benchwright.cli._parser import Parser, value_of
 from benchwright.cli._process import load
+from benchwright.config import Setting
 from benchwright.core import UsageError, worst_exit_code
 
 if TYPE_CHECKING:
@@ -22,11 +23,25 @@ if TYPE_CHECKING:
     from benchwright.sdk import ConfiguredRun, TaskResult
 
 
+class _Once(Action):
+    """A flag that may be given once, under one of its names."""
+
+    def __call__(
+        self, parser: ArgumentParser, space: Namespace, value: object, flag: str | None = None
+    ) -> None:
+        if getattr(space, self.dest) is not None:
+            parser.error(f"{flag} {value}: {getattr(space, self.dest)} is named already; give one file")
+        setattr(space, self.dest, value)
+
+
+_AT_ONCE = Setting("parallel_tasks", "int", "tasks at the same time", least=1)
+
+
 def add_config_flags(parser: Parser, *names: str) -> None:
     """Add the flags of run configurations; `names` are those of the file."""
     group = parser.add_argument_group("run configurations")
     group.add_argument(
-        *names, dest="run_config", metavar="FILE", type=Path,
+        *names, dest="run_config", metavar="FILE", type=Path, action=_Once,
         help="YAML file with config and target, or with evaluation.tasks",
     )  # fmt: skip
     group.add_argument(
@@ -40,7 +55,7 @@ def add_config_flags(parser: Parser, *names: str) -> None:
         "--explain-config", action="store_true", help="only print every value and where it comes from"
     )
     group.add_argument(
-        "--parallel-tasks", nargs="?", type=int, const=0, metavar="N",
+        "--parallel-tasks", nargs="?", type=value_of(_AT_ONCE), const=0, metavar="N",
         help="run the tasks of a file at the same time, or N of them (default: one after the other)",
     )  # fmt: skip
 
@@ -66,10 +81,8 @@ def execute_configs(
 
     overrides = ",".join(filter(None, arguments.overrides or ()))
     found = read_run_configs(arguments.run_config, flags, overrides, arguments.override or ())
-    if arguments.parallel_tasks is not None and (not found.several or arguments.parallel_tasks < 0):
-        raise UsageError(
-            "--parallel-tasks is for a file with evaluation.tasks, and takes a number of 1 or more, or none for all at once"
-        )
+    if arguments.parallel_tasks is not None and not found.several:
+        raise UsageError("--parallel-tasks is for a file with evaluation.tasks")
     if complete:
         for config in found.configs:
             check_complete(config)

@@ -61,6 +61,7 @@ from benchwright.config._pipeline_steps import (
     SystemMessage,
 )
 from benchwright.config._prices import PRICES_NAME, PRICES_TEMPLATE, Price, Prices, find_prices
+from benchwright.config._recorded_runs import question_options
 from benchwright.config._run_config import RunConfig, check_complete
 from benchwright.config._run_config_files import RunConfigs, merged_run_config, read_run_configs
 from benchwright.config._run_config_keys import (
@@ -213,6 +214,7 @@ __all__ = [
     "pipeline_settings",
     "profile_model",
     "provider_model",
+    "question_options",
     "read_builtin",
     "read_config",
     "read_document",

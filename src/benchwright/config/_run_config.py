@@ -18,6 +18,7 @@ from benchwright.config._config_layers import (
     leaves,
     merge_layers,
 )
+from benchwright.config._recorded_runs import name_demo_model
 from benchwright.config._run_config_keys import (
     ADAPTER,
     BAKED_IN,
@@ -193,6 +194,7 @@ def config_of(
         target = _of_module(found[MODULE], target, options)
     if options.get("task") in (target, re.split("[.:]", target)[-1]):  # as files of other benchmarks write it
         del options["task"]
+    name_demo_model(options)
     share = options.pop("limit") if isinstance(options.get("limit"), float) else None
     return RunConfig(
         target,
@@ -209,7 +211,10 @@ def config_of(
 
 
 def _of_module(module: str, target: str, options: dict[str, Any]) -> str:
-    """The benchmark of a file that the configuration names."""
+    """The benchmark of a file that the configuration names, or that file of questions."""
+    if target.startswith(("mcq.", "qa.")) and not module.endswith(".py"):
+        options.pop("task", None)
+        return module
     name = options.pop("task", None) or target.rpartition(".")[2]
     return f"{module}:{name}"
 

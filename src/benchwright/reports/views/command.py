@@ -8,7 +8,7 @@ import shlex
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from benchwright.config import BY_NAME, JUDGE_SETTINGS, RESCORE_OPTIONS, RUN_SETTINGS, Setting
+from benchwright.config import BY_NAME, RESCORE_OPTIONS, RUN_SETTINGS, Setting, question_options
 from benchwright.core import LEFT_OUT, VERSION, JsonObject, canonical_json, is_secret_name
 from benchwright.reports.views.settings import (
     PARAMS,
@@ -52,7 +52,7 @@ def command_of(run: RunRecord) -> str:
         flags["api"], flags["api_key_name"] = endpoint.get("api"), endpoint.get("api_key_name")
     flags["model_type"] = None if source is not None else settings.get("model_type")
     flags["mode"] = "infer" if settings.get("infer_only") else None
-    questions = _question_flags(questions_of(run))
+    questions = question_options(questions_of(run))
     if settings.get("questions") and "{" not in str(system := sent_settings(run).get("system") or ""):
         questions.setdefault("system", system or None)  # the model's; a flag would fill in what is in braces
     flags.update({n: v for n, v in questions.items() if source is None or n in RESCORE_OPTIONS})
@@ -128,25 +128,6 @@ def _words(setting: Setting, value: Any) -> list[str]:
     return [flag, canonical_json(value).decode() if setting.kind in ("table", "steps") else str(value)]
 
 
-def _question_flags(questions: JsonObject) -> JsonObject:
-    flags: JsonObject = {}
-    for name, value in questions.items():
-        if name == "judge":
-            judge = table_of(value)
-            flags.update({flag: judge.get(key) for flag, key in JUDGE_SETTINGS.items()})
-        elif name == "compat":
-            flags["compat"] = "aisbench"
-        elif name == "human_prompt":
-            flags["template"] = value
-        elif isinstance(value, list):
-            flags[name] = ",".join(map(str, value))
-        elif isinstance(value, dict):
-            flags[name] = canonical_json(value).decode()
-        elif name not in ("name", "bot_prompt"):
-            flags[name] = value
-    return flags
-
-
 _IN_PARAMS = {*PARAMS, "benchmark", "eval_type", "generation", "metadata", "retargeted"}
 
 
@@ -170,8 +151,10 @@ def run_config(details: RunDetails) -> JsonObject:
     metadata = table_of(details.settings.get("metadata"))
     shared = config_table(details)
     asked = str(settings.get("asked") or "")
-    if file := re.match(r".+\.py(?=:|$)", asked):  # nobody finds the benchmark of a file by its type alone
-        extra = {**table_of(details.params.get("extra")), "benchmark_module": file[0]}
+    source = re.match(r".+\.py(?=:|$)", asked)
+    if file := source[0] if source else asked if settings.get("questions") is not None else "":
+        # Nobody finds the benchmark of a file, or a file of questions, by its type alone.
+        extra = {**table_of(details.params.get("extra")), "benchmark_module": file}
         shared["config"] = {**table_of(shared["config"]), "params": {**details.params, "extra": extra}}
     return {
         **shared,
