@@ -224,6 +224,7 @@ def test_item_27_types_of_models_are_checked(folder: Path, capsys: pytest.Captur
         (["-o", "config.params.extra.fewshot_seeed=1"], "Did you mean 'fewshot_seed'"),
         (["-o", "config.params.extra.dataset.choices=[A]"], "another choices than the benchmark"),
         (["--api_key_name", "NOT_SET_ANYWHERE"], "NOT_SET_ANYWHERE"),
+        (["-o", "config.params.task=simple"], "config.params.task: only function-calling evaluations"),
         (["-o", "config.type=suite.yaml"], "start it with: benchwright run"),
     ],
 )
@@ -470,6 +471,15 @@ def test_a_recorded_demo_model_with_settings_of_its_own_must_be_named(
 def test_a_second_run_configuration_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run_eval", "--run-config", "a.yaml", "--config", "b.yaml"]) == 2
     assert "--config b.yaml: a.yaml is named already" in capsys.readouterr().err
+
+
+def test_the_files_that_it_adds_are_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with recording("B") as server:
+        assert main(["run", "--config", write("r.yaml", config(server)), "--limit", "1"]) == 0
+    line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("files"))
+    for name in ("results.yml", "eval_factory_metrics.json", "report.json", "report.html"):
+        assert Path("out", name).is_file(), name
+        assert name in line
 
 
 @pytest.mark.parametrize("count", ["0", "-1"])

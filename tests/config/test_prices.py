@@ -63,8 +63,8 @@ def test_the_users_own_file_comes_after_the_folders(tmp_path: Path) -> None:
     assert found is not None
     assert found.input == 3
     given = tmp_path / "other.toml"
-    given.write_text("")
-    assert find_prices(tmp_path, str(given)).entries == ()
+    given.write_text(GOOD.replace("big-*", "other"))
+    assert find_prices(tmp_path, str(given)).find("big-1", "") is None
 
 
 @pytest.mark.parametrize(
@@ -131,6 +131,8 @@ def test_byte_order_marks_empty_files_and_odd_model_ids_are_fine(tmp_path: Path)
     path = tmp_path / "prices.toml"
     path.write_bytes(b"")
     assert find_prices(tmp_path).find("m", "") is None
+    with pytest.raises(ConfigError, match="has no prices"):  # somebody named it for its prices
+        find_prices(tmp_path, str(path))
     path.write_text("\ufeff" + GOOD.replace("big-*", "org/m[1]:latest"), encoding="utf-8")
     assert find_prices(tmp_path).find("org/m[1]:latest", "http://h") is not None
     with pytest.raises(ConfigError, match="cannot be read"):

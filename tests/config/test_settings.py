@@ -112,3 +112,16 @@ def test_python_keywords_have_the_ranges_of_the_flags(name: str, value: float) -
         setting.parse(str(value))
     with pytest.raises(UsageError, match=f"expected {setting.limits}"):
         RunOptions.from_keywords({name: value})
+
+
+@pytest.mark.parametrize(
+    ("setting", "says"),
+    [
+        (Setting("a", "steps", ""), "3 is not a table of pipeline settings or a list of steps"),
+        (Setting("a", "text", "", choices=("x", "y")), "3 is not a text; expected one of x, y"),
+    ],
+)
+def test_what_is_expected_is_said_once(setting: Setting, says: str) -> None:
+    with pytest.raises(ValueError, match="is not") as told:
+        setting.check(3)
+    assert str(told.value) == says

@@ -113,11 +113,16 @@ def test_a_changed_cut_or_foreign_file_is_refused(here: Path) -> None:
             benchwright.gate(run, policy=REGRESSION, baseline="b.jsonl")
 
 
-def test_runs_that_failed_and_odd_names_are_not_blessed() -> None:
+def test_runs_that_failed_and_odd_names_are_not_blessed(capsys: pytest.CaptureFixture[str]) -> None:
     run = gate_run(failing=range(60, 180))
     with pytest.raises(UsageError, match="not comparable"):
         bless(run)
     assert bless(run, force=True).name == "graded_rows"
+    assert main(["export", str(run.run_id), "--baseline", "b.jsonl"]) == 2
+    assert "not comparable" in capsys.readouterr().err
+    assert not Path("b.jsonl").exists()
+    assert main(["export", str(run.run_id), "--baseline", "b.jsonl", "--force"]) == 0
+    assert main(["export", str(run.run_id), "--force"]) == 2  # it would do nothing
     for name in ("3", "last", "../up", "a b", ""):
         if name:
             with pytest.raises(UsageError, match="cannot be called"):

@@ -7,10 +7,13 @@ from typing import Any
 
 import pytest
 from gate_runs import fewer_rows, gate_run, politely
+from msgspec import structs
+from rich.console import Console
 
 import benchwright
 from benchwright import NotFoundError, UsageError, Verdict, bless
 from benchwright.cli import main
+from benchwright.gates import verdict_table
 
 
 @pytest.fixture(autouse=True)
@@ -44,6 +47,16 @@ def test_a_threshold_is_met_missed_or_open_by_its_interval() -> None:
     assert "would decide with 80% power" in row.reason
     assert judged(run, threshold=[threshold(min=0.78, bound="upper")]).verdict == "GO"
     assert judged(run, threshold=[threshold(min=0.81, bound="value")]).verdict == "NO-GO"
+
+
+def test_a_long_reason_stands_below_the_table(capsys: pytest.CaptureFixture[str]) -> None:
+    found = judged(gate_run(range(40)), threshold=[threshold(min=0.7)])
+    long = "word " * 30 + "end"
+    rows = (found.rows[0], structs.replace(found.rows[1], reason=long))
+    Console(width=400).print(verdict_table(structs.replace(found, rows=rows)))
+    shown = capsys.readouterr().out.splitlines()
+    assert f"{rows[1].rule}: {long}" in [line.rstrip() for line in shown]
+    assert sum(line.rstrip().endswith("see below") for line in shown) == 1
 
 
 def test_the_interval_is_that_of_the_run_and_follows_the_level() -> None:

@@ -143,7 +143,8 @@ def test_a_judge_grades_the_labelled_rows_now(folder: Path) -> None:
             "what are the grades C, maybe worth",
         ),
         ([{"label": "C"}], "labels.jsonl:1: field 'grade' is missing .the row has label"),
-        ([{"grade": "C"}], "no row has both a label and a grade"),
+        ([{"grade": "C"}], "labels.jsonl: no row has the field 'label'. The rows have: grade"),
+        ([{"grade": "C", "label": None}], "no row has both a label and a grade"),
         ([], "has no rows|empty"),
     ],
 )
@@ -152,6 +153,13 @@ def test_labels_that_cannot_be_used_are_refused(
 ) -> None:
     assert main(["judge-calibrate", written(rows)]) == 2
     assert re.search(says, " ".join(capsys.readouterr().err.split()))
+
+
+def test_a_misspelt_field_of_labels_is_named_with_those_that_are_there() -> None:
+    with pytest.raises(
+        DatasetError, match=r"no row has the field 'lable'. Did you mean 'label'.* grade, label"
+    ):
+        calibrate_judge([{"grade": "C", "label": "C"}], label_field="lable")
 
 
 def test_a_label_off_the_scale_is_named_with_its_line() -> None:
@@ -167,7 +175,7 @@ def test_a_judge_that_does_not_answer_is_named_with_its_reason(capsys: pytest.Ca
         judge = json.dumps({"url": server.url, "model_id": "j", "max_retries": 0})
     assert main(["judge-calibrate", written([{"response": "x", "label": "C"}]), "--judge", judge]) == 1
     said = " ".join(capsys.readouterr().err.split())
-    assert "the judge graded none of the 1 rows" in said
+    assert "the judge graded no row: " in said
     assert "cannot connect to" in said
     assert "benchwright show 1 --failed" in said
 

@@ -59,6 +59,7 @@ def test_a_suite_is_shown_in_short_and_as_a_table(tmp_path: Path, monkeypatch: p
     assert [line.split(":")[0] for line in pairs] == ["  demo, q", "  <b>x</b>, q"]
     assert all("normalised_exact" in line and "2 samples, 0 failed" in line for line in pairs)
     assert all(len(line) < 200 for line in [repr(result["demo", "q"]), *pairs])
+    assert "(1 sample, 0 failed;" in str(benchwright.run("q.csv", limit=1))
     shown = result._repr_html_()
     assert "<th>demo</th><th>&lt;b&gt;x&lt;/b&gt;</th>" in shown
     assert "<b>x</b>" not in shown

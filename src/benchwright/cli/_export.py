@@ -43,6 +43,9 @@ def configure(parser: Parser) -> None:
         metavar="PATH",
         help="write a portable baseline for gates instead: a folder, or a file if the name has an ending",
     )
+    parser.add_argument(
+        "--force", action="store_true", help="with --baseline: also a run that is partial or not comparable"
+    )
     add_workspace(parser)
     parser.example("benchwright export last", "benchwright export 12 --format csv -o - | head")
 
@@ -55,6 +58,8 @@ def execute(arguments: Namespace, output: Output) -> int:
 
     if arguments.baseline is not None:
         return _export_baseline(arguments, output)
+    if arguments.force:
+        raise UsageError("--force is for baselines: add --baseline PATH, or leave it out")
     with existing_store(arguments) as store:
         if store is None:
             raise NotFoundError(
@@ -93,7 +98,9 @@ def _export_baseline(arguments: Namespace, output: Output) -> int:
 
     if arguments.output is not None or arguments.format is not None:
         raise UsageError("--baseline PATH names the file itself; leave out -o and --format")
-    file, count, checksum = export_baseline(arguments.run, arguments.baseline, workspace=arguments.workspace)
+    file, count, checksum = export_baseline(
+        arguments.run, arguments.baseline, force=arguments.force, workspace=arguments.workspace
+    )
     if output.as_json:
         output.json({"file": str(file), "format": "baseline", "samples": count, "sha256": checksum})
     else:

@@ -126,7 +126,12 @@ def find_prices(start: Path, given: str | None = None) -> Prices:
     """The prices that hold in a folder: those of the `given` file alone, or else of `prices.toml` from `start` upwards and
     then of the user's own. ConfigError names file, line and field."""
     if given is not None:
-        return _together([Path(given).expanduser()])
+        found = _together([Path(given).expanduser()])
+        if not found.entries:
+            raise ConfigError(
+                f"{given} has no prices: add a [[price]] table with {', '.join(_REQUIRED)}, or leave --prices out"
+            )
+        return found
     nearest = next(
         (folder / PRICES_NAME for folder in own_ancestors(start) if (folder / PRICES_NAME).is_file()), None
     )

@@ -277,7 +277,10 @@ class Setting(Struct, frozen=True):
 
     def _wrong(self, value: object) -> ValueError:
         shown = str(value).lower() if isinstance(value, bool) else repr(value)
-        return ValueError(f"{shown} is not {_EXPECTED[self.kind]}; expected {self.expected}")
+        kind = _EXPECTED[self.kind]
+        return ValueError(
+            f"{shown} is not {kind}" + (f"; expected {self.expected}" if self.expected != kind else "")
+        )
 
     def _in_range(self, value: float) -> float:
         if (self.least is not None and value < self.least) or (

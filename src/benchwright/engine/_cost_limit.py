@@ -114,7 +114,7 @@ class MeteredEndpoint:
         """The reply, or a failure of kind `budget` where it might cost more than is left."""
         meter, limit, bound = self._meter, self._limit, cost_bound(self._price, request)
         if not await meter.reserve(bound, limit, self._stop):
-            self._over()
+            self._over(bound)
             return BUDGET_SPENT
         lost = 0.0  # by earlier attempts, which may have been charged although no reply came
 
@@ -122,7 +122,7 @@ class MeteredEndpoint:
             nonlocal lost
             if may_be_charged(failure):
                 if not meter.add(bound, limit):
-                    self._over()
+                    self._over(bound)
                     return False
                 lost += bound
             return True
@@ -137,9 +137,14 @@ class MeteredEndpoint:
             meter.settle(bound + lost, cost + lost)
         return reply
 
-    def _over(self) -> None:
-        if not self._stop.stopped:
-            self._stop.request("budget", f"stopped by --max-cost {self._limit:g} {self._price.currency}")
+    def _over(self, bound: float) -> None:
+        if self._stop.stopped:
+            return
+        currency = self._price.currency
+        reason = f"stopped by --max-cost {self._limit:g} {currency}"
+        if bound > self._limit + _LEAST:
+            reason += f": a single request may cost up to {bound:.4g} {currency}"
+        self._stop.request("budget", reason)
 
 
 def cost_bound(price: Price, request: ModelRequest) -> float:

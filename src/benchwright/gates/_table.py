@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 _STYLES = {Word.GO: "green", Word.NO_GO: "red", Word.INCONCLUSIVE: "yellow"}
 
+_LONGEST = 80
+"""Characters of a reason that has its place in the table; a longer one stands below it."""
+
 
 def verdict_table(verdict: Verdict) -> Group:
     """The verdict, a line for each rule with what was observed and needed, and why."""
@@ -41,9 +44,12 @@ def verdict_table(verdict: Verdict) -> Group:
             Text(row.needed),
             "" if row.p is None else f"{row.p:.3f}",
             "" if row.p_holm is None else f"{row.p_holm:.3f}",
-            Text(shown(row.reason)),
+            Text(shown(row.reason) if len(row.reason) <= _LONGEST else "see below"),
         )
     parts: list[RenderableType] = [head, table]
+    parts += [
+        Text(f"{shown(row.rule)}: {shown(row.reason)}") for row in verdict.rows if len(row.reason) > _LONGEST
+    ]
     found = [row.detectable for row in verdict.rows if row.detectable is not None]
     if verdict.tests:
         counted = (

@@ -18,7 +18,7 @@ from benchwright.core import (
     suggest,
 )
 from benchwright.engine import Performed, StopCause
-from benchwright.reports import ResultView, RunView, benchmark_view, sample_rows
+from benchwright.reports import ResultView, RunView, benchmark_view, plural, sample_rows
 from benchwright.store import RunRecord, Store
 
 
@@ -85,7 +85,7 @@ class RunResult:
     def __str__(self) -> str:
         """One line: what was measured, on what, and what came of it."""
         values = ", ".join(f"{name} {metric.value:.4g}" for name, metric in self.summary.metrics.items())
-        counted = f"{self.summary.evaluated} samples, {self.summary.failed} failed"
+        counted = f"{plural(self.summary.evaluated, 'sample')}, {self.summary.failed} failed"
         return f"run {self.run_id} {self.name} on {self.model}: {values or 'no score'} ({counted}; {self.status})"
 
     def samples(self) -> list[Row]:

@@ -78,6 +78,12 @@ def calibrate_judge(
     if score_mapping is not None:
         score_mapping = {str(grade): _worth(grade, score) for grade, score in score_mapping.items()}
     rows = _read(labels)
+    if not any(label_field in each.row for each in rows):
+        fields = list(dict.fromkeys(str(name) for each in rows for name in each.row))
+        raise DatasetError(
+            f"{labels if isinstance(labels, str | os.PathLike) else 'labels'}: no row has the field {label_field!r}.{suggest(label_field, fields)} The rows have: "
+            f"{', '.join(fields)}. Name the field of the labels with --label-field"
+        )
     if judge is not None:
         template = template or "binary_qa"
         result = _ask(rows, judge, template, criteria, score_mapping, workspace)
@@ -300,6 +306,6 @@ def _ask(
     if not result.summary.metrics:
         reason = result.first_failure or result.stopped_because or "see its samples"
         raise RunFailedError(
-            f"the judge graded none of the {len(rows)} rows: {reason}. See: benchwright show {result.run_id} --failed"
+            f"the judge graded {'no row' if len(rows) == 1 else f'none of the {len(rows)} rows'}: {reason}. See: benchwright show {result.run_id} --failed"
         )
     return result

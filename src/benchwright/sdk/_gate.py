@@ -87,24 +87,40 @@ def bless(
     store = open_existing(place)
     with nullcontext() if store is None else store:
         found = _portable(store, run, place)
-        summary = found.run.summary or {}
-        if not force and (found.run.status != "completed" or summary.get("comparable") is not True):
-            raise UsageError(
-                f"{found.title} cannot be blessed: it is {found.run.status}, and {'comparable' if summary.get('comparable') else 'not comparable'}. "
-                "Bless a run that is complete and comparable, or this one with --force"
-            )
+        if not force:
+            _refuse_unfit(found, "Bless")
         return move_name(place, name or found.run.name, found)
 
 
 def export_baseline(
-    run: AnyRun, path: str | os.PathLike[str], *, workspace: str | os.PathLike[str] | None = None
+    run: AnyRun,
+    path: str | os.PathLike[str],
+    *,
+    force: bool = False,
+    workspace: str | os.PathLike[str] | None = None,
 ) -> tuple[Path, int, str]:
-    """Write a run as a portable baseline: the file, how many samples or requests it holds, and its checksum."""
+    """Write a run as a portable baseline: the file, how many samples or requests it holds, and its checksum.
+
+    UsageError for a run that is not complete or comparable, unless forced.
+    """
     place = existing_workspace(Path.cwd(), None if workspace is None else Path(workspace))
     store = open_existing(place)
     with nullcontext() if store is None else store:
         _run(store, run, place, -2)  # what is exported is a run, not a name
-        return write_baseline(Path(path).expanduser(), _portable(store, run, place))
+        found = _portable(store, run, place)
+        if not force:
+            _refuse_unfit(found, "Export")
+        return write_baseline(Path(path).expanduser(), found)
+
+
+def _refuse_unfit(found: Baseline, verb: str) -> None:
+    """Raise UsageError for a run that gates should not be held against."""
+    comparable = (found.run.summary or {}).get("comparable") is True
+    if found.run.status != "completed" or not comparable:
+        raise UsageError(
+            f"{found.title} cannot be a baseline: it is {found.run.status}, and {'comparable' if comparable else 'not comparable'}. "
+            f"{verb} a run that is complete and comparable, or this one with --force"
+        )
 
 
 def _refuse_unknown(function: Callable[..., object], unknown: Mapping[str, object]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -136,7 +137,8 @@ def _resolved(
     below_extra = {BELOW_EXTRA[key]: key.rpartition(".")[2] for key in keys if key in BELOW_EXTRA}
     try:
         found = _targets(target, keywords, cwd)
-    except UsageError:
+    except UsageError as error:
+        error.args = (_in_keys(str(error), config), *error.args[1:])
         plain = {name: value for name, value in keywords.items() if name not in below_extra}
         if plain == keywords or not _declared(_targets(target, plain, cwd), below_extra):
             raise
@@ -144,6 +146,15 @@ def _resolved(
     own = _declared(found, below_extra)
     moved = {below_extra[name]: keywords[name] for name in own}
     return found, {name: value for name, value in keywords.items() if name not in own}, moved
+
+
+def _in_keys(message: str, config: RunConfig) -> str:
+    """A message with the keys of what a file or an override sets in place of flags."""
+    for value in config.explained():
+        name = RUN_CONFIG_KEYS.get(tuple(value.key.split(".")))
+        if name and value.layer != "flags":
+            message = re.sub(rf"--{name.replace('_', '-')}(?![\w-])", value.key, message)
+    return message
 
 
 BELOW_EXTRA: Mapping[str, str] = {

@@ -189,9 +189,20 @@ def _remarks(view: ResultView) -> Table:
         rows.append(("tokens", counted))
     rows += [("cost", line) for line in cost_lines(summary.cost)]
     rows += [("judge", line) for line in judge_lines(summary)]
-    rows.append(("files", f"{short_path(view.run.folder)}/: {', '.join(RunFile)}"))
+    rows.append(("files", f"{short_path(view.run.folder)}/: {', '.join(_files(view))}"))
     rows.append(("run", _next_step(view)))
     return grid(rows)
+
+
+def _files(view: ResultView) -> list[str]:
+    """The files of every run, and those of `run_eval` that are there."""
+    folder = view.run.folder
+    others = {path.name for path in folder.iterdir()} - set(RunFile) if folder.is_dir() else set()
+    if not others:
+        return list(RunFile)
+    from benchwright.reports.files.eval_folder import EVAL_FILES  # not for runs that write none of them
+
+    return [*RunFile, *(file.name for file in EVAL_FILES if file.name in others and file.name[0] != ".")]
 
 
 def _warnings(view: ResultView) -> list[str]:
