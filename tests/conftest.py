@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -17,6 +18,10 @@ from benchwright.core import forget_secrets
 # How long an example takes says something about the machine, not about the code.
 settings.register_profile("benchwright", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("benchwright")
+
+# A shell starts what it runs in the background deaf to Ctrl-C, and all processes of the tests would be.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
