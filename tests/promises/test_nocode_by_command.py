@@ -98,7 +98,7 @@ def test_input_on_the_command_line(folder: Path) -> None:
     assert any("random: answers at random" in note for note in result["summary"]["notes"])
     for given, part in [
         ('{"shuffle": 1}', "cannot be changed"),
-        ("[1]", "expected a table"),
+        ("[1]", "is not a table"),
         ("{", "--input"),
     ]:
         refused = command(folder, "run", "sums", "--input", given)
