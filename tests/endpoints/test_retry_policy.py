@@ -9,9 +9,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from loopback_server import chat, chat_json, in_loop
 
-from benchwright.core import RequestFailure, encode_json
+from benchwright.core import ModelReply, RequestFailure, encode_json
 from benchwright.endpoints import EndpointSettings
 from benchwright.endpoints._http1 import RawHeaders
 from benchwright.endpoints._http_endpoint import HttpEndpoint
@@ -110,6 +112,16 @@ async def test_bad_replies_of_a_server_that_has_answered_cost_no_row() -> None:
     await endpoint.send(chat())
     reply = await endpoint.send(chat())  # by then it has failed more often than answered
     assert (reply.text, reply.attempts) == ("four", 6)
+
+
+@given(st.lists(st.sampled_from([408, 429, 500, 503, b"<html></html>", b'{"choices": []}']), max_size=5))
+def test_no_row_of_a_server_that_has_answered_fails_for_as_many_faults_as_retries(faults: list[Any]) -> None:
+    async def ask() -> ModelReply:
+        endpoint, _ = endpoint_with(GOOD, *faults, GOOD, max_retries=5)
+        await endpoint.send(chat())
+        return await endpoint.send(chat())
+
+    assert asyncio.run(ask()).text == "four"
 
 
 @in_loop

@@ -8,6 +8,8 @@ import pytest
 
 from benchwright.core import ConfigError
 from benchwright.gates import Policy, check_figures, read_policy
+from benchwright.gates._claims import _CLAIMS
+from benchwright.gates._policy import KEYS
 
 RULE = '[[threshold]]\nmetric = "correct"\nmin = 0.7\nbound = "lower"\n'
 
@@ -80,3 +82,7 @@ def test_a_policy_is_a_toml_file(tmp_path: Path) -> None:
     (tmp_path / "policy.yaml").write_text("threshold: []")
     with pytest.raises(ConfigError, match=r"ends in \.toml"):
         read_policy(tmp_path / "policy.yaml")
+
+
+def test_every_kind_of_rule_has_its_claims() -> None:
+    assert set(_CLAIMS) == set(KEYS)

@@ -54,6 +54,16 @@ def kept(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, JsonObject]]:
     return Kept.told
 
 
+def test_no_count_takes_the_place_of_a_metric() -> None:
+    counts = {"rows": 4, "evaluated": 4, "failed": 1, "cut": 0, "prompt_tokens": 9}
+    metrics: JsonObject = {name: {"value": 0.25, "ci_low": 0.0, "ci_high": 1.0} for name in (*counts, "cost")}
+    summary: JsonObject = {**counts, "metrics": metrics, "cost": {"amount": 3.0}}
+    found = trackers.tracked_figures({"summary": summary})
+    assert {found[name] for name in metrics} == {0.25}
+    assert {name: found[f"run/{name}"] for name in counts} == counts
+    assert found["run/cost"] == 3.0
+
+
 def test_a_run_is_followed_from_start_to_end(kept: list[Any], tmp_path: Path) -> None:
     result = benchwright.run(right, endpoint=ScriptedEndpoint("B"), workspace=tmp_path, trackers=["kept"])
     assert result.exit_code == 0
@@ -131,7 +141,7 @@ def test_weights_and_biases_offline(followed: dict[str, Any], tmp_path: Path) ->
     assert stopped["id"] == resumed["id"], "a resumed run continues the same run"
     assert (stopped["summary"]["status"], stopped["exit_code"]) == ("interrupted", 1)
     assert (resumed["summary"]["status"], resumed["exit_code"]) == ("completed", 0)
-    assert (stopped["summary"]["evaluated"], resumed["summary"]["evaluated"]) == (2.0, 4.0)
+    assert (stopped["summary"]["run/evaluated"], resumed["summary"]["run/evaluated"]) == (2.0, 4.0)
     assert (resumed["config"]["model"], resumed["config"]["params"]["temperature"]) == ("demo", 0.0)
     assert resumed["history"][-1]["progress/done"] == 4
     assert followed["at_once"] == ["first", "second"], "runs that are under way at once are kept apart"
@@ -150,7 +160,7 @@ def test_mlflow_in_a_local_store(followed: dict[str, Any], tmp_path: Path) -> No
     assert (resumed["name"], resumed["status"]) == ("one-1", "FINISHED"), (
         "a resumed run continues the same run"
     )
-    assert (resumed["metrics"]["evaluated"], resumed["metrics"]["progress/done"]) == (4.0, 4.0)
+    assert (resumed["metrics"]["run/evaluated"], resumed["metrics"]["progress/done"]) == (4.0, 4.0)
     steps = [step for step, _ in resumed["done"]]
     assert steps == list(range(1, len(steps) + 1)), "its curve goes on where it stopped"
     assert {2.0, 4.0} <= {value for _, value in resumed["done"]}

@@ -112,7 +112,8 @@ def identity_of(run: JsonObject) -> str:
 
 
 def tracked_figures(run: JsonObject) -> dict[str, float]:
-    """The numbers of a run that ended, under flat names: metrics with their intervals, outcomes, tokens, cost."""
+    """The numbers of a run that ended, under flat names: metrics with their intervals; outcomes, counts, tokens and cost
+    with a prefix, because a metric may have any name."""
     found: dict[str, float] = {}
     summary = run.get("summary")
     if not isinstance(summary, dict):
@@ -127,10 +128,10 @@ def tracked_figures(run: JsonObject) -> dict[str, float]:
     for name, count in outcomes.items() if isinstance(outcomes, dict) else ():
         _put(found, f"outcomes/{name}", count)
     for name, value in summary.items():
-        _put(found, name, value)
+        _put(found, f"run/{name}", value)
     cost = summary.get("cost")
     if isinstance(cost, dict):
-        _put(found, "cost", cost.get("amount"))
+        _put(found, "run/cost", cost.get("amount"))
     return found
 
 
