@@ -240,6 +240,16 @@ def test_a_killed_test_keeps_its_records(folder: Path, slow: Simulator) -> None:
         assert view_of(run, store).counted == str(len(found))
 
 
+def test_the_client_measures_itself_against_known_times(folder: Path) -> None:
+    found = said(folder, "perf", "--self-test")
+    assert (found["requests"], found["concurrency"]) == (512, 64)
+    # However busy the machine is, no first token comes before the simulator sends it, and no CPU is free.
+    assert 0 < found["ttft_error_mean_ms"] <= found["ttft_error_p99_ms"] <= found["ttft_error_max_ms"]
+    assert found["cpu_s_per_1000_requests"] > 0
+    assert found["client_health"]["verdict"] in ("ok", "strained", "limit")
+    assert bool(found["client_health"]["reasons"]) is (found["client_health"]["verdict"] != "ok")
+
+
 def test_the_long_form_and_a_suite_load_every_pair(folder: Path) -> None:
     (folder / "mcq.jsonl").write_text(
         '{"question": "1+1=", "A": "2", "B": "3", "answer": "A"}\n', encoding="utf-8"

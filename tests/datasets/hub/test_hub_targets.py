@@ -25,3 +25,6 @@ def test_a_hub_dataset_is_a_target_of_both_doors(
     assert printed["summary"] == json.loads(json.dumps(result.to_json()["summary"]))
     assert result.summary.rows == 12
     assert len(hub.paths(r"^/api/datasets/a/sums$")) == 2, "each door looks the commit up once"
+    assert main(["perf", "hf://a/sums?split=test", "--requests", "12", "--json", "--quiet"]) == 0
+    (loaded,) = json.loads(capsys.readouterr().out)["results"]
+    assert (loaded["summary"]["evaluated"], loaded["summary"]["failed"]) == (12, 0)
