@@ -24,7 +24,7 @@ MAY_IMPORT: dict[str, str] = {
     "datasets": "core plugins",
     "endpoints": "core plugins config",
     "pipeline": "core plugins config endpoints",
-    "demo": "core endpoints",
+    "demo": "core toolcalls endpoints",
     "scorers": "core plugins toolcalls",
     "benchmarks": "core plugins config datasets toolcalls scorers",
     "bfcl": "core toolcalls datasets scorers benchmarks",

@@ -16,10 +16,10 @@ from benchwright.config import (
     RUN_CONFIG_KEYS,
     RUN_SETTINGS,
     Layer,
+    RunConfig,
     RunOptions,
     check_complete,
     merge_layers,
-    merged_run_config,
     read_run_configs,
 )
 from benchwright.core import ConfigError
@@ -41,6 +41,12 @@ def config_file(folder: Path, document: Any, name: str = "run.yaml") -> Path:
     file = folder / name
     file.write_text(yaml.safe_dump(document), encoding="utf-8")
     return file
+
+
+def merged_run_config(file: Path | None, flags: dict[str, Any], overrides: str | None) -> RunConfig:
+    """The one configuration of a file."""
+    (found,) = read_run_configs(file, flags, overrides).configs
+    return found
 
 
 def of_params(params: dict[str, Any]) -> dict[str, Any]:

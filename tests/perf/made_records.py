@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from random import Random
 
-from benchwright.perf import RequestOutcome, RequestRecord
+import pyarrow.parquet as pq
+
+from benchwright.perf import RequestOutcome, RequestRecord, Requests
 
 
 def streamed(
@@ -77,3 +80,9 @@ def poisson(rate: float, count: int, seed: int = 7) -> list[float]:
         at += random.expovariate(rate)
         times.append(at)
     return times
+
+
+def read_request_file(path: Path) -> Requests:
+    """The requests of a `requests.parquet`, by the columns that records have."""
+    names = Requests.of([]).table.column_names
+    return Requests(pq.read_table(path, columns=names).combine_chunks())

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.perf.made_records import read_request_file
 
 from benchwright import perf
 from benchwright.core import DatasetError
-from benchwright.perf import read_request_file
 
 SHARES = [[100, 0.5], [200, 0.3], [400, 0.2]]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.perf.made_records import streamed
+from tests.perf.made_records import read_request_file, streamed
 
 from benchwright import benchmark, compare, perf, scorer
 from benchwright.core import UsageError
@@ -15,7 +15,6 @@ from benchwright.perf import (
     LoadSettings,
     Requests,
     StageScores,
-    read_request_file,
     score_differences,
     summarise,
 )

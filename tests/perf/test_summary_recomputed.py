@@ -8,7 +8,7 @@ from random import Random
 
 import pyarrow.parquet as pq
 import pytest
-from made_records import closed_loop, failed, poisson, queue, streamed
+from made_records import closed_loop, failed, poisson, queue, read_request_file, streamed
 from recomputed import stage_of, turns_of, urls_of
 
 from benchwright.perf import (
@@ -16,7 +16,6 @@ from benchwright.perf import (
     RequestOutcome,
     RequestRecord,
     Requests,
-    read_request_file,
     summarise,
     write_request_file,
 )

@@ -7,10 +7,11 @@ from pathlib import Path
 from statistics import fmean, pstdev
 
 import pytest
+from tests.perf.made_records import read_request_file
 
 from benchwright import perf
 from benchwright.core import UsageError
-from benchwright.perf import open_text_maker, parse_synthetic, read_request_file, synthetic_rows
+from benchwright.perf import open_text_maker, parse_synthetic, synthetic_rows
 
 
 def lengths(text: str, count: int = 4000) -> list[int]:

@@ -9,9 +9,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from load_tests import conversations, open_loop, sweep, view_of
+from tests.perf.made_records import read_request_file
 
 from benchwright.core import LoadFile
-from benchwright.perf import LATENCIES, METRICS, LoadSummary, read_request_file, summarise
+from benchwright.perf import LATENCIES, METRICS, LoadSummary, summarise
 from benchwright.reports import write_load_files
 
 

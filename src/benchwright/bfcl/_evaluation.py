@@ -286,8 +286,7 @@ class _Scorer:
             category.name: verdict.valid,
             "parsed": not unread,
             "category": category.name,
-            "error_type": verdict.error_type,
-            "error": verdict.message,
+            **verdict.fault,
             "call_error": None if acts else error,
             **self._lenient(row, acts),
         }

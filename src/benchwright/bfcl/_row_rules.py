@@ -7,7 +7,7 @@ from typing import Any
 
 from benchwright.bfcl._categories import Category
 from benchwright.core import Row, load_json
-from benchwright.toolcalls import check_ast, ground_truth_of
+from benchwright.toolcalls import LIST_TYPES, NUMBER_TYPES, check_ast, ground_truth_of
 
 _ROLES = ("user", "system", "assistant", "tool")
 
@@ -94,11 +94,7 @@ def unreachable(row: Row, category: Category, *, as_text: bool = False) -> str |
     return None if verdict.valid else f"the checker rejects its own ground truth: {verdict.message}"
 
 
-_NUMBERS = (
-    "byte", "short", "integer", "long", "Bigint", "float", "double", "boolean", "Boolean",
-)  # fmt: skip
-"""Types of Java and JavaScript whose texts are read as numbers, or as true and false, which equal numbers."""
-_LISTS = ("Array", "ArrayList", "array")
+_LISTS = LIST_TYPES["java"] | LIST_TYPES["javascript"]
 
 
 def _unwritable(name: str, expected: dict[str, Any], properties: dict[str, Any]) -> str | None:
@@ -133,7 +129,7 @@ def _is_written(value: Any, schema: dict[str, Any]) -> bool:
     if isinstance(value, list) and kind in _LISTS:
         inner = schema.get("items")
         return not isinstance(inner, dict) or all(_is_written(item, inner) for item in value)
-    return not isinstance(value, bool | int | float) or kind in _NUMBERS
+    return not isinstance(value, bool | int | float) or kind in NUMBER_TYPES
 
 
 def misnamed(row: Row) -> str | None:

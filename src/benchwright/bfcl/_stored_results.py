@@ -51,12 +51,7 @@ def evaluate_results(
                 files.add_failed(category)
                 continue
             verdict, calls = _judge(row, result, folder, provider, native)
-            scores_of_row = {
-                "category": category.name,
-                "correct": verdict.valid,
-                "error_type": verdict.error_type,
-                "error": verdict.message,
-            }
+            scores_of_row = {"category": category.name, "correct": verdict.valid, **verdict.fault}
             files.add(row, result, calls, scores_of_row)
     if scores is not None:
         files.write(scores)

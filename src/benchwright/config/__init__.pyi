@@ -63,7 +63,7 @@ from benchwright.config._pipeline_steps import (
 from benchwright.config._prices import PRICES_NAME, PRICES_TEMPLATE, Price, Prices, find_prices
 from benchwright.config._recorded_runs import question_options
 from benchwright.config._run_config import RunConfig, check_complete
-from benchwright.config._run_config_files import RunConfigs, merged_run_config, read_run_configs
+from benchwright.config._run_config_files import RunConfigs, read_run_configs
 from benchwright.config._run_config_keys import (
     ADAPTER,
     BAKED_IN,
@@ -210,7 +210,6 @@ __all__ = [
     "keywords_in_errors",
     "layered",
     "merge_layers",
-    "merged_run_config",
     "pipeline_settings",
     "profile_model",
     "provider_model",

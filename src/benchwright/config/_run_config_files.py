@@ -70,14 +70,6 @@ def read_run_configs(
     return RunConfigs((config_of(layers, notes=notes),), False, notes=notes)
 
 
-def merged_run_config(file: Path | None, flags: Mapping[str, Any], overrides: str | None) -> RunConfig:
-    """The configuration of a file that describes one run."""
-    found = read_run_configs(file, flags, overrides).configs
-    if len(found) != 1:
-        raise ConfigError(f"{file} has {len(found)} tasks; expected one")
-    return found[0]
-
-
 def _tasks(found: LauncherFile, flags: Mapping[str, Any]) -> RunConfigs:
     if flags.get("eval_type") is not None:
         raise ConfigError(

@@ -66,7 +66,15 @@ from benchwright.core._requests import (
     reply_from_json,
     reply_to_json,
 )
-from benchwright.core._run_kinds import STREAM_FILES, LoadFile, LoadProfile, RunFile, RunKind, kind_title
+from benchwright.core._run_kinds import (
+    STREAM_FILES,
+    LengthLaw,
+    LoadFile,
+    LoadProfile,
+    RunFile,
+    RunKind,
+    kind_title,
+)
 from benchwright.core._sample_record import (
     OWN_WORDS,
     CallRecord,
@@ -208,6 +216,7 @@ __all__ = [
     "JsonValue",
     "KeyHeader",
     "LeftOut",
+    "LengthLaw",
     "LoadFile",
     "LoadProfile",
     "MetricSummary",

@@ -59,6 +59,16 @@ class LoadProfile(StrEnum):
         return self not in (LoadProfile.RAMP, LoadProfile.BURST)
 
 
+class LengthLaw(StrEnum):
+    """How the lengths of prompts or replies are distributed."""
+
+    FIXED = "fixed"
+    UNIFORM = "uniform"
+    NORMAL = "normal"
+    LOGNORMAL = "lognormal"
+    ZIPF = "zipf"
+
+
 class RunFile(StrEnum):
     """The files of a benchmark run."""
 

@@ -11,6 +11,8 @@ from itertools import accumulate
 from random import Random
 from typing import Literal, TypeAlias
 
+from benchwright.core import LengthLaw
+
 LengthOrder: TypeAlias = Literal["shuffled", "blocked"]
 """Whether the lengths of a percentage law are mixed, or come one after the other as they are written."""
 
@@ -102,12 +104,12 @@ OutputLengths: TypeAlias = (
 
 
 LENGTH_METHODS: dict[str, type[OutputLengths]] = {
-    "uniform": UniformLengths,
+    LengthLaw.UNIFORM.value: UniformLengths,
     "percentage": LengthShares,
-    "fixed": FixedLength,
-    "normal": NormalLengths,
-    "lognormal": LogNormalLengths,
-    "zipf": ZipfLengths,
+    LengthLaw.FIXED.value: FixedLength,
+    LengthLaw.NORMAL.value: NormalLengths,
+    LengthLaw.LOGNORMAL.value: LogNormalLengths,
+    LengthLaw.ZIPF.value: ZipfLengths,
     "column": ColumnLengths,
 }
 """`output_config.method`, and the law it names."""

@@ -7,7 +7,6 @@ import hashlib
 from collections import OrderedDict
 from dataclasses import field, fields
 from typing import TYPE_CHECKING, TypeAlias
-from zlib import crc32
 
 from benchwright.core import FailureKind, RequestFailure, UsageError, light_dataclass, suggest
 
@@ -166,11 +165,6 @@ class Chance:
 def limit_of(probability: float) -> int:
     """The number below which a 32-bit draw falls with this probability (1.0: always)."""
     return int(probability * ONE)
-
-
-def prefix_hash(text: str, before: int) -> int:
-    """Running hash of a text: `prefix_hash(b, prefix_hash(a, h))` equals `prefix_hash(a + b, h)`."""
-    return crc32(text.encode("utf-8", "surrogatepass"), before)
 
 
 def share(value: int) -> float:

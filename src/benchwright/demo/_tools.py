@@ -5,6 +5,7 @@ enumerated values, dates, lists).
 from __future__ import annotations
 
 import re
+from functools import cache
 from json import JSONDecoder
 from typing import NamedTuple
 
@@ -29,16 +30,24 @@ _AFTER = re.compile(
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _LOWER_UPPER = re.compile(r"(?<=[a-z])(?=[A-Z])|[_\W]+")
 _NO = re.compile(r"\b(?:no|not|without|don't|disable|off|false|exclude)\b", re.IGNORECASE)
-_INTEGERS = frozenset(("integer", "int", "long", "short", "byte", "bigint"))
-_NUMBERS = frozenset(("number", "float", "double"))
-_LISTS = frozenset(("array", "list", "tuple", "arraylist"))
-_OBJECTS = frozenset(("object", "dict", "hashmap"))
 _MAX_DEPTH = 6
 
 
 def name_words(name: str) -> list[str]:
     """`getWeather_forecast` as get, weather, forecast."""
     return [part.lower() for part in _LOWER_UPPER.split(name) if part]
+
+
+@cache
+def _kinds() -> dict[str, str]:
+    from benchwright.toolcalls import JSON_TYPES  # not needed before a request offers tools
+
+    return {"int": "integer", **{name.lower(): kind for name, kind in JSON_TYPES.items()}}
+
+
+def _kind(declared: JsonValue) -> str:
+    """JSON schema's name of a type, however the type is spelled; an unknown type is a string."""
+    return _kinds().get(str(declared).lower(), "string")
 
 
 class Filler:
@@ -79,17 +88,17 @@ class Filler:
         kind = schema.get("type")
         if isinstance(kind, list):
             kind = next((k for k in kind if k != "null"), "string")
-        kind = str(kind or "string").lower()
+        kind = _kind(kind)
         mentioned = any(word in self._lowered for word in name_words(name) if len(word) > 2)
-        if kind in ("boolean", "bool"):
+        if kind == "boolean":
             if mentioned or required:
                 return _NO.search(self._lowered) is None
             return None
-        if kind in _INTEGERS or kind in _NUMBERS:
-            return self._number(name, kind in _INTEGERS, required, mentioned)
-        if kind in _LISTS:
+        if kind in ("integer", "number"):
+            return self._number(name, kind == "integer", required, mentioned)
+        if kind == "array":
             return self._list(name, schema, required, depth)
-        if kind in _OBJECTS:
+        if kind == "object":
             return self.fill(schema, depth + 1) if required else None
         return self._string(name, schema, required, mentioned)
 
@@ -132,18 +141,18 @@ class Filler:
 
     def _list(self, name: str, schema: JsonObject, required: bool, depth: int) -> JsonValue:
         items = schema.get("items")
-        kind = str(items.get("type", "string")).lower() if isinstance(items, dict) else "string"
+        kind = _kind(items.get("type")) if isinstance(items, dict) else "string"
         bracketed = _LIST.search(self._text)
         source = bracketed.group(1) if bracketed else ""
-        if kind in _INTEGERS or kind in _NUMBERS:
+        if kind in ("integer", "number"):
             figures = FIGURE.findall(source) or [match.group() for match in self._figures]
             if figures:
                 self._figures.clear()
                 return [
-                    int(number_of(f)) if kind in _INTEGERS else number_of(f) for f in figures if len(f) <= 20
+                    int(number_of(f)) if kind == "integer" else number_of(f) for f in figures if len(f) <= 20
                 ]
             return [] if required else None
-        if kind in _OBJECTS and isinstance(items, dict):
+        if kind == "object" and isinstance(items, dict):
             return [self.fill(items, depth + 1)] if required else None
         words = [part.strip(" '\"") for part in source.split(",") if part.strip()]
         found: list[JsonValue] = [*(words or self._quoted or self._names)]

@@ -22,7 +22,7 @@ _GROWTH = 1 / 16
 class Limiter:
     """Hands out places; belongs to one event loop."""
 
-    __slots__ = ("_clock", "_cut_at", "_held_until", "_interval_s", "_limit", "_next_at", "_timer", "_waiting", "cuts",
+    __slots__ = ("_clock", "_cut_at", "_held_until", "_interval_s", "_limit", "_next_at", "_timer", "_waiting",
                  "in_flight", "parallelism")  # fmt: skip
 
     def __init__(self, parallelism: int, per_minute: float | None = None, clock: Clock = LOOP_CLOCK) -> None:
@@ -31,8 +31,6 @@ class Limiter:
         """Places at most."""
         self.in_flight = 0
         """Places taken."""
-        self.cuts = 0
-        """How often the limit was cut."""
         self._limit = float(parallelism)
         self._interval_s = 60.0 / per_minute if per_minute else 0.0
         self._next_at = float("-inf")
@@ -108,7 +106,6 @@ class Limiter:
         if sent_at < self._cut_at:
             return False
         self._cut_at = self._clock.now()
-        self.cuts += 1
         # The caller's place is still taken; what was under way was too much, whatever the limit said.
         under_way = min(self._limit, max(1, self.in_flight))
         self._limit = max(1.0, under_way * _CUT)

@@ -35,6 +35,8 @@ FORMAT = "benchwright-baseline"
 FORMAT_VERSION = 1
 FILE_IN_FOLDER = "baseline.jsonl"
 """What a baseline that is a folder holds."""
+_ABOUT = ("name", "model", "status")
+"""Fields of a run that the first line of the file has under their names."""
 
 
 class Baseline(Struct, frozen=True):
@@ -104,9 +106,7 @@ def write_baseline(path: Path, baseline: Baseline) -> tuple[Path, int, str]:
         "kind": run.kind,
         "run": {
             "title": baseline.title,
-            "name": run.name,
-            "model": run.model,
-            "status": run.status,
+            **{name: getattr(run, name) for name in _ABOUT},
             "created_at": rfc3339(run.created_at),
         },
         "count": len(lines),
@@ -149,10 +149,8 @@ def read_baseline(path: Path) -> Baseline:
         about = header["run"]
         run = RunRecord(
             id=0,
-            name=about["name"],
+            **{name: about[name] for name in _ABOUT},
             target="",
-            model=about["model"],
-            status=about["status"],
             folder=path.resolve().parent,
             settings=header["settings"],
             manifest=header["manifest"],

@@ -14,12 +14,13 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from benchwright.benchmarks import BENCHMARK_PLUGINS
-from benchwright.core import BenchwrightError
+from benchwright.benchmarks import BENCHMARK_PLUGINS, BenchmarkSpec
+from benchwright.core import BenchwrightError, is_hub_uri
+from benchwright.datasets import open_dataset
 from benchwright.packages._load import MANIFEST, Manifest, read_manifest
 from benchwright.packages._package import Package
 
-_TRIAL = "import sys; from benchwright.packages._trial import main; main(sys.argv[1], sys.argv[2], sys.argv[3] == 'data')"
+_TRIAL = "import sys; from benchwright.packages._installed import try_package; try_package(sys.argv[1], sys.argv[2], sys.argv[3] == 'data')"
 _TRIAL_S = 600
 _PIP = ("install", "--no-deps", "--no-index", "--no-input", "--disable-pip-version-check", "--quiet")
 
@@ -141,6 +142,21 @@ def try_wheel(wheel: Path, package: Package, source: Path, *, data: bool = True)
             "open files as Path(__file__).parent / NAME, and add those, and modules imported by a computed name, with "
             "--include PATH"
         )
+
+
+def try_package(package: str, folder: str, data: bool) -> None:
+    """What the process of `try_wheel` does. It exits with 1 and one line on standard error if a benchmark cannot be used."""
+    sys.path.insert(0, folder)
+    try:
+        module = importlib.import_module(package)
+        for spec in [value for value in vars(module).values() if isinstance(value, BenchmarkSpec)]:
+            for ref in (spec.dataset, spec.fewshot_dataset):
+                remote = is_hub_uri(ref) or (isinstance(ref, str) and "://" in ref)
+                if data and ref is not None and not remote:
+                    open_dataset(ref, base_dir=spec.base_dir).head(1, on_bad=lambda bad: None)
+    except (BenchwrightError, OSError, ImportError, ValueError) as error:
+        print(f"{type(error).__name__}: {error}".replace("\n", " "), file=sys.stderr)
+        raise SystemExit(1) from None
 
 
 def pip_command(wheel: Path) -> str:

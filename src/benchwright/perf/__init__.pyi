@@ -55,7 +55,6 @@ from benchwright.perf._records import recorded_stages as recorded_stages
 from benchwright.perf._records import request_step as request_step
 from benchwright.perf._records import stage_step as stage_step
 from benchwright.perf._request_files import file_table as file_table
-from benchwright.perf._request_files import read_request_file as read_request_file
 from benchwright.perf._request_files import write_request_file as write_request_file
 from benchwright.perf._requests import Requests as Requests
 from benchwright.perf._schedule import arrivals as arrivals

@@ -45,7 +45,6 @@ class LocalCrew:
         self._settings, self._plan, self._endpoints, self._ended = settings, plan, endpoints, ended
         self._loop: PhaseLoop | None = None
         self._stop: StopCause | None = None
-        self._aborted = False
 
     @property
     def in_flight(self) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 
 from benchwright.perf._columns import compute as pc
 from benchwright.perf._columns import constant, row_numbers
-from benchwright.perf._requests import TIMES, Requests
+from benchwright.perf._requests import TIMES, TOKENS, Requests
 
 ROUNDING_S = 1e-6
 """Times of one event that reached the record on two ways may differ by so much."""
@@ -64,8 +64,7 @@ def _out_of_order(requests: Requests) -> Any:
 
 
 def _impossible_tokens(requests: Requests) -> Any:
-    counts = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
-    wrong = [pc.less(requests[name], 0) for name in counts]
+    wrong = [pc.less(requests[name], 0) for name in TOKENS]
     wrong.append(pc.greater(requests["cached_tokens"], requests["input_tokens"]))
     wrong.append(pc.greater(requests["reasoning_tokens"], requests["output_tokens"]))
     return _any(wrong)

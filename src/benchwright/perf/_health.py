@@ -6,15 +6,16 @@ import asyncio
 import gc
 import math
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from time import monotonic, process_time
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
 from msgspec import Struct
 
 from benchwright.perf._values import Health, Spread, Verdict
 
+_Result = TypeVar("_Result")
 _EVERY_S = 0.02
 """Seconds between two looks at the event loop."""
 
@@ -42,6 +43,17 @@ class WorkerHealth(Struct, frozen=True, array_like=True):
     cpu_s: float = 0.0
     wall_s: float = 0.0
     gc_s: float = 0.0
+
+
+def run_quickly(work: Coroutine[Any, Any, _Result]) -> _Result:
+    """Run a coroutine to its end in the quickest event loop there is."""
+    factory: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
+    with suppress(ImportError):
+        import uvloop
+
+        factory = uvloop.new_event_loop
+    with asyncio.Runner(loop_factory=factory) as runner:
+        return runner.run(work)
 
 
 @contextmanager

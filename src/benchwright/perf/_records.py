@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Generic, Protocol, TypeVar
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from benchwright.core import (
@@ -43,30 +44,21 @@ _FIRST_WORDS = 200
 _CHARACTERS_PER_TOKEN = 4
 
 
-class Sending:
+class Sending(Struct, eq=False):
     """One request under way: where it stands in the plan, and when it was to be sent."""
 
-    __slots__ = (
-        "conversation", "delayed_s", "entry", "free_at", "number", "phase", "planned", "stage", "turn", "url", "worker",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        number: int,
-        stage: int,
-        phase: PhaseName,
-        entry: PlannedRequest,
-        planned: float | None,
-        worker: int = 0,
-        url: int = 0,
-    ) -> None:
-        self.number, self.stage, self.phase, self.entry = number, stage, phase, entry
-        self.planned = planned  # by the machine's clock, like all times until the record is made
-        self.worker, self.url = worker, url
-        self.conversation: int | None = None
-        self.turn = 0
-        self.delayed_s = 0.0
-        self.free_at: float | None = None
+    number: int
+    stage: int
+    phase: PhaseName
+    entry: PlannedRequest
+    planned: float | None
+    """By the machine's clock, like all times until the record is made."""
+    worker: int = 0
+    url: int = 0
+    conversation: int | None = None
+    turn: int = 0
+    delayed_s: float = 0.0
+    free_at: float | None = None
 
 
 def record_of(sending: Sending, reply: ModelReply, zero: float, *, keep_reply: bool = False) -> RequestRecord:

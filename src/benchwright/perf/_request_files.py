@@ -8,7 +8,7 @@ from typing import Any
 from benchwright.perf._columns import compute as pc
 from benchwright.perf._faults import faults_of
 from benchwright.perf._metrics import PER_REQUEST
-from benchwright.perf._requests import Requests, request_schema
+from benchwright.perf._requests import Requests
 
 FAULT = "fault"
 """The column that says why a request's values are part of no average."""
@@ -34,11 +34,3 @@ def write_request_file(requests: Requests, path: Path) -> None:
     table = file_table(requests)
     texts = [field.name for field in table.schema if str(field.type) == "string"]
     pq.write_table(table, path, compression="zstd", use_dictionary=texts, row_group_size=50_000)
-
-
-def read_request_file(path: Path) -> Requests:
-    """The requests of a file, which give the same summary again."""
-    import pyarrow.parquet as pq
-
-    names = request_schema().names
-    return Requests(pq.read_table(path, columns=names).combine_chunks())

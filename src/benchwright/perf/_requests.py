@@ -41,6 +41,8 @@ TIMES = (
     "ended",
 )
 """Fields that are instants: their columns in files say so, `sent_s`."""
+TOKENS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
+"""Fields that are counts of tokens, by the server or by this client."""
 
 
 def request_schema() -> Any:

@@ -11,8 +11,7 @@ from msgspec import Struct
 from benchwright.core import ModelRequest, RunFailedError, encode_json
 from benchwright.endpoints import EndpointSettings
 from benchwright.perf._crew import open_crew
-from benchwright.perf._event_loop import run_quickly
-from benchwright.perf._health import spread_of
+from benchwright.perf._health import run_quickly, spread_of
 from benchwright.perf._plan import RequestPlan, planned_request
 from benchwright.perf._test import LoadTest
 from benchwright.perf._values import Health, LoadSettings, RequestRecord, Spread

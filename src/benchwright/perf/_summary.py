@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct, convert, to_builtins
+from msgspec import Struct, convert, structs, to_builtins
 
 from benchwright.core import JsonObject
 from benchwright.perf._metrics import METRICS
@@ -29,13 +29,10 @@ class QualityChange(Struct, frozen=True):
     change: ScoreDifference
 
 
-class LoadSummary(Struct, frozen=True, kw_only=True):
+class LoadSummary(Struct, frozen=True, kw_only=True, rename={"sent": "evaluated"}):
     """All stages of a load test."""
 
     profile: str
-    stages: tuple[StageSummary, ...]
-    notes: tuple[Note, ...]
-    """Of all stages, each kind once; with the stages that it is of where there are several."""
     sent: int
     """Measured requests, over all stages."""
     failed: int
@@ -50,21 +47,13 @@ class LoadSummary(Struct, frozen=True, kw_only=True):
     cost: dict[str, Any] | None = None
     """What all replies cost by the prices at the start: `amount`, `spent`, `currency`, `as_of`, `source`, `coverage`,
     `per_1000_requests`; None where no price is known."""
+    notes: tuple[Note, ...]
+    """Of all stages, each kind once; with the stages that it is of where there are several."""
+    stages: tuple[StageSummary, ...]
 
     def to_json(self) -> JsonObject:
-        """`{profile, evaluated, failed, comparable, partial, search, quality, cost, notes, stages}`."""
-        return {
-            "profile": self.profile,
-            "evaluated": self.sent,
-            "failed": self.failed,
-            "comparable": self.comparable,
-            "partial": self.partial,
-            "search": None if self.search is None else self.search.to_json(),
-            "quality": to_builtins(self.quality),
-            "cost": self.cost,
-            "notes": to_builtins(self.notes),
-            "stages": [stage.to_json() for stage in self.stages],
-        }
+        """The fields in their order; `sent` is `evaluated`, as in the summaries of other runs."""
+        return {field.encode_name: _as_json(getattr(self, field.name)) for field in structs.fields(self)}
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> LoadSummary:
@@ -81,6 +70,12 @@ class LoadSummary(Struct, frozen=True, kw_only=True):
             quality=convert(stored.get("quality", ()), tuple[QualityChange, ...]),
             cost=stored.get("cost"),
         )
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, SearchResult | StageSummary):
+        return value.to_json()
+    return [_as_json(item) for item in value] if isinstance(value, tuple) else to_builtins(value)
 
 
 def summarise(

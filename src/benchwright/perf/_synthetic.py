@@ -11,15 +11,12 @@ from bisect import bisect_left
 from itertools import accumulate
 from math import log, sqrt
 from random import Random
-from typing import Literal, TypeAlias, get_args
 
 from msgspec import Struct
 
-from benchwright.core import JsonObject, Row, UsageError, suggest
+from benchwright.core import JsonObject, LengthLaw, Row, UsageError, suggest
 from benchwright.perf._texts import TextMaker
 
-Law: TypeAlias = Literal["fixed", "uniform", "normal", "lognormal", "zipf"]
-LAWS: tuple[str, ...] = get_args(Law)
 LONGEST = 1 << 20
 """Tokens of a prompt or a reply, at most."""
 USUAL_PROMPTS = 1000
@@ -33,7 +30,7 @@ _PREFIXES = re.compile(r"(\d+)x(\d+)")
 class Lengths(Struct, frozen=True):
     """How long prompts or replies are."""
 
-    law: Law
+    law: LengthLaw
     mean: int
     """Of `fixed`, `normal` and `lognormal`, before the ends cut it."""
     least: int
@@ -136,8 +133,9 @@ def _lengths(given: dict[str, str], key: str, ends: str) -> Lengths:
         raise UsageError(f"--synthetic {key}={given[key]}: expected tokens, as 512 or 128-1024")
     first, last = int(match[1]), None if match[2] is None else int(match[2])
     law = given.get(f"{key}_law", given.get("law", "fixed" if last is None else "uniform"))
-    if law not in LAWS:
-        raise UsageError(f"--synthetic law={law} is not known.{suggest(law, LAWS)} Laws: {', '.join(LAWS)}")
+    laws = tuple(LengthLaw)
+    if law not in laws:
+        raise UsageError(f"--synthetic law={law} is not known.{suggest(law, laws)} Laws: {', '.join(laws)}")
     if last is None and law in ("uniform", "zipf"):
         if key == "output" and "output_law" not in given:
             law = "fixed"  # one number is the length of all replies, whatever the law of prompts
@@ -155,7 +153,7 @@ def _lengths(given: dict[str, str], key: str, ends: str) -> Lengths:
     if law == "fixed":
         least = most = mean
     return Lengths(
-        law=law,  # type: ignore[arg-type]  # one of LAWS
+        law=LengthLaw(law),
         mean=mean,
         least=least,
         most=most,

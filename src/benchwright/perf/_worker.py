@@ -17,8 +17,7 @@ from contextlib import suppress
 from msgspec import Struct, msgpack
 
 from benchwright.endpoints import EndpointSettings, OpenableSettings
-from benchwright.perf._event_loop import run_quickly
-from benchwright.perf._health import rare_collections
+from benchwright.perf._health import rare_collections, run_quickly
 from benchwright.perf._loop import PhaseLoop, PhaseResult, PhaseTask
 from benchwright.perf._plan import RequestPlan
 from benchwright.perf._values import LoadSettings, RequestRecord, encode_record

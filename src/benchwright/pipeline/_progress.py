@@ -25,7 +25,7 @@ class ProgressPoster:
         self._every: int = step.value("progress_tracking_interval")
         self._every_s: float | None = step.progress_tracking_interval_seconds
         self._waiting: deque[int] = deque(maxlen=_MOST_WAITING)
-        self._done = self._posted = 0
+        self._done = 0
         self._posted_at = time.monotonic()
         self._closing = False
         self._changed = threading.Condition()

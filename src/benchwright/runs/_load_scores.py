@@ -117,7 +117,7 @@ class _RecordedReply:
     """Implements `Asking` with a reply that is there already."""
 
     def __init__(self, reply: ModelReply, asking: Asking) -> None:
-        self._reply, self._asking = reply, asking
+        self._reply = reply
         self.in_thread, self.likelihood = asking.in_thread, asking.likelihood
 
     async def ask(self, request: ModelRequest, part: str | None = None) -> ModelReply:

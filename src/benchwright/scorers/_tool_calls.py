@@ -17,7 +17,7 @@ def tool_calls_match(sample: ScorerInput) -> AnswerScores:
     Expected calls are `{"name": …, "arguments": {…}}`, or `{name: {parameter: [allowed values]}}`, where `""` among the values
     says that the parameter may be left out. Where a run offers functions, their schemas say which types are right.
     """
-    from benchwright.toolcalls import expected_calls_verdict
+    from benchwright.toolcalls import VALID, CallVerdict, expected_calls_verdict
 
     row = sample.metadata
     calls, error = _calls_of(sample)
@@ -27,6 +27,7 @@ def tool_calls_match(sample: ScorerInput) -> AnswerScores:
     spoke = error in (None, "no_calls")
     kind = verdict.error_type if spoke or verdict.valid else f"ast_decoder:{error}"
     correct = verdict.valid and (spoke or not sample.target)
+    judged = VALID if correct else CallVerdict(False, kind, verdict.message)
     lenient: dict[str, Any] = {}
     if "_lenient_calls" in row:
         again = row["_lenient_calls"]
@@ -38,8 +39,7 @@ def tool_calls_match(sample: ScorerInput) -> AnswerScores:
             "correct": correct,
             "parsed": spoke or correct,
             "name_correct": _names(calls or [], underscores) == _expected_names(sample.target, underscores),
-            "error_type": None if correct else kind,
-            "error": None if correct else verdict.message,
+            **judged.fault,
             **lenient,
         },
         sample.response,

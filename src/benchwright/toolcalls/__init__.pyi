@@ -16,6 +16,10 @@ from benchwright.toolcalls._native import read_tool_calls as read_tool_calls
 from benchwright.toolcalls._python import dotted_name as dotted_name
 from benchwright.toolcalls._python import parse_calls as parse_calls
 from benchwright.toolcalls._python import value_of as value_of
+from benchwright.toolcalls._schema_types import JSON_TYPES as JSON_TYPES
+from benchwright.toolcalls._schema_types import LIST_TYPES as LIST_TYPES
+from benchwright.toolcalls._schema_types import NUMBER_TYPES as NUMBER_TYPES
 from benchwright.toolcalls._schema_types import language_of as language_of
 from benchwright.toolcalls._syntax_trees import MissingGrammarError as MissingGrammarError
+from benchwright.toolcalls._verdict import VALID as VALID
 from benchwright.toolcalls._verdict import CallVerdict as CallVerdict

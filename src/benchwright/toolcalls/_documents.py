@@ -7,21 +7,12 @@ from typing import Any
 
 from benchwright.core import encode_json
 from benchwright.toolcalls._call import Language
+from benchwright.toolcalls._schema_types import JSON_TYPES, LIST_TYPES
 
 Function = dict[str, Any]
 
 _SYNTAX = {"python": "Python 3", "java": "Java 8 SE", "javascript": "JavaScript"}
 _NAMES = {"java": "Java", "javascript": "JavaScript"}
-_LISTS = {"java": ("Array", "ArrayList"), "javascript": ("array",)}
-_JSON_TYPES = {
-    **{name: name for name in ("integer", "number", "string", "boolean", "array", "object")},
-    **dict.fromkeys(("float", "double"), "number"),
-    "bool": "boolean",
-    **dict.fromkeys(("list", "tuple", "ArrayList", "Array", "Queue", "Stack"), "array"),
-    **dict.fromkeys(("dict", "HashMap", "Hashtable"), "object"),
-    **dict.fromkeys(("byte", "short", "long", "Bigint"), "integer"),
-}
-"""JSON schema's name of each type; what is not here is a string."""
 
 PROMPT = (
     "You answer requests by calling functions. Decide which of the functions listed below are needed and "
@@ -57,7 +48,7 @@ def _as_text(schema: dict[str, Any], language: Language) -> None:
         hint = f" This parameter can be any {name} object, written as a string."
     else:
         hint = f" This is a {name} {kind}; write its value as a string."
-    if kind in _LISTS[language]:
+    if kind in LIST_TYPES[language]:
         items = schema.pop("items", None)
         if isinstance(items, dict) and items.get("type"):
             hint += f" Its elements are of type {items['type']}."
@@ -96,7 +87,7 @@ def _schemas(properties: dict[str, Any]) -> dict[str, Any]:
 def _schema(schema: dict[str, Any], *, is_item: bool = False) -> dict[str, Any]:
     """A schema in JSON schema's words, and those below it. Items of a list get no note on floats."""
     kind = schema.get("type", "string")
-    known = {**schema, "type": _JSON_TYPES.get(kind, "string") if isinstance(kind, str) else kind}
+    known = {**schema, "type": JSON_TYPES.get(kind, "string") if isinstance(kind, str) else kind}
     if kind == "float" and not is_item:
         known["format"] = "float"
         known["description"] = f"{schema.get('description') or ''} This is a float type value.".lstrip()

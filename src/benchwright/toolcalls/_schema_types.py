@@ -48,6 +48,28 @@ JAVASCRIPT_TYPES: dict[str, type] = {
     "array": list,
     "any": str,
 }
+JSON_TYPES: dict[str, str] = {
+    **{name: name for name in ("integer", "number", "string", "boolean", "array", "object")},
+    **dict.fromkeys(("float", "double"), "number"),
+    "bool": "boolean",
+    **dict.fromkeys(("list", "tuple", "ArrayList", "Array", "Queue", "Stack"), "array"),
+    **dict.fromkeys(("dict", "HashMap", "Hashtable"), "object"),
+    **dict.fromkeys(("byte", "short", "long", "Bigint"), "integer"),
+}
+"""JSON schema's name of each type; what is not here is a string."""
+LIST_TYPES: dict[Language, frozenset[str]] = {
+    "python": frozenset(("array", "tuple", "list")),
+    "java": frozenset(("Array", "ArrayList")),
+    "javascript": frozenset(("array",)),
+}
+"""Types whose elements have a type of their own."""
+NUMBER_TYPES = frozenset(
+    name
+    for types in (JAVA_TYPES, JAVASCRIPT_TYPES)
+    for name, kind in types.items()
+    if kind in (int, float, bool)
+)
+"""Types of Java and JavaScript whose texts are read as numbers, or as true and false, which equal numbers."""
 Convert = Callable[[str, str, str | None], Any]
 
 
@@ -65,7 +87,7 @@ class LanguageTypes:
     """From text, type name and element type to a value."""
 
 
-PYTHON = LanguageTypes(PYTHON_TYPES, frozenset(("array", "tuple", "list")))
+PYTHON = LanguageTypes(PYTHON_TYPES, LIST_TYPES["python"])
 
 
 def types_of(language: Language) -> LanguageTypes:
@@ -79,14 +101,12 @@ def _written_types(language: Language) -> LanguageTypes:
         if language == "java":
             from benchwright.toolcalls._java_values import convert_java
 
-            known = LanguageTypes(
-                JAVA_TYPES, frozenset(("Array", "ArrayList")), "type_error:java", convert_java
-            )
+            known = LanguageTypes(JAVA_TYPES, LIST_TYPES["java"], "type_error:java", convert_java)
         else:
             from benchwright.toolcalls._javascript_values import convert_javascript
 
             known = LanguageTypes(
-                JAVASCRIPT_TYPES, frozenset(("array",)), "type_error:js", convert_javascript
+                JAVASCRIPT_TYPES, LIST_TYPES["javascript"], "type_error:js", convert_javascript
             )
         _KNOWN[language] = known
     return known

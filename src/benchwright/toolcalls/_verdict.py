@@ -18,6 +18,11 @@ class CallVerdict:
     parameter: str | None = None
     """The parameter at fault, if it is one."""
 
+    @property
+    def fault(self) -> dict[str, str | None]:
+        """The scores that say what is wrong."""
+        return {"error_type": self.error_type, "error": self.message}
+
 
 VALID = CallVerdict(True)
 """The verdict on calls that are right."""

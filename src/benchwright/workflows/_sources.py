@@ -116,19 +116,7 @@ class HubRows:
         self._dataset = HubDataset(self._uri)
         info = self._dataset.init()
         self._uri = info.uri
-        return {
-            "identity": info.uri,
-            "uri": info.uri,
-            "repo": info.repo,
-            "commit": info.commit,
-            "config": info.config,
-            "split": info.split,
-            "available_splits": list(info.splits),
-            "split_rule": info.rule,
-            "total_rows": info.rows,
-            "columns": list(info.columns),
-            "notes": list(info.notes),
-        }
+        return {"identity": info.uri, **info.to_json()}
 
     def _read(self, offset: int, count: int) -> list[Row]:
         if self._dataset is None:

@@ -210,10 +210,6 @@ class Export(Struct, frozen=True):
             for config in found
         ]
 
-    def in_part(self, config: str, split: str) -> bool:
-        """Whether only the first rows of a split were exported."""
-        return any(file.path.startswith(f"{config}/partial-{split}/") for file in self.files)
-
 
 def find_export(hub: Hub, records: Records, ref: RepoRef, commit: str) -> Export:
     """The export that was made from a commit. Raises DatasetError when there is none, or when nothing confirms its commit."""

@@ -7,16 +7,19 @@ from collections.abc import Iterator
 from itertools import groupby
 from threading import Lock
 
-from msgspec import Struct
+from msgspec import Struct, json
 
-from benchwright.core import DatasetError, Row
+from benchwright.core import DatasetError, JsonObject, Row
 from benchwright.datasets._values import FilterColumns
 
 WINDOW = 1024
 """Rows read at a time where filters pick some of them."""
 
 
-class HubInfo(Struct, frozen=True):
+_JSON_NAMES = {"splits": "available_splits", "rule": "split_rule", "rows": "total_rows"}
+
+
+class HubInfo(Struct, frozen=True, rename=_JSON_NAMES):
     """What is known of a hub dataset before its rows are read."""
 
     uri: str
@@ -35,6 +38,11 @@ class HubInfo(Struct, frozen=True):
     """Fields of the first row."""
     notes: tuple[str, ...] = ()
     """What a reader of the rows must know, as far as it was known when the dataset was opened."""
+
+    def to_json(self) -> JsonObject:
+        """What workflows record."""
+        found: JsonObject = json.decode(json.encode(self))
+        return found
 
 
 class HubDataset:

@@ -24,7 +24,15 @@ from benchwright.endpoints._replies import BadReply, is_content, kind_of
 from benchwright.endpoints._transport import Headers
 from benchwright.endpoints._wires.alike import Shape, Shapes, shape_of
 from benchwright.endpoints._wires.call_pieces import CallPieces
-from benchwright.endpoints._wires.wire import BadEventError, EventCollector, RouteUrls, Urls, Wire, read_event
+from benchwright.endpoints._wires.wire import (
+    BadEventError,
+    EventCollector,
+    RouteUrls,
+    Urls,
+    Wire,
+    read_event,
+    whole_choice,
+)
 
 DONE = b"[DONE]"
 """The data of the last event."""
@@ -219,17 +227,10 @@ class StreamedReply(EventCollector):
 
     def as_json(self) -> JsonObject:
         """The whole reply."""
-        choice: JsonObject = {"finish_reason": self.finish_reason}
-        if self._route == "completions":
-            choice["text"] = "".join(self.texts)
-            choice["reasoning_content"] = "".join(self._reasoning)
-        else:
-            choice["message"] = {
-                "content": "".join(self.texts),
-                "reasoning_content": "".join(self._reasoning),
-                "refusal": "".join(self._refusal),
-                "tool_calls": self._calls.as_list(),
-            }
+        text, reasoning, refusal = map("".join, (self.texts, self._reasoning, self._refusal))
+        choice = whole_choice(
+            self._route, self.finish_reason, text, reasoning, refusal, self._calls.as_list()
+        )
         return {**self._from, "choices": [choice], "usage": self._usage}
 
     def _add_choice(self, choice: dict[str, Any]) -> bool:

@@ -18,6 +18,7 @@ from benchwright.endpoints._wires.wire import (
     Urls,
     Wire,
     read_event,
+    whole_choice,
 )
 
 _RENAMED = {"max_tokens": "max_output_tokens", "max_completion_tokens": "max_output_tokens"}
@@ -162,17 +163,10 @@ def openai_form(data: JsonValue, request: ModelRequest) -> JsonObject | BadReply
                     "function": {"name": item.get("name"), "arguments": item.get("arguments")},
                 }
             )
-    choice: JsonObject = {"finish_reason": _finish_reason(data, request, bool(calls))}
-    text, reasoning = "".join(texts), "\n".join(thoughts)
-    if request.route == "completions":
-        choice["text"], choice["reasoning_content"] = text, reasoning
-    else:
-        choice["message"] = {
-            "content": text,
-            "reasoning_content": reasoning,
-            "refusal": "".join(refusals),
-            "tool_calls": calls,
-        }
+    finish = _finish_reason(data, request, bool(calls))
+    choice = whole_choice(
+        request.route, finish, "".join(texts), "\n".join(thoughts), "".join(refusals), calls
+    )
     return {"choices": [choice], "usage": _usage(data.get("usage"))}
 
 

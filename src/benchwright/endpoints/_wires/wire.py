@@ -46,6 +46,21 @@ def read_event(data: bytes) -> dict[str, Any]:
     return event
 
 
+def whole_choice(
+    route: Route, finish_reason: JsonValue, text: str, reasoning: str, refusal: str, calls: list[JsonValue]
+) -> JsonObject:
+    """The choice of a reply that was put together, as OpenAI would have sent it."""
+    if route == "completions":
+        return {"finish_reason": finish_reason, "text": text, "reasoning_content": reasoning}
+    message: JsonObject = {
+        "content": text,
+        "reasoning_content": reasoning,
+        "refusal": refusal,
+        "tool_calls": calls,
+    }
+    return {"finish_reason": finish_reason, "message": message}
+
+
 class Collector(Protocol):
     """Puts the events of one streamed reply together. `EventCollector` is a base for classes that do.
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import islice
+from operator import attrgetter
 from typing import Any
 
 import orjson
@@ -20,6 +21,7 @@ from benchwright.core import (
     printable,
     reply_from_json,
 )
+from benchwright.reports.views.sample_columns import COLUMNS
 from benchwright.reports.views.samples import Predicted, RecordedCall
 
 EXCHANGES = 5
@@ -32,18 +34,17 @@ _STATUSES: dict[str, str] = {
 """What such files call samples without a score. All others are `scored`; `outcome` tells them apart."""
 
 
+_PREDICTED = [name for name, column in COLUMNS.items() if column.predicted]
+_predicted = attrgetter(*_PREDICTED)
+
+
 def prediction(predicted: Predicted, rows: int, repeats: int) -> bytes:
     """A line of `byob_predictions.jsonl`, in ASCII. Each repeat has numbers of its own, `rows` after the one before."""
     view = predicted.view
     record: dict[str, Any] = {
         "sample_id": view.sample_id + view.repeat * rows,
-        "prompt": view.prompt,
-        "response": view.response,
-        "target": view.target,
-        "scores": view.scores,
+        **dict(zip(_PREDICTED, _predicted(view), strict=True)),
         "status": _STATUSES.get(view.outcome, "scored"),
-        "outcome": view.outcome,
-        "error": view.error,
     }
     row: Any = view.metadata
     try:

@@ -170,6 +170,8 @@ class Column(Struct, frozen=True):
     """Whether only runs that rank choices have it."""
     exported: bool = False
     """Whether predictions and exported tables have it under its own name. Others they have under names of their own."""
+    predicted: bool = False
+    """Whether predictions of `run_eval` have it under its own name."""
     compared: Literal["", "by", "shown"] = ""
     """Whether comparing runs needs it: samples are matched by it, or shown with it where they changed."""
 
@@ -287,16 +289,23 @@ COLUMNS: dict[str, Column] = {
     for column in (
         Column("sample_id", INTEGER, read=lambda steps: steps.numbers, compared="by"),
         Column("repeat", INTEGER, read=lambda steps: steps.repeats, compared="by"),
-        Column("prompt", TEXT, read=lambda steps: steps.prompts, long=True),
+        Column("prompt", TEXT, read=lambda steps: steps.prompts, long=True, predicted=True),
         Column("system", TEXT, read=lambda steps: steps.systems, repetitive=True),
         Column("messages", JSON, read=lambda steps: steps.messages, long=True),
-        Column("response", TEXT, read=lambda steps: steps.responses, long=True),
+        Column("response", TEXT, read=lambda steps: steps.responses, long=True, predicted=True),
         Column("reasoning", TEXT, read="reply", long=True, exported=True),
-        Column("target", TEXT, read=_Steps.targets, compared="shown"),
+        Column("target", TEXT, read=_Steps.targets, predicted=True, compared="shown"),
         Column("calls", JSON, read=_Steps.calls, long=True),
-        Column("outcome", TEXT, read=lambda steps: steps.outcomes, repetitive=True, compared="shown"),
-        Column("error", TEXT, read="record", repetitive=True, compared="shown"),
-        Column("scores", JSON, read="record", long=True, compared="shown"),
+        Column(
+            "outcome",
+            TEXT,
+            read=lambda steps: steps.outcomes,
+            repetitive=True,
+            predicted=True,
+            compared="shown",
+        ),
+        Column("error", TEXT, read="record", repetitive=True, predicted=True, compared="shown"),
+        Column("scores", JSON, read="record", long=True, predicted=True, compared="shown"),
         Column("prompt_tokens", INTEGER, read=lambda s: [usage[0] for usage in s.usages], exported=True),
         Column("completion_tokens", INTEGER, read=lambda s: [usage[1] for usage in s.usages], exported=True),
         Column("latency_s", NUMBER, read="reply", exported=True),
