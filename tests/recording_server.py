@@ -72,12 +72,21 @@ class RecordingServer(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
-    def do_POST(self) -> None:
+    def do_GET(self) -> None:
+        self._record({})
+        listed = self.path == "/v1/models"
+        self._send(200 if listed else 404, {"data": [{"id": "m"}]} if listed else {})
+
+    def _record(self, body: dict[str, Any]) -> RecordingServer:
         server = self.server
         assert isinstance(server, RecordingServer)
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         headers = {name.lower(): self.headers.get_all(name) or [] for name in self.headers}
         server.received.append(Received(self.path, headers, body))
+        return server
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        server = self._record(body)
         try:
             text = server.reply(body)
         except Refusal as refusal:

@@ -17,7 +17,7 @@ from time import time
 
 from msgspec.structs import replace
 
-from benchwright.core import ModelReply, ModelRequest, RequestFailure, is_secret_name, remember_secret
+from benchwright.core import ModelReply, ModelRequest, RequestFailure
 from benchwright.endpoints._attempts import Attempter
 from benchwright.endpoints._clock import LOOP_CLOCK, Clock
 from benchwright.endpoints._endpoint import USUAL, Policy
@@ -63,7 +63,6 @@ class HttpEndpoint:
         self._allowance = Allowance(gate, clock)
         # Whether all that a request has to wait for is a place.
         self._usual = policy.limits and not policy.arrivals and not self._allowance.limited
-        remember_headers(settings)
         wire = self._wire = wire_of(settings.api)
         headers: Mapping[str, str] = request_headers(settings, key)
         if around is not None:
@@ -285,13 +284,6 @@ def request_headers(settings: EndpointSettings, key: str | None) -> dict[str, st
         header = wire_format(settings.api).key_header
         headers[header.name] = header.prefix + key
     ours = {name.lower(): name for name in headers}
-    for name, value in settings.headers.items():
+    for name, value in settings.own_headers().items():
         headers[ours.get(name.lower(), name)] = value
     return headers
-
-
-def remember_headers(settings: EndpointSettings) -> None:
-    """Headers whose names say that they hold secrets do so, wherever their values came from."""
-    for name, value in settings.headers.items():
-        if is_secret_name(name):
-            remember_secret(value, f"header {name}")

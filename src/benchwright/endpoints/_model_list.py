@@ -18,15 +18,11 @@ async def listed_models(settings: EndpointSettings) -> list[str]:
 
     Raises ConfigError with the server's words when it cannot be reached or lists none.
     """
-    from benchwright.endpoints._http_endpoint import (  # asyncio: not for `--help`
-        remember_headers,
-        request_headers,
-    )
+    from benchwright.endpoints._http_endpoint import request_headers  # asyncio: not for `--help`
     from benchwright.endpoints._reqwest import ReqwestTransport
 
     key = read_api_key(settings.api_key_name) if settings.api_key_name else None
     headers = request_headers(settings, key)
-    remember_headers(settings)
     transport = ReqwestTransport(1, proxy=proxy_of(settings), verify=settings.verify, http2=settings.http2)
     problem, cure = "", _CURE
     try:

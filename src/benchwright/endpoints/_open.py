@@ -11,7 +11,7 @@ from benchwright.endpoints._addresses import is_loopback, proxy_for
 from benchwright.endpoints._clock import LOOP_CLOCK, Clock
 from benchwright.endpoints._endpoint import USUAL, OpenableSettings, Policy, TimedEndpoint
 from benchwright.endpoints._messages import JUDGE_NAMES, Names
-from benchwright.endpoints._settings import EndpointSettings, read_api_key
+from benchwright.endpoints._settings import EndpointSettings
 
 if TYPE_CHECKING:
     from benchwright.endpoints._gate import SendGate
@@ -37,15 +37,14 @@ def open_endpoint(
     `policy` says whether requests wait for places and are repeated; `SEND_ONCE` is the policy of load tests.
     `clock` is what limits, pauses, time-outs and times go by.
     `around` changes headers and watches what is sent, where the model is a server.
-    Raises `ConfigError` when the variable that should hold the API key is unset.
+    Raises `ConfigError` when a variable is unset that should hold the API key or a value of a header.
     """
     if not isinstance(settings, EndpointSettings):
         return settings.open(gate=gate, limiter=limiter, policy=policy, clock=clock)
     from benchwright.endpoints._http_endpoint import HttpEndpoint  # asyncio: not for `--help`
 
     names = JUDGE_NAMES if judge else Names()
-    if settings.api_key_name:
-        read_api_key(settings.api_key_name, names.key)  # before a transport holds resources
+    settings.check_secrets(names.key)  # before a transport holds resources
     proxy = proxy_of(settings)
     if proxy is not None and (owner := url_owner(proxy)) is not None:
         for password in (owner, unquote(owner), *owner.split(":", 1)[1:], *unquote(owner).split(":", 1)[1:]):

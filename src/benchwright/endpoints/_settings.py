@@ -18,6 +18,7 @@ from benchwright.core import (
     environment_secret,
     is_secret_name,
     light_dataclass,
+    remember_secret,
     suggest,
 )
 from benchwright.endpoints._addresses import Address, check_proxy, model_in_url, parse_address
@@ -72,7 +73,8 @@ Write http://localhost:8000
     api_key_name: str | None = None
     """Environment variable that holds the key. The key itself is never part of the settings."""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Further request headers. Not shown in representations: their values may be secret."""
+    """Further request headers, as written: `${VARIABLE}` stands for a value of the environment. Not shown in representations:
+    their values may be secret."""
     request_timeout_s: float = 120.0
     """For one attempt, from connecting to the last byte."""
     sample_timeout_s: float | None = None
@@ -173,10 +175,24 @@ Write http://localhost:8000
             )
         return "completions"
 
-    def check_secrets(self) -> None:
-        """Refuse, with ConfigError, when the environment lacks the key; nothing is opened or sent."""
+    def check_secrets(self, key_setting: str = "--api-key-name") -> None:
+        """Refuse, with ConfigError, when the environment lacks the key or a value of a header; nothing is opened or sent."""
         if self.api_key_name:
-            read_api_key(self.api_key_name)
+            read_api_key(self.api_key_name, key_setting)
+        self.own_headers()
+
+    def own_headers(self) -> dict[str, str]:
+        """The further headers with the values of the environment in them, for requests only: these are never recorded."""
+        if not self.headers:
+            return {}
+        from benchwright.config import resolve_headers
+
+        found = resolve_headers(self.headers)
+        _check_headers(found)
+        for name, value in found.items():
+            if is_secret_name(name):  # wherever the value came from
+                remember_secret(value, f"header {name}")
+        return found
 
     def fingerprint(self) -> str:
         """Which endpoint and model this is, for request keys: equal for all spellings of one URL.

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from benchwright.config import resolve_headers
 from benchwright.core import (
     JsonObject,
     Outcome,
@@ -26,7 +25,6 @@ from benchwright.endpoints import (
     AdaptedEndpoint,
     AroundHttp,
     Endpoint,
-    EndpointSettings,
     OpenEndpoint,
     ScriptedSettings,
     open_endpoint,
@@ -390,9 +388,6 @@ def _open(
 ) -> OpenEndpoint:
     if isinstance(settings, ScriptedSettings):
         raise UsageError("this run was answered by a script; give it again: resume(run, endpoint=…)")
-    if isinstance(settings, EndpointSettings) and settings.headers:
-        # Header values that name environment variables get them only here: they are never recorded.
-        settings = replace(settings, headers=resolve_headers(settings.headers))
     return open_endpoint(settings, gate=gate, limiter=group.limiter(settings), around=around)
 
 

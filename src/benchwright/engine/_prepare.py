@@ -19,7 +19,7 @@ from benchwright.benchmarks import (
     requested_spec,
     strategy_of,
 )
-from benchwright.config import HARMLESS, header_variables, resolve_headers
+from benchwright.config import HARMLESS, header_variables
 from benchwright.core import (
     DEMO_NOTE,
     ConfigError,
@@ -149,7 +149,6 @@ def _check_secrets(spec: BenchmarkSpec, settings: RunSettings) -> None:
     sends = spec.response_field is None and settings.rescored_from is None
     if sends and isinstance(settings.endpoint, EndpointSettings):
         settings.endpoint.check_secrets()
-        resolve_headers(settings.endpoint.headers)
     if sends and settings.steps is not None:
         from benchwright.pipeline import check_pipeline
 

@@ -22,7 +22,6 @@ from benchwright.config import (
     is_provider_value,
     profile_model,
     provider_model,
-    resolve_headers,
     resolve_provider,
     trusted_certificates,
 )
@@ -255,9 +254,8 @@ def _with_model(endpoint: EndpointSettings, ask_server: bool, model: ModelConfig
         return endpoint
     from benchwright.endpoints import listed_models
 
-    resolved = replace(endpoint, headers=resolve_headers(endpoint.headers))
     try:
-        names: list[str] = in_event_loop(listed_models(resolved))
+        names: list[str] = in_event_loop(listed_models(endpoint))
     except ConfigError:
         if model_in != "nothing":
             raise

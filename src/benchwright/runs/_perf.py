@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace as replace_struct
 
-from benchwright.config import ConfigFile, LoadOptions, RunOptions, resolve_headers
+from benchwright.config import ConfigFile, LoadOptions, RunOptions
 from benchwright.core import JsonObject, JsonValue, RunStatus, StepValues, UsageError, public_url
 from benchwright.datasets import hub_commits
 from benchwright.demo import DemoSettings
@@ -254,12 +254,8 @@ def _endpoints(
 
 
 def _opened_as(ready: _Ready) -> Sequence[EndpointSettings | OpenableSettings]:
-    """The servers as they are opened: headers with the values of the environment, which are never recorded, and each
-    within the pipeline of the test."""
-    models = [
-        replace(each, headers=resolve_headers(each.headers)) if isinstance(each, EndpointSettings) else each
-        for each in ready.endpoints
-    ]
+    """The servers as they are opened: each within the pipeline of the test."""
+    models = ready.endpoints
     pipeline = ready.prepared.settings.steps
     if pipeline is None:
         return models

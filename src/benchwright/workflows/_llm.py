@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypedDict
 
 from benchwright.benchmarks import Generation, conversation_request
-from benchwright.config import RunOptions, find_config, resolve_headers
+from benchwright.config import RunOptions, find_config
 from benchwright.core import JsonObject, JsonValue, ModelReply, UsageError, suggest
 from benchwright.demo import DemoSettings
 from benchwright.endpoints import (
@@ -136,8 +136,7 @@ async def call_llm(
     )
     if isinstance(settings, EndpointSettings):
         patience = _given(request_timeout_s=timeout, max_retries=retries, parallelism=max_concurrency)
-        # Values of the environment are put into headers only here: they are never recorded.
-        settings = replace(settings, headers=resolve_headers(settings.headers), **patience)
+        settings = replace(settings, **patience)
     request = conversation_request(request_messages, generation)
     ctx = current_context()
     with captured_bodies() as bodies:
