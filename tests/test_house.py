@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import subprocess
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -146,3 +147,14 @@ def test_files_of_tests_have_names_of_their_own() -> None:
     """Two of one name in different rooms cannot be collected together, and the whole suite is when that shows."""
     names = Counter(path.name for path in Path(__file__).parent.rglob("test_*.py"))
     assert [name for name, count in names.items() if count > 1] == []
+
+
+def test_the_top_of_the_tree_holds_what_belongs_there() -> None:
+    """A note that somebody left there would be committed with the rest, and shipped."""
+    root = Path(__file__).parents[1]
+    tracked = subprocess.run(["git", "ls-files"], cwd=root, capture_output=True, text=True, check=False)
+    if tracked.returncode:
+        pytest.skip("not a clone")
+    found = {name.split("/")[0] for name in tracked.stdout.splitlines()}
+    known = ".ci .gitignore CHANGELOG.md LICENSE Makefile README.md SECURITY.md benchmarks docs examples pyproject.toml src tests"
+    assert found == set(known.split())

@@ -241,7 +241,11 @@ def test_a_killed_test_keeps_its_records(folder: Path, slow: Simulator) -> None:
 
 
 def test_the_client_measures_itself_against_known_times(folder: Path) -> None:
-    found = said(folder, "perf", "--self-test")
+    words = [*PROGRAM, "perf", "--self-test", "--json"]
+    ended = warm.run(words, cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    found = json.loads(ended.stdout)
+    # On a busy machine the client itself may be the limit, and then the command says so by its code.
+    assert ended.returncode == (3 if found["client_health"]["verdict"] == "limit" else 0), ended.stderr
     assert (found["requests"], found["concurrency"]) == (512, 64)
     # However busy the machine is, no first token comes before the simulator sends it, and no CPU is free.
     assert 0 < found["ttft_error_mean_ms"] <= found["ttft_error_p99_ms"] <= found["ttft_error_max_ms"]
