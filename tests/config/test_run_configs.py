@@ -194,10 +194,12 @@ def test_what_an_earlier_run_recorded_sets_nothing_and_is_noted(tmp_path: Path) 
     assert found.configs[0].options == {}
     (note,) = found.notes
     assert note.endswith("without effect: command, framework_name, pkg_name, config.supported_endpoint_types")
-    (note,) = read_run_configs(
-        config_file(tmp_path, of_params({"extra": {"save_predictions": False}})), {}
-    ).notes
-    assert "samples are kept all the same" in note
+
+
+def test_whether_samples_are_saved_is_a_setting_of_the_run(tmp_path: Path) -> None:
+    config = config_file(tmp_path, of_params({"extra": {"save_predictions": False}}))
+    found = read_run_configs(config, {})
+    assert (found.configs[0].options, found.notes) == ({"save_predictions": False}, ())
 
 
 @pytest.mark.parametrize(

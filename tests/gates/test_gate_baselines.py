@@ -10,7 +10,7 @@ import pytest
 from gate_runs import gate_run
 
 import benchwright
-from benchwright import ConfigError, UsageError, bless
+from benchwright import ConfigError, UsageError, benchmark, bless
 from benchwright.cli import main
 
 REGRESSION: dict[str, Any] = {"regression": [{"metric": "correct", "bound": "upper"}]}
@@ -127,3 +127,50 @@ def test_runs_that_failed_and_odd_names_are_not_blessed(capsys: pytest.CaptureFi
         if name:
             with pytest.raises(UsageError, match="cannot be called"):
                 bless(gate_run(), name=name)
+
+
+def test_compare_takes_blessed_names_and_portable_baselines(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = gate_run(range(10)), gate_run(range(60), output_dir="kept")
+    plain = benchwright.compare(*runs).to_json()["metrics"]
+    bless(runs[0], name="main")
+    portable = here.parent / "base.jsonl"
+    assert main(["export", "1", "--baseline", str(portable)]) == 0
+    for baseline in ("main", portable):
+        found = benchwright.compare(baseline, runs[1])
+        assert found.to_json()["metrics"] == plain
+        assert (found.regressed, found.only_a, found.only_b, found.inputs["same"]) == (True, 0, 0, True)
+    assert found.run_a.title == f"{portable.parent.name}/base.jsonl"
+    assert benchwright.compare("main", portable).differs is False
+    assert main(["rm", "1", "--yes"]) == 0
+    capsys.readouterr()
+    assert main(["compare", "main", "last", "--fail-on", "regression"]) == 1
+    assert "baselines/main" in capsys.readouterr().out
+    elsewhere = here.parent / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    assert main(["compare", str(portable), str(here / "kept"), "--fail-on", "regression"]) == 1
+    capsys.readouterr()
+    assert main(["compare", "mian", "1", "--workspace", str(here)]) == 4
+    assert "Did you mean 'main'? Baselines: main" in capsys.readouterr().err
+
+
+def test_the_rows_of_a_baseline_are_known_by_content_whatever_the_order_of_keys() -> None:
+    @benchmark(
+        name="straight", dataset=[{"q": f"question {k}", "target": "yes"} for k in range(20)], prompt="{q}"
+    )
+    def one(sample: Any) -> dict[str, float]:
+        return {"correct": sample.response == sample.target}
+
+    first = gate_run(range(2), spec=one)
+    bless(first, name="main")
+
+    @benchmark(
+        name="turned", dataset=[{"target": "yes", "q": f"question {k}"} for k in range(20)], prompt="{q}"
+    )
+    def other(sample: Any) -> dict[str, float]:
+        return {"correct": sample.response == sample.target}
+
+    found = benchwright.compare("main", gate_run(range(4), spec=other), force=True)
+    assert (found.both, found.only_a, found.only_b) == (20, 0, 0)

@@ -85,3 +85,14 @@ def test_rules_of_benchmarks_are_not_judged_on_load_tests(tests: tuple[Path, Loa
     )  # fmt: skip
     assert words(found) == ["INCONCLUSIVE"] * 4
     assert not any(row.evaluated for row in found.rows[1:])
+
+
+def test_compare_takes_a_load_test_by_its_blessed_name(tests: tuple[Path, LoadResult, LoadResult]) -> None:
+    place, first, second = tests
+    benchwright.bless(first, name="quick", workspace=place)
+    plain = benchwright.compare(first, second, workspace=place).to_json()
+    found = benchwright.compare("quick", second, workspace=place).to_json()
+    assert found["levels"] == plain["levels"]
+    assert found["input_comparison"]["same"] is True
+    with pytest.raises(benchwright.UsageError, match=r"nothing in common"):
+        benchwright.compare("quick", benchwright.run(loaded_rows, limit=5, workspace=place), workspace=place)

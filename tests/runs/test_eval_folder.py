@@ -135,6 +135,69 @@ def test_results_hold_what_older_readers_accept(monkeypatch: pytest.MonkeyPatch)
     assert b"c2VjcmV0" not in everything
 
 
+def test_predictions_are_saved_unless_the_configuration_says_otherwise(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    saved = {"samples.parquet", "my_qa/byob_predictions.jsonl"}
+    with recording("yes") as server:
+        Path("run.yaml").write_text(
+            "config: {type: bench.py, output_dir: out, params: {extra: {save_predictions: false}}}\n"
+            f"target: {{api_endpoint: {{url: '{server.url}', model_id: m, type: chat}}}}\n"
+        )
+        keep = ["-o", "config.params.extra.save_predictions=true"]
+        assert main(["run_eval", "--run_config", "run.yaml", *keep]) == 0
+        assert saved <= files()
+        assert main(["run_eval", "--run_config", "run.yaml"]) == 0  # also removes those of the run before
+    assert not saved & files()
+    assert {"results.yml", "my_qa/byob_results.json"} <= files()
+    assert document("run_config.yml")["config"]["params"]["extra"]["save_predictions"] is False
+    assert main(["show", "last", "0", "--json"]) == 0  # the workspace has the samples
+    assert main(["run", "--config", "out/run_config.yml", "--output-dir", "again"]) == 0
+    assert not Path("again/samples.parquet").exists()
+    capsys.readouterr()
+    Path("elsewhere").mkdir()
+    assert main(["compare", "out", "again", "--workspace", "elsewhere"]) == 2
+    assert "has no samples.parquet, which save_predictions: false leaves out" in capsys.readouterr().err
+
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+def _repository(layout: str) -> None:
+    """The files of a git repository around the working folder."""
+    git = Path(".git")
+    head = {"detached": COMMIT, "reftable": "ref: refs/heads/.invalid"}.get(layout, "ref: refs/heads/a/b")
+    if layout == "worktree":
+        git.write_text("gitdir: main/.git/worktrees/one\n")
+        git = Path("main/.git/worktrees/one")
+        git.mkdir(parents=True)
+        (git / "commondir").write_text("../..\n")
+        (git / "../../refs/heads/a").mkdir(parents=True)
+        (git / "../../refs/heads/a/b").write_text(f"{COMMIT}\n")
+    else:
+        git.mkdir()
+    (git / "HEAD").write_text(f"{head}\n")
+    if layout == "loose":
+        (git / "refs/heads/a").mkdir(parents=True)
+        (git / "refs/heads/a/b").write_text(f"{COMMIT}\n")
+    if layout == "packed":
+        (git / "packed-refs").write_text(
+            f"# pack-refs with: peeled\n{'f' * 40} refs/heads/a\n{COMMIT} refs/heads/a/b\n"
+        )
+
+
+@pytest.mark.parametrize("layout", ["detached", "loose", "packed", "worktree", "unborn", "reftable"])
+def test_results_name_the_commit_of_the_working_folder(layout: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    _repository(layout)
+    Path("inner").mkdir()
+    monkeypatch.chdir("inner")
+    run("../bench.py", endpoint=ScriptedEndpoint("yes"), output_dir="../out", limit=1)
+    monkeypatch.chdir("..")
+    known = None if layout in ("unborn", "reftable") else COMMIT
+    assert document("results.yml")["git_hash"] == known
+    assert document("manifest.json").get("git_hash") == known
+
+
 def test_metrics_count_what_happened() -> None:
     evaluate(replies)
     found = document("eval_factory_metrics.json")

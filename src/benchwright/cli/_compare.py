@@ -16,7 +16,9 @@ _LIMIT = Setting("limit", "int", "list at most N changed samples (default: 20)",
 
 
 def configure(parser: Parser) -> None:
-    parser.add_argument("a", metavar="A", help="the run to compare with: number, name, folder or last")
+    parser.add_argument(
+        "a", metavar="A", help="the run to compare with: number, name, folder, last, or a baseline"
+    )
     parser.add_argument("b", metavar="B", help="the other run")
     parser.add_argument("--metric", metavar="NAME", help="only this metric")
     parser.add_argument(
@@ -39,7 +41,11 @@ def configure(parser: Parser) -> None:
     parser.add_argument("--limit", type=value_of(_LIMIT), default=20, metavar="N", help=_LIMIT.meaning)
     parser.add_argument("--all", action="store_true", help="list every changed sample")
     add_workspace(parser)
-    parser.example("benchwright compare 3 4", "benchwright compare 3 last --fail-on regression")
+    parser.example(
+        "benchwright compare 3 4",
+        "benchwright compare main last",
+        "benchwright compare 3 last --fail-on regression",
+    )
 
 
 def execute(arguments: Namespace, output: Output) -> int:

@@ -27,7 +27,6 @@ from benchwright.config._run_config_keys import (
     KEY_OF,
     METADATA,
     MODULE,
-    PREDICTIONS,
     RECORDS,
     RUN_CONFIG_KEYS,
     SHOWN_KEYS,
@@ -109,8 +108,6 @@ def read_layer(name: LayerName, source: str, values: Mapping[Path, Any]) -> tupl
                 f"{source} sets {'.'.join(key)} twice, once as {'.'.join(path)}; keep one of them"
             )
         found[key] = value if value in (None, TO_BE_GIVEN) else checked_value(source, key, value)
-    if found.get(PREDICTIONS) is False:
-        notes.append(f"{source}: {'.'.join(PREDICTIONS)} is false, and samples are kept all the same")
     return Layer(name, found, source), tuple(notes)
 
 

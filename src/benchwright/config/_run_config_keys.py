@@ -21,7 +21,6 @@ EXTRA: Final = ("config", "params", "extra")
 ADAPTER: Final = ("target", "api_endpoint", "adapter_config")
 METADATA: Final = ("metadata",)
 MODULE: Final = (*EXTRA, "benchmark_module")
-PREDICTIONS: Final = (*EXTRA, "save_predictions")
 FAIL_ON_SKIP: Final = (*EXTRA, "fail_on_skip")
 
 _NAMED: Mapping[str, str] = {
@@ -93,7 +92,7 @@ SHOWN_KEYS: tuple[Path, ...] = (
 """Keys that a rendered configuration always has, null where nothing sets them."""
 RUN_CONFIG_KEYS: Mapping[Path, str] = {
     **{path: name for name, path in KEY_OF.items()},
-    **dict.fromkeys((TYPE, MODULE, PREDICTIONS, FAIL_ON_SKIP, *BAKED_IN), ""),
+    **dict.fromkeys((TYPE, MODULE, FAIL_ON_SKIP, *BAKED_IN), ""),
 }
 """All keys, with the options of a run that they set; empty for those that set none."""
 _OTHER_NAMES: Mapping[Path, Path] = {
@@ -180,7 +179,7 @@ def checked_value(where: str, path: Path, value: Any) -> Any:
     name = option_of(path)
     if path in (TYPE, MODULE) and not (isinstance(value, str) and value.strip()):
         raise ConfigError(f"{where}: {key} is {value!r}; expected a text")
-    if path in (PREDICTIONS, FAIL_ON_SKIP) and not isinstance(value, bool):
+    if path == FAIL_ON_SKIP and not isinstance(value, bool):
         raise ConfigError(f"{where}: {key} is {value!r}; expected true or false")
     if not name:
         return value

@@ -221,6 +221,9 @@ class RunOptions:
         aliases=("tracker",), tables=RUN_TABLES, metavar="NAME", see="plugins.md#trackers")
     metadata: Mapping[str, JsonValue] | None = _files("labels of the run, such as versions, as JSON", metavar="JSON",
         tables=("run", "benchmark"), more="`results.yml` repeats the versions among them", see="results.md#files-of-run_eval")
+    save_predictions: bool | None = _files("keep a file of the samples with the files of the run", default=True,
+        tables=("run", "benchmark"), see="results.md#samplesparquet",
+        more="If not, neither `samples.parquet` nor `byob_predictions.jsonl` is written; the workspace has every sample either way")
     # fmt: on
 
     def __post_init__(self) -> None:
@@ -361,6 +364,7 @@ class SharedKeywords(TypedDict, total=False):
     reports: str | Sequence[str] | None
     trackers: str | Sequence[str] | None
     metadata: Mapping[str, JsonValue] | None
+    save_predictions: bool | None
     mode: str | None
     work_dir: str | PathLike[str] | None
     max_num_workers: int | None

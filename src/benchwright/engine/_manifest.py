@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import platform
+import re
 from dataclasses import replace
+from pathlib import Path
 
 from benchwright.benchmarks import (
     AskableRows,
@@ -49,9 +51,44 @@ def manifest_of(rows: AskableRows, settings: RunSettings) -> JsonObject:
         "seed": settings.fewshot_seed,
         "versions": {"benchwright": VERSION, "python": platform.python_version()},
     }
+    if commit := head_commit(Path(settings.cwd)):
+        manifest["git_hash"] = commit
     if rows.commits:
         manifest["hub"] = dict(rows.commits)
     return manifest
+
+
+def head_commit(folder: Path) -> str | None:
+    """The commit that is checked out where a folder belongs to a git repository. Read from its files: git may not be
+    installed, and to start it takes longer than the rest of a manifest."""
+    try:
+        here = next((each for each in (folder, *folder.parents) if (each / ".git").exists()), None)
+        if here is None:
+            return None
+        git = here / ".git"
+        if git.is_file():  # a worktree or a submodule
+            git = here / git.read_text("utf-8").removeprefix("gitdir:").strip()
+        shared = git / "commondir"
+        places = [git, git / shared.read_text("utf-8").strip()] if shared.is_file() else [git]
+        head = (git / "HEAD").read_text("utf-8").strip()
+        if not head.startswith("ref:"):
+            return head if _COMMIT.fullmatch(head) else None
+        name = head.removeprefix("ref:").strip()
+        for place in places:
+            if (place / name).is_file():
+                found = (place / name).read_text("utf-8").strip()
+                return found if _COMMIT.fullmatch(found) else None
+        packed = places[-1] / "packed-refs"
+        for line in packed.read_text("utf-8").splitlines() if packed.is_file() else ():
+            commit, _, ref = line.partition(" ")
+            if ref == name and _COMMIT.fullmatch(commit):
+                return commit
+    except (OSError, ValueError):  # unreadable, or not as git writes it
+        return None
+    return None
+
+
+_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 def _examples(rows: AskableRows) -> JsonObject | None:

@@ -119,6 +119,8 @@ class RunSettings:
     """What follows the run as it happens."""
     metadata: JsonObject | None = None
     """The user's own labels, such as versions."""
+    save_predictions: bool = True
+    """Whether the run's folder gets a file of the samples."""
 
     def deciding(self, *ignored: Decides) -> dict[str, Any]:
         """All settings by name, without those that decide only what is `ignored`."""

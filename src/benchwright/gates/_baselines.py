@@ -151,7 +151,7 @@ def read_baseline(path: Path) -> Baseline:
             id=0,
             **{name: about[name] for name in _ABOUT},
             target="",
-            folder=path.resolve().parent,
+            folder=path.resolve().parent if path.name == FILE_IN_FOLDER else path.resolve(),
             settings=header["settings"],
             manifest=header["manifest"],
             summary=header["summary"],

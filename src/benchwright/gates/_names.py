@@ -9,6 +9,7 @@ from pathlib import Path
 
 import orjson
 from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from benchwright.core import (
     JsonObject,
@@ -106,9 +107,8 @@ def named_baseline(place: Workspace, name: str) -> Baseline | None:
         )
     found = read_baseline(file)
     when = moves[-1].blessed_at.partition("T")[0]
-    return Baseline(
-        f"{name} ({moves[-1].source}, blessed {when})", found.run, found.samples, found.requests, True
-    )
+    title = f"{name} ({moves[-1].source}, blessed {when})"
+    return replace(found, title=title, run=replace(found.run, folder=folder))
 
 
 def no_baseline(place: Workspace, name: str) -> NotFoundError:

@@ -9,8 +9,10 @@ from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Never
 
+from msgspec.structs import replace
+
 from benchwright.config import HARMLESS, keywords_in_errors
-from benchwright.core import NotFoundError, UsageError, kind_title, suggest
+from benchwright.core import NotFoundError, RunKind, UsageError, kind_title, suggest
 from benchwright.endpoints import changes_no_reply
 from benchwright.engine import DECIDES
 from benchwright.reports import (
@@ -22,6 +24,7 @@ from benchwright.reports import (
     benchmark_details,
     folder_run,
     is_run_folder,
+    title_of,
 )
 from benchwright.runs import RunResult, called, recorded
 from benchwright.sdk._kinds import KindRow, kind_of
@@ -29,13 +32,14 @@ from benchwright.sdk._resolve import check_run
 from benchwright.store import RunRecord, Store, Workspace, existing_workspace, open_existing
 
 if TYPE_CHECKING:
+    from benchwright.gates import Baseline
     from benchwright.runs import LoadResult
 
 
 @keywords_in_errors
 def compare(
-    a: int | str | RunResult | LoadResult,
-    b: int | str | RunResult | LoadResult,
+    a: int | str | os.PathLike[str] | RunResult | LoadResult,
+    b: int | str | os.PathLike[str] | RunResult | LoadResult,
     *,
     metric: str | None = None,
     tolerance: float = 0.0,
@@ -48,7 +52,7 @@ def compare(
 ) -> Comparison | LoadComparison:
     """Compare two runs of one kind by number, name, folder, `last` or result; `ComparisonOptions` explains the options.
 
-    A folder may also be one that holds the files of a run from elsewhere. NotFoundError for a run that is not there and for
+    Either may also be a blessed name, a portable baseline, or a folder with the files of a run from elsewhere. NotFoundError for a run that is not there and for
     a metric that neither run has, UsageError for runs that cannot be compared.
     """
     for name in unknown:
@@ -60,18 +64,57 @@ def compare(
     options = ComparisonOptions(metric, tolerance, times, force, listed, lower_is_better, harmless_settings())
     store = open_existing(place)
     with nullcontext() if store is None else store:
-        first, second = (find_run(store, run, -number, place) for number, run in enumerate(runs))
+        baselines = [_baseline(run, place) for run in runs]
+        first, second = (
+            _run(store, run, -number, place) if known is None else replace(known.run, id=-number)
+            for number, (run, known) in enumerate(zip(runs, baselines, strict=True))
+        )
         kind = _common_kind(first, second)
         folders = {run.id: run.folder for run in (first, second) if run.id <= 0}
-        if folders:
+        samples = SamplesOf(store, folders)
+        if any(baselines) and kind.baseline is not None:  # they know rows by their content, so all have to
+            both = [
+                known or kind.baseline(samples, run)
+                for known, run in zip(baselines, (first, second), strict=True)
+            ]
+            held = list(zip((first, second), both, strict=True))
+            scored = {run.id: each.samples for run, each in held if each.samples is not None}
+            samples = SamplesOf(store, scored, {run.id: each.requests for run, each in held})
+        if folders and kind.name == RunKind.BENCHMARK:
             first, second = (
                 run if run.id <= 0 else as_filed(run, benchmark_details(run)) for run in (first, second)
             )
-        return kind.compare(SamplesOf(store, folders), first, second, options)
+        return kind.compare(samples, first, second, options)
 
 
-def named(run: int | str | RunResult | LoadResult) -> int | str | RunResult:
+def _baseline(run: int | str | RunResult, place: Workspace) -> Baseline | None:
+    """The blessed name, or the portable baseline, that is meant; None: a run is. A name that also is that of a benchmark
+    stands for its baseline, as for `gate`."""
+    if not isinstance(run, str) or run.isdecimal():
+        return None
+    from benchwright.gates import baseline_file, named_baseline, read_baseline
+
+    file = baseline_file(Path(run).expanduser())
+    return named_baseline(place, run) or (None if file is None else read_baseline(file))
+
+
+def _run(store: Store | None, run: int | str | RunResult, number: int, place: Workspace) -> RunRecord:
+    try:
+        return find_run(store, run, number, place)
+    except NotFoundError as error:
+        from benchwright.gates import histories
+
+        names = list(histories(place))
+        if not names or not isinstance(run, str) or run.isdecimal():
+            raise
+        known = f"{error}.{suggest(run, names)} Baselines: {', '.join(names)}"
+        raise NotFoundError(known) from None
+
+
+def named(run: int | str | os.PathLike[str] | RunResult | LoadResult) -> int | str | RunResult:
     """The result of a load test by its number; its class is not imported, since the figures of load tests come with it."""
+    if isinstance(run, os.PathLike):
+        return os.fspath(run)
     if isinstance(run, RunResult) or not hasattr(run, "run_id"):
         return run
     return run.run_id
@@ -84,7 +127,7 @@ def _common_kind(a: RunRecord, b: RunRecord) -> KindRow:
     kinds = kind_of(a), kind_of(b)
     if kinds[0] is not kinds[1]:
         raise UsageError(
-            f"run {a.id} is {kind_title(a.kind)} and run {b.id} {kind_title(b.kind)}: they have nothing in common "
+            f"{title_of(a)} is {kind_title(a.kind)} and {title_of(b)} {kind_title(b.kind)}: they have nothing in common "
             "to compare"
         )
     return kinds[0]

@@ -150,7 +150,7 @@ def _policy(policy: str | os.PathLike[str] | Mapping[str, object] | Policy) -> P
 
 
 def _run(store: Store | None, run: AnyRun, place: Workspace, number: int) -> tuple[RunRecord, SamplesOf]:
-    meant = named(os.fspath(run) if isinstance(run, os.PathLike) else run)
+    meant = named(run)
     check_run("gate", meant)
     found = find_run(store, meant, number, place)
     return found, SamplesOf(store, {found.id: found.folder} if found.id <= 0 else {})

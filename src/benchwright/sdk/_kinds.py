@@ -72,13 +72,6 @@ def _compare_steps(samples: SamplesOf, a: RunRecord, b: RunRecord, options: Comp
     return compare_workflows(samples.store, a, b, options)
 
 
-def _compare_loads(
-    samples: SamplesOf, a: RunRecord, b: RunRecord, options: ComparisonOptions
-) -> LoadComparison:
-    assert samples.store is not None  # folders are of benchmarks
-    return compare_loads(samples.store, a, b, options)
-
-
 def _judge_benchmark(
     samples: SamplesOf, run: RunRecord, policy: Policy, baseline: Baseline | None, harmless: Collection[str]
 ) -> Verdict:
@@ -137,7 +130,7 @@ RUN_KINDS: dict[str, KindRow] = {
         KindRow(
             name=RunKind.LOAD,
             reports=LOAD_REPORTS,
-            compare=_compare_loads,
+            compare=compare_loads,
             cancel=cancel_benchmark,
             starts_program=False,
             samples=None,

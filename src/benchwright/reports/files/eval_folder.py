@@ -123,10 +123,13 @@ def mark_eval_folder(run: EvalRun, mark: EvalMark) -> list[Path]:
 def _write(when: When, run: EvalRun, files: Iterable[EvalFile] | None = None) -> list[Path]:
     name, written = safe_name(run.details.run.name), []
     for file in EVAL_FILES if files is None else files:
-        content = file.content(run) if file.when == when else None
-        if content is None:
+        if file.when != when:
             continue
+        content = file.content(run)
         path = run.folder / file.name.format(name=name, start=run.start)
+        if content is None:
+            path.unlink(missing_ok=True)  # of another run that had the folder
+            continue
         path.parent.mkdir(parents=True, exist_ok=True)
         if isinstance(content, bytes):
             write_whole(path, content)
@@ -157,7 +160,9 @@ def _metrics(run: EvalRun) -> bytes:
     return indented_json(document)
 
 
-def _predictions(run: EvalRun) -> Iterable[bytes]:
+def _predictions(run: EvalRun) -> Iterable[bytes] | None:
+    if not run.details.saves_samples:
+        return None
     summary = run.summary
     rows, repeats = (0, 1) if summary is None else (summary.rows, summary.repeats)
     return (prediction(each, rows, repeats) for each in run.samples.predictions())

@@ -46,14 +46,17 @@ BUILT_IN_REPORTS = (EVAL_REPORT,)
 
 
 def write_run_files(details: RunDetails, samples: RunSamples, summary: RunSummary) -> list[Path]:
-    """Write all files of a run into its folder and return their paths. Existing ones are replaced."""
+    """Write the files of a run into its folder and return their paths. Existing ones are replaced."""
     folder = details.run.folder
     write_run_config(details)
-    write_samples(folder / RunFile.SAMPLES, samples, list(summary.metrics), choices=details.ranks_choices)
+    if details.saves_samples:
+        write_samples(folder / RunFile.SAMPLES, samples, list(summary.metrics), choices=details.ranks_choices)
+    else:
+        (folder / RunFile.SAMPLES).unlink(missing_ok=True)  # of another run that had the folder
     write_whole(folder / RunFile.MANIFEST, indented_json(manifest_table(details)))
     # Last: who finds results.yml finds the others too.
     write_whole(folder / RunFile.RESULTS, dump_yaml(results_document(details, summary)))
-    return [folder / name for name in RunFile]
+    return [folder / name for name in RunFile if name != RunFile.SAMPLES or details.saves_samples]
 
 
 def write_run_config(details: RunDetails) -> Path:
@@ -101,7 +104,7 @@ def results_document(details: RunDetails, summary: RunSummary) -> JsonObject:
     }
     return {
         **config_table(details),
-        "git_hash": None,
+        "git_hash": details.manifest.get("git_hash"),
         **metadata_table(details),
         "results": {"groups": {}, "tasks": {details.run.name: without_none(task)}},
     }

@@ -152,9 +152,12 @@ def run_config(details: RunDetails) -> JsonObject:
     shared = config_table(details)
     asked = str(settings.get("asked") or "")
     source = re.match(r".+\.py(?=:|$)", asked)
+    added: JsonObject = {} if details.saves_samples else {"save_predictions": False}
     if file := source[0] if source else asked if settings.get("questions") is not None else "":
         # Nobody finds the benchmark of a file, or a file of questions, by its type alone.
-        extra = {**table_of(details.params.get("extra")), "benchmark_module": file}
+        added["benchmark_module"] = file
+    if added:
+        extra = {**table_of(details.params.get("extra")), **added}
         shared["config"] = {**table_of(shared["config"]), "params": {**details.params, "extra": extra}}
     return {
         **shared,

@@ -46,7 +46,7 @@ _KNOWN_OTHERWISE = frozenset(
     }
 )
 """Settings that name what is compared by its content, or shown as the model of each side."""
-_CONTENT = frozenset({"run", "dataset", "benchmark", "fewshot", "hub", "changes", "servers"})
+_CONTENT = frozenset({"run", "git_hash", "dataset", "benchmark", "fewshot", "hub", "changes", "servers"})
 """Parts of a manifest that are compared by their content, or only say which run it is."""
 _NOTHING: tuple[JsonValue, ...] = (None, "", [], {})
 

@@ -12,6 +12,7 @@ from benchwright.core import JsonObject, NotFoundError, UsageError, suggest
 from benchwright.perf import (
     METRICS,
     LoadSummary,
+    Requests,
     StageComparison,
     StageSummary,
     adjusted,
@@ -20,14 +21,14 @@ from benchwright.perf import (
 from benchwright.reports.views.comparison import ComparisonOptions, Side, TwoRuns, field_differences, title_of
 from benchwright.reports.views.load import (
     best_stage,
-    load_requests,
     load_view,
     recorded_summary,
     settings_of,
     stages_of_interest,
 )
+from benchwright.reports.views.run_folders import SamplesOf
 from benchwright.reports.views.settings import endpoint_of, table_of
-from benchwright.store import RunRecord, Store
+from benchwright.store import RunRecord
 
 
 class SearchComparison(Struct, frozen=True):
@@ -117,14 +118,16 @@ def _level_json(level: StageComparison) -> JsonObject:
     return {"level": level.label, "pairs": level.pairs, "differences": differences, "scores": scores}
 
 
-def compare_loads(store: Store, a: RunRecord, b: RunRecord, options: ComparisonOptions) -> LoadComparison:
+def compare_loads(
+    samples: SamplesOf, a: RunRecord, b: RunRecord, options: ComparisonOptions
+) -> LoadComparison:
     """Compare two load tests. NotFoundError for a figure that neither has, UsageError where they have no level in common."""
-    requests = load_requests(store, a.id), load_requests(store, b.id)
-    summaries = tuple(recorded_summary(store, run, each) for run, each in zip((a, b), requests, strict=True))
+    requests = samples.requests(a.id), samples.requests(b.id)
+    summaries = tuple(_summary(samples, run, each) for run, each in zip((a, b), requests, strict=True))
     matched, only_a, only_b = matched_levels(*summaries)
     if not matched:
         raise UsageError(
-            f"run {a.id} has the levels {', '.join(only_a) or '–'} and run {b.id} {', '.join(only_b) or '–'}: none in common"
+            f"{title_of(a)} has the levels {', '.join(only_a) or '–'} and {title_of(b)} {', '.join(only_b) or '–'}: none in common"
         )
     requested = _requested(options.metric)
     levels = adjusted([_only(compare_stages(*requests, one, other), requested) for one, other in matched])
@@ -149,6 +152,14 @@ def compare_loads(store: Store, a: RunRecord, b: RunRecord, options: ComparisonO
         inputs=load_setting_differences(a, b),
         search=search,
     )
+
+
+def _summary(samples: SamplesOf, run: RunRecord, requests: Requests) -> LoadSummary:
+    if samples.store is not None and run.id > 0:
+        return recorded_summary(samples.store, run, requests)
+    if run.summary is None:
+        raise UsageError(f"{title_of(run)} has no figures to compare: it is {run.status}")
+    return LoadSummary.from_json(run.summary)
 
 
 def _searches(a: LoadSummary, b: LoadSummary) -> SearchComparison | None:
@@ -214,9 +225,9 @@ def _side(run: RunRecord, summary: LoadSummary) -> Side:
 def _doubts(a: RunRecord, b: RunRecord, one: LoadSummary, other: LoadSummary) -> Iterator[str]:
     for run, summary in ((a, one), (b, other)):
         if summary.partial:
-            yield f"run {run.id} did not end as planned ({run.error or run.status})"
+            yield f"{title_of(run)} did not end as planned ({run.error or run.status})"
         elif not summary.comparable:
-            yield f"the figures of run {run.id} are not comparable: too many requests failed, or the client was the limit"
+            yield f"the figures of {title_of(run)} are not comparable: too many requests failed, or the client was the limit"
     if load_data(a) != load_data(b):
         yield "the tests sent the rows of different data"
     if (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -30,8 +30,11 @@ from benchwright.core import (
     reply_to_json,
     row_hash,
 )
+from benchwright.perf import RequestRecord, Requests
 from benchwright.reports.views.command import run_config
 from benchwright.reports.views.figures import metric_of_stats
+from benchwright.reports.views.load import load_requests
+from benchwright.reports.views.pairing import Scored
 from benchwright.reports.views.runs import RunDetails
 from benchwright.reports.views.sample_columns import COLUMNS
 from benchwright.reports.views.settings import calling_of, recorded_params
@@ -54,7 +57,8 @@ def folder_run(folder: Path, number: int) -> RunRecord:
     missing or is not what a run writes."""
     missing = [name for name in RunFile if not (folder / name).is_file()]
     if missing:
-        raise UsageError(f"{folder} has no {', '.join(missing)}; copy the whole folder of the run")
+        unsaved = ", which save_predictions: false leaves out" if missing == [RunFile.SAMPLES] else ""
+        raise UsageError(f"{folder} has no {', '.join(missing)}{unsaved}; copy the whole folder of the run")
     try:
         results, config = _yaml(folder / RunFile.RESULTS), _yaml(folder / RunFile.CONFIG)
         manifest: dict[str, Any] = orjson.loads((folder / RunFile.MANIFEST).read_bytes())
@@ -216,26 +220,36 @@ def _seconds(text: object) -> float | None:
 
 
 class SamplesOf:
-    """The samples of runs in folders, and of all others in the workspace."""
+    """The samples of runs in folders or baselines, and of all others in the workspace."""
 
-    def __init__(self, store: Store | None, folders: Mapping[int, Path]) -> None:
+    def __init__(
+        self,
+        store: Store | None,
+        elsewhere: Mapping[int, Path | Scored],
+        requests: Mapping[int, Sequence[RequestRecord]] = {},
+    ) -> None:
         self.store = store
         """The workspace; None where all runs are from elsewhere."""
-        self._folders = folders
+        self._elsewhere, self._requests = elsewhere, requests
 
     def scored(self, run_id: int) -> Iterator[tuple[int, int, bytes, bytes]]:
         """As from the store."""
-        if run_id in self._folders:
-            return _scored(self._folders[run_id] / RunFile.SAMPLES)
-        assert self.store is not None
-        return self.store.scored(run_id)
+        source = self._elsewhere.get(run_id, self.store)
+        assert source is not None
+        return _scored(source / RunFile.SAMPLES) if isinstance(source, Path) else source.scored(run_id)
 
     def row_texts(self, run_id: int) -> Iterator[tuple[int, bytes | None]]:
         """As from the store."""
-        if run_id in self._folders:
-            return _row_texts(self._folders[run_id] / RunFile.SAMPLES)
+        source = self._elsewhere.get(run_id, self.store)
+        assert source is not None
+        return _row_texts(source / RunFile.SAMPLES) if isinstance(source, Path) else source.row_texts(run_id)
+
+    def requests(self, run_id: int) -> Requests:
+        """The requests of a load test."""
+        if run_id in self._requests:
+            return Requests.of(iter(self._requests[run_id]))
         assert self.store is not None
-        return self.store.row_texts(run_id)
+        return load_requests(self.store, run_id)
 
 
 def steps_of_folder(folder: Path) -> Iterator[StepValues]:

@@ -232,6 +232,11 @@ class RunDetails(Struct, frozen=True, kw_only=True):
         return str(self.settings.get("eval_type", f"byob_{self.run.name}.{self.run.name}"))
 
     @property
+    def saves_samples(self) -> bool:
+        """Whether its folder has a file of the samples."""
+        return self.settings.get("save_predictions") is not False
+
+    @property
     def ranks_choices(self) -> bool:
         """Whether samples have choices with log-likelihoods."""
         return self.endpoint.get("type") == "completions_logprob"
