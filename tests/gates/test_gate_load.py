@@ -54,7 +54,7 @@ def test_figures_are_held_by_value_or_interval(tests: tuple[Path, LoadResult, Lo
     ]
     found = judged(place, first, load=rules)
     assert words(found) == [
-        "GO", "GO", "NO-GO", "INCONCLUSIVE", "GO", "NO-GO", "GO", "GO", "GO", "INCONCLUSIVE", "INCONCLUSIVE",
+        "GO", "GO", "NO-GO", "GO", "GO", "NO-GO", "GO", "GO", "GO", "INCONCLUSIVE", "INCONCLUSIVE",
     ]  # fmt: skip
     assert "has no level '77 in flight'" in found.rows[-1].reason
 
@@ -70,8 +70,33 @@ def test_a_load_test_is_compared_with_a_run_and_with_a_portable_baseline(
     assert main(["export", "1", "--baseline", str(tmp_path / "b.jsonl"), "--workspace", str(place)]) == 0
     again = judged(place, second, tmp_path / "b.jsonl", **rules)
     assert [row.observed for row in again.rows] == [row.observed for row in found.rows]
-    strict = judged(place, second, first, regression=[{**wide, "metric": "e2e.p90"}])
-    assert words(strict) == ["INCONCLUSIVE"]
+    others = [{**wide, "metric": f"e2e.{statistic}"} for statistic in ("p50", "p90", "p95", "max")]
+    found = judged(place, second, first, regression=others)
+    assert words(found) == ["GO", "GO", "GO", "INCONCLUSIVE"]
+    assert "by means and percentiles of latencies, not by max" in found.rows[-1].reason
+
+
+def test_every_percentile_is_held_by_its_interval_where_there_are_enough_requests(
+    tests: tuple[Path, LoadResult, LoadResult],
+) -> None:
+    place, first, _ = tests
+    stage = first.summary.stages[0]
+    measured = stage.metrics["e2e_ms"].percentiles
+    names = ("p5", "p10", "p25", "p50", "p75", "p90", "p95")
+    rules = [{"figure": f"e2e.{name}", "max": 60_000, "bound": "upper"} for name in names]
+    found = judged(place, first, load=rules)
+    assert set(words(found)) == {"GO"}
+    for name, row in zip(names, found.rows[1:], strict=True):
+        assert row.interval is not None
+        assert row.interval[0] <= measured[name] <= row.interval[1]
+    # A limit within the interval: neither end meets it.
+    low, high = found.rows[4].interval or (0.0, 0.0)
+    for bound, word in (("upper", "INCONCLUSIVE"), ("lower", "GO")):
+        between = {"figure": "e2e.p50", "max": (low + high) / 2, "bound": bound}
+        assert words(judged(place, first, load=[between])) == [word]
+    few = judged(place, first, load=[{"figure": "e2e.p99.9", "max": 60_000, "bound": "upper"}])
+    assert words(few) == ["INCONCLUSIVE"]
+    assert "4,009 requests" in few.rows[-1].reason
 
 
 def test_rules_of_benchmarks_are_not_judged_on_load_tests(tests: tuple[Path, LoadResult, LoadResult]) -> None:

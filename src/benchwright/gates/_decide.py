@@ -29,6 +29,8 @@ class Claim(Struct, frozen=True, kw_only=True):
     problem: str = ""
     noun: str = "rows"
     """What is counted."""
+    fewest: int = FEWEST
+    """How many of them an interval needs."""
 
     @property
     def bound(self) -> Bound:
@@ -123,9 +125,11 @@ def _judged(
     if claim.bound == "value":
         return (Word.GO, "met", None) if met else (Word.NO_GO, "missed", None)
     if p_holm is None:
+        few = found.spread.n < claim.fewest
+        why = f"it needs {claim.fewest:,} {claim.noun}" if few else "too few, or all alike"
         return (
             Word.INCONCLUSIVE,
-            f'{found.spread.n:,} {claim.noun} give no interval: too few, or all alike; use bound = "value" to compare the value',
+            f'{found.spread.n:,} {claim.noun} give no interval: {why}; use bound = "value" to compare the value',
             None,
         )
     if p_holm < policy.alpha and found.reliable:

@@ -17,15 +17,16 @@ from benchwright.perf import (
     Requests,
     StageSummary,
     compare_stages,
+    fewest_for,
+    interval_at,
     percentile_key,
 )
 from benchwright.reports import matched_levels, stages_of_interest
-from benchwright.stats import LimitTest, Spread, interval_against, share_against
+from benchwright.stats import FEWEST, LimitTest, Spread, interval_against, share_against
 
-STATISTICS = ("mean", *map(percentile_key, PERCENTILES), "min", "max")
+_PERCENTILES = tuple(map(percentile_key, PERCENTILES))
+STATISTICS = ("mean", *_PERCENTILES, "min", "max")
 """What may follow the name of a latency: `ttft.p99`."""
-_COMPARED = ("mean", "p50", "p99", "value")
-"""Statistics of which two tests are compared."""
 ALL_STAGES = "all"
 
 
@@ -109,20 +110,33 @@ def _stages(rule: Rule, run: LoadRun) -> list[StageSummary] | str:
 def _limits(rule: Rule, run: LoadRun) -> Iterator[Claim]:
     name, statistic = split_figure(rule, rule.figure)
     stages = _stages(rule, run)
+    if statistic in ("min", "max") and rule.bound != "value":
+        stages = f'the {statistic} of a latency has no interval; use bound = "value", or a percentile'
     if isinstance(stages, str):
         yield _impossible(rule, rule.figure, stages)
         return
+    fewest = fewest_for(float(statistic[1:])) if statistic in _PERCENTILES else FEWEST
     for stage in stages:
         subject = rule.figure if len(run.summary.stages) == 1 else f"{rule.figure} at {stage.label}"
         for limit, side in rule.limits:
-            found = _figure(stage, name, statistic, limit, side)
+            found = _figure(run.requests, stage, name, statistic, limit, side)
             if isinstance(found, str):
                 yield _impossible(rule, subject, found)
             else:
-                yield Claim(rule=rule, subject=subject, found=found, limit=limit, side=side, noun="requests")
+                yield Claim(
+                    rule=rule,
+                    subject=subject,
+                    found=found,
+                    limit=limit,
+                    side=side,
+                    noun="requests",
+                    fewest=fewest,
+                )
 
 
-def _figure(stage: StageSummary, name: str, statistic: str, limit: float, side: int) -> LimitTest | str:
+def _figure(
+    requests: Requests, stage: StageSummary, name: str, statistic: str, limit: float, side: int
+) -> LimitTest | str:
     """A figure of a level against its limit, or why there is none."""
     key = METRICS[name].key
     if name == "error_share" and stage.counts.sent:
@@ -134,13 +148,26 @@ def _figure(stage: StageSummary, name: str, statistic: str, limit: float, side: 
     else:
         found = stage.metrics.get(key)
         value = None if found is None else found.figures()[statistic]
-        ends = None if found is None else {"mean": found.mean_ci95, "p99": found.p99_ci95}.get(statistic)
+        ends = None if found is None else _ends(requests, stage, name, statistic)
         n = 0 if found is None else found.n
     if value is None:
         return f"the test has no {name}: {stage.absent.get(key) or stage.absent.get(name) or 'no request has a value'}"
     if ends is None:
         return LimitTest(value, None, None, None, "", Spread(n, 0.0))
     return interval_against(value, ends, n, limit, side)
+
+
+def _ends(requests: Requests, stage: StageSummary, name: str, statistic: str) -> tuple[float, float] | None:
+    """The 95 % interval of a latency. The smallest and the largest have none."""
+    found = stage.metrics[METRICS[name].key]
+    if statistic in ("mean", "p99"):
+        return found.mean_ci95 if statistic == "mean" else found.p99_ci95
+    metric = METRICS[METRICS[name].same_as or name]
+    return (
+        interval_at(requests, stage.stage, metric, float(statistic[1:]))
+        if statistic in _PERCENTILES
+        else None
+    )
 
 
 def _regressions(rule: Rule, run: LoadRun) -> Iterator[Claim]:
@@ -153,12 +180,9 @@ def _regressions(rule: Rule, run: LoadRun) -> Iterator[Claim]:
     except ConfigError as error:  # the policy may be meant for benchmarks, whose metrics have any name
         yield _impossible(rule, rule.metric, str(error).partition("figure: ")[2])
         return
-    if statistic not in _COMPARED:
-        yield _impossible(
-            rule,
-            rule.metric,
-            f"tests are compared by {', '.join(_COMPARED[:-1])} of latencies, not by {statistic}",
-        )
+    if statistic in ("min", "max"):
+        problem = f"tests are compared by means and percentiles of latencies, not by {statistic}"
+        yield _impossible(rule, rule.metric, problem)
         return
     matched, _, _ = matched_levels(run.before, run.summary)
     levels = [(a, b) for a, b in matched if rule.stage in (None, ALL_STAGES, b.label)]
@@ -166,7 +190,9 @@ def _regressions(rule: Rule, run: LoadRun) -> Iterator[Claim]:
         yield _impossible(rule, rule.metric, "the baseline has no level in common with the test")
     for a, b in levels:
         subject = rule.metric if len(matched) == 1 else f"{rule.metric} at {b.label}"
-        compared = compare_stages(run.requests_before, run.requests, a, b)
+        compared = compare_stages(
+            run.requests_before, run.requests, a, b, () if statistic == "value" else (statistic,)
+        )
         found = [each for each in compared.differences if (each.name, each.statistic) == (name, statistic)]
         if not found:
             yield _impossible(rule, subject, f"the tests have no difference of {rule.metric}")

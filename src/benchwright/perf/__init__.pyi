@@ -1,3 +1,4 @@
+from benchwright.perf._bootstrap import fewest_for as fewest_for
 from benchwright.perf._breakdowns import GroupSummary as GroupSummary
 from benchwright.perf._columns import compute as compute
 from benchwright.perf._columns import ones as ones
@@ -17,6 +18,7 @@ from benchwright.perf._distributions import PERCENTILES as PERCENTILES
 from benchwright.perf._distributions import Distribution as Distribution
 from benchwright.perf._distributions import percentile as percentile
 from benchwright.perf._distributions import percentile_key as percentile_key
+from benchwright.perf._figures import interval_at as interval_at
 from benchwright.perf._figures import sorted_values as sorted_values
 from benchwright.perf._flight import InFlight as InFlight
 from benchwright.perf._flight import flight_of as flight_of

@@ -15,7 +15,6 @@ from typing import Any
 from msgspec import Struct, structs
 
 from benchwright.perf._bootstrap import (
-    FEWEST_FOR_P99,
     SEED,
     SLICES,
     Blocked,
@@ -24,6 +23,7 @@ from benchwright.perf._bootstrap import (
     block_count,
     block_of,
     draws,
+    fewest_for,
     interval_of,
 )
 from benchwright.perf._columns import compute as pc
@@ -86,9 +86,13 @@ class StageComparison(Struct, frozen=True):
 
 
 def compare_stages(
-    a: Requests, b: Requests, summary_a: StageSummary, summary_b: StageSummary
+    a: Requests,
+    b: Requests,
+    summary_a: StageSummary,
+    summary_b: StageSummary,
+    statistics: Sequence[str] = ("mean", "p50", "p99"),
 ) -> StageComparison:
-    """Compare a stage of one test with one of another."""
+    """Compare a stage of one test with one of another, latencies by these statistics."""
     sides = StageRequests(a.stage(summary_a.stage)), StageRequests(b.stage(summary_b.stage))
     pairs = _pairs(sides[0].measurable, sides[1].measurable)
     found = [
@@ -104,7 +108,7 @@ def compare_stages(
     one, other = pairs or (sides[0].measurable, sides[1].measurable)
     for metric in PER_REQUEST:
         if metric.limit or metric.headline:
-            found += _latency(metric, one, other, paired=pairs is not None)
+            found += _latency(metric, one, other, statistics, paired=pairs is not None)
     scores = tuple(score_differences(*(StageScores(side.completed) for side in sides)))
     return StageComparison(summary_b.label, 0 if pairs is None else len(one), tuple(found), scores)
 
@@ -156,7 +160,9 @@ def _pairs(a: Requests, b: Requests) -> tuple[Requests, Requests] | None:
     return one, other
 
 
-def _latency(metric: Metric, a: Requests, b: Requests, *, paired: bool) -> list[Difference]:
+def _latency(
+    metric: Metric, a: Requests, b: Requests, statistics: Sequence[str], *, paired: bool
+) -> list[Difference]:
     assert metric.values is not None
     values = [metric.values(requests) for requests in (a, b)]
     if paired and not metric.pooled:
@@ -172,7 +178,8 @@ def _latency(metric: Metric, a: Requests, b: Requests, *, paired: bool) -> list[
     ]
     few = min(len(a), len(b))
     found = []
-    for statistic, fewest in (("mean", FEWEST), ("p50", FEWEST), ("p99", FEWEST_FOR_P99)):
+    for statistic in statistics:
+        fewest = FEWEST if statistic == "mean" else fewest_for(float(statistic[1:]))
         one, other = (_value(side, statistic) for side in sides)
         estimates = _drawn(sides, statistic, paired) if few >= fewest else None
         found.append(

@@ -14,7 +14,7 @@ from benchwright.perf._bootstrap import (
     block_count,
     block_of,
     mean_interval,
-    p99_interval,
+    percentile_interval,
     rate_interval,
 )
 from benchwright.perf._columns import compute as pc
@@ -82,27 +82,43 @@ def distributions(stage: StageRequests) -> dict[str, Distribution]:
 
 def distribution(requests: Requests, metric: Metric, blocks: Any) -> Distribution | None:
     """Of one metric over requests in the order of sending; None: none of them has it."""
+    values, blocked = _in_blocks(requests, metric, blocks)
+    if blocked is None:
+        return None
+    ordered, scale, digits = blocked.ordered, metric.scale, metric.digits
+    if ordered[0] == ordered[-1]:  # no spread, and so no basis for an interval
+        return describe(values, ordered, scale, digits)
+    count = len(requests) if metric.pooled else len(values)
+    ends = mean_interval(blocked, count), percentile_interval(blocked, count, 99)
+    return describe(values, ordered, scale, digits, *ends)
+
+
+def interval_at(requests: Requests, stage: int, metric: Metric, percent: float) -> Interval | None:
+    """The 95 % interval of a percentile in a stage, in the unit of the metric; None: too few requests. Files have that of the
+    99th alone: every other takes as long, and few are needed."""
+    sent = StageRequests(requests.stage(stage)).measurable
+    values, blocked = _in_blocks(sent, metric, block_of(len(sent))) if len(sent) else ((), None)
+    if blocked is None or blocked.ordered[0] == blocked.ordered[-1]:
+        return None
+    ends = percentile_interval(blocked, len(sent) if metric.pooled else len(values), percent)
+    return (
+        None
+        if ends is None
+        else (metric.rounded(ends[0] * metric.scale), metric.rounded(ends[1] * metric.scale))
+    )
+
+
+def _in_blocks(requests: Requests, metric: Metric, blocks: Any) -> tuple[Any, Blocked | None]:
+    """The values of a metric, and the same in blocks; None: none of the requests has it."""
     assert metric.values is not None
     values = metric.values(requests)
     own = blocks.take(requests.gaps.request) if metric.pooled else blocks
     if values.null_count:
         own, values = own.filter(pc.is_valid(values)), values.drop_null()
     if not len(values):
-        return None
+        return values, None
     order = pc.sort_indices(values)
-    ordered = numbers(values.take(order))
-    if ordered[0] == ordered[-1]:  # no spread, and so no basis for an interval
-        return describe(values, ordered, metric.scale, metric.digits)
-    blocked = Blocked(values, own, ordered, order, block_count(len(requests)))
-    count = len(requests) if metric.pooled else len(values)
-    return describe(
-        values,
-        ordered,
-        metric.scale,
-        metric.digits,
-        mean_interval(blocked, count),
-        p99_interval(blocked, count),
-    )
+    return values, Blocked(values, own, numbers(values.take(order)), order, block_count(len(requests)))
 
 
 def stage_figures(stage: StageRequests) -> dict[str, float]:

@@ -20,6 +20,7 @@ from benchwright.stats._intervals import (
     wilson_interval as wilson_interval,
 )
 from benchwright.stats._limits import LimitTest as LimitTest
+from benchwright.stats._limits import binomial_tail as binomial_tail
 from benchwright.stats._limits import gain_against as gain_against
 from benchwright.stats._limits import holm as holm
 from benchwright.stats._limits import interval_against as interval_against
