@@ -242,3 +242,19 @@ def test_values_under_secret_names_are_known_without_being_read(monkeypatch: pyt
         monkeypatch.setenv("MYKEY", value)
         said = json.dumps({"text": value}).encode()
         assert known_secrets().clean_json(said) is said, value
+
+
+def test_of_a_url_the_host_is_no_secret_and_the_rest_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    remember_secret(
+        "https://me:p%2Fw-55-xyz@gate.example:8443/v1/hooks/T0B1C2D3E4F5?token=k-9&to=everybody", "HOOK"
+    )
+    for text in ("https://gate.example:8443/v1/hooks", "k-90"):
+        assert redact(text) == text
+    for secret in ("p%2Fw-55-xyz", "p/w-55-xyz", "T0B1C2D3E4F5", "everybody", "k-9"):
+        assert redact(f"it is {secret}.") == "it is [redacted].", secret
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://bot:s3cr3t-Word@tracking.example/x")
+    monkeypatch.setenv("DATABASE_URL", "postgres://postgres:postgres@db.example/postgres")
+    assert (
+        redact("postgres at tracking.example with s3cr3t-Word")
+        == "postgres at tracking.example with [redacted]"
+    )

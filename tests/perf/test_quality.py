@@ -18,6 +18,7 @@ from benchwright.perf import (
     score_differences,
     summarise,
 )
+from recording_server import Refusal, recording
 
 
 @pytest.fixture
@@ -70,6 +71,30 @@ def test_a_scorer_that_fails_costs_its_scores_and_nothing_else(folder: Path) -> 
     assert stage.score_outcomes == {"scored": 4, "scorer_failed": 4}
     assert "odd" in str(stage.score_error)
     assert result.exit_code == 0
+
+
+def test_replies_that_hold_a_key_are_neither_stored_nor_scored_as_others(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_KEY", "sk-load-0123456789")
+    keys = {"1+1=": "sk-load-0123456789", "2+2=": "4"}
+
+    def answer(body: dict[str, Any]) -> str:
+        question = body["messages"][-1]["content"]
+        if question not in keys:
+            raise Refusal("Bad key: SK-LOAD-0123456789")
+        return keys[question]
+
+    with recording(answer) as server:
+        model = {"model_url": server.url, "model_id": "m", "api_key_name": "MY_KEY", "stream": False}
+        result = perf("qa.csv", score=True, concurrency=1, requests=8, limit=4, stop_error_share=1.0, **model)
+    (stage,) = result.summary.stages
+    assert (stage.counts.failed, stage.score_outcomes) == (4, {"scored": 2, "skipped": 2})
+    assert stage.scores["exact"].mean == 1.0
+    requests = read_request_file(result.folder / "requests.parquet")
+    assert "Bad key: [redacted]" in requests["error"].to_pylist()[0]
+    for path in (result.folder / "requests.parquet", folder / ".benchwright" / "benchwright.db"):
+        assert b"sk-load-0123456789" not in path.read_bytes().lower()
 
 
 def test_rows_that_send_several_requests_have_no_score_each(folder: Path) -> None:

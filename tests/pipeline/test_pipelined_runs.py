@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -238,6 +239,22 @@ def test_steps_meet_faulty_servers(rows: Path) -> None:
     assert plain == stepped
     assert (plain["request_failed"], plain["empty"], plain["truncated"], plain["scored"]) == (3, 1, 1, 1)
     assert seen[-1]["x"] == 1
+
+
+def test_a_progress_url_of_the_environment_may_have_a_password(
+    rows: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with recording("ok") as progress, recording(echo) as server:
+        monkeypatch.setenv(
+            "HOOK", progress.url.replace("//", "//me:p%2Fw-55-x@") + "/progress?token=t0-k3n-991"
+        )
+        result = run(rows, server, ProgressTracking("${HOOK}", progress_tracking_interval=6))
+        (posted,) = progress.received
+    assert posted.path == "/v1/progress?token=t0-k3n-991"
+    assert posted.headers["authorization"] == [f"Basic {b64encode(b'me:p/w-55-x').decode()}"]
+    config = (result.folder / "run_config.yml").read_text()
+    assert server.url in config, "the host of a secret URL is not secret: here it is that of the model"
+    assert "progress_tracking_url: ${HOOK}" in config
 
 
 def test_progress_is_posted_and_a_dead_url_only_noted(rows: Path) -> None:

@@ -268,10 +268,16 @@ def test_failed_attempts_are_logged_with_what_came_instead(tmp_path: Path) -> No
     assert "not JSON" in third["error"]
 
 
-def test_streamed_replies_are_logged_whole(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("text", "events"), [("ab", 4), ("sk-0123456789abcdefXYZ", 0)])
+def test_streamed_replies_are_logged_whole_unless_their_pieces_are_a_secret(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, events: int
+) -> None:
+    monkeypatch.setenv("PIPELINE_TEST_KEY", "sk-0123456789abcdefXYZ")
+
     async def streams(call: Call) -> None:
         pieces = [
-            {"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": None}]} for text in "ab"
+            {"choices": [{"index": 0, "delta": {"content": letter}, "finish_reason": None}]}
+            for letter in text
         ]
         last = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
         await call.events(
@@ -280,9 +286,9 @@ def test_streamed_replies_are_logged_whole(tmp_path: Path) -> None:
 
     steps = [PayloadModifier(params_to_add={"stream": True}), ResponseLogging(max_responses=1)]
     replies, _ = exchanged(steps, tmp_path, request(), request(), handler=streams)
-    assert [reply.text for reply in replies] == ["ab", "ab"]
+    assert [reply.text for reply in replies] == [text, text]
     (event,) = logged(tmp_path)
-    assert event["body"].count("data: ") == 4
+    assert event["body"].count("data: ") == events
 
 
 class Marks:

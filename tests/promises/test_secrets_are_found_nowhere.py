@@ -2,47 +2,24 @@
 
 from __future__ import annotations
 
-import base64
-import html
+import itertools
 import json
-import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 from urllib.request import Request, urlopen
 
-import pyarrow.parquet as pq
 import pytest
+from quoted_secrets import FORMS, PLACES, SECRETS, everything_in, quoting_server, traces
 
 from benchwright.cli import main
+from benchwright.cli._commands import COMMANDS
+from benchwright.core import RunKind, forget_secrets
 from benchwright.server import serving
-from benchwright.store import Workspace
-
-SECRETS = {
-    "MY_KEY": "sk-Very/Secret+0123456789=",
-    "TEAM": "team-blue-7734-x",
-    "JUDGE_KEY": 'jk_99f1c2d3e4&<"b5a697',
-    "HF_TOKEN": "hf_QwErTyUiOpAsDfGh",
-}
-FORMS = {
-    "plain": lambda key: key,
-    "url": lambda key: quote(key, safe=""),
-    "base64": lambda key: base64.b64encode(key.encode()).decode(),
-    "base64 by one": lambda key: base64.b64encode(b"u" + key.encode() + b"x").decode(),
-    "base64 by two": lambda key: base64.b64encode(b"u:" + key.encode() + b"xy").decode(),
-    "hex": lambda key: key.encode().hex(),
-    "json": lambda key: json.dumps(key).replace("/", "\\/"),
-    "escapes": lambda key: "".join(f"\\u{ord(c):04x}" for c in key),
-    "entities": lambda key: "".join(f"&#{ord(c)};" for c in key),
-    "page": html.escape,
-    "upper": str.upper,
-    "split": lambda key: f"{key[:9]}\n  {key[9:]}",
-}
-PLACES = ["reply", "reasoning", "tool", "finish", "error", "page", "error in 200", "no json", "redirect",
-          "header", "stream", "stream error", "judge", "judge error", "scorer", "cell", "score", "model"]  # fmt: skip
+from benchwright.store import Workspace, open_store
 
 BENCH = """
 import os
@@ -65,155 +42,116 @@ def check(sample: ScorerInput) -> dict:
 """
 
 
-class Quoting(BaseHTTPRequestHandler):
-    """Sends back what the row says, from the place that the row names."""
+JUDGED = """
+from benchwright import ScorerInput, benchmark, judge_panel, scorer
 
-    protocol_version = "HTTP/1.1"
+FIRST = {{"url": "{url}", "model_id": "judge", "api_key": "JUDGE_KEY", "max_retries": 0}}
 
-    def log_message(self, *_: Any) -> None:
-        pass
+@benchmark(name="judged", dataset="rows.jsonl", prompt="{{place}} {{text}}", target_field="answer",
+           judge=FIRST, judge_1={{**FIRST, "api_key": "PANEL_KEY"}})
+@scorer
+def check(sample: ScorerInput) -> dict:
+    return judge_panel(sample, quorum=1)
+"""
 
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        asked = body["messages"][-1]["content"]
-        place, _, text = asked.partition(" ")
-        place = place.replace("_", " ")
-        if body["model"] == "judge":
-            place, text = ("judge error" if "judge_error" in asked else "judge"), asked
-        else:
-            assert self.headers["Authorization"] == f"Bearer {SECRETS['MY_KEY']}"
-            assert self.headers["X-Team"] == SECRETS["TEAM"]
-        message: dict[str, Any] = {"content": "fine"}
-        finish, status, headers = "stop", 200, {}
-        raw: bytes | None = None
-        if place in ("reply", "judge"):
-            message["content"] = f"GRADE: C because {text}"
-        elif place == "reasoning":
-            message["reasoning_content"] = text
-        elif place == "tool":
-            message["tool_calls"] = [{"function": {"name": "f", "arguments": json.dumps({"k": text})}}]
-        elif place == "finish":
-            finish = text
-        elif place in ("error", "judge error"):
-            status, raw = 400, json.dumps({"error": {"message": f"Incorrect key: {text}"}}).encode()
-        elif place == "page":
-            status, raw = 500, f"<html><title>no {text}</title></html>".encode()
-        elif place == "error in 200":
-            raw = json.dumps({"error": {"message": text}}).encode()
-        elif place == "no json":
-            raw = f"sorry, {text}".encode()
-        elif place == "redirect":
-            status, raw, headers = 302, b"", {"Location": f"http://x/?q={quote(text)}"}
-        elif place == "header":
-            status, raw, headers = 429, b"", {"Retry-After": quote(text), "X-Said": quote(text)}
-        elif place == "stream error":
-            status, raw = 400, ("data: " + json.dumps({"error": {"message": text}}) + "\n\n").encode()
-        if raw is None:
-            name = text if place == "model" else body["model"]
-            choices = [{"message": message, "finish_reason": finish}]
-            raw = json.dumps({"model": name, "choices": choices}).encode()
-        if body.get("stream") and place in ("reply", "stream"):
-            pieces = [f"GRADE: {text[:7]}", text[7:12], text[12:]]
-            events = [{"choices": [{"delta": {"content": piece}}]} for piece in pieces]
-            events.append({"choices": [{"delta": {}, "finish_reason": "stop"}]})
-            raw = (
-                b"".join(f"data: {json.dumps(event)}\n\n".encode() for event in events) + b"data: [DONE]\n\n"
-            )
-            headers = {"Content-Type": "text/event-stream"}
-        if body.get("stream") and place == "stream error":
-            status = 200
-        self.send_response(status)
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(raw)))
-        self.end_headers()
-        self.wfile.write(raw)
+FLOW = """
+import json
+import os
+from pathlib import Path
+from benchwright import call_llm, entrypoint, workflow
+
+LINES = Path(__file__).with_name("questions.jsonl").read_text().splitlines()
+
+async def ask(number):
+    question = {{"role": "user", "content": json.loads(LINES[number])["question"]}}
+    return await call_llm("quoting", None, [question], retries=0)
+
+async def handler(ctx):
+    for number in range(len(LINES)):
+        try:
+            await ctx.emit(f"row-{{number}}", await ctx.do(ask, number))
+        except Exception as error:
+            await ctx.emit(f"row-{{number}}", repr(error))
+    raise RuntimeError(os.environ["HF_TOKEN"])
+
+if __name__ == "__main__":
+    entrypoint(workflow("flow", handler))
+"""
+
+CONFIG = """
+[models.quoting]
+url = "{url}"
+model_id = "m"
+api_key_name = "MY_KEY"
+headers = {{ X-Team = "${{TEAM}}", X-Added = "${{ADDED}}" }}
+max_retries = 0
+"""
+
+STEPS = {
+    "use_request_logging": True, "max_logged_requests": 99, "use_response_logging": True, "log_failed_requests": True,
+    "save_requests": True, "save_responses": True, "tracking_requests_stats": True, "generate_html_report": True,
+    "include_json": True, "use_progress_tracking": True, "headers_to_add": {"X-More": "${ADDED}"},
+}  # fmt: skip
 
 
 @pytest.fixture
-def url() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Quoting)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/v1"
-    server.shutdown()
-    server.server_close()
-
-
-def squeezed(text: str) -> str:
-    return "".join(c for c in text.lower() if c.isascii() and c.isalnum())
-
-
-def traces(text: str) -> list[str]:
-    """Which secrets stand in a text, and how."""
-    found = []
-    plain = squeezed(text)
-    for name, key in SECRETS.items():
-        for form, spell in FORMS.items():
-            needle = squeezed(spell(key))[3:-4]  # base64 shares the outermost with its neighbours
-            if needle in plain:
-                found.append(f"{name} as {form}: …{text[max(0, plain.find(needle) - 40) :][:200]}")
-    return found
-
-
-def everything_in(folder: Path) -> Iterator[tuple[str, str]]:
-    """Each file as text: what stands in it, and what its format says stands in it."""
-    for path in sorted(folder.rglob("*")):
-        if not path.is_file():
-            continue
-        yield path.name, path.read_bytes().decode("latin-1")
-        if path.suffix == ".parquet":
-            yield f"{path.name} (rows)", json.dumps(pq.read_table(path).to_pylist(), default=str)
-        if path.suffix == ".db":
-            with sqlite3.connect(path) as connection:
-                for table in ("runs", "steps", "events", "metrics", "workflow_steps"):
-                    for row in connection.execute(f"SELECT * FROM {table}"):
-                        texts = [v.decode("latin-1") if isinstance(v, bytes) else str(v) for v in row]
-                        yield f"{path.name} {table}", "\n".join(texts)
-
-
-def test_values_of_the_environment_are_found_nowhere(
-    tmp_path: Path, url: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The quoting server; the current folder is empty, and rows that name all places and spellings are in ../data."""
     for name, value in SECRETS.items():
         monkeypatch.setenv(name, value)
-    rows = [
-        {"place": place.replace(" ", "_"), "text": spell(key), "answer": "fine"}
-        for place in PLACES
-        for key in SECRETS.values()
-        for spell in FORMS.values()
-        if key != SECRETS["HF_TOKEN"]
+    (tmp_path / "data").mkdir()
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    with quoting_server() as url:
+        yield url
+
+
+def written(name: str, rows: Iterable[dict[str, Any]]) -> None:
+    Path("../data", name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def planted(
+    places: Iterable[str], forms: Iterable[str], names: Iterable[str] = SECRETS
+) -> list[dict[str, Any]]:
+    """A row for each place, spelling and key."""
+    kinds = itertools.product(places, names, forms)
+    return [
+        {"place": place.replace(" ", "_"), "text": FORMS[form](SECRETS[name]), "answer": "fine"}
+        for place, name, form in kinds
     ]
+
+
+def searched(words: list[str], capfd: pytest.CaptureFixture[str], codes: Collection[int] = (0, 1, 3)) -> str:
+    """What a command prints, in a process that knows no key yet; none of it is one."""
+    forget_secrets()
+    code = main(words)
+    said = capfd.readouterr()
+    assert not traces(said.out + said.err), words
+    assert code in codes, (words, said.err)
+    return said.out + said.err
+
+
+def test_values_of_the_environment_are_found_nowhere(url: str, capfd: pytest.CaptureFixture[str]) -> None:
+    rows = planted(PLACES, FORMS, ["MY_KEY", "TEAM", "JUDGE_KEY"])
     rows.append({"place": "scorer", "text": "HF_TOKEN", "answer": "fine"})  # read by the user's code alone
-    data = tmp_path / "data"
-    data.mkdir()
-    (data / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (data / "bench.py").write_text(BENCH.format(url=url))
-    work = tmp_path / "work"
-    work.mkdir()
-    monkeypatch.chdir(work)
-    printed = ""
+    written("rows.jsonl", rows)
+    Path("../data/bench.py").write_text(BENCH.format(url=url))
     run = ["run", "../data/bench.py", "--model-url", url, "--model-id", "m", "--api-key-name", "MY_KEY"]
     run += ["--header", "X-Team=${TEAM}", "--max-retries", "0"]
+    printed = ""
     for words in (
-        [*run, "--output-dir", str(work / "files"), "--debug"],
+        [*run, "--output-dir", "files", "--debug"],
         ["show", "1"], ["show", "1", "--json"], ["show", "1", "3"], ["list"], ["list", "--json"],
         ["export", "1", "--format", "csv"], ["export", "1", "--format", "jsonl"],
         ["rescore", "1"], ["compare", "1", "2"], ["resume", "1", "--retry-failed", "--json"],
         [*run, "--stream", "--json"],
-        ["run", "../data/rows.jsonl", "--model-url", "http://127.0.0.1:1/v1", "--model-id", "m", "--json"],
     ):  # fmt: skip
-        main(words)
-        said = capfd.readouterr()
-        printed += said.out + said.err
-        assert not traces(said.out + said.err), words
+        printed += searched(words, capfd)
     assert "[redacted]" in printed
     assert "held a value of the environment" in printed
-    for name, text in everything_in(work):
+    for name, text in everything_in(Path()):
         assert not traces(text), name
-    with serving(Workspace(work)) as (address, _):
+    with serving(Workspace(Path())) as (address, _):
         for path in ("/runs", "/runs/1", "/runs/1/events", "/runs/1/samples"):
             request = Request(address.url + path, headers={"Authorization": f"Bearer {address.token}"})
             try:
@@ -222,6 +160,112 @@ def test_values_of_the_environment_are_found_nowhere(
                 text = str(error)
             assert not traces(text), path
 
+
+SERVERS = {"serve", "simulate"}
+"""Commands that only end when somebody stops them. What the first sends is searched above, and the second has no key of others."""
+
+
+def test_no_command_and_no_kind_of_run_writes_a_value_of_the_environment(
+    url: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(
+        "HOOK", f"{url.replace('//', '//me:' + quote(SECRETS['PASSWORD'], safe='') + '@')[:-3]}/progress"
+    )
+    spread = [place for place in PLACES if place not in ("scorer", "cell", "score")]
+    rows = planted(spread, ["plain"], ["TEAM"]) + planted(["reply", "error"], FORMS, ["TEAM"])
+    rows += planted(["error", "reply"], ["plain"])
+    written("rows.jsonl", rows)
+    written(
+        "questions.jsonl", [{"question": f"{row['place']} {row['text']}", "answer": "fine"} for row in rows]
+    )
+    written("calls.jsonl", [
+        {"messages": [{"role": "user", "content": f"{row['place']} {row['text']}"}], "tools": [TOOL], "tool_calls_ground_truth": [
+            {"name": "f", "arguments": {"k": "v"}}]} for row in rows
+    ])  # fmt: skip
+    written("labels.jsonl", [{"sample_id": number, "label": "C"} for number in range(len(rows))])
+    judge = {"url": url, "model_id": "judge", "api_key": "JUDGE_KEY", "max_retries": 0}
+    written(
+        "judged.jsonl",
+        [
+            {"question": row["text"], "response": "r", "target": "t", "label": "C"}
+            for row in planted(["judge", "judge error"], FORMS, ["JUDGE_KEY"])
+        ],
+    )
+    Path("../data/judged.py").write_text(JUDGED.format(url=url))
+    Path("../data/flow.py").write_text(FLOW.format())
+    Path("../data/plain.py").write_text(LOCAL.replace("rows.jsonl", "few.jsonl"))
+    written("few.jsonl", [{"place": "a", "text": "b", "answer": "c"}])
+    Path("../data/policy.toml").write_text(
+        '[[threshold]]\nmetric = "*"\nmin = 0.5\nbound = "value"\nslices = "text"\n'
+    )
+    steps = {**STEPS, "progress_tracking_url": "${HOOK}"}
+    Path("benchwright.toml").write_text(CONFIG.format(url=url))
+    endpoint = {
+        "url": url,
+        "model_id": "m",
+        "type": "chat",
+        "api_key_name": "MY_KEY",
+        "headers": {"X-Team": "${TEAM}", "X-Added": "${ADDED}"},
+    }
+    target = {"api_endpoint": {**endpoint, "adapter_config": steps}}
+    one = {
+        "config": {"type": "../data/judged.py:judged", "output_dir": "eval", "params": {"max_retries": 0}},
+        "target": target,
+    }
+    several = {
+        "execution": {"output_dir": "tasks"},
+        "target": target,
+        "evaluation": {
+            "nemo_evaluator_config": {"config": {"params": {"max_retries": 0}}},
+            "tasks": [{"name": "../data/judged.py:judged"}],
+        },
+    }
+    Path("../data/one.yaml").write_text(json.dumps(one))
+    Path("../data/several.yaml").write_text(json.dumps(several))
+    suite = {
+        "models": [{"name": "a", **endpoint, "max_retries": 0}, "demo"],
+        "datasets": ["questions.jsonl"],
+    }
+    suite["models"][0].pop("type")
+    Path("../data/suite.json").write_text(json.dumps(suite))
+    model = ["--model", "quoting"]
+    loaded = ["perf", "../data/questions.jsonl", *model, "--stop-error-share", "1", "--concurrency", "4"]
+    tried = [
+        ["init", "start"], ["ls"], ["check", "../data/questions.jsonl", *model], ["validate", "../data/questions.jsonl"],
+        ["run_eval", "--run-config", "../data/one.yaml", "--dry-run"],
+        ["run_eval", "--run-config", "../data/one.yaml", "--explain-config"],
+        ["run_eval", "--run-config", "../data/one.yaml"],
+        ["run_eval", "--run-config", "../data/several.yaml", "-o", "target.api_endpoint.stream=true", "--json"],
+        ["run", "bfcl_simple", "--tool-data", "../data/calls.jsonl", *model, "--output-dir", "native"],
+        ["run", "bfcl_simple_prompting", "--tool-data", "../data/calls.jsonl", *model, "--stream", "--lenient-calls"],
+        ["run", "../data/suite.json"],
+        [*loaded, "--format", "aisbench", "--output-dir", "load"], [*loaded, "--score", "--no-stream"],
+        ["run", "../data/flow.py"],
+        *(["show", str(number), *more] for number in range(1, 9) for more in ([], ["--json"])),
+        ["show", "1", "3"], ["show", "3", "20"], ["list"], ["list", "--json"], ["compare", "1", "2"], ["compare", "7", "8", "--json"],
+        ["export", "7", "--format", "csv"], ["export", "3", "--format", "jsonl"], ["export", "1", "--baseline", "base", "--force"],
+        ["gate", "1", "--policy", "../data/policy.toml", "--junit", "gate.xml", "--markdown", "gate.md"],
+        ["gate", "1", "--policy", "../data/policy.toml", "--baseline", "base", "--json"],
+        ["bless", "1", "--as", "main", "--force"], ["bless", "--list"],
+        ["judge-calibrate", "../data/labels.jsonl", "--run", "1"],
+        ["judge-calibrate", "../data/judged.jsonl", "--judge", json.dumps(judge)],
+        ["compile", "../data/plain.py", "--no-install", "--install-dir", "wheels"],
+        ["rescore", "1"], ["resume", "9"], ["cancel", "1"], ["cache", "info"], ["fetch", "nothing"], ["doctor"], ["rm", "2", "--yes"],
+    ]  # fmt: skip
+    assert {words[0] for words in tried} == set(COMMANDS) - SERVERS
+    printed = "".join(searched(words, capfd, codes=(0, 1, 2, 3)) for words in tried)
+    assert printed.count("[redacted]") > 20
+    for name, text in everything_in(Path()):
+        assert not traces(text), name
+    with open_store(Workspace(Path()), read_only=True) as store:
+        assert {run.kind for run in store.runs()} == set(RunKind)
+    written("few.jsonl", [{"place": "a", "text": SECRETS["MY_KEY"], "answer": "c"}])
+    refused = searched(["compile", "../data/plain.py", "--no-install", "--install-dir", "wheels"], capfd)
+    assert "few.jsonl:1: this line holds the value of an environment variable" in refused
+
+
+TOOL = {"type": "function", "function": {"name": "f", "description": "Does it.", "parameters": {
+    "type": "object", "properties": {"k": {"type": "string"}}, "required": ["k"]}}}  # fmt: skip
 
 LOCAL = """
 from benchwright import ScorerInput, benchmark, scorer

@@ -8,9 +8,9 @@ from typing import Any
 
 from benchwright.config._pipeline import OwnStep, PipelineSettings, StepEntry
 from benchwright.config._pipeline_steps import STEP_SETTINGS, STEPS, PipelineStep
-from benchwright.config._servers import check_headers
+from benchwright.config._servers import check_headers, without_references
 from benchwright.config._values import read_values
-from benchwright.core import ConfigError, JsonObject, is_secret_name, suggest, url_owner
+from benchwright.core import ConfigError, JsonObject, is_secret_name, public_url, suggest, url_owner
 from benchwright.plugins import extension_point, find_plugins
 
 _SHORT: Mapping[str, tuple[str, str]] = {
@@ -260,11 +260,16 @@ def _check(form: type[PipelineStep], config: Mapping[str, Any], where: str) -> N
             f"{where} report_types: {', '.join(sorted(wrong))} is not known; expected html or json"
         )
     url = config.get("progress_tracking_url")
-    if url is not None and url_owner(url) is not None:
+    if url is not None and _holds_secret(without_references(url)):
         raise ConfigError(
-            f"{where}: the progress URL carries a user name or password, which would be recorded. Put it into the "
+            f"{where}: the progress URL carries a password or a key, which would be recorded. Put the URL into the "
             'environment, and write progress_tracking_url: "${MY_URL}"'
         )
+
+
+def _holds_secret(url: str) -> bool:
+    """Whether a URL has a password, or a parameter that looks like a secret. A user name alone is one."""
+    return not (url_owner(url) or ":").endswith(":") or "…" in public_url(url)
 
 
 def _check_header_names(config: Mapping[str, Any], where: str) -> None:

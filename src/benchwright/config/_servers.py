@@ -127,6 +127,15 @@ def header_variables(headers: Mapping[str, str]) -> list[str]:
     return [name for value in headers.values() for name in _REFERENCE.findall(value)]
 
 
+def without_references(text: str) -> str:
+    """A text without its `${VARIABLE}`s: what is recorded of it, and seen.
+
+    >>> without_references("http://me:${PASSWORD}@host")
+    'http://me:@host'
+    """
+    return _REFERENCE.sub("", text)
+
+
 def check_headers(where: str, headers: Mapping[str, object]) -> dict[str, str]:
     """Headers as they were written: texts, and no secret in plain words."""
     checked: dict[str, str] = {}

@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from urllib.parse import unquote
 
 from benchwright.core._redactor import REDACTED, SHORTEST_SECRET, Redactor
 
@@ -90,10 +91,33 @@ def url_owner(url: str) -> str | None:
     return owner if colon and (not port or _HOST.match(host)) else None
 
 
+def url_secrets(url: str) -> list[str]:
+    """What may be secret in a URL: user name and password, values of parameters, and parts of the path that are no words.
+    Scheme and host are not: others have the same.
+
+    >>> url_secrets("https://me:p%2Fw@host:81/v1/hooks/T0B1C2D3E4F5?to=all&token=x1")
+    ['me:p%2Fw', 'p%2Fw', 'me:p/w', 'p/w', 'T0B1C2D3E4F5', 'x1']
+    """
+    found: list[str] = []
+    if (owner := url_owner(url)) is not None:
+        url = url.replace(owner + "@", "", 1)
+        for text in (owner, unquote(owner)):
+            found += [text, *text.split(":", 1)[1:]]
+    for part in re.split("[/?#&]", url.partition("://")[2])[1:]:
+        name, equals, value = part.partition("=")
+        if equals and (is_secret_name(name) or len(value) >= SHORTEST_SECRET):
+            found += [value, unquote(value)]
+        elif not equals and len(part) >= _LONGEST_WORD and _RANDOM.fullmatch(part):
+            found += [part, unquote(part)]
+    return list(dict.fromkeys(found))
+
+
 _SCHEME = re.compile(r"(?:bearer|basic|token|apikey|digest)\s+(?=\S)", re.IGNORECASE)
 _PLAIN_WORDS = re.compile(r"[A-Za-z]+(?:[-_. ][A-Za-z]+)*|[0-9]{1,15}")
 _RANDOM = re.compile(r"(?=.*[A-Za-z])(?=.*(?:[0-9]|[a-z][A-Z]))(?![/~.])(?!.*://)\S+")
 """What a key looks like, and a path, an address or a word does not."""
+_LONGEST_WORD = 12
+"""Shorter values and parts of paths may be names, such as `gpt-4o-mini`."""
 _SECRET_END = re.compile("(?:key|token|pass|pwd|pw|auth)$", re.IGNORECASE)
 """How variables end that hold a secret, such as `MYKEY`. Values that look like no secret are none all the same."""
 
@@ -109,8 +133,11 @@ def environment_secret(variable: str) -> str:
 
 
 def remember_secret(value: str, source: str) -> None:
-    """From now on this value is not stored or shown. `source` names where it came from."""
+    """From now on this value is not stored or shown; of a URL, what may be secret in it. `source` names where it came from."""
     value = value.strip()
+    if "://" in value:
+        _known.update({part: source for part in url_secrets(value) if part not in _known})
+        return
     scheme = _SCHEME.match(value)  # "Bearer abc": the word Bearer is no secret
     if scheme is not None:
         value = value[scheme.end() :]
@@ -153,14 +180,14 @@ def _redactor_of(secrets: tuple[str, ...]) -> Redactor:
 
 
 def _named_secrets() -> list[str]:
-    """Values in the environment that are secrets by the name of their variable and by their looks."""
-    return [
-        value
-        for name, value in os.environ.items()
-        if (is_secret_name(name) or _SECRET_END.search(name))
-        and len(value) >= 12
-        and _RANDOM.fullmatch(value)
-    ]
+    """Values in the environment that are secrets by the name of their variable and by their looks, and passwords in URLs."""
+    found = []
+    for name, value in os.environ.items():
+        if is_secret_name(name) or _SECRET_END.search(name):
+            found += url_secrets(value) if "://" in value else [value] if len(value) >= _LONGEST_WORD else []
+        elif "@" in value and url_owner(value) is not None:
+            found += url_secrets(value)
+    return [value for value in found if _RANDOM.fullmatch(value)]
 
 
 def doubtful_secrets(variables: Iterable[str]) -> list[str]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING
-from urllib.parse import unquote
 
-from benchwright.core import remember_secret, url_owner
+from benchwright.core import remember_secret
 from benchwright.endpoints._addresses import is_loopback, proxy_for
 from benchwright.endpoints._clock import LOOP_CLOCK, Clock
 from benchwright.endpoints._endpoint import USUAL, OpenableSettings, Policy, TimedEndpoint
@@ -46,9 +45,8 @@ def open_endpoint(
     names = JUDGE_NAMES if judge else Names()
     settings.check_secrets(names.key)  # before a transport holds resources
     proxy = proxy_of(settings)
-    if proxy is not None and (owner := url_owner(proxy)) is not None:
-        for password in (owner, unquote(owner), *owner.split(":", 1)[1:], *unquote(owner).split(":", 1)[1:]):
-            remember_secret(password, "the proxy's URL")
+    if proxy is not None:
+        remember_secret(proxy, "the proxy's URL")
     transport = _transport(settings, proxy, policy, clock)
     if around is not None:
         transport = around.transport(transport)

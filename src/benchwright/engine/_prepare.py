@@ -26,6 +26,7 @@ from benchwright.core import (
     JsonObject,
     ModelType,
     doubtful_secrets,
+    encode_json,
     environment_secret,
 )
 from benchwright.demo import DemoSettings
@@ -146,6 +147,10 @@ def model_type_of(spec: BenchmarkSpec, settings: RunSettings) -> ModelType:
 
 
 def _check_secrets(spec: BenchmarkSpec, settings: RunSettings) -> None:
+    for name in _variables(spec, settings):
+        environment_secret(
+            name
+        )  # a row may quote it, whether this run sends it or scores again what was sent
     sends = spec.response_field is None and settings.rescored_from is None
     if sends and isinstance(settings.endpoint, EndpointSettings):
         settings.endpoint.check_secrets()
@@ -185,4 +190,6 @@ def _variables(spec: BenchmarkSpec, settings: RunSettings) -> list[str]:
     if isinstance(settings.endpoint, EndpointSettings):
         names += header_variables(settings.endpoint.headers)
         names += [settings.endpoint.api_key_name] if settings.endpoint.api_key_name else []
+    if settings.steps is not None:
+        names += header_variables({"steps": encode_json(settings.steps.to_json()).decode()})
     return names

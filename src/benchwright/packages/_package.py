@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from benchwright.benchmarks import BUILTIN_EVALUATIONS, BenchmarkSpec
 from benchwright.bfcl import evaluation_of
-from benchwright.core import VERSION, BenchmarkError, UsageError, normalise_name
+from benchwright.core import VERSION, BenchmarkError, UsageError, known_secrets, normalise_name
 from benchwright.packages._content import DATA_FIELDS, Content
 from benchwright.packages._load import CONTENT, MANIFEST, Manifest, PackagedBenchmark
 from benchwright.packages._wheel import WheelMetadata, content_version, write_wheel
@@ -59,7 +59,8 @@ def make_package(
             package.
         max_data: Most bytes of data in the package.
 
-    Raises UsageError or BenchmarkError for names that cannot be used, requirements that pip cannot read, and too much data.
+    Raises UsageError or BenchmarkError for names that cannot be used, requirements that pip cannot read, too much data, and
+    files that hold a key.
     """
     package = _package_name(content, name)
     _refuse_built_in(content.specs)
@@ -76,6 +77,7 @@ def make_package(
         VERSION,
     )
     inside = {**content.files, **(content.data if data_at is None else {})}
+    _refuse_secrets(inside.values())
     files: dict[str, Path | bytes] = {f"{package}/{CONTENT}/{place}": path for place, path in inside.items()}
     files[f"{package}/__init__.py"] = _INIT.format(target=ascii(content.target)[1:-1]).encode()
     files[f"{package}/{MANIFEST}"] = manifest.encoded()
@@ -116,6 +118,23 @@ def _refuse_built_in(specs: Iterable[BenchmarkSpec]) -> None:
                 f"{spec.where}: {spec.key} is the name of a built-in evaluation, which an installed one never replaces; "
                 "rename the benchmark"
             )
+
+
+def _refuse_secrets(paths: Iterable[Path]) -> None:
+    """Packages are handed on, and keys are not."""
+    redactor = known_secrets()
+    for path in paths if redactor.guards else ():
+        number = 0
+        with path.open("rb") as file:
+            while lines := file.readlines(MEGABYTE):
+                if redactor.found_in(b"".join(lines)):
+                    for place, line in enumerate(lines, number + 1):
+                        if redactor.clean_json(line) != line:
+                            raise BenchmarkError(
+                                f"{path}:{place}: this line holds the value of an environment variable that looks like a key, "
+                                "and packages are handed on; take it out"
+                            )
+                number += len(lines)
 
 
 def _packaged(

@@ -45,11 +45,16 @@ _GRADE = msgpack.Decoder(Grade)
 def grade_step(grade: Grade, at: float) -> StepValues:
     """The step that records a grade, made at this wall clock."""
     key = f"grade/{grade.number:09d}/{grade.stage:04d}"
-    return (key, b"", None, msgpack.encode(grade), False, at, at, None, None, None)
+    return (key, b"", None, encode_grade(grade), False, at, at, None, None, None)
+
+
+def encode_grade(grade: Grade) -> bytes:
+    """As it is stored."""
+    return msgpack.encode(grade)
 
 
 def decode_grade(stored: bytes) -> Grade:
-    """What `grade_step` stored."""
+    """What `encode_grade` stored."""
     return _GRADE.decode(stored)
 
 

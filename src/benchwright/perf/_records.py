@@ -12,16 +12,19 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from benchwright.core import (
+    OWN_WORDS,
     CallTimes,
     FailureKind,
     ModelReply,
     RequestFailure,
     StepValues,
     encode_json,
+    known_secrets,
+    marked_as_redacted,
     reply_to_json,
 )
 from benchwright.perf._plan import PlannedRequest
-from benchwright.perf._quality import decode_grade
+from benchwright.perf._quality import decode_grade, encode_grade
 from benchwright.perf._values import (
     PhaseName,
     RequestOutcome,
@@ -272,7 +275,7 @@ class StoreSink:
 
     def write(self, steps: Sequence[StepValues]) -> None:
         """Return when they are committed."""
-        self._runner.run(self._append(steps))
+        self._runner.run(self._append(_without_secrets(steps)))
 
     async def _append(self, steps: Sequence[StepValues]) -> None:
         if self._writer is None:
@@ -284,3 +287,29 @@ class StoreSink:
         if self._writer is not None:
             self._runner.run(self._writer.close())
         self._runner.close()
+
+
+def _without_secrets(steps: Sequence[StepValues]) -> Sequence[StepValues]:
+    """The steps as they may be stored. A reply that held a secret is marked: it is no longer what came, and is not scored."""
+    redactor = known_secrets()
+    if not redactor.guards or not redactor.found_in(b"\n".join([step[3] for step in steps])):
+        return steps
+
+    def clean(text: str | None) -> str | None:
+        return text and redactor.clean_record(text)
+
+    def kept(step: StepValues) -> bytes:
+        output = step[3]
+        if step[0].startswith("request/"):
+            record = decode_record(output)
+            reply = (record.reply or "").encode()
+            whole = redactor.clean_json(reply, OWN_WORDS)
+            marked = record.reply if whole is reply else marked_as_redacted(whole).decode()
+            error, finish = clean(record.error), clean(record.finish_reason)
+            return encode_record(replace(record, error=error, finish_reason=finish, reply=marked))
+        if step[0].startswith("grade/"):
+            grade = decode_grade(output)
+            return encode_grade(replace(grade, error=clean(grade.error)))
+        return output
+
+    return [(*step[:3], kept(step), *step[4:]) for step in steps]

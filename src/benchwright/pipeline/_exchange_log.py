@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -166,14 +167,39 @@ def _value(body: bytes) -> JsonValue:
     try:
         found: JsonValue = load_json(body)
     except ValueError:
-        return body.decode("utf-8", "replace")
+        return REDACTED if _held_in_pieces(body) else body.decode("utf-8", "replace")
     return found
+
+
+def _held_in_pieces(body: bytes) -> bool:
+    """Whether the events of a stream hold a secret together that none of them holds alone."""
+    redactor = known_secrets()
+    texts: dict[str, list[str]] = {}
+
+    def gather(value: JsonValue, place: str) -> None:
+        if isinstance(value, str):
+            texts.setdefault(place, []).append(value)
+        elif isinstance(value, dict):
+            for name, entry in value.items():
+                gather(entry, f"{place}.{name}")
+        elif isinstance(value, list):
+            for entry in value:
+                gather(entry, place)
+
+    if redactor.guards:
+        for line in body.splitlines():
+            if line.startswith(b"data:"):
+                with suppress(ValueError):
+                    gather(load_json(line[5:]), "")
+    return any(redactor.found_in("".join(pieces).encode()) for pieces in texts.values())
 
 
 def _shown(body: bytes) -> JsonValue:
     """The same, not too long of it."""
     if len(body) <= _LONGEST_BODY:
         return _value(body)
+    if _held_in_pieces(body):
+        return REDACTED
     text = known_secrets().clean_record(
         body.decode("utf-8", "replace")
     )  # before it is cut in the middle of a secret

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
+from base64 import b64encode
 from collections import deque
+from urllib.parse import unquote
 
 from benchwright.config import ProgressTracking, resolve_headers
-from benchwright.core import encode_json, public_url, redact
+from benchwright.core import encode_json, public_url, redact, url_owner
 
 _TIMEOUT_S = 5.0
 _LAST_S = 5.0
@@ -21,6 +23,10 @@ class ProgressPoster:
 
     def __init__(self, step: ProgressTracking) -> None:
         self._url: str = resolve_headers({"url": step.value("progress_tracking_url")})["url"]
+        self._headers = {"Content-Type": "application/json"}
+        if (owner := url_owner(self._url)) is not None:  # `urllib` takes a password for a part of the host
+            self._url = self._url.replace(owner + "@", "", 1)
+            self._headers["Authorization"] = f"Basic {b64encode(unquote(owner).encode()).decode()}"
         self._method: str = step.value("request_method")
         self._every: int = step.value("progress_tracking_interval")
         self._every_s: float | None = step.progress_tracking_interval_seconds
@@ -79,9 +85,8 @@ class ProgressPoster:
         import urllib.request
 
         body = encode_json({"samples_processed": done})
-        headers = {"Content-Type": "application/json"}
         try:
-            request = urllib.request.Request(self._url, body, headers, method=self._method)
+            request = urllib.request.Request(self._url, body, self._headers, method=self._method)
             with urllib.request.urlopen(request, timeout=_TIMEOUT_S):
                 pass
         except urllib.error.HTTPError as error:

@@ -11,10 +11,12 @@ from benchwright.benchmarks import Answer, Asking
 from benchwright.core import (
     ModelReply,
     ModelRequest,
+    Outcome,
     RequestFailure,
     Row,
     SampleRecord,
     UsageError,
+    is_redacted,
     load_json,
     reply_from_json,
 )
@@ -31,6 +33,7 @@ from benchwright.perf import (
 from benchwright.store import Store
 
 _AT_ONCE = 16
+_NOT_WHOLE = "the reply held a value of the environment and is not stored whole, so it cannot be scored"
 
 
 def check_scoring(prepared: Prepared) -> None:
@@ -85,6 +88,12 @@ async def _score_all(
         for (row, reply), places in waiting:
             if stopped.is_set():
                 return
+            if is_redacted(reply.encode()):
+                for each, stage in places:
+                    thread.put(
+                        grade_step(Grade(each, stage, Outcome.SKIPPED.value, None, _NOT_WHOLE), time())
+                    )
+                continue
             number = places[0][0]
             replies[number] = reply_from_json(load_json(reply))
             found = await worker.do(WorkItem(number, 0, rows[row]))
