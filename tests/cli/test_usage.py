@@ -102,7 +102,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["run", "a.py", "--limit"], ["--limit", "expected one argument"]),
         (["run", "a.py", "--repeats", "1.5"], ["'1.5' is not a whole number"]),
         (["run", "a.py", "--parallelism", "0"], ["--parallelism", "too small"]),
-        (["run", "a.py", "--top-p", "2"], ["2 is too large; expected a number above 0 and at most 1"]),
+        (["run", "a.py", "--top-p", "2"], ["2 is too large; expected a number from 0 to 1"]),
         (["run", "a.py", "--temperature", "hot"], ["'hot' is not a number"]),
         (["run", "a.py", "--failure-threshold", "5"], ["5 is too large"]),
         (["run", "a.py", "--model-type", "caht"], ["'caht' is not known", "Did you mean 'chat'?"]),

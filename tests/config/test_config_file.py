@@ -134,7 +134,7 @@ def test_empty_files_marks_and_line_endings_do_no_harm(tmp_path: Path, text: str
         ("[run]\nlimit = '5'", ["limit: '5' is not a whole number"]),
         ("[run]\nlimit = 5\nlimit-samples = 6", ["sets limit twice", "limit-samples"]),
         ("[run]\ntemperature = nan", ["temperature: nan is not a number"]),
-        ("[run]\ntop_p = 0", ["top_p: 0 is too small; expected a number above 0 and at most 1"]),
+        ("[run]\ntop_p = -1", ["top_p: -1 is too small; expected a number from 0 to 1"]),
         ("[run]\nfailure_threshold = 5", ["5 is too large; expected a number from 0 to 1"]),
         ("[run]\ncache = 'no'", ["cache: 'no' is not true or false"]),
         ("[run]\nstop = [1]", ["stop: [1] is not a list of texts"]),

@@ -147,9 +147,9 @@ def test_values_still_to_be_given_can_be_given(tmp_path: Path) -> None:
         ({"evaluation": {"tasks": [{"nam": "a"}]}}, (), "evaluation.tasks.0.name is missing"),
         ({"evaluation": {"tasks": [{"name": "a", "pre_cmd": "rm -rf x"}]}}, (), "no command is run"),
         ({"evaluation": {"tasks": [{"name": "a", "nemo_evaluator_confg": {}}]}}, (), "nemo_evaluator_config"),
-        ({"evaluation": {"tasks": ["a"], "env_vars": {"K": "sk-secret"}}}, (), "env_vars.K gives the variable another value"),
+        ({"evaluation": {"tasks": ["a"], "env_vars": {"K": "sk-secret"}}}, (), "env_vars.K gives the variable a value that it does not have"),
         ({}, ("evaluation.tasks.aa.nemo_evaluator_config.config.params.top_p=1",), "Did you mean 'a'"),
-        ({}, ("evaluation.tasks.a.config.params.top_p=1",), "after the task's name"),
+        ({}, ("evaluation.tasks.a.config.params.top_p=1",), "evaluation.tasks.0.config is not known"),
         ({}, ("evaluation.tasks.a.nemo_evaluator_config.config.params.topp=1",), "Did you mean 'top_p'"),
     ],
 )  # fmt: skip
@@ -159,6 +159,87 @@ def test_what_is_refused(
     with pytest.raises(ConfigError, match=reason) as raised:
         read(tmp_path, document(["a"], **changes), *pairs)
     assert "sk-secret" not in str(raised.value)
+
+
+def test_a_task_is_also_named_without_its_framework(tmp_path: Path) -> None:
+    key = "evaluation.tasks.%s.nemo_evaluator_config.config.params.top_p=0"
+    assert read(tmp_path, document(["f.x", "g.y"]), key % "y")[1].options["top_p"] == 0
+    with pytest.raises(ConfigError, match="has several tasks whose names end so"):
+        read(tmp_path, document(["f.x", "g.x"]), key % "x")
+
+
+def test_overrides_reach_what_is_no_run_configuration(tmp_path: Path) -> None:
+    content = document(["a", {"name": "b"}])
+    first, second = read(
+        tmp_path, content, "evaluation.tasks.b.endpoint_type=completions", "deployment.type=none"
+    )
+    assert ("model_type" in first.options, second.options["model_type"]) == (False, "completions")
+    assert [each.target for each in read(tmp_path, content, "evaluation.tasks=[{name: c}]")] == ["c"]
+    shared = "evaluation.nemo_evaluator_config={config: {params: {top_p: 0.5}}}"
+    assert [each.options["top_p"] for each in read(tmp_path, content, shared)] == [0.5, 0.5]
+
+
+def test_a_folder_of_a_task_wins_over_that_of_all_but_not_over_a_typed_one(tmp_path: Path) -> None:
+    content = document(["a", {"name": "b", "nemo_evaluator_config": {"config": {"output_dir": "mine"}}}])
+    assert [each.options["output_dir"] for each in read(tmp_path, content)] == ["res ults/a", "mine"]
+    assert read(tmp_path, content, output_dir="typed")[1].options["output_dir"] == "typed/b"
+
+
+def test_references_stand_for_other_values_and_other_dollars_for_themselves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEAM", "search")
+    endpoint = {"model_id": "${oc.env:TEAM}-${oc.env:NO_SUCH_VARIABLE,small}", "url": "http://h/v1"}
+    path = "${execution.output_dir}/${HOME}/$(id)/${target.api_endpoint.model_id}/\\${a.b}"
+    task = {"name": "a", "nemo_evaluator_config": own(extra={"dataset": {"path": path}})}
+    options = read(tmp_path, document([task], target={"api_endpoint": endpoint}))[0].options
+    assert options["model_id"] == "search-small"
+    assert options["dataset"] == "res ults/${HOME}/$(id)/search-small/${a.b}"
+    for wrong, reason in (
+        ("${target.api_endpoint.modl}", "there is no such key"),
+        ("${oc.env:NO_SUCH_VARIABLE}", "the variable is not set"),
+        ("${oc.env:MY_API_KEY}", "api_key_name: MY_API_KEY"),
+        ("${target.api_endpoint.model_id}", "stands for itself"),
+    ):
+        with pytest.raises(ConfigError, match=reason):
+            read(tmp_path, document(["a"], target={"api_endpoint": {"model_id": wrong}}))
+
+
+def test_variables_must_have_the_values_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process has its variables already, and a resumed run reads no file."""
+    monkeypatch.setenv("LEVEL", "5")
+    monkeypatch.setenv("OTHER", "5")
+    good = {
+        "LEVEL": "lit:5",
+        "OTHER": "host:LEVEL",
+        "HF_TOKEN": "runtime:HF_TOKEN",
+        "HF_HOME": "host:HF_HOME",
+    }
+    assert len(read(tmp_path, document(["a"], env_vars=good, auxiliary_deployments={}))) == 1
+    for variables, cure in (
+        ({"LEVEL": "lit:6 x"}, "export 'LEVEL=6 x'"),
+        ({"LEVEL": "host:NOT_THERE"}, 'export LEVEL="\\$NOT_THERE"'),
+        ({"MY_API_KEY": "lit:sk-secret"}, "export MY_API_KEY with its value"),
+    ):
+        with pytest.raises(ConfigError, match=cure) as raised:
+            read(tmp_path, document([{"name": "a", "env_vars": variables}]))
+        assert "sk-secret" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"defaults": [{"deployment": "vllm"}], "deployment": {"image": "x"}},
+        {"auxiliary_deployments": {"judge": {"type": "vllm"}}},
+        {"defaults": [{"execution": "slurm/default"}]},
+        {"evaluation": {"tasks": [{"name": "a", "post_cmd": "rm -rf x"}]}},
+    ],
+)
+def test_servers_clusters_and_commands_are_refused_wherever_they_are_named(
+    tmp_path: Path, changes: dict[str, Any]
+) -> None:
+    with pytest.raises(ConfigError, match=r"servers are not started|run on this machine|no command is run"):
+        read(tmp_path, document(["a"], **changes))
 
 
 def test_a_name_on_the_command_line_is_one_too_many(tmp_path: Path) -> None:

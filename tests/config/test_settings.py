@@ -100,7 +100,7 @@ def test_a_body_holds_what_is_declared_and_given() -> None:
     ("name", "value"),
     [
         ("temperature", -1),
-        ("top_p", 0),
+        ("top_p", -0.1),
         ("max_retries", -1),
         ("host_port", 70000),
         ("numeric_tolerance", -0.1),

@@ -86,7 +86,7 @@ def test_a_list_keeps_its_order_and_leaves_out_what_is_disabled() -> None:
         ({"interceptors": "reasoning"}, "expected a list of steps"),
         ({"interceptors": ["reasoning", "reasoning"]}, "reasoning is there twice"),
         ({"use_system_prompt": True}, "needs custom_system_prompt"),
-        ({"use_system_prompt": "yes"}, "use_system_prompt is 'yes'; expected true or false"),
+        ({"use_system_prompt": "maybe"}, "use_system_prompt is 'maybe'; expected true or false"),
         ({"use_progress_tracking": True}, "needs progress_tracking_url"),
         ({"use_request_logging": True, "max_logged_requests": -1}, "where max_logged_requests: -1 is too small"),
         ({"interceptors": [{"name": "request_logging", "config": {"max_requests": -1}}]}, "max_requests: -1 is too small"),

@@ -7,7 +7,7 @@ from benchwright.config._benchmark import (
     CodeBenchmark,
     read_builtin,
 )
-from benchwright.config._config_layers import ConfigValue, Layer, merge_layers
+from benchwright.config._config_layers import ConfigValue, Layer, leaves, merge_layers
 from benchwright.config._files import (
     CONFIG_NAMES,
     SUITE_SUFFIXES,
@@ -70,6 +70,7 @@ from benchwright.config._run_config_keys import (
     EXTRA,
     EXTRA_NAMES,
     KEY_OF,
+    MODULE,
     RUN_CONFIG_KEYS,
     SHOWN_KEYS,
     TYPE,
@@ -136,6 +137,7 @@ __all__ = [
     "LOAD_MODES",
     "LOAD_OPTIONS",
     "MODES",
+    "MODULE",
     "NORMALIZE",
     "OPTIONS",
     "PRICES_NAME",
@@ -209,6 +211,7 @@ __all__ = [
     "is_provider_value",
     "keywords_in_errors",
     "layered",
+    "leaves",
     "merge_layers",
     "pipeline_settings",
     "profile_model",

@@ -11,24 +11,34 @@ evaluation:
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 
 from benchwright.config._config_layers import Layer, Path, leaves
+from benchwright.config._launcher_values import patch, resolve_references
 from benchwright.config._run_config import override_layer, read_layer
-from benchwright.core import ConfigError, suggest
+from benchwright.config._run_config_keys import KEY_OF
+from benchwright.core import ConfigError, is_secret_name, suggest
 
 _OWN = "nemo_evaluator_config"
-_TOP = ("defaults", "execution", "deployment", "target", "evaluation", "metadata", "export", "user")
+_TOP = (
+    "defaults", "execution", "deployment", "target", "evaluation", "metadata", "export", "user", "env_vars",
+    "auxiliary_deployments", "user_config_path",
+)  # fmt: skip
 _EVALUATION = (_OWN, "tasks", "env_vars", "overrides")
 _TASK = (
     "name", _OWN, "env_vars", "overrides", "container", "container_arch", "dataset_dir", "dataset_mount_path", "endpoint_type",
 )  # fmt: skip
 _NO_CONTAINER = ("container", "container_arch", "dataset_mount_path", "mounts", "extra_docker_args")
-_EXECUTION = ("output_dir", "type", "mode", "env_vars", "auto_export", *_NO_CONTAINER)
+_NO_CLUSTER = ("endpoint_readiness_timeout", "walltime", "num_instances")
+_EXECUTION = ("output_dir", "type", "mode", "env_vars", "auto_export", *_NO_CONTAINER, *_NO_CLUSTER)
 _MODES = ("parallel", "sequential")
+_RUN_CONFIG = ("target", "config", "metadata")
+"""What an override of all tasks may begin with, besides `evaluation.nemo_evaluator_config`."""
 
 
 class LauncherTask(Struct, frozen=True):
@@ -61,35 +71,35 @@ def read_launcher(source: str, document: Mapping[str, Any], pairs: Sequence[tupl
     """The tasks of a file. ConfigError names what is missing, not known, or not done here."""
     notes: list[str] = []
     _known(source, "", document, _TOP)
+    evaluation = _table(source, "evaluation", document.get("evaluation"))
+    tasks = [entry for _, entry in _entries(source, evaluation.get("tasks"))]
+    document = {**document, "evaluation": {**evaluation, "tasks": tasks}}
+    every, own, rest = _split(source, pairs, [task["name"] for task in tasks])
+    document = resolve_references(source, patch(source, document, rest))
     if "defaults" in document:
         notes.append(f"{source}: the defaults list is ignored; nothing is composed from other files")
     notes += [f"{source}: {key} is ignored" for key in ("export", "user") if key in document]
-    _deployment(source, document.get("deployment"))
+    _deployment(source, document)
+    _environment(source, "", document.get("env_vars"))
     evaluation = _table(source, "evaluation", document.get("evaluation"))
     _known(source, "evaluation", evaluation, _EVALUATION)
-    entries = _entries(source, evaluation.get("tasks"))
-    pairs, own = _split(source, pairs, entries)
     execution = _table(source, "execution", document.get("execution"))
-    for key in [key for key, _ in pairs if key.startswith("execution.")]:
-        value = dict(pairs)[key]
-        execution = {**execution, key.removeprefix("execution."): value}
-        pairs = [pair for pair in pairs if pair[0] != key]
-    at_once = _execution(source, execution, notes)
-    _environment(source, "evaluation", evaluation.get("env_vars"))
+    at_once = _execution(source, {"type": _composed(document, "execution"), **execution}, notes)
+    _environment(source, "evaluation.", evaluation.get("env_vars"))
     shared, more = _shared(source, document, evaluation)
-    above = override_layer(pairs, "-o") if pairs else None
-    tasks = []
-    for number, (name, entry) in enumerate(entries):
+    above = override_layer(every, "-o") if every else None
+    found_tasks = []
+    for number, (name, entry) in enumerate(_entries(source, evaluation.get("tasks"))):
         layer, found = _task_layer(source, number, name, entry, notes)
         notes += found
         overrides = [] if above is None else [above]
         if own.get(number):
             overrides.append(override_layer(own[number], "-o"))
-        tasks.append(LauncherTask(name, (*shared, layer), tuple(overrides)))
+        found_tasks.append(LauncherTask(name, (*shared, layer), tuple(overrides)))
     place = execution.get("output_dir")
     if place is not None and not isinstance(place, str):
         raise ConfigError(f"{source}: execution.output_dir is {place!r}; expected a folder")
-    return LauncherFile(tuple(tasks), place, at_once, tuple(dict.fromkeys((*more, *notes))))
+    return LauncherFile(tuple(found_tasks), place, at_once, tuple(dict.fromkeys((*more, *notes))))
 
 
 def _entries(source: str, tasks: Any) -> list[tuple[str, dict[str, Any]]]:
@@ -117,40 +127,58 @@ def _entries(source: str, tasks: Any) -> list[tuple[str, dict[str, Any]]]:
     return found
 
 
+_Pairs: TypeAlias = list[tuple[str, Any]]
+
+
 def _split(
-    source: str, pairs: Sequence[tuple[str, Any]], entries: Sequence[tuple[str, Any]]
-) -> tuple[list[tuple[str, Any]], dict[int, list[tuple[str, Any]]]]:
-    """Overrides of all tasks, and those of single ones by their number. Keys lose what leads to the run configuration."""
-    every: list[tuple[str, Any]] = []
-    own: dict[int, list[tuple[str, Any]]] = {}
-    names = [name for name, _ in entries]
+    source: str, pairs: Sequence[tuple[str, Any]], names: Sequence[str]
+) -> tuple[_Pairs, dict[int, _Pairs], _Pairs]:
+    """Overrides of all tasks, those of single ones by their number, and those of the file itself. Keys of the first two lose
+    what leads to the run configuration."""
+    every: _Pairs = []
+    own: dict[int, _Pairs] = {}
+    rest: _Pairs = []
     for key, value in pairs:
-        if key.startswith(f"evaluation.{_OWN}."):
-            every.append((key.removeprefix(f"evaluation.{_OWN}."), value))
-            continue
-        if not key.startswith("evaluation."):
+        if key.partition(".")[0] in _RUN_CONFIG:
             every.append((key, value))
-            continue
-        rest = key.removeprefix("evaluation.tasks.")
-        # Names of tasks may hold dots; the longest that fits is meant.
-        name = max(
-            (name for name in names if rest.startswith(f"{name}.")), key=len, default=rest.partition(".")[0]
-        )
-        chosen = [number for number, each in enumerate(names) if each == name]
-        if name.isdigit() and int(name) < len(names):
-            chosen = [int(name)]
-        if rest == key or not chosen:
-            raise ConfigError(
-                f"-o {key}: {source} has no task of that name.{suggest(name, names)} Tasks: {', '.join(names)}"
-            )
-        inner = rest.removeprefix(f"{name}.")
-        if not inner.startswith(f"{_OWN}."):
-            raise ConfigError(
-                f"-o {key}: expected evaluation.tasks.{name}.{_OWN}.config.… or .target.… after the task's name"
-            )
-        for number in chosen:
-            own.setdefault(number, []).append((inner.removeprefix(f"{_OWN}."), value))
-    return every, own
+        elif (inner := _inside(key, f"evaluation.{_OWN}", value)) is not None:
+            every += inner
+        elif not key.startswith("evaluation.tasks."):
+            rest.append((key, value))
+        else:
+            name, chosen = _chosen(source, key, names)
+            after = key.removeprefix(f"evaluation.tasks.{name}.")
+            for number in chosen:
+                inner = _inside(after, _OWN, value)
+                if inner is None:
+                    rest.append((f"evaluation.tasks.{number}.{after}", value))
+                else:
+                    own.setdefault(number, []).extend(inner)
+    return every, own, rest
+
+
+def _inside(key: str, table: str, value: Any) -> _Pairs | None:
+    """What an override sets inside a table; None if it is about something else."""
+    if key == table:
+        return list(value.items()) if isinstance(value, Mapping) else None
+    return [(key.removeprefix(f"{table}."), value)] if key.startswith(f"{table}.") else None
+
+
+def _chosen(source: str, key: str, names: Sequence[str]) -> tuple[str, list[int]]:
+    """What an override calls a task, and the numbers of the tasks that it means: by number, by name, or by the name after the
+    framework's. Names may hold dots; the longest that fits is meant."""
+    after = key.removeprefix("evaluation.tasks.")
+    name = after.partition(".")[0]
+    if name.isdigit() and int(name) < len(names):
+        return name, [int(name)]
+    name = max((name for name in names if after.startswith(f"{name}.")), key=len, default=name)
+    if found := [number for number, each in enumerate(names) if each == name]:
+        return name, found
+    ending = {each for each in names if each.endswith(f".{name}")}
+    if len(ending) == 1:
+        return name, [number for number, each in enumerate(names) if each in ending]
+    wrong = "several tasks whose names end so" if ending else "no task of that name"
+    raise ConfigError(f"-o {key}: {source} has {wrong}.{suggest(name, names)} Tasks: {', '.join(names)}")
 
 
 def _shared(
@@ -168,13 +196,15 @@ def _task_layer(
     source: str, number: int, name: str, entry: Mapping[str, Any], notes: list[str]
 ) -> tuple[Layer, tuple[str, ...]]:
     place = f"evaluation.tasks.{number}"
-    _environment(source, place, entry.get("env_vars"))
+    _environment(source, f"{place}.", entry.get("env_vars"))
     notes += [
         f"{source}: {place}.{key} is ignored: the evaluation runs in this process, in no container"
-        for key in (*_NO_CONTAINER, "dataset_dir", "endpoint_type")
+        for key in (*_NO_CONTAINER, "dataset_dir")
         if entry.get(key) is not None
     ]
     values = _config_values(source, f"{place}.{_OWN}", entry)
+    if entry.get("endpoint_type") is not None:
+        values.setdefault(KEY_OF["model_type"], entry["endpoint_type"])
     return read_layer("run config", f"{source}: {name}", values)
 
 
@@ -187,38 +217,63 @@ def _config_values(source: str, place: str, entry: Mapping[str, Any]) -> dict[Pa
     return values
 
 
-def _deployment(source: str, deployment: Any) -> None:
+def _composed(document: Mapping[str, Any], table: str) -> str | None:
+    """What the defaults list chooses for a table of the launcher's, such as `deployment: vllm`."""
+    chosen = document.get("defaults")
+    tables = [each for each in chosen if isinstance(each, Mapping)] if isinstance(chosen, list) else []
+    found = [each[table] for each in tables if table in each]
+    return str(found[-1]).partition("/")[0] if found else None
+
+
+def _deployment(source: str, document: Mapping[str, Any]) -> None:
+    deployment = document.get("deployment")
     kind = deployment.get("type") if isinstance(deployment, Mapping) else deployment
-    if kind not in (None, "none"):
-        raise ConfigError(
-            f"{source}: deployment is {kind!r}, and servers are not started here; start yours, give its address as "
-            "target.api_endpoint.url, and set deployment: none"
-        )
+    others = _table(source, "auxiliary_deployments", document.get("auxiliary_deployments"))
+    kinds = [kind or _composed(document, "deployment")]
+    kinds += [each.get("type", "none") if isinstance(each, Mapping) else each for each in others.values()]
+    for each in kinds:
+        if each not in (None, "none"):
+            raise ConfigError(
+                f"{source}: deployment is {each!r}, and servers are not started here; start yours, give its address as "
+                "target.api_endpoint.url, and set deployment: none"
+            )
 
 
 def _execution(source: str, execution: Mapping[str, Any], notes: list[str]) -> bool:
     _known(source, "execution", execution, _EXECUTION)
-    kind, mode = execution.get("type", "local"), execution.get("mode", "sequential")
+    kind, mode = execution.get("type") or "local", execution.get("mode", "sequential")
     if kind != "local":
         raise ConfigError(
             f"{source}: execution.type is {kind!r}; evaluations run on this machine: expected local"
         )
     if mode not in _MODES:
         raise ConfigError(f"{source}: execution.mode is {mode!r}; expected {' or '.join(_MODES)}")
-    _environment(source, "execution", execution.get("env_vars"))
-    ignored = [key for key in (*_NO_CONTAINER, "auto_export") if execution.get(key)]
+    _environment(source, "execution.", execution.get("env_vars"))
+    ignored = [key for key in (*_NO_CONTAINER, *_NO_CLUSTER, "auto_export") if execution.get(key)]
     notes += [f"{source}: execution.{key} is ignored" for key in ignored]
     return bool(mode == "parallel")
 
 
 def _environment(source: str, place: str, variables: Any) -> None:
-    """A container gets variables by name; a process has them already, under the names they have."""
-    for name, value in _table(source, f"{place}.env_vars", variables).items():
-        if value not in (None, name, f"${name}", f"host:{name}"):
-            raise ConfigError(  # the value is not repeated: it may be a key
-                f"{source}: {place}.env_vars.{name} gives the variable another value; export {name} before you start "
-                f"instead, and write {name}: {name}"
-            )
+    """A container gets its variables from the file. A process has those that were exported, so what the file says must be so:
+    a run that is resumed has no such file."""
+    for name, value in _table(source, f"{place}env_vars", variables).items():
+        kind, mark, text = str(value).partition(":")
+        if value in (None, name, f"${name}") or (kind in ("host", "runtime") and text == name):
+            continue
+        wanted = {"lit": text, "host": os.environ.get(text), "runtime": os.environ.get(text)}.get(kind)
+        if mark and wanted is not None and os.environ.get(name) == wanted:
+            continue
+        cure = (
+            f'export {name}="${text}"'
+            if kind in ("host", "runtime") and mark
+            else f"export {name} with its value"
+        )
+        if kind == "lit" and mark and not is_secret_name(name):
+            cure = f"export {shlex.quote(f'{name}={text}')}"
+        raise ConfigError(  # other values are not repeated: they may be keys
+            f"{source}: {place}env_vars.{name} gives the variable a value that it does not have here; before you start, {cure}"
+        )
 
 
 def _table(source: str, place: str, value: Any) -> dict[str, Any]:
@@ -231,9 +286,11 @@ def _table(source: str, place: str, value: Any) -> dict[str, Any]:
 
 def _known(source: str, place: str, table: Mapping[str, Any], names: Sequence[str]) -> None:
     for key in table:
-        if key == "pre_cmd":
+        if key in ("pre_cmd", "post_cmd"):
+            if not table[key]:
+                continue
             raise ConfigError(
-                f"{source}: {place}.pre_cmd: no command is run from a configuration; run it before"
+                f"{source}: {place}.{key}: no command is run from a configuration; run it yourself"
             )
         if key not in names:
             where = f"{place}.{key}" if place else key

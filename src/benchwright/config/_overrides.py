@@ -36,16 +36,17 @@ def read_override(text: str) -> tuple[str, Any]:
 
 
 def _pieces(text: str) -> Iterator[tuple[int, int]]:
-    """Where the pairs begin and end."""
+    """Where the pairs begin and end. Nothing between two commas is no pair: scripts join values that may be empty."""
     start = place = 0
     while place < len(text):
         if text[place] == ",":
-            yield start, place
+            if text[start:place].strip():
+                yield start, place
             start = place + 1
             place += 1
         else:
             place = _next(text, place, start)
-    if text[start:].strip() or not text.strip():
+    if text[start:].strip() or not text.strip(" ,"):
         yield start, len(text)
 
 
@@ -67,6 +68,22 @@ def _next(text: str, place: int, start: int) -> int:
 
 
 def _after_quote(text: str, place: int) -> int:
+    """The place after the quote that closes the one here. A value may open with a quote that nothing closes, if it is the
+    last: otherwise it would swallow the pairs after it."""
+    end = _closing(text, place)
+    if end is None and "," not in text[place:] and text[:place].rstrip().endswith("="):
+        end = len(text)
+    if end is None:
+        raise _broken(
+            "--overrides",
+            text,
+            place,
+            f"{text[place]} is never closed; close it, or put the whole value into quotes",
+        )
+    return end
+
+
+def _closing(text: str, place: int) -> int | None:
     quote, end = text[place], place + 1
     while end < len(text):
         if text[end] == "\\" and quote == '"':
@@ -77,9 +94,7 @@ def _after_quote(text: str, place: int) -> int:
             return end + 1
         else:
             end += 1
-    raise _broken(
-        "--overrides", text, place, f"{quote} is never closed; close it, or put the whole value into quotes"
-    )
+    return None
 
 
 def _after_bracket(text: str, place: int) -> int | None:
@@ -106,6 +121,8 @@ def _after_bracket(text: str, place: int) -> int | None:
 def _pair(flag: str, text: str, start: int, end: int) -> tuple[str, Any]:
     piece = text[start:end]
     key, equals, value = piece.partition("=")
+    if key.strip().startswith("~"):  # deletes a key, with or without its value
+        key, equals, value = key.strip()[1:], "=", "null"
     if not equals:
         raise _broken(
             flag,
@@ -114,8 +131,6 @@ def _pair(flag: str, text: str, start: int, end: int) -> tuple[str, Any]:
             f"{piece.strip()!r} has no '='; expected KEY=VALUE, as in config.params.limit_samples=10",
         )
     key = key.strip().lstrip("+")
-    if key.startswith("~"):
-        raise ConfigError(f"{flag}: {key} deletes a key; take its value back instead: {key[1:]}=null")
     if not key or not all(key.split(".")):
         raise _broken(flag, text, start, f"{key!r} is no key; expected one such as config.params.temperature")
     if not value.strip():
@@ -128,8 +143,8 @@ def _value(flag: str, text: str, place: int, written: str) -> Any:
     import yaml
 
     written = written.strip()
-    if written.startswith("{{"):
-        return written  # a template of some other program, which is a text here
+    if written.startswith("{{") or (written[0] in "\"'" and _closing(written, 0) is None):
+        return written  # a template of some other program, or a quote like any other character: a text
     try:
         value = yaml.safe_load(written)
     except yaml.YAMLError as error:

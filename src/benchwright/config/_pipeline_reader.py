@@ -9,7 +9,7 @@ from typing import Any
 from benchwright.config._pipeline import OwnStep, PipelineSettings, StepEntry
 from benchwright.config._pipeline_steps import STEP_SETTINGS, STEPS, PipelineStep
 from benchwright.config._servers import check_headers, without_references
-from benchwright.config._values import read_values
+from benchwright.config._values import as_switch, read_values
 from benchwright.core import ConfigError, JsonObject, is_secret_name, public_url, suggest, url_owner
 from benchwright.plugins import extension_point, find_plugins
 
@@ -100,7 +100,7 @@ class _Reader:
         """Short flags, or a list with what may stand next to it."""
         given = {str(key).replace("-", "_"): value for key, value in table.items() if value is not None}
         for name, why in _UNSUPPORTED.items():
-            if given.pop(name, None):
+            if _holds_something(given.pop(name, None)):
                 raise ConfigError(f"{self._where}: {name}: {why}")
         known = [*_SHORT, *_BESIDE_LIST]
         for name in given:
@@ -191,7 +191,7 @@ class _Reader:
     def _switch(
         self, name: str, given: Mapping[Any, object], *, default: bool = False, where: str | None = None
     ) -> bool:
-        value = given.get(name, default)
+        value = as_switch(given.get(name, default))
         if not isinstance(value, bool):
             raise ConfigError(f"{where or self._where}: {name} is {value!r}; expected true or false")
         return value
@@ -215,7 +215,7 @@ class _Reader:
         given = {key: value for key, value in config.items() if value is not None}
         place = where if short else f"{where} ({name})"
         flags = {setting: flag for flag, (of, setting) in _SHORT.items() if of == name} if short else {}
-        checked = read_values(place, given, STEP_SETTINGS[form], hints={}, written=flags)
+        checked = read_values(place, given, STEP_SETTINGS[form], hints={}, written=flags, lenient=True)
         if form.required and form.required not in checked:
             raise ConfigError(f"{place} needs {flags.get(form.required, form.required)}")
         _check(form, checked, place)
@@ -229,6 +229,13 @@ class _Reader:
             )
         config: JsonObject = {"version": str(getattr(step, "version", ""))}
         self.entries.append(StepEntry(name, config, f"python:{type(step).__module__}", OwnStep(step)))
+
+
+def _holds_something(value: object) -> bool:
+    """Whether a switch is on, or a table has an entry somewhere: configurations that were written out have empty ones."""
+    if isinstance(value, Mapping):
+        return any(_holds_something(each) for each in value.values())
+    return bool(as_switch(value))
 
 
 def _plugin(name: str, config: dict[str, Any], where: str, package: str) -> StepEntry:

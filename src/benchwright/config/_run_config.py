@@ -89,7 +89,10 @@ def read_layer(name: LayerName, source: str, values: Mapping[Path, Any]) -> tupl
     """A layer of checked values, and notes on what sets nothing."""
     found: dict[Path, Any] = {}
     records = {
-        ".".join(record): None for record in RECORDS for path in values if path[: len(record)] == record
+        ".".join(record): None
+        for record in RECORDS
+        for path, value in values.items()
+        if path[: len(record)] == record and value is not None
     }
     notes = [f"{source}: of an earlier run, and without effect: {', '.join(records)}"] if records else []
     for path, value in values.items():

@@ -93,9 +93,9 @@ def _tasks(found: LauncherFile, flags: Mapping[str, Any]) -> RunConfigs:
         if place is not None:
             folder = {KEY_OF["output_dir"]: str(Path(place) / _folder(label))}
             source = "--output-dir" if flags.get("output_dir") else "execution.output_dir"
-            layers.insert(
-                len(task.layers) + bool(flags.get("output_dir")), Layer("run config", folder, source)
-            )
+            typed_place = bool(flags.get("output_dir"))  # otherwise a task's own folder wins
+            at = len(task.layers) + (1 if typed_place else -1)
+            layers.insert(at, Layer("run config", folder, source))
         configs.append(config_of(layers, label=label, name=task.name))
     return RunConfigs(tuple(configs), True, found.at_once, found.notes)
 

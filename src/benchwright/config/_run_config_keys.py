@@ -14,6 +14,7 @@ from typing import Any, Final
 from benchwright.config._config_layers import Path
 from benchwright.config._run_settings import BY_NAME, RUN_SETTINGS
 from benchwright.config._setting import Setting
+from benchwright.config._values import in_kind
 from benchwright.core import MODEL_TYPES, ConfigError, is_secret_name, nearest, suggest
 
 TYPE: Final = ("config", "type")
@@ -69,6 +70,7 @@ BAKED_IN: Mapping[Path, str] = {
 
 RECORDS: tuple[Path, ...] = (
     ("command",), ("framework_name",), ("pkg_name",), ("git_hash",), ("settings",), ("config", "supported_endpoint_types"),
+    ("config", "required_capabilities"),
 )  # fmt: skip
 """What a `run_config.yml` also holds: it says how an earlier run was made, and sets nothing."""
 
@@ -194,9 +196,7 @@ def checked_value(where: str, path: Path, value: Any) -> Any:
         value = ",".join(map(str, value))
     setting = BY_NAME[name]
     try:
-        # YAML reads 1e-3 and quoted numbers as texts.
-        numeric = setting.kind in ("int", "number") and isinstance(value, str)
-        return setting.parse(value) if numeric else setting.check(value)
+        return setting.check(in_kind(setting, value))
     except ValueError as error:
         cure = ". Put it in quotes" if setting.kind == "text" and isinstance(value, int | float) else ""
         raise ConfigError(f"{where}: {key}: {error}{cure}") from None

@@ -171,7 +171,7 @@ class RunOptions:
     # Request bodies hold these in this order.
     temperature: float | LeftOut | None = _sent("sampling temperature", least=0, default=0.0, frequent=True)
     max_tokens: int | LeftOut | None = _sent("longest reply, in tokens", least=1, aliases=("max_new_tokens",), default=4096, frequent=True)
-    top_p: float | LeftOut | None = _sent("nucleus sampling", above=0, most=1, default=1.0)
+    top_p: float | LeftOut | None = _sent("nucleus sampling", least=0, most=1, default=1.0)
     stop: tuple[str, ...] | None = _sent("end the reply at this text; may be given again", metavar="TEXT")
     seed: int | LeftOut | None = _sent("sampling seed, sent with each request", tables=_MODELS_TOO)
     stream: bool | None = _sent("request streamed replies (gives times to the first token)", can_be_left_out=False, default=False,

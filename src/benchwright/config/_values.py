@@ -33,11 +33,12 @@ def read_values(
     hints: Mapping[str, str],
     near: Iterable[str] = (),
     written: Mapping[str, str] = MappingProxyType({}),
+    lenient: bool = False,
 ) -> dict[str, JsonValue]:
     """Checked values under their canonical names; `-` and `_` are the same in keys.
 
     `hints` says where keys that are misplaced here belong; `near` holds further names to suggest; `written`
-    has the names that the user wrote instead of some keys.
+    has the names that the user wrote instead of some keys; `lenient` takes what `in_kind` understands.
     """
     known: dict[str, Setting] = {}
     for setting in settings:
@@ -52,10 +53,37 @@ def read_values(
         if declared.name in checked:
             raise ConfigError(f"{where} sets {declared.name} twice, once as {key}; keep one of them")
         try:
-            checked[declared.name] = declared.check(value)
+            checked[declared.name] = declared.check(in_kind(declared, value) if lenient else value)
         except ValueError as error:
             raise ConfigError(f"{where} {written.get(key, key)}: {error}") from None
     return checked
+
+
+_SPELLED = {
+    "true": True,
+    "yes": True,
+    "on": True,
+    "1": True,
+    "false": False,
+    "no": False,
+    "off": False,
+    "0": False,
+}
+
+
+def in_kind(setting: Setting, value: Any) -> Any:
+    """A value that means the same in the setting's own type, as the older package reads it: 2.0 and "2" for 2, 1 and "true"
+    for true. YAML reads 1e-3 as a text."""
+    if setting.kind in ("int", "number") and isinstance(value, str):
+        return setting.parse(value)
+    if setting.kind == "int" and isinstance(value, float) and value.is_integer():
+        return int(value)
+    return as_switch(value) if setting.kind == "bool" else value
+
+
+def as_switch(value: Any) -> Any:
+    """True or false, also where it is spelled as a text or a number."""
+    return _SPELLED.get(str(value).lower(), value) if isinstance(value, str | int) else value
 
 
 def sub_table(file: Path, table: str, value: object) -> dict[str, object]:

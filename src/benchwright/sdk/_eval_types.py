@@ -21,7 +21,8 @@ def evaluation_target(written: str, file: ConfigFile | None, cwd: Path) -> str:
     if "." in framework:
         raise ConfigError(f"config.type is {written!r}; expected NAME or FRAMEWORK.NAME, with one dot")
     if framework == "bfcl":
-        for each in (name, f"bfcl_{name}"):
+        # A category is evaluated with the framework's defaults: calls as text.
+        for each in (name, f"bfcl_{name.removesuffix('_prompting')}_prompting"):
             if evaluation_of(each) is not None:
                 return each
         raise NotFoundError(

@@ -21,6 +21,7 @@ from benchwright.config import (
     EXTRA,
     EXTRA_NAMES,
     KEY_OF,
+    MODULE,
     RUN_CONFIG_KEYS,
     SHOWN_KEYS,
     ConfigFile,
@@ -31,6 +32,7 @@ from benchwright.config import (
     RunOptions,
     Setting,
     find_config,
+    leaves,
     pipeline_settings,
 )
 from benchwright.core import ConfigError, UsageError, canonical_json, suggest
@@ -226,7 +228,9 @@ def _framework() -> Layer:
 def _task(target: Target, file: ConfigFile | None) -> Layer:
     """What the benchmark and benchwright.toml declare."""
     spec = target.spec
-    declared: dict[tuple[str, ...], Any] = {(*EXTRA, name): value for name, value in spec.config.items()}
+    declared: dict[tuple[str, ...], Any] = dict(leaves(spec.config, EXTRA))
+    if target.nocode is None:
+        declared |= _repeated(spec)
     if isinstance(spec.dataset, str | Path):
         place = str(spec.dataset)
         declared[KEY_OF["dataset"]] = place if "://" in place else str(spec.base_dir / place)
@@ -242,6 +246,21 @@ def _task(target: Target, file: ConfigFile | None) -> Layer:
     configured = {KEY_OF[name]: value for name, value in target.defaults.items() if name in KEY_OF}
     where = "benchwright.toml" if file is None else file.path.name
     return Layer("task", {**declared, **configured}, spec.where, dict.fromkeys(configured, where))
+
+
+def _repeated(spec: BenchmarkSpec) -> dict[tuple[str, ...], Any]:
+    """What a complete configuration repeats of a benchmark, so that the configuration alone starts it again."""
+    found: dict[tuple[str, ...], Any] = {} if spec.source is None else {MODULE: str(spec.source)}
+    for path, name in BAKED_IN.items():
+        value = (
+            getattr(spec, name) if name else any(re.fullmatch(r"judge(_\d+)?", key) for key in spec.config)
+        )
+        if value and isinstance(value, str | Path | tuple | bool | dict):
+            plain = (
+                list(value) if isinstance(value, tuple) else str(value) if isinstance(value, Path) else value
+            )
+            found |= dict(leaves(plain, path)) if isinstance(plain, dict) else {path: plain}
+    return {**found, (*EXTRA, "requirements"): list(spec.requirements)}
 
 
 def _words(setting: Setting, value: Any) -> list[str]:
