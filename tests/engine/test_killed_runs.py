@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import benchwright
 import warm
 from benchwright.demo import DemoSettings, demo_server
 from waiting import PATIENCE_S, until
@@ -162,3 +163,38 @@ def test_a_run_killed_while_its_examples_load_can_be_resumed(
     assert child.returncode == 0, errors
     assert int(sent) == ROWS
     assert (workspace / "out" / "results.yml").exists()
+
+
+WRITTEN = """
+import os, sys, benchwright
+from benchwright import reports
+from benchwright.runs import _run_files
+
+def killed(*_, **__):
+    os.kill(os.getpid(), 9)
+
+_run_files.write_run_files = reports.write_load_files = killed
+place = {"workspace": sys.argv[3], "output_dir": sys.argv[4], "model_url": sys.argv[2], "model_id": "demo"}
+if sys.argv[5] == "run":
+    benchwright.run(sys.argv[1], limit=4, **place)
+else:
+    benchwright.perf(sys.argv[1], requests=4, server_metrics=False, **place)
+"""
+
+
+@pytest.mark.parametrize("command", ["run", "perf"])
+def test_what_is_killed_while_its_files_are_written_is_not_complete(
+    bench: Path, tmp_path: Path, command: str
+) -> None:
+    workspace = tmp_path / "w"
+    with demo_server(DemoSettings()) as server:
+        child = start(WRITTEN, bench, server.url, workspace, workspace / "out", command)
+        _, errors = child.communicate(timeout=PATIENCE_S)
+        assert child.returncode == -signal.SIGKILL, errors
+        assert query(workspace, "SELECT status FROM runs") == ["running"], "of a process that is gone"
+        sent = server.stats()["requests"]
+        if command == "run":
+            result = benchwright.resume(1, workspace=workspace)
+            assert (result.status, result.requests_sent) == ("completed", 0)
+            assert (workspace / "out" / "results.yml").exists()
+        assert server.stats()["requests"] == sent

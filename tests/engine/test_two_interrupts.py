@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import benchwright
 import warm
 from benchwright.demo import DemoSettings, demo_server
 from benchwright.engine._group import GRACE_S
@@ -145,3 +146,52 @@ def test_two_interrupts_end_any_run(tmp_path: Path, kind: str) -> None:
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout)["results"][0]["summary"]["outcomes"]["scored"] == 12
         assert server.stats()["requests"] == 12, f"{asked} replies were paid for, and each is asked for once"
+
+
+QUESTIONS = "question,answer\n" + "".join(f"What is {n} + 1?,{n + 1}\n" for n in range(60))
+
+
+def test_a_closed_terminal_costs_no_reply(tmp_path: Path) -> None:
+    """Neither the signal nor the bars that can no longer be drawn lose what is in flight."""
+    (tmp_path / "sums.csv").write_text(QUESTIONS, encoding="utf-8")
+    ours, terminal = os.openpty()
+    with demo_server(DemoSettings(ttft_ms=30)) as server:
+        child = warm.Popen(
+            [sys.executable, "-m", "benchwright", "run", "sums.csv", "--model-url", server.url, "--model-id", "demo",
+             "--parallelism", "4", "--output-dir", "out"],
+            cwd=tmp_path, stdin=terminal, stdout=terminal, stderr=terminal, start_new_session=True,
+            env={**os.environ, "TERM": "xterm"},
+        )  # fmt: skip
+        os.close(terminal)
+        until(lambda: int(str(server.stats()["requests"])) > 8)
+        os.close(ours)
+        child.send_signal(signal.SIGHUP)
+        assert child.wait(timeout=PATIENCE_S) == 130
+        assert (tmp_path / "out" / "results.yml").exists()
+        done = benchwright.resume("last", workspace=tmp_path)
+        assert (done.status, done.summary.outcomes["scored"]) == ("completed", 60)
+        assert server.stats()["requests"] == 60, "each is sent once"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_before_the_first_request_lets_the_command_clean_up(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    code = """
+import pathlib, time
+try:
+    pathlib.Path("loading").touch()
+    time.sleep(1000)
+finally:
+    pathlib.Path("loading").unlink()
+"""
+    (tmp_path / "bench.py").write_text(code, encoding="utf-8")
+    child = warm.Popen(
+        [sys.executable, "-m", "benchwright", "run", "bench.py"],
+        cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    until((tmp_path / "loading").exists)
+    child.send_signal(number)
+    _, errors = child.communicate(timeout=PATIENCE_S)
+    assert (child.returncode, errors) == (130, "error: interrupted\n")
+    assert not (tmp_path / "loading").exists()

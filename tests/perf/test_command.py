@@ -67,8 +67,14 @@ def done(folder: Path, *words: str, code: int = 0) -> dict[str, Any]:
         timeout=PATIENCE_S,
         check=False,
     )
-    assert found.returncode == code, found.stdout + found.stderr
     printed: dict[str, Any] = json.loads(found.stdout)
+    if code == 0 and any(
+        stage["client_health"]["verdict"] == "limit"
+        for result in printed["results"]
+        for stage in result["summary"]["stages"]
+    ):
+        code = 3  # a busy machine makes the client the limit, and then figures are not comparable
+    assert found.returncode == code, found.stdout + found.stderr
     return printed
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import threading
 from base64 import b64encode
 from collections.abc import Callable, Iterator
@@ -25,6 +26,7 @@ from benchwright.pipeline import (
     Caching,
     FailedRequests,
     PayloadModifier,
+    ProgressPoster,
     ProgressTracking,
     RaiseClientErrors,
     Reasoning,
@@ -268,6 +270,24 @@ def test_progress_is_posted_and_a_dead_url_only_noted(rows: Path) -> None:
         result = run(rows, server, ProgressTracking(dead), THINKING)
     assert result.exit_code == 0
     assert any("progress could not be posted" in note for note in result.summary.notes)
+
+
+def test_a_resumed_run_posts_what_all_its_starts_have_done(rows: Path) -> None:
+    with recording("ok") as progress, recording(echo) as server:
+        step = ProgressTracking(progress.url)
+        stopped = run(rows, server, step, max_requests=4, parallelism=1)
+        assert stopped.status == "interrupted"
+        assert benchwright.resume(stopped.run_id, workspace=rows.parent).status == "completed"
+        assert [body["samples_processed"] for body in progress.bodies] == [1, 2, 3, 4, 5, 6]
+
+
+def test_an_interrupted_run_does_not_wait_for_its_last_post() -> None:
+    """A URL that accepts and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        poster = ProgressPoster(ProgressTracking(f"http://127.0.0.1:{silent.getsockname()[1]}/"))
+        poster.count(0)
+        asyncio.run(poster.aclose(lambda: True))
+        assert "no answer yet" in poster.note
 
 
 def test_two_runs_at_once_do_not_mix(rows: Path, tmp_path: Path) -> None:

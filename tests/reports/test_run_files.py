@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -146,6 +147,17 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
         fail()
     assert path.read_bytes() == b"old"
     assert [p.name for p in tmp_path.iterdir()] == ["results.yml"]
+
+
+def test_what_a_killed_process_left_goes_with_the_next_file(tmp_path: Path) -> None:
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    left = tmp_path / f".results.yml.{gone.pid}.part"
+    others = [tmp_path / name for name in (".results.yml.1.part", f".more.results.yml.{gone.pid}.part")]
+    for path in (left, *others):
+        path.touch()
+    write_whole(tmp_path / "results.yml", b"new")
+    assert {path.name for path in tmp_path.iterdir()} == {"results.yml", *(path.name for path in others)}
 
 
 @pytest.mark.parametrize("older", [True, False])

@@ -15,7 +15,14 @@ import yaml
 
 from benchwright import RunResult, resume, run
 from benchwright.cli import main
-from benchwright.core import CallTimes, ModelReply, ModelRequest, RequestFailure, RunFile, TokenUsage
+from benchwright.core import (
+    CallTimes,
+    ModelReply,
+    ModelRequest,
+    RequestFailure,
+    RunFile,
+    TokenUsage,
+)
 from benchwright.endpoints import ScriptedEndpoint
 from benchwright.endpoints._scripted import ScriptedAnswer
 from benchwright.reports import EVAL_FILES
@@ -241,6 +248,34 @@ def test_the_first_exchanges_are_shown_with_their_replies() -> None:
     assert shown[0]["response"]["choices"][0]["message"]["content"] == "yes"
     assert shown[3]["response"]["error"]["code"] == 503
     assert "row 0: ü" in Path("out/report.html").read_text(encoding="utf-8")
+
+
+def test_a_signal_that_comes_when_all_is_done_leaves_no_mark(here: Path) -> None:
+    sent = 0
+
+    def until_the_last(request: ModelRequest) -> str:
+        nonlocal sent
+        sent += 1
+        if sent == 4:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return "yes"
+
+    assert evaluate(until_the_last).status == "completed"
+    assert not {name for name in MARKS if Path("out", name).exists()}
+
+
+def test_a_folder_never_holds_the_results_of_another_run(here: Path) -> None:
+    """A run may end without any, and then they would seem to be its own."""
+    evaluate("yes")
+    whole, seen = files(), []
+
+    def look(request: ModelRequest) -> str:
+        seen.append(files())
+        return "no"
+
+    evaluate(look, overwrite=True, cache=False)
+    assert seen == [{"run_config.yml"}] * 4
+    assert files() == whole
 
 
 def test_an_interrupted_run_leaves_all_files_and_a_mark_and_its_resumption_adds_up(here: Path) -> None:

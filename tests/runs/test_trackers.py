@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -45,11 +46,18 @@ class Broken(Kept):
         raise OSError("no room")
 
 
+class Hanging(Kept):
+    let_go: ClassVar[threading.Event]
+
+    def finished(self, run: JsonObject) -> None:
+        self.let_go.wait()
+
+
 @pytest.fixture
 def kept(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, JsonObject]]:
-    Kept.told = []
+    Kept.told, Hanging.let_go = [], threading.Event()
     monkeypatch.setattr(trackers, "_EVERY_S", 0.0)
-    made = {"kept": Kept, "broken": Broken}
+    made = {"kept": Kept, "broken": Broken, "hanging": Hanging}
     monkeypatch.setattr(trackers.TRACKER_PLUGINS, "find", made.get)
     return Kept.told
 
@@ -85,6 +93,22 @@ def test_a_tracker_that_fails_is_reported_and_stops_no_other(kept: list[Any], tm
     assert result.report_problems == ("tracker broken failed: OSError: no room",)
     assert result.exit_code == 1
     assert [event for event, _ in kept if event != "progress"] == ["started", "finished"]
+
+
+def test_a_tracker_that_hangs_holds_up_no_run(
+    kept: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trackers, "PATIENCE_S", 0.01)
+    result = benchwright.run(
+        right, endpoint=ScriptedEndpoint("B"), workspace=tmp_path, trackers=["kept", "hanging"]
+    )
+    (hanging,) = (each for each in threading.enumerate() if each.name == "benchwright-tracker")
+    assert hanging.daemon, "else the process would stay"
+    Hanging.let_go.set()
+    hanging.join()
+    assert (result.status, result.exit_code) == ("completed", 1)
+    assert "tracker hanging did not answer" in result.report_problems[0]
+    assert [event for event, _ in kept if event != "progress"] == ["started", "started", "finished"]
 
 
 def test_a_missing_tracker_is_refused_before_anything_is_sent(

@@ -6,6 +6,7 @@ import asyncio
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from backends import sqlite_only
@@ -127,7 +128,7 @@ def test_a_group_of_which_the_lease_is_lost_is_written_not_even_in_part(store: S
         writer = store.step_writer(run_id)
         waiting = [writer.append([score(index)]) for index in range(200)]
         with open_store(store.workspace) as second:
-            second.claim_run(run_id)
+            second.claim_run(run_id, force=True)
             for future in set(waiting):
                 with pytest.raises(RunOwnedError):
                     await future
@@ -154,6 +155,31 @@ def test_only_the_owner_may_record_or_end_a_run(store: Store) -> None:
             asyncio.run(write(store))
         other.finish_run(run_id, "canceled", summary=None)
     assert store.run(run_id).status == "canceled"
+
+
+def test_one_thread_does_not_take_the_run_of_another(store: Store) -> None:
+    run_id = new_run(store)
+    with (
+        open_store(store.workspace) as other,
+        pytest.raises(RunOwnedError, match="is being executed by process"),
+    ):
+        other.claim_run(run_id)
+
+
+def test_two_runs_at_once_do_not_write_into_one_folder(store: Store, tmp_path: Path) -> None:
+    def create(folder: Path) -> int:
+        return store.create_run(
+            name="b", target="b.py", model="m", folder=folder, settings={}, manifest={}
+        ).id
+
+    first = create(tmp_path / "out")
+    with pytest.raises(RunOwnedError, match=f"run {first}.* choose another --output-dir"):
+        create(tmp_path / "out")
+    store.finish_run(first, "completed", summary={})
+    second = create(tmp_path / "out")
+    with pytest.raises(RunOwnedError, match=f"run {second}.* choose another --output-dir"):
+        store.claim_run(first)
+    assert [run.id for run in store.runs()] == [second, first], "one that was refused leaves no trace"
 
 
 def test_a_run_whose_store_was_closed_is_free(store: Store) -> None:

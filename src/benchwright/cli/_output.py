@@ -1,8 +1,9 @@
 """Results go to standard output, progress and errors to standard error. With --json, standard output holds JSON only,
-whatever the user's code prints. A closed pipe ends the printing, not the command."""
+whatever the user's code prints. A closed pipe or terminal ends the printing, not the command."""
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -81,8 +82,12 @@ class Output:
         folded = self._result.isatty() or "COLUMNS" in os.environ
         width = None if folded else _PIPE_WIDTH
         console = Console(file=self._result, width=width, highlight=False, markup=False, emoji=False)
-        with console.capture() as captured:  # rich would end the process on a closed pipe
-            console.print(_Shown(renderable))
+        try:
+            with console.capture() as captured:  # rich would end the process on a closed pipe
+                console.print(_Shown(renderable))
+        except OSError as error:  # it writes an empty text to terminals all the same
+            _leave(self._result, error)
+            return
         text = captured.get()
         if not self._result.isatty():  # cells are padded with spaces that only a terminal needs
             text = "\n".join(line.rstrip() for line in text.split("\n"))
@@ -107,8 +112,8 @@ class Output:
             for text in texts:
                 self._result.write(shown(text) if watched else text)
             self._result.flush()
-        except BrokenPipeError:
-            _leave(self._result)
+        except OSError as error:
+            _leave(self._result, error)
 
     def note(self, text: str) -> None:
         """Write a remark to standard error."""
@@ -131,8 +136,8 @@ class Output:
         try:
             stream.write(text)
             stream.flush()
-        except BrokenPipeError:
-            _leave(stream)
+        except OSError as error:
+            _leave(stream, error)
 
 
 class _Shown:
@@ -165,8 +170,11 @@ def _moved(stdout: TextIO, elsewhere: TextIO) -> TextIO | None:
     return open(moved, "w", encoding=stdout.encoding, errors="replace")
 
 
-def _leave(stream: TextIO) -> None:
-    """Discard what is still written: Python flushes once more when it ends, and would report an error."""
+def _leave(stream: TextIO, error: OSError) -> None:
+    """The reader has gone: discard what is still written, because Python flushes once more when it ends, and would report an
+    error. Raises the error if it is another one, such as a full disk."""
+    if not isinstance(error, BrokenPipeError) and error.errno != errno.EIO:  # EIO: a closed terminal
+        raise error
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 

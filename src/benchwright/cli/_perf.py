@@ -7,7 +7,7 @@ import sys
 import time
 from argparse import Namespace
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
 from benchwright.cli._flags import add_flags, add_run_flags, given, name_configuration
@@ -242,8 +242,9 @@ class LiveLine:
         """Remove the line."""
         if self._drawn:
             self._drawn = False
-            self._stream.write("\r\x1b[K")
-            self._stream.flush()
+            with suppress(OSError):
+                self._stream.write("\r\x1b[K")
+                self._stream.flush()
 
 
 class LogLines:

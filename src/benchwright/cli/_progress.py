@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
@@ -108,9 +108,18 @@ class BarWatcher:
     def __init__(self) -> None:
         self._bar: Any = None
         self._tasks: dict[int, Any] = {}
+        self._gone = False
 
     def show(self, progress: Progress) -> None:
         """Draw. Called some eight times a second, so rich needs no thread of its own."""
+        if self._gone:
+            return
+        try:
+            self._draw(progress)
+        except OSError:  # the terminal has gone; the run continues
+            self._gone, self._bar = True, None
+
+    def _draw(self, progress: Progress) -> None:
         from benchwright.core import shown
 
         if progress.phase == "done":
@@ -143,7 +152,8 @@ class BarWatcher:
     def close(self) -> None:
         """Remove all bars; the next update draws those that are needed."""
         if self._bar is not None:
-            self._bar.stop()
+            with suppress(OSError):
+                self._bar.stop()
             self._bar = None
             self._tasks.clear()
 

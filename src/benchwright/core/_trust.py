@@ -79,6 +79,7 @@ def replacing(path: Path) -> Iterator[Path]:
     """
     # The process id: two processes that write the same file must not share the half-written one.
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    _remove_left(path)
     try:
         # Prompts and replies are nobody else's business, whatever the folder is like.
         os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT, 0o600))
@@ -88,6 +89,26 @@ def replacing(path: Path) -> Iterator[Path]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _remove_left(path: Path) -> None:
+    """Take away what a killed process has left of the same file."""
+    start, end = f".{path.name}.", ".part"
+    for name in os.listdir(path.parent):
+        if name.startswith(start) and name.endswith(end):
+            number = name[len(start) : -len(end)]
+            if number.isascii() and number.isdigit() and not _lives(int(number)):
+                path.with_name(name).unlink(missing_ok=True)
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        pass
+    return True
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -95,6 +95,7 @@ class StopAtOnce(BaseException):
     """Raised inside a worker by the second Ctrl-C: its code, or a scorer's, does not return to the event loop."""
 
 
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _QUICK_SWITCH_S = 0.0001
 _stopped_twice = False
 
@@ -119,17 +120,21 @@ class RunGroup:
         self._refused: dict[str, set[str]] = {}
         self._meters: dict[str, CostMeter] = {}
         self.interrupted = False
-        """Whether Ctrl-C or SIGTERM has come: then nothing more begins."""
+        """Whether Ctrl-C, SIGTERM or SIGHUP has come: then nothing more begins."""
         self.signal = ""
         """The name of the first signal; empty while there is none, or where the caller interrupted."""
 
     @contextmanager
     def open(self) -> Iterator[None]:
-        """Handle Ctrl-C and SIGTERM from here on: a loop has one handler per signal, however many runs listen."""
+        """Handle Ctrl-C, SIGTERM and a closed terminal from here on: a loop has one handler per signal, however many runs
+        listen."""
         self._loop = loop = asyncio.get_running_loop()
         handled = []
+        before = {number: signal.getsignal(number) for number in _SIGNALS}
         switch = sys.getswitchinterval()
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in _SIGNALS:
+            if number == signal.SIGHUP and before[number] is signal.SIG_IGN:  # by nohup
+                continue
             try:
                 loop.add_signal_handler(number, self._reported)
                 # The loop learns of signals by a pipe, so Python's own handler is free for what cannot wait for it.
@@ -148,6 +153,8 @@ class RunGroup:
             sys.setswitchinterval(switch)
             for number in handled:
                 loop.remove_signal_handler(number)
+                with suppress(TypeError):  # of a handler that is not Python's
+                    signal.signal(number, before[number])
             for limiter in self._limiters.values():
                 limiter.close()
 

@@ -15,6 +15,7 @@ from msgspec import Struct
 from benchwright.core import (
     JsonObject,
     Outcome,
+    RunStatus,
     RunSummary,
     SampleRecord,
     UsageError,
@@ -60,6 +61,10 @@ class Performed(Struct, frozen=True):
 
     summary: RunSummary
     """The numbers of everything recorded so far."""
+    status: RunStatus
+    """What the run is once its files are written."""
+    error: str | None
+    """Why it is not complete."""
     cause: StopCause | None
     """Why it stopped early, if it did."""
     reason: str
@@ -89,7 +94,7 @@ async def perform(
     group: RunGroup | None = None,
     label: str | None = None,
 ) -> Performed:
-    """Execute a run that this process owns, and record its end.
+    """Execute a run that this process owns, and record its end and its figures. Its status is the caller's to record.
 
     An `endpoint` given here is the caller's to close; otherwise the settings say which one to open. Runs of one
     `group` may be under way at once; without one the run handles signals itself. Watchers know it by `label`.
@@ -163,7 +168,7 @@ class _UnderWay:
             if ours:
                 stack.push_async_callback(endpoint.aclose)
             if self._pipeline is not None:
-                stack.push_async_callback(self._pipeline.aclose)
+                stack.push_async_callback(self._pipeline.aclose, context.stop)
             writer = self._store.step_writer(self._run.id)
             stack.push_async_callback(writer.close)
             journal = context.journal = RunJournal(self._store, self._run.id, writer)
@@ -227,7 +232,7 @@ class _UnderWay:
         )  # fmt: skip
         return RunParts(
             worker,
-            worker.do if self._pipeline is None else self._pipeline.counted(worker.do),
+            worker.do if self._pipeline is None else self._pipeline.counted(worker.do, context.progress),
             feed,
             journal,
             endpoint,
@@ -241,16 +246,19 @@ class _UnderWay:
         return ledger if self._pipeline is None else self._pipeline.ledger(ledger, self._context.stop)
 
     def end(self) -> Performed:
-        """Sum up what is on record, and record how the run ended."""
+        """Sum up what is on record, and record it. Whoever writes the files records afterwards how the run ended."""
         stop, progress, ledger = self._context.stop, self._context.progress, self._context.ledger
         # A failure of the model or of the scorer says more, so it goes first.
         failure = progress.commonest_failure or self._unread
         self._show("summing up")
         summary = self._summary()
-        _record_end(self._store, self._run, summary, stop, failure)
+        self._store.record_end(self._run.id, summary.to_json())
+        status, error = _ended_as(summary, stop, failure)
         self._show("done")
         return Performed(
             summary=summary,
+            status=status,
+            error=error,
             cause=stop.cause,
             reason=stop.reason,
             first_failure=failure,
@@ -411,11 +419,9 @@ async def _record_unreadable(prepared: Prepared, store: Store, run_id: int, writ
     return reasons[0]
 
 
-def _record_end(store: Store, run: RunRecord, summary: RunSummary, stop: Stop, failure: str) -> None:
-    nothing_usable = summary.evaluated > 0 and summary.failed == summary.evaluated
-    if nothing_usable:
-        store.finish_run(run.id, "failed", summary=summary.to_json(), error=failure or stop.reason)
-    elif summary.partial:
-        store.finish_run(run.id, "interrupted", summary=summary.to_json(), error=stop.reason or None)
-    else:
-        store.finish_run(run.id, "completed", summary=summary.to_json())
+def _ended_as(summary: RunSummary, stop: Stop, failure: str) -> tuple[RunStatus, str | None]:
+    if summary.evaluated > 0 and summary.failed == summary.evaluated:
+        return "failed", failure or stop.reason
+    if summary.partial:
+        return "interrupted", stop.reason or None
+    return "completed", None

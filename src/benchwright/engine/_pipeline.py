@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from benchwright.engine._calls import Ledger, RequestIdentity, SampleCalls
     from benchwright.engine._execute import Doing
     from benchwright.engine._feed import WorkItem
+    from benchwright.engine._progress import Progress
     from benchwright.engine._stop import Stop
     from benchwright.engine._worker import OpenSample
 
@@ -53,8 +53,8 @@ class RunPipeline:
             return ledger
         return PipelinedCalls(ledger, self._endpoint, self._stops, stop)
 
-    def counted(self, do: Doing) -> Doing:
-        """The work on a sample, counted where progress is posted."""
+    def counted(self, do: Doing, progress: Progress) -> Doing:
+        """The work on a sample, counted where progress is posted, after those of earlier starts."""
         poster = self._poster
         if poster is None:
             return do
@@ -62,17 +62,17 @@ class RunPipeline:
         async def counting(item: WorkItem) -> SampleRecord | OpenSample:
             record = await do(item)
             if isinstance(record, SampleRecord):
-                poster.count()
+                poster.count(progress.recorded)
             return record
 
         return counting
 
-    async def aclose(self) -> None:
-        """Finish the log and the posts. The endpoint is closed by whoever opened it."""
+    async def aclose(self, stop: Stop) -> None:
+        """Finish the log and the posts; no interrupted run waits for them. The endpoint is closed by whoever opened it."""
         if self._endpoint is not None:
             self._endpoint.close_log()
         if self._poster is not None:
-            await asyncio.to_thread(self._poster.close)
+            await self._poster.aclose(lambda: stop.cause == "interrupted")
 
     @property
     def notes(self) -> list[str]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from base64 import b64encode
 from collections import deque
+from collections.abc import Callable
 from urllib.parse import unquote
 
 from benchwright.config import ProgressTracking, resolve_headers
@@ -14,6 +16,8 @@ from benchwright.core import encode_json, public_url, redact, url_owner
 _TIMEOUT_S = 5.0
 _LAST_S = 5.0
 """How long the end of a run may wait for the last post."""
+_LOOK_S = 0.005
+"""Seconds between two looks at whether it has gone."""
 _MOST_WAITING = 64
 """Posts that wait for a slow URL; the oldest go, for the newest says more."""
 
@@ -31,7 +35,7 @@ class ProgressPoster:
         self._every: int = step.value("progress_tracking_interval")
         self._every_s: float | None = step.progress_tracking_interval_seconds
         self._waiting: deque[int] = deque(maxlen=_MOST_WAITING)
-        self._done = 0
+        self._done = self._total = 0
         self._posted_at = time.monotonic()
         self._closing = False
         self._changed = threading.Condition()
@@ -39,23 +43,30 @@ class ProgressPoster:
         self.note = ""
         """What went wrong, if anything did."""
 
-    def count(self) -> None:
-        """One more sample is done."""
-        self._done = done = self._done + 1
+    def count(self, recorded: int) -> None:
+        """One more sample is done, besides those that earlier starts of the run have recorded."""
+        self._done += 1
+        self._total = self._done + recorded
         late = self._every_s is not None and time.monotonic() - self._posted_at >= self._every_s
-        if done % self._every == 0 or late:
+        if self._done % self._every == 0 or late:
             self._posted_at = time.monotonic()
-            self._put(done)
+            self._put(self._total)
 
-    def close(self) -> None:
-        """Post the last number, and wait a moment for it."""
+    async def aclose(self, hurried: Callable[[], bool]) -> None:
+        """Post the last number, and wait a moment for it, unless somebody is in a hurry."""
         if self._done and self._done % self._every:
-            self._put(self._done)
+            self._put(self._total)
         with self._changed:
             self._closing = True
             self._changed.notify()
-        if self._thread is not None:
-            self._thread.join(_LAST_S)
+        thread = self._thread
+        deadline = time.monotonic() + _LAST_S
+        # No waiting in a thread: the event loop could not end before it.
+        while thread is not None and thread.is_alive():
+            if hurried() or time.monotonic() > deadline:
+                self._failed("the last number has no answer yet")
+                return
+            await asyncio.sleep(_LOOK_S)
 
     def _put(self, done: int) -> None:
         with self._changed:

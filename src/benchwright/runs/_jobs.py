@@ -122,7 +122,7 @@ async def _perform(
 
         watcher = tracking = RunTracking(store, run.id, prepared.settings.trackers, watcher)
     try:
-        with first_files(store, run, prepared, group):
+        with first_files(store, run, prepared, group, resuming=job.resuming):
             performed = await perform(
                 prepared, store, run,
                 resuming=job.resuming, watcher=watcher, endpoint=endpoint, group=group, label=job.label,
@@ -131,6 +131,8 @@ async def _perform(
         problems = await asyncio.to_thread(
             last_files, store.workspace, run.id, performed, prepared, group.signal
         )
+        # Not before: a run that was killed while its files were written is not complete.
+        store.finish_run(run.id, performed.status, summary=performed.summary.to_json(), error=performed.error)
         if tracking is not None:
             problems += await tracking.finished()
     except BaseException:
@@ -156,12 +158,13 @@ def owned(store: Store, run: RunRecord, otherwise: RunStatus) -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        if store.run(run.id).status == "running":
+        current = store.run(run.id)
+        if current.status == "running":
             text = str(error) if isinstance(error, BenchwrightError) else f"{type(error).__name__}: {error}"
             failed = isinstance(error, Exception) and not isinstance(error, InterruptedRunError)
             status = otherwise if failed else "interrupted"
             with suppress(RunOwnedError):  # taken over: its end is another process's to record
-                store.finish_run(run.id, status, summary=run.summary, error=text)
+                store.finish_run(run.id, status, summary=current.summary, error=text)
         raise
 
 

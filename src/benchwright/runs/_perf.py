@@ -297,10 +297,11 @@ def _perform(store: Store, ready: _Ready, watcher: LoadWatcher | None) -> LoadRe
     why = _WHY.get(cause or "", "")
     if status == "failed":
         why = why or "every request failed"
-    store.finish_run(run.id, status, summary=summary.to_json(), error=why or None)
-    run = store.run(run.id)
+    run = store.record_end(run.id, summary.to_json())
+    run = replace_struct(run, status=status, error=why or None)
     view = load_details(run, summary, stopped_because=why, events=store.events(run.id))
     write_load_files(view, requests, format=ready.format)
+    store.finish_run(run.id, status, summary=summary.to_json(), error=why or None)
     return LoadResult(
         run_id=run.id,
         name=run.name,

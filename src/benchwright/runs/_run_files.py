@@ -7,10 +7,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from benchwright.benchmarks import RecordedSample
 from benchwright.core import (
     BenchwrightError,
     Outcome,
+    RunFile,
     UsageError,
     decode_score,
     load_json,
@@ -48,9 +51,14 @@ def make_folder(folder: Path) -> None:
 
 
 @contextmanager
-def first_files(store: Store, run: RunRecord, prepared: Prepared, group: RunGroup) -> Iterator[None]:
+def first_files(
+    store: Store, run: RunRecord, prepared: Prepared, group: RunGroup, *, resuming: bool
+) -> Iterator[None]:
     """Write what is known before the first request: it is on record whatever happens. The requests are sent inside."""
     make_folder(run.folder)
+    if not resuming:  # results of a run that had the folder before are none of this one, however it ends
+        for name in RunFile:
+            (run.folder / name).unlink(missing_ok=True)
     details = benchmark_details(run)
     write_run_config(details)
     if EVAL_REPORT not in (prepared.settings.reports or ()):
@@ -74,8 +82,8 @@ def _mark_of(performed: Performed, signal: str) -> EvalMark | None:
     """Why a start ended early, where its folder says so."""
     from benchwright.reports import EvalMark
 
-    if performed.cause == "interrupted":
-        return EvalMark("interrupted", signal)
+    if performed.cause == "interrupted":  # a signal may come when all is done
+        return EvalMark("interrupted", signal) if performed.summary.partial else None
     summary = performed.summary
     hopeless = summary.failed == summary.evaluated or performed.cause in (
         "hopeless",
@@ -94,7 +102,8 @@ def last_files(
     """Write all files of a run whose start has ended, by the named signal if any. Returns what went wrong with reports of
     installed packages."""
     with open_store(workspace) as store:
-        run, reports = store.run(run_id), prepared.settings.reports or ()
+        run = replace(store.run(run_id), status=performed.status, error=performed.error)
+        reports = prepared.settings.reports or ()
         details, samples, summary = benchmark_details(run), RunSamples(store, run), performed.summary
         # First: who finds results.yml finds the others too.
         if prepared.spec.write_files is not None:

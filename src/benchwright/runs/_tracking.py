@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 
 from benchwright.core import JsonObject
-from benchwright.engine import Progress, Watcher
+from benchwright.engine import Progress, Watcher, stopped_twice
 from benchwright.reports import Tracking, benchmark_details
 from benchwright.store import Store
 
@@ -30,7 +30,7 @@ class RunTracking:
 
     async def finished(self) -> list[str]:
         """The run has ended. Returns what went wrong with trackers; others work on while this waits for them."""
-        return await asyncio.to_thread(self._tracking.finished, self._run())
+        return await asyncio.to_thread(self._tracking.finished, self._run(), stopped_twice)
 
     def abandon(self) -> None:
         """The run failed before its end."""

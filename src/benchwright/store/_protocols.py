@@ -43,6 +43,10 @@ class RunStore(Protocol):
     def restart_run(self, run_id: int) -> RunRecord:
         """Begin to work on a claimed run once more. Until then it keeps its end, its duration and its starts."""
 
+    def record_end(self, run_id: int, summary: JsonObject) -> RunRecord:
+        """Record the time and the figures of a run that has ended. It stays `running`, and this process's, until its files
+        are written: a run that is killed meanwhile has an end and can be resumed."""
+
     def finish_run(
         self, run_id: int, status: RunStatus, *, summary: JsonObject | None, error: str | None = None
     ) -> None:

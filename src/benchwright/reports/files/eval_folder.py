@@ -95,10 +95,11 @@ class EvalFile(Struct, frozen=True):
 
 def start_eval_folder(run: EvalRun) -> list[Path]:
     """Before the first request of a start: take away what the last one left, and write what is known by now."""
+    first = run.start == 0  # then everything is of another run that had the folder
     for file in EVAL_FILES:
-        if file.when != "end":
-            (run.folder / file.name).unlink(missing_ok=True)
-    if run.start == 0:  # of another run that had the folder
+        if file.when != "end" or first:
+            _path(file, run).unlink(missing_ok=True)
+    if first:
         for path in (run.folder / RUN_TIMES).glob("runtime_*.json"):
             path.unlink()
     return _write("start", run)
@@ -121,12 +122,11 @@ def mark_eval_folder(run: EvalRun, mark: EvalMark) -> list[Path]:
 
 
 def _write(when: When, run: EvalRun, files: Iterable[EvalFile] | None = None) -> list[Path]:
-    name, written = safe_name(run.details.run.name), []
+    written = []
     for file in EVAL_FILES if files is None else files:
         if file.when != when:
             continue
-        content = file.content(run)
-        path = run.folder / file.name.format(name=name, start=run.start)
+        content, path = file.content(run), _path(file, run)
         if content is None:
             path.unlink(missing_ok=True)  # of another run that had the folder
             continue
@@ -138,6 +138,10 @@ def _write(when: When, run: EvalRun, files: Iterable[EvalFile] | None = None) ->
                 lines.writelines(content)
         written.append(path)
     return written
+
+
+def _path(file: EvalFile, run: EvalRun) -> Path:
+    return run.folder / file.name.format(name=safe_name(run.details.run.name), start=run.start)
 
 
 def _metadata(run: EvalRun) -> bytes | None:

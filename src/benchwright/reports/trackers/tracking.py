@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from importlib.util import find_spec
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any, Protocol, TypeAlias
 
 from benchwright.core import JsonObject, UsageError, redact, suggest
@@ -15,6 +16,10 @@ from benchwright.plugins import Registry
 
 _EVERY_S = 2.0
 """Seconds between two reports of progress."""
+PATIENCE_S = 60.0
+"""Seconds that the end of a run waits for its trackers."""
+_LOOK_S = 0.05
+"""Seconds between two looks at whether somebody is in a hurry."""
 
 
 class Tracker(Protocol):
@@ -70,13 +75,17 @@ class Tracking:
 
     def __init__(self, names: Sequence[str]) -> None:
         self._trackers = {name: find_tracker(name)() for name in names}
-        self._thread = ThreadPoolExecutor(1, "benchwright-tracker")
+        self._waiting: SimpleQueue[tuple[str, JsonObject] | None] = SimpleQueue()
+        # A daemon: no process stays because the library of a tracker hangs.
+        self._thread = Thread(target=self._tell_all, name="benchwright-tracker", daemon=True)
+        self._busy_with = ""
         self._told = time.monotonic()
         self._problems: list[str] = []
 
     def started(self, run: JsonObject) -> None:
         """The run begins."""
-        self._thread.submit(self._tell, "started", run)
+        self._waiting.put(("started", run))
+        self._thread.start()
 
     def progress(self, done: int, total: int, failed: int) -> None:
         """Called as often as one likes."""
@@ -84,24 +93,38 @@ class Tracking:
         if now - self._told >= _EVERY_S:
             self._told = now
             counts: JsonObject = {"done": done, "total": total, "failed": failed}
-            self._thread.submit(self._tell, "progress", counts)
+            self._waiting.put(("progress", counts))
 
-    def finished(self, run: JsonObject) -> list[str]:
-        """The run has ended. Waits for the trackers, and returns what went wrong, one text for each that failed."""
-        self._thread.submit(self._tell, "finished", run)
-        self._thread.shutdown()
+    def finished(self, run: JsonObject, hurried: Callable[[], bool] = lambda: False) -> list[str]:
+        """The run has ended. Waits for the trackers, but not for one that hangs, nor once somebody is in a hurry. Returns what
+        went wrong, one text for each that failed."""
+        self._waiting.put(("finished", run))
+        self._waiting.put(None)
+        deadline = time.monotonic() + PATIENCE_S
+        while self._thread.is_alive() and time.monotonic() < deadline and not hurried():
+            self._thread.join(_LOOK_S)
+        if self._thread.is_alive():
+            self._problems.append(
+                f"tracker {self._busy_with} did not answer, and was left alone; it may lack the end of the run"
+            )
         return self._problems
 
     def abandon(self) -> None:
         """The run failed before its end: let go of the thread."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        self._trackers = {}
+        self._waiting.put(None)
+
+    def _tell_all(self) -> None:
+        while (told := self._waiting.get()) is not None:
+            self._tell(*told)
 
     def _tell(self, event: str, what: JsonObject) -> None:
         for name, tracker in list(self._trackers.items()):
+            self._busy_with = name
             try:
                 getattr(tracker, event)(what)
             except Exception as error:  # a library of somebody else's may raise anything
-                del self._trackers[name]
+                self._trackers.pop(name, None)
                 self._problems.append(redact(f"tracker {name} failed: {type(error).__name__}: {error}"))
 
 

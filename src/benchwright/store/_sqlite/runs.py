@@ -86,6 +86,7 @@ class Runs(Connected):
             if status != "queued":
                 begin_work(connection, run_id, now)
             place = folder if folder is not None else self.workspace.run_folder(run_id, name)
+            self._refuse_shared(run_id, str(place))
             connection.execute(
                 "UPDATE runs SET folder = ?, lease = ? WHERE id = ?",
                 (str(place), self._new_lease(run_id).token, run_id),
@@ -153,7 +154,7 @@ class Runs(Connected):
         """
         with self._transaction() as connection:
             row = connection.execute(
-                "SELECT owner, heartbeat, kind FROM runs WHERE id = ?", (run_id,)
+                "SELECT owner, heartbeat, kind, lease, folder FROM runs WHERE id = ?", (run_id,)
             ).fetchone()
             if row is None:
                 raise self._no_such_run(str(run_id))
@@ -168,12 +169,13 @@ class Runs(Connected):
                 )
             if row[2] != RunKind.BENCHMARK:
                 raise UsageError(f"run {run_id} is {kind_title(row[2])}")
-            owner = Owner.from_text(row[0]) if row[0] else None
-            if owner is not None and owner != this_process() and owner.alive(row[1]) and not force:
+            owner = live_owner(row[0], row[1], row[3])
+            if owner is not None and not force:
                 raise RunOwnedError(
                     f"run {run_id} is being executed by process {owner.pid} on {owner.host}. "
                     f"Wait for it, or stop it first (kill -INT {owner.pid})."
                 )
+            self._refuse_shared(run_id, row[4])
             end_work(connection, run_id, None)
             connection.execute(
                 "UPDATE runs SET status = 'running', owner = ?, heartbeat = ?, lease = ?, error = NULL WHERE id = ?",
@@ -181,6 +183,20 @@ class Runs(Connected):
             )
             self._event(run_id, "run.resumed", "resumed")
         return self.run(run_id)
+
+    def _refuse_shared(self, run_id: int, folder: str) -> None:
+        """Two runs at once would leave the files of both in one folder."""
+        found = self._connection.execute(
+            "SELECT id, owner, heartbeat, lease FROM runs WHERE folder = ? AND id != ? AND owner IS NOT NULL",
+            (folder, run_id),
+        )
+        for other, *held in found:
+            owner = live_owner(*held)
+            if owner is not None:
+                raise RunOwnedError(
+                    f"run {other}, which process {owner.pid} on {owner.host} executes, writes its files into {folder}. Wait "
+                    "for it, or choose another --output-dir"
+                )
 
     def heartbeat(self, run_id: int) -> None:
         """Show other hosts that the owner is alive. A run that was taken over gets no heartbeat: its next record is refused."""
@@ -204,6 +220,18 @@ class Runs(Connected):
     def update_settings(self, run_id: int, settings: JsonObject) -> None:
         """Replace the frozen settings, when a resume changes budgets or parallelism."""
         self._update(run_id, "settings = ?", encode_json(settings))
+
+    def record_end(self, run_id: int, summary: JsonObject) -> RunRecord:
+        """Record the end and the figures of a run that this store owns, without its status and without releasing it."""
+        with self._transaction() as connection:
+            self._check_held(run_id)
+            end = end_of_run(database_of(connection), run_id)
+            end_work(connection, run_id, end)
+            connection.execute(
+                "UPDATE runs SET summary = ?, finished_at = coalesce(finished_at, ?) WHERE id = ?",
+                (storable_json(encode_json(summary)), end, run_id),
+            )
+        return self.run(run_id)
 
     def finish_run(
         self, run_id: int, status: RunStatus, *, summary: JsonObject | None, error: str | None = None
