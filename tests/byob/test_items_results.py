@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.byob.eval_command import run_eval
 
 from benchwright import BenchmarkError, ScorerInput, run
-from benchwright.cli import main
 from benchwright.core import ModelRequest, RequestFailure
 from benchwright.demo import DemoSettings, FaultMix, demo_server
 from benchwright.endpoints import ScriptedEndpoint
@@ -20,20 +20,6 @@ from benchwright.scorers._judge_templates import json_grade, stated_grade
 from recording_server import recording
 
 Write = Callable[..., Path]
-
-
-def run_eval(url: str, *more: str) -> int:
-    words = [
-        "--eval_type",
-        "byob_sums.sums",
-        "--model_id",
-        "m",
-        "--model_type",
-        "chat",
-        "--output_dir",
-        "out",
-    ]
-    return main(["run_eval", *words, "--model_url", url, *more])
 
 
 def right(request: ModelRequest) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.byob.eval_command import run_eval
 
 from benchwright import BenchmarkError, BenchwrightError, DatasetError, load_dataset, resume, run
 from benchwright.cli import main
@@ -19,20 +20,6 @@ from benchwright.endpoints import ScriptedEndpoint, continuation_likelihood
 from recording_server import recording
 
 Write = Callable[..., Path]
-
-
-def run_eval(url: str, *more: str) -> int:
-    words = [
-        "--eval_type",
-        "byob_sums.sums",
-        "--model_id",
-        "m",
-        "--model_type",
-        "chat",
-        "--output_dir",
-        "out",
-    ]
-    return main(["run_eval", *words, "--model_url", url, *more])
 
 
 @pytest.mark.parametrize("prompt", ["prompt.jinja", "{nothing} {q}", "{} {q}"])

@@ -10,6 +10,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from tests.engine.priced_runs import PRICES, enter, run_json
 
 from benchwright.cli import main
 from benchwright.config import Price
@@ -22,37 +23,11 @@ from recording_server import recording
 
 # One unit a prompt token, two a completion token: a reply of the recording server (3 and 1) costs 5.
 PRICE = Price("m", 1e6, 2e6, "USD", "2026-01-31", "prices.toml")
-PRICES = """
-[[price]]
-model = "m"
-input = 1000000
-output = 2000000
-currency = "USD"
-as_of = 2026-01-31
-"""
-BENCH = """
-from benchwright import benchmark, scorer
-
-
-@benchmark(name="sums", dataset=[{"q": str(n), "target": "B" if n % 2 else "C"} for n in range(12)], prompt="{q}")
-@scorer
-def right(sample):
-    return {"correct": sample.response == sample.target}
-"""
 
 
 @pytest.fixture(autouse=True)
 def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "none"))
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "sums.py").write_text(BENCH)
-    (tmp_path / "prices.toml").write_text(PRICES)
-
-
-def run_json(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str, Any]]:
-    capsys.readouterr()
-    code = main([*words, "--json", *(["--quiet"] if words[0] in ("run", "resume") else [])])
-    return code, json.loads(capsys.readouterr().out)
+    enter(tmp_path, monkeypatch)
 
 
 def test_a_limit_below_the_first_request_leaves_no_cost_on_record(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -11,43 +10,16 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.engine.priced_runs import BENCH, PRICES, enter, run_json
 
 from benchwright.cli import main
 from benchwright.engine._cost import RunPrices, run_cost
 from recording_server import recording
 
-# One unit a prompt token, two a completion token: a reply of the recording server (3 and 1) costs 5.
-PRICES = """
-[[price]]
-model = "m"
-input = 1000000
-output = 2000000
-currency = "USD"
-as_of = 2026-01-31
-"""
-BENCH = """
-from benchwright import benchmark, scorer
-
-
-@benchmark(name="sums", dataset=[{"q": str(n), "target": "B" if n % 2 else "C"} for n in range(12)], prompt="{q}")
-@scorer
-def right(sample):
-    return {"correct": sample.response == sample.target}
-"""
-
 
 @pytest.fixture(autouse=True)
 def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "none"))
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "sums.py").write_text(BENCH)
-    (tmp_path / "prices.toml").write_text(PRICES)
-
-
-def run_json(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str, Any]]:
-    capsys.readouterr()
-    code = main([*words, "--json", *(["--quiet"] if words[0] in ("run", "resume") else [])])
-    return code, json.loads(capsys.readouterr().out)
+    enter(tmp_path, monkeypatch)
 
 
 def test_cost_of_a_run_and_of_a_right_answer_everywhere(capsys: pytest.CaptureFixture[str]) -> None:

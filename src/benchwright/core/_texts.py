@@ -43,14 +43,31 @@ def safe_name(name: str) -> str:
     return safe or "_"
 
 
-def suggest(name: str, known: Iterable[str]) -> str:
-    """` Did you mean …?` for the nearest known name, or an empty text when none is near."""
-    from difflib import get_close_matches  # only on the way to an error
+_NEAR = 0.7
+"""Share of letters that two names have in common, in order, if one may be a slip of the other."""
+_AS_NEAR = 0.05
+"""A name that is less near than the nearest by more than this is not meant."""
 
-    near = get_close_matches(name, list(known), n=3, cutoff=0.6)
-    if not near:
-        return ""
-    return " Did you mean " + " or ".join(repr(n) for n in near) + "?"
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """` Did you mean …?` for the nearest known name and those that are as near, else for names that hold it or that it holds;
+    an empty text when there is none.
+
+    >>> suggest("temprature", ["temperature", "template"]), suggest("workers", ["trackers", "workspace"])
+    (" Did you mean 'temperature'?", '')
+    """
+    from difflib import SequenceMatcher  # only on the way to an error
+
+    matcher = SequenceMatcher(None, "", name)
+    rated = []
+    for each in dict.fromkeys(known):
+        matcher.set_seq1(each)
+        rated.append((matcher.ratio(), each))
+    rated.sort(key=lambda pair: -pair[0])
+    near = [each for ratio, each in rated if ratio >= max(_NEAR, rated[0][0] - _AS_NEAR)]
+    parts = [each for _, each in rated if min(len(each), len(name)) > 2 and (name in each or each in name)]
+    found = (near or parts)[:3]
+    return " Did you mean " + " or ".join(map(repr, found)) + "?" if found else ""
 
 
 _HARMLESS = {ord("\n"), ord("\t")}
