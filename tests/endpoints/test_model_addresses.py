@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from benchwright.core import WIRE_FORMATS, Api, ConfigError
 from benchwright.endpoints import EndpointSettings
@@ -186,3 +187,18 @@ def test_conversations_are_refused_where_one_text_is_taken() -> None:
         EndpointSettings(url="http://h", model_id="m", api="responses").type_for("chat", conversation=True)
         == "chat"
     )
+
+
+@pytest.mark.parametrize("takes_tools", [True, False])
+def test_tools_are_refused_before_sending_where_a_format_does_not_take_them(
+    takes_tools: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    declared = replace(WIRE_FORMATS["openai"], takes_tools=takes_tools)
+    monkeypatch.setitem(WIRE_FORMATS, "openai", declared)  # type: ignore[arg-type]
+    settings = EndpointSettings(url="http://h", model_id="m")
+    assert settings.type_for("chat") == "chat"
+    if takes_tools:
+        assert settings.type_for("chat", tools=True) == "chat"
+        return
+    with pytest.raises(ConfigError, match="--no-native-calling"):
+        settings.type_for("chat", tools=True)

@@ -149,9 +149,9 @@ Write http://localhost:8000
             return self.sample_timeout_s
         return self.request_timeout_s * (self.max_retries + 1)
 
-    def type_for(self, declared: ModelType, *, conversation: bool = False) -> ModelType:
+    def type_for(self, declared: ModelType, *, conversation: bool = False, tools: bool = False) -> ModelType:
         """How the model is asked where a benchmark declares `declared`: a server that takes plain text is asked
-        for completions. Refuses, with ConfigError, what the wire format cannot do: ranking, and conversations
+        for completions. Refuses, with ConfigError, what the wire format cannot do: ranking, tools, and conversations
         where it takes one text.
 
         >>> EndpointSettings(url="http://h", model_id="m", api="tgi").type_for("chat")
@@ -167,6 +167,11 @@ Write http://localhost:8000
                 "route (vLLM has), or --model-type completions with a benchmark that asks for text"
             )
         if format.takes_messages:
+            if tools and not format.takes_tools:
+                raise ConfigError(
+                    f"the benchmark sends functions as tools, which wire format {self.api!r} does not take; nothing was sent. "
+                    "Describe the functions in the prompt: --no-native-calling"
+                )
             return declared
         if conversation:
             raise ConfigError(

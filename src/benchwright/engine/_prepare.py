@@ -142,7 +142,9 @@ def model_type_of(spec: BenchmarkSpec, settings: RunSettings) -> ModelType:
         wanted = "completions_logprob"
     endpoint = settings.endpoint
     if spec.response_field is None and isinstance(endpoint, EndpointSettings):
-        return endpoint.type_for(wanted, conversation=spec.converses)
+        return endpoint.type_for(
+            wanted, conversation=spec.converses, tools=spec.calls_tools and spec.native_calling
+        )
     return wanted
 
 
