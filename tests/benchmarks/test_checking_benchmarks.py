@@ -316,7 +316,7 @@ def test_settings_of_judges_are_checked_before_anyone_is_asked() -> None:
     }
     spec = spec_of(rows_of(3), judge_score, config=config)
     assert [text.split(";")[0] for text in judge_problems(spec)] == [
-        "\"judge_1\": unknown setting 'temprature'. Did you mean 'temperature' or 'structured'? Known: "
+        "\"judge_1\": unknown setting 'temprature'. Did you mean 'temperature'? Known: "
         + ", ".join(field.name for field in fields(JudgeConfig)),
         '"judge_2" lacks model_id',
         '"judge_3": "api_key" must be the name of an environment variable, such as JUDGE_API_KEY, not the key '

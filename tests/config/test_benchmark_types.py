@@ -114,7 +114,7 @@ def test_a_dataset_is_a_file_or_a_name_of_the_hub(tmp_path: Path, dataset: str, 
         ('type = "custom_code"\ncommand = []', "has no command"),
         ('type = "custom_code"\ncommand = "python x.py"', "as a list, without a shell"),
         ('type = "custom_code"\ncommand = ["x"]\nmodel = "m"', "told its model by input"),
-        ('type = "custom_cod"', "Did you mean 'custom_code' or"),
+        ('type = "custom_cod"', "Did you mean 'custom_code'?"),
     ],
 )  # fmt: skip
 def test_a_table_that_cannot_be_run_is_refused(tmp_path: Path, text: str, part: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 from benchwright.config import BY_NAME
 from benchwright.core import Outcome, suggest
 
-NAMES = [name for name in BY_NAME if len(name) > 4]
+COMMANDS = ["run", "rm", "list", "show", "check", "compare", "resume", "rescore"]
 
 
 def offered(name: str, known: list[str]) -> list[str]:
@@ -27,7 +27,7 @@ def slips(name: str) -> Iterator[str]:
     yield from (name.replace("_", "-"), name.replace("_", ""), f"{name}s", name.capitalize())
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in BY_NAME if len(name) > 4])
 def test_every_slip_finds_the_name(name: str) -> None:
     for slip in slips(name):
         if slip in BY_NAME:
@@ -53,6 +53,14 @@ def test_only_what_may_be_meant_is_offered(name: str, expected: list[str]) -> No
     assert offered(name, list(BY_NAME)) == expected
 
 
+def test_short_names_have_slips_too() -> None:
+    for slip, name in (("rnu", "run"), ("lst", "list"), ("shwo", "show"), ("chek", "check")):
+        assert offered(slip, COMMANDS) == [name]
+    assert offered("cvs", ["parquet", "csv", "tsv", "json"])[0] == "csv"
+
+
 def test_names_of_other_lists() -> None:
     assert offered("request_faild", [outcome.value for outcome in Outcome]) == ["request_failed"]
     assert offered("anything", []) == []
+    assert offered("--no-strict", ["--fewshot-strict", "--no-stream", "--limit"]) == []
+    assert offered("--limt", ["--limit", "--timeout", "--quiet"]) == ["--limit"]

@@ -43,8 +43,9 @@ def safe_name(name: str) -> str:
     return safe or "_"
 
 
-_NEAR = 0.7
+_NEAR, _NEAR_IF_SHORT = 0.7, 0.6
 """Share of letters that two names have in common, in order, if one may be a slip of the other."""
+_SHORT = 4
 _AS_NEAR = 0.05
 """A name that is less near than the nearest by more than this is not meant."""
 
@@ -58,13 +59,14 @@ def suggest(name: str, known: Iterable[str]) -> str:
     """
     from difflib import SequenceMatcher  # only on the way to an error
 
-    matcher = SequenceMatcher(None, "", name)
+    matcher = SequenceMatcher(None, "", name.lstrip("-"))
     rated = []
     for each in dict.fromkeys(known):
-        matcher.set_seq1(each)
+        matcher.set_seq1(each.lstrip("-"))  # dashes of options make no names alike
         rated.append((matcher.ratio(), each))
     rated.sort(key=lambda pair: -pair[0])
-    near = [each for ratio, each in rated if ratio >= max(_NEAR, rated[0][0] - _AS_NEAR)]
+    least = max(_NEAR_IF_SHORT if len(name) <= _SHORT else _NEAR, rated[0][0] - _AS_NEAR) if rated else 1.0
+    near = [each for ratio, each in rated if ratio >= least]
     parts = [each for _, each in rated if min(len(each), len(name)) > 2 and (name in each or each in name)]
     found = (near or parts)[:3]
     return " Did you mean " + " or ".join(map(repr, found)) + "?" if found else ""
