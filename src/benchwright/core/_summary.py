@@ -65,7 +65,7 @@ class RunSummary:
     evaluated: int
     """Samples that have an outcome; rows × repeats when the run is complete."""
     outcomes: dict[str, int]
-    """Samples per outcome, all eight named."""
+    """Samples per outcome, all of them named."""
     metrics: dict[str, MetricSummary]
     """Per metric, sorted by name."""
     failed: int

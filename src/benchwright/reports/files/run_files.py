@@ -71,7 +71,7 @@ def results_document(details: RunDetails, summary: RunSummary) -> JsonObject:
     """The content of `results.yml`.
 
     `results.tasks.<name>` holds `metrics.pass@1.scores.<metric>` with `value` and `stats`, with repeats also
-    `metrics.avg@n`, `pass@k`, `cons@k`, `maj@n` and `agree@n`, then `outcomes` (all eight), `reasons`, `samples`,
+    `metrics.avg@n`, `pass@k`, `cons@k`, `maj@n` and `agree@n`, then `outcomes` (all of them), `reasons`, `samples`,
     `comparable`, `partial` and `notes`. Unset values are left out.
     """
     task: JsonObject = {

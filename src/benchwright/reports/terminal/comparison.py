@@ -145,7 +145,7 @@ def _cost(side: Side) -> str:
 
 
 def _outcomes(a: Side, b: Side) -> list[tuple[str, str, str]]:
-    """Samples and all eight outcomes of both runs, a line each."""
+    """Samples and all outcomes of both runs, a line each."""
     if a.outcomes is None or b.outcomes is None:
         return []
     counts = [(f"{a.evaluated or 0:,}", f"{b.evaluated or 0:,}")]

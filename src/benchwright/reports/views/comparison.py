@@ -64,7 +64,7 @@ class Side:
     failed: int | None = None
     """Samples without a score."""
     outcomes: dict[str, int] | None = None
-    """Samples per outcome, all eight named; None for workflows."""
+    """Samples per outcome, all of them named; None for workflows."""
     title: str = ""
     """What tables call the run: `run 3`, or its folder where it is not of this workspace."""
     comparable: bool = True

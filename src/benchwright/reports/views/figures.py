@@ -178,7 +178,7 @@ def plural(count: int, noun: str) -> str:
 
 
 def outcome_counts(outcomes: Mapping[str, int]) -> str:
-    """All eight outcomes with their counts, in the order of tables.
+    """All outcomes with their counts, in the order of tables.
 
     >>> outcome_counts({"scored": 2})[:24]
     'scored 2 · unparsed 0 · '

@@ -64,7 +64,7 @@ class SideCell:
     failed: int
     """Samples without a score."""
     outcomes: dict[str, int]
-    """Samples per outcome, all eight named; empty where the run has no result."""
+    """Samples per outcome, all of them named; empty where the run has no result."""
     marks: tuple[Mark, ...]
     """What keeps the cell from being compared."""
     too_few: bool = False

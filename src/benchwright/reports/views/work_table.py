@@ -81,7 +81,7 @@ class Cell(Struct, frozen=True):
     failed: int = 0
     """Samples without a score."""
     outcomes: dict[str, int] = struct_field(default_factory=dict)
-    """Samples per outcome, all eight named; empty where the run has no result."""
+    """Samples per outcome, all of them named; empty where the run has no result."""
     remark: str = ""
     """Why the figure is missing, or must not be compared."""
     too_few: bool = False
