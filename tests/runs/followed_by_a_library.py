@@ -25,7 +25,7 @@ def NAME(sample):
 
 
 def follow(name: str) -> list[int]:
-    """Exit codes of a run that stops half-way, of a suite, and of the resume of the first.
+    """Exit codes of a run that stops half-way, of a suite, of a load test, and of the resume of the first.
 
     Weights & Biases names folders by the second: the suite keeps the two starts of the first run apart.
     """
@@ -42,7 +42,20 @@ def follow(name: str) -> list[int]:
         stops = ["--model-url", server.url, "--model-id", "demo", "--max-requests", "2", "--parallelism", "1"]
         again = ["resume", "1", "--quiet", "--parallelism", "2"]
         stopped = _command("run", "one.py", *stops, *how)
-        return [stopped, _command("run", "suite.toml", *how), _command(*again)]
+        load = [
+            "perf",
+            "two.py",
+            "--model-url",
+            server.url,
+            "--model-id",
+            "demo",
+            "--concurrency",
+            "1,2",
+            "--requests",
+            "30",
+        ]
+        load += ["--slo", "e2e=60s", "--warmup", "0", *(word for word in how if word != "--no-cache")]
+        return [stopped, _command("run", "suite.toml", *how), _command(*load), _command(*again)]
 
 
 def _command(*words: str) -> int:

@@ -111,6 +111,19 @@ def test_a_tracker_that_hangs_holds_up_no_run(
     assert [event for event, _ in kept if event != "progress"] == ["started", "started", "finished"]
 
 
+def test_a_load_test_is_followed_and_a_failing_tracker_reported(kept: list[Any], tmp_path: Path) -> None:
+    load: dict[str, Any] = {"requests": 20, "concurrency": 2, "warmup": 0, "workspace": tmp_path}
+    result = benchwright.perf(right, trackers=["broken", "kept"], **load)
+    assert (result.exit_code, result.report_problems) == (1, ("tracker broken failed: OSError: no room",))
+    (first, start), *between, (last, end) = kept
+    assert (first, last, end["run"]["status"]) == ("started", "finished", "completed")
+    assert start["settings"]["requests"] == 20
+    assert between[-1][1] == {"done": 20, "total": 20, "failed": 0}
+    assert trackers.tracked_figures(end)["request_throughput_per_s"] > 0
+    with pytest.raises(UsageError, match="no tracker named 'wandbb'"):
+        benchwright.perf(right, trackers=["wandbb"], **load)
+
+
 def test_a_missing_tracker_is_refused_before_anything_is_sent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -147,7 +160,7 @@ def followed(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, Any]:
     )
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads((tmp_path / "followed.json").read_text())
-    assert found["exit_codes"] == [3, 0, 0], done.stdout + done.stderr
+    assert found["exit_codes"] == [3, 0, 0, 0], done.stdout + done.stderr
     return found
 
 
@@ -157,9 +170,30 @@ def written_under(*folders: Path) -> bytes:
     return b"".join(path.read_bytes() for path in files)
 
 
+def check_load(figures: dict[str, Any]) -> None:
+    """The main figures of a load test of two levels."""
+    for prefix in ("", "1 in flight/", "2 in flight/"):
+        assert figures[f"{prefix}request_throughput_per_s"] > 0
+        assert figures[f"{prefix}goodput_per_s"] == pytest.approx(
+            figures[f"{prefix}request_throughput_per_s"]
+        )
+        assert figures[f"{prefix}error_share"] == 0
+        latencies = [figures[f"{prefix}e2e_ms/{name}"] for name in ("p50", "p90", "p95", "p99", "max")]
+        assert latencies == sorted(latencies)
+    assert figures["e2e_ms/p99"] in [figures[f"{level} in flight/e2e_ms/p99"] for level in (1, 2)]
+    assert (figures["run/evaluated"], figures["run/failed"]) == (60, 0)
+
+
 @pytest.mark.parametrize("followed", ["wandb"], indirect=True)
 def test_weights_and_biases_offline(followed: dict[str, Any], tmp_path: Path) -> None:
-    stopped, resumed, *suite = sorted(followed["runs"], key=lambda run: str(run["folder"]))
+    stopped, resumed, *suite, load = sorted(followed["runs"], key=lambda run: str(run["folder"]))
+    check_load(load["summary"])
+    assert (load["name"], load["exit_code"], load["config"]["params"]["profile"]) == (
+        "two-4",
+        0,
+        "concurrent",
+    )
+    assert load["history"][-1]["progress/total"] == 60
     assert [(run["name"], run["summary"]["correct"]) for run in suite] == [("one-2", 1.0), ("two-3", 1.0)]
     assert len({run["id"] for run in suite}) == 2
     assert stopped["id"] == resumed["id"], "a resumed run continues the same run"
@@ -176,7 +210,10 @@ def test_weights_and_biases_offline(followed: dict[str, Any], tmp_path: Path) ->
 
 @pytest.mark.parametrize("followed", ["mlflow"], indirect=True)
 def test_mlflow_in_a_local_store(followed: dict[str, Any], tmp_path: Path) -> None:
-    resumed, *suite = followed["runs"]
+    resumed, *suite, load = followed["runs"]
+    check_load(load["metrics"])
+    assert (load["name"], load["status"], load["params"]["profile"]) == ("two-4", "FINISHED", "concurrent")
+    assert load["artifacts"] == ["summary.json"]
     assert [(run["name"], run["status"], run["metrics"]["correct"]) for run in suite] == [
         ("one-2", "FINISHED", 1.0),
         ("two-3", "FINISHED", 1.0),

@@ -121,6 +121,8 @@ def run_load(target: Any, options: RunOptions, how: LoadOptions, arguments: Name
 
     def finished(result: LoadResult) -> None:
         results.append(result)
+        for problem in result.report_problems:
+            output.note(f"error: {result.name} ended, but {problem}")
         if not output.as_json:
             _print(result, output)
 

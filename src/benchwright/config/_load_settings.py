@@ -176,7 +176,7 @@ _OF_SCORED_RUNS = frozenset(
     {
         "parallelism", "repeats", "pass_k", "cache", "num_warmups", "max_retries", "retry_backoff", "timeout_per_sample",
         "max_requests", "max_tokens_total", "max_minutes", "max_cost", "max_failures", "failure_threshold",
-        "infer_only", "reports", "trackers", "metadata", "save_predictions",
+        "infer_only", "reports", "metadata", "save_predictions",
     }
 )  # fmt: skip
 """Settings of a run that mean nothing to a load test: it sends each request once, and as many as it is told."""

@@ -26,6 +26,8 @@ class LoadProgress:
         self.phase: PhaseName = "measured"
         self.done = self.failed = 0
         """Measured requests of the stage that have ended, and those of them that failed."""
+        self.ended_so_far = self.failed_so_far = 0
+        """The same of the whole test, warm-ups included."""
         self.in_flight = 0
         self.stopping = ""
         """Why the test is stopping; empty while it is not."""
@@ -43,8 +45,10 @@ class LoadProgress:
     def add(self, record: RequestRecord) -> None:
         """A request has ended."""
         self.done += 1
+        self.ended_so_far += 1
         if not record.ok:
             self.failed += 1
+            self.failed_so_far += 1
             return
         sent, first, arrivals = record.sent, record.first_token, record.arrivals
         ttft = None if sent is None or first is None else first - sent

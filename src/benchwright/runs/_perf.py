@@ -81,6 +81,8 @@ class LoadResult:
     """Why the test stopped early; empty when it did not."""
     view: LoadView = field(repr=False)
     """The test as reports show it."""
+    report_problems: tuple[str, ...] = ()
+    """What trackers failed to do."""
 
     def __str__(self) -> str:
         """One line: what was loaded, and what came of it."""
@@ -89,7 +91,8 @@ class LoadResult:
 
     def to_json(self) -> JsonObject:
         """As `--json` prints it."""
-        return {**self.view.to_json(), "exit_code": self.exit_code}
+        problems: list[JsonValue] = [*self.report_problems]
+        return {**self.view.to_json(), "report_problems": problems, "exit_code": self.exit_code}
 
 
 class LoadPlan(Struct, frozen=True):
@@ -279,10 +282,28 @@ def _wanted(load: LoadSettings) -> int | None:
 
 
 def _perform(store: Store, ready: _Ready, watcher: LoadWatcher | None) -> LoadResult:
-    prepared = ready.prepared
+    prepared, names = ready.prepared, ready.prepared.settings.trackers
     notes: list[JsonValue] = [*prepared.notes, *prepared.prices.notes(time.time())]
     run = store.start_run(ready.run.id, {**prepared.manifest, "notes": notes})
-    group = RunGroup()
+    if not names:
+        return _performed(store, ready, run, watcher)
+    from benchwright.runs._tracking import LoadTracking
+
+    tracking = LoadTracking(store, run.id, names, _wanted(ready.settings), watcher)
+    try:
+        result = _performed(store, ready, run, tracking)
+        problems = tracking.finished()
+    except BaseException:
+        tracking.abandon()
+        raise
+    if not problems:
+        return result
+    return replace(result, exit_code=result.exit_code or 1, report_problems=tuple(problems))
+
+
+def _performed(store: Store, ready: _Ready, run: RunRecord, watcher: LoadWatcher | None) -> LoadResult:
+    """Send everything, sum up what came of it, and write the files."""
+    prepared, group = ready.prepared, RunGroup()
     cause = in_event_loop(_load(store, run, ready, group, watcher), group.interrupt)
     from benchwright.perf import Requests, summarise
     from benchwright.reports import load_details, write_load_files

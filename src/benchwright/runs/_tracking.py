@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from benchwright.core import JsonObject
 from benchwright.engine import Progress, Watcher, stopped_twice
-from benchwright.reports import Tracking, benchmark_details
+from benchwright.perf import LoadProgress, LoadWatcher
+from benchwright.reports import Tracking, benchmark_details, recorded_load
 from benchwright.store import Store
 
 
@@ -38,3 +39,30 @@ class RunTracking:
 
     def _run(self) -> JsonObject:
         return benchmark_details(self._store.run(self._run_id)).to_json()
+
+
+class LoadTracking:
+    """The same for a load test."""
+
+    def __init__(
+        self, store: Store, run_id: int, names: Sequence[str], total: int | None, watcher: LoadWatcher | None
+    ) -> None:
+        """The test begins; `total` requests are planned, where that is known."""
+        self._watcher, self._total = watcher, total
+        self._details: Callable[[], JsonObject] = lambda: recorded_load(store, store.run(run_id)).to_json()
+        self._tracking = Tracking(names)
+        self._tracking.started(self._details())
+
+    def show(self, progress: LoadProgress) -> None:
+        """Draw the current state."""
+        if self._watcher is not None:
+            self._watcher.show(progress)
+        self._tracking.progress(progress.ended_so_far, self._total, progress.failed_so_far)
+
+    def finished(self) -> list[str]:
+        """The test has ended, and its files are written. Returns what went wrong with trackers."""
+        return self._tracking.finished(self._details(), stopped_twice)
+
+    def abandon(self) -> None:
+        """The test failed before its end."""
+        self._tracking.abandon()

@@ -45,7 +45,7 @@ class MlflowTracker:
                 tags={f"benchwright.{name}": value for name, value in tags.items()},
             )
             self._id = made.info.run_id
-        params: Any = run.get("params") or {}
+        params: Any = run.get("params") or run.get("settings") or {}
         for key, value in {"model": ours["model"], **params}.items():
             name = _NOT_IN_NAMES.sub("_", key)
             if value is not None and name not in known:
@@ -58,12 +58,12 @@ class MlflowTracker:
             self._client.log_metric(self._id, f"progress/{name}", float(str(value)), step=self._step)
 
     def finished(self, run: JsonObject) -> None:
-        """The figures of the run, and its results file."""
+        """The figures of the run, and the file that holds them."""
         ours: Any = run["run"]
         for name, value in tracked_figures(run).items():
             self._client.log_metric(self._id, _NOT_IN_NAMES.sub("_", name), value)
-        results = Path(ours["folder"]) / "results.yml"
-        if results.is_file():
-            self._client.log_artifact(self._id, str(results))
+        for name in ("results.yml", "summary.json"):  # of an evaluation, of a load test
+            if (file := Path(ours["folder"]) / name).is_file():
+                self._client.log_artifact(self._id, str(file))
         status = {"completed": "FINISHED", "interrupted": "KILLED"}.get(ours["status"], "FAILED")
         self._client.set_terminated(self._id, status=status)

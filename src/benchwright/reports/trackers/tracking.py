@@ -9,10 +9,13 @@ from importlib import import_module
 from importlib.util import find_spec
 from queue import SimpleQueue
 from threading import Thread
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from benchwright.core import JsonObject, UsageError, redact, suggest
 from benchwright.plugins import Registry
+
+if TYPE_CHECKING:
+    from benchwright.perf import StageSummary
 
 _EVERY_S = 2.0
 """Seconds between two reports of progress."""
@@ -29,7 +32,7 @@ class Tracker(Protocol):
         """The run begins; given as `show --json` prints it."""
 
     def progress(self, counts: JsonObject) -> None:
-        """How far it is: `done`, `total`, `failed`. Every few seconds."""
+        """How far it is: `done`, `total` and `failed`; without `total` where nobody knows it. Every few seconds."""
 
     def finished(self, run: JsonObject) -> None:
         """The run has ended, or was stopped; given as `show --json` prints it. Its files are written."""
@@ -87,12 +90,13 @@ class Tracking:
         self._waiting.put(("started", run))
         self._thread.start()
 
-    def progress(self, done: int, total: int, failed: int) -> None:
+    def progress(self, done: int, total: int | None, failed: int) -> None:
         """Called as often as one likes."""
         now = time.monotonic()
         if now - self._told >= _EVERY_S:
             self._told = now
-            counts: JsonObject = {"done": done, "total": total, "failed": failed}
+            known: JsonObject = {} if total is None else {"total": total}
+            counts: JsonObject = {"done": done, **known, "failed": failed}
             self._waiting.put(("progress", counts))
 
     def finished(self, run: JsonObject, hurried: Callable[[], bool] = lambda: False) -> list[str]:
@@ -136,7 +140,7 @@ def identity_of(run: JsonObject) -> str:
 
 def tracked_figures(run: JsonObject) -> dict[str, float]:
     """The numbers of a run that ended, under flat names: metrics with their intervals; outcomes, counts, tokens and cost
-    with a prefix, because a metric may have any name."""
+    with a prefix, because a metric may have any name; of a load test, the figures of its levels."""
     found: dict[str, float] = {}
     summary = run.get("summary")
     if not isinstance(summary, dict):
@@ -155,6 +159,40 @@ def tracked_figures(run: JsonObject) -> dict[str, float]:
     cost = summary.get("cost")
     if isinstance(cost, dict):
         _put(found, "run/cost", cost.get("amount"))
+    if "stages" in summary:
+        found |= _load_figures(summary)
+    return found
+
+
+LATENCY_FIGURES = ("mean", "p50", "p90", "p95", "p99", "max")
+"""What trackers get of each latency."""
+
+
+def _load_figures(summary: JsonObject) -> dict[str, float]:
+    """The figures of a load test. Those of its best level, as `list` shows it, have no prefix; of several levels, those of each
+    also have its label as one."""
+    from benchwright.perf import LoadSummary
+    from benchwright.reports.views.load import best_stage
+
+    known = LoadSummary.from_json(summary)
+    best = best_stage(known)
+    found = {} if best is None else _stage_figures(best)
+    for stage in known.stages if len(known.stages) > 1 else ():
+        label = stage.label.replace("/", " per ")  # a slash begins another group of figures there
+        found |= {f"{label}/{name}": value for name, value in _stage_figures(stage).items()}
+    if known.search is not None:
+        _put(found, "search/level", known.search.level)
+    return found
+
+
+def _stage_figures(stage: StageSummary) -> dict[str, float]:
+    found = dict(stage.figures)
+    for name, ends in stage.intervals.items():
+        found |= {f"{name}/ci_low": ends[0], f"{name}/ci_high": ends[1]}
+    for name, values in {**stage.metrics, **stage.scores}.items():
+        figures = values.figures()
+        for figure in LATENCY_FIGURES:
+            _put(found, f"{name}/{figure}", figures[figure])
     return found
 
 

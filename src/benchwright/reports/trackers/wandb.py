@@ -23,7 +23,11 @@ class WandbTracker:
             id=os.environ.get("WANDB_RUN_ID") or identity_of(run),
             resume=os.environ.get("WANDB_RESUME") or "allow",
             dir=ours["folder"],
-            config={"target": ours["target"], "model": ours["model"], "params": run.get("params")},
+            config={
+                "target": ours["target"],
+                "model": ours["model"],
+                "params": run.get("params") or run.get("settings"),
+            },
             reinit="create_new",  # several runs of a suite may be under way; otherwise all would be the first of them
             settings=wandb.Settings(silent=True, console="off"),  # what is printed may contain replies
         )
