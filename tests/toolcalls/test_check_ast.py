@@ -106,6 +106,12 @@ def test_java_texts_are_converted_by_type(kind: Any, value: Any, allowed: Any, e
         ({"type": "array", "items": {"type": "integer"}}, "new Array(1, 2)", [[1, 2]], None),
         ({"type": "array", "items": {"type": "array"}}, "[[1, 2], [3]]", [[[1, 2], [3]]], None),
         ("dict", "{k: 'v', n: 2}", [{"k": ["v"], "n": [2]}], None),
+        ("dict", "{:k:'v',:n: 2}", [{"k": ["v"], "n": [2]}], None),
+        ("dict", "{x, k: 1, y, n: a:b}", [{"x, k": ["1, y"], "n": ["a:b"]}], None),
+        ("dict", "{k: 1,  :}", [{"k": [1], "": ["z", ""]}], None),
+        ("dict", "{k: [[1],[2]], [3]}", [{"k": [[[1], [2]]]}], None),
+        ("String", '"a\nb"', ["a\nb"], None),
+        ("String", "'", ["x", ""], None),
     ],
 )  # fmt: skip
 def test_javascript_texts_are_converted_by_type(

@@ -23,6 +23,7 @@ from benchwright.toolcalls import CallDecodeError, decode_calls, has_call, read_
         ("f(a=true, b=None, c=...)", [{"f": {"a": "true", "b": None, "c": "..."}}]),
         ("f(a=-5, b=+5, c=2*3, d='a' + 'b', e=[1] + [2])", [{"f": {"a": -5, "b": 5, "c": 6, "d": "ab", "e": [1, 2]}}]),
         ("f(a=(1, 2), b={'k': [1]}, c=x[0])", [{"f": {"a": (1, 2), "b": {"k": [1]}, "c": "x[0]"}}]),
+        ("f(a=x[1, 2])", [{"f": {"a": "x[(1, 2)]"}}]),
         ("f(a=g(1), b=g(x=1))", [{"f": {"a": "g(1)", "b": {"g": {"x": 1}}}}]),
         (r"f(a='\d+')", [{"f": {"a": r"\d+"}}]),
     ],
@@ -129,6 +130,8 @@ def test_hostile_nesting_ends_as_a_decode_error(text: str, language: Any) -> Non
         ('a=List.of("x"), b=null', {"a": 'List.of("x")', "b": "null"}),
         ('a="größe", b="ü"', {"a": "größe", "b": "ü"}),
         ("x, b=2, 5", {None: "x", "b": "2"}),
+        ("A.class, b = /* c */ 2", {None: "A.class", "b": "/* c */"}),
+        ("a=new int[][] {{1}, {2, 3}}", {"a": "new int[]{{1},{2,3}}"}),
     ],
 )
 def test_java_values_stay_texts(arguments: str, values: dict[str, str]) -> None:
@@ -141,14 +144,15 @@ def test_java_values_stay_texts(arguments: str, values: dict[str, str]) -> None:
         ("f(a={k: 1})", [{"f": {"a": "{k: 1}"}}]),
         ("o.f(a='x', b=[1, 2], c=\"y\")", [{"o.f": {"a": "x", "b": "[1, 2]", "c": "y"}}]),
         ("f({a: 1})", [{"f": {}}]),
-        ("f(x, true)", [{"f": {None: "true"}}]),
+        ("f(true, a=1)", [{"f": {None: "true", "a": "1"}}]),
+        ("f(a = /* b */ 1)", [{"f": {"a": "/* b */"}}]),
     ],
 )
 def test_javascript_values_stay_texts(text: str, calls: list[Any]) -> None:
     assert decode_calls(text, "javascript") == calls
 
 
-@pytest.mark.parametrize(("text", "language"), [("f(a=1, a=2);", "java"), ("f(a=1, a=2)", "javascript"), ("int x;", "java"), ("var x = 1", "javascript")])  # fmt: skip
+@pytest.mark.parametrize(("text", "language"), [("f(a=1, a=2);", "java"), ("f(a=1, a=2)", "javascript"), ("f(x, y);", "java"), ("f(x, true)", "javascript"), ("f(a=new int[5]);", "java"), ("int x;", "java"), ("var x = 1", "javascript")])  # fmt: skip
 def test_a_repeated_name_and_a_text_without_a_call_are_refused(text: str, language: Any) -> None:
     with pytest.raises(CallDecodeError):
         decode_calls(text, language)

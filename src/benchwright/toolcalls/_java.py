@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from benchwright.toolcalls._call import CallDecodeError, Calls
-from benchwright.toolcalls._syntax_trees import depth_first, parse, text_of
+from benchwright.toolcalls._syntax_trees import add_argument, depth_first, parse, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -34,16 +34,10 @@ def _call(source: bytes, node: Node) -> dict[str, dict[Any, Any]]:
     listed = node.child_by_field_name("arguments")
     for child in listed.children if listed is not None else ():
         if child.type == "assignment_expression":
-            left, _, right = child.children
-            parameter: str | None = text_of(source, left)
-            value = _value(source, right, top=True)
-        elif child.type == "identifier":
-            parameter, value = None, text_of(source, child)
-        else:
-            continue
-        if parameter in arguments and parameter is not None:
-            raise CallDecodeError(f"parameter {parameter} is given twice", "repeated")
-        arguments[parameter] = value
+            left, _, right, *_ = child.children  # a comment takes the place of what follows it, as in the published decoder
+            add_argument(arguments, text_of(source, left), _value(source, right, top=True))
+        elif child.type in ("identifier", "class_literal"):
+            add_argument(arguments, None, text_of(source, child))
     return {name: arguments}
 
 
@@ -57,8 +51,16 @@ def _value(source: bytes, node: Node, *, top: bool = False) -> str:
     if node.type == "object_creation_expression":
         return _creation(source, node)
     if node.type == "array_creation_expression":
-        return "new " + "".join(_value(source, child) for child in node.children[1:])
+        return _array(source, node)
     return "".join(_value(source, child) for child in node.children)
+
+
+def _array(source: bytes, node: Node) -> str:
+    """`new T[]{a,b}`, with one pair of brackets however many there are. A size in place of values is not read."""
+    kind, values = node.child_by_field_name("type"), node.child_by_field_name("value")
+    if kind is None or values is None:
+        raise CallDecodeError("an array is read by its values, not by its size", "not_a_literal")
+    return f"new {_value(source, kind)}[]{_value(source, values)}"
 
 
 def _creation(source: bytes, node: Node) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from benchwright.toolcalls._call import CallDecodeError, Calls
-from benchwright.toolcalls._syntax_trees import parse, text_of
+from benchwright.toolcalls._syntax_trees import add_argument, parse, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -24,24 +24,15 @@ def decode_javascript(text: str) -> Calls:
 
 
 def _call(source: bytes, node: Node) -> dict[str, dict[Any, Any]]:
-    function = node.child_by_field_name("function")
-    listed = node.child_by_field_name("arguments")
+    function, listed, *_ = node.children
     arguments: dict[Any, Any] = {}
-    for child in listed.children if listed is not None else ():
+    for child in listed.children:
         if child.type == "assignment_expression":
-            left, right = child.child_by_field_name("left"), child.child_by_field_name("right")
-            if left is None or right is None:
-                continue
-            parameter: str | None = text_of(source, left)
-            value = _unquoted(text_of(source, right))
+            left, _, right, *_ = child.children  # a comment takes the place of what follows it, as in the published decoder
+            add_argument(arguments, text_of(source, left), _unquoted(text_of(source, right)))
         elif child.type in ("identifier", "true"):
-            parameter, value = None, text_of(source, child)
-        else:
-            continue
-        if parameter in arguments and parameter is not None:
-            raise CallDecodeError(f"parameter {parameter} is given twice", "repeated")
-        arguments[parameter] = value
-    return {text_of(source, function) if function is not None else "": arguments}
+            add_argument(arguments, None, text_of(source, child))
+    return {text_of(source, function): arguments}
 
 
 def _unquoted(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from benchwright.toolcalls._java_values import guess_number
@@ -10,7 +11,6 @@ from benchwright.toolcalls._java_values import guess_number
 _INTEGER = re.compile(r"^-?\d+$")
 _FLOAT = re.compile(r"^-?\d+(?:\.\d+)?$")
 _BIGINT = re.compile(r"^-?\d+n$")
-_QUOTED = re.compile(r"""^(["'])(.*)\1\Z""")
 _LISTS = re.compile(
     r"(?:\[\s*|new\s+Array\(\s*())\["
     r"(?:.|\](?:[^\S\n]*+\n\s*+,\s*+|[^\S\n]*+,[^\S\n]*+\n\s*+)\[)*?"  # lists are parted by commas, with line breaks or without
@@ -20,7 +20,7 @@ _LISTS = re.compile(
 _LIST = re.compile(r"\[(.*?)\]|new\s+Array\((.*?)\)")
 _INNER_LIST = re.compile(r"\[(.*?)\]")
 _OBJECT = re.compile(r"\{(.*?)\}")
-_NEXT_PAIR = re.compile(r",(?=[^:,]+:)")
+_NEXT_PAIR = re.compile(r",(?=[^,]+:)")
 _MOST_DIGITS = 4000
 
 
@@ -39,8 +39,7 @@ def convert_javascript(text: str, kind: str, inner: str | None) -> Any:
 
 def _scalar(text: str, kind: str) -> Any:
     if kind == "String":
-        match = _QUOTED.match(text)
-        return match.group(2) if match is not None else text
+        return text[1:-1] if text[:1] in ("'", '"') and text[-1] == text[0] else text
     if len(text) > _MOST_DIGITS:
         return text
     if kind == "integer":
@@ -58,8 +57,9 @@ def _array(text: str, inner: str | None) -> Any:
     text = text.strip()
     match = _LISTS.match(text)
     if match is not None:
-        body = text[text.index("[") + 1 :] if text.startswith("[") else text
-        return [[_guess(item) for item in _split(part)] for part in _INNER_LIST.findall(body)]
+        first, *others = _INNER_LIST.findall(match.group())
+        parts = [first.strip().removeprefix("["), *others]
+        return [[_guess(item) for item in _split(part)] for part in parts]
     match = _LIST.match(text)
     if match is None:
         return text
@@ -80,8 +80,25 @@ def _object(text: str) -> Any:
     match = _OBJECT.match(text)
     if match is None:
         return text
-    pairs = [pair.partition(":") for pair in _NEXT_PAIR.split(match.group(1))]
-    return {key.strip().strip("\"'"): _member(value.strip()) for key, colon, value in pairs if colon}
+    return {key.strip().strip("\"'"): _member(value.strip()) for key, value in _pairs(match.group(1))}
+
+
+def _pairs(text: str) -> Iterator[tuple[str, str]]:
+    """Keys and values: a key is all before the next colon, commas included, and a value ends where another key follows."""
+    while True:
+        key, colon, rest = text.lstrip(":").partition(":")
+        if not colon:
+            return
+        rest = rest.lstrip()
+        after = _NEXT_PAIR.search(rest)
+        if after is None:
+            yield key, rest
+            return
+        yield key, rest[: after.start()]
+        text = rest[after.end() :]
+        bare = text.lstrip()
+        # A key is never empty: where nothing but a colon follows the blanks, the last blank is the key.
+        text = bare if ":" in bare[1:].partition(",")[0] else text[len(text) - len(bare) - 1 :]
 
 
 def _member(text: str) -> Any:

@@ -122,7 +122,7 @@ _READERS: dict[type[ast.expr], Any] = {
     ast.UnaryOp: _unary,
     ast.BinOp: _binary,
     ast.Call: _nested_call,
-    ast.Subscript: ast.unparse,
+    ast.Subscript: lambda node: f"{ast.unparse(node.value)}[{ast.unparse(node.slice)}]",
 }
 
 

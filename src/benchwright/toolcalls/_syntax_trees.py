@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from benchwright.core import UsageError
 from benchwright.toolcalls._call import CallDecodeError, Language
@@ -27,6 +27,16 @@ def parse(source: bytes, language: Language) -> Node:
 def text_of(source: bytes, node: Node) -> str:
     """The source text of a node. Offsets are in bytes, so text beyond ASCII stays whole."""
     return source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+
+def add_argument(arguments: dict[Any, Any], name: str | None, value: str) -> None:
+    """Take an argument of a call; those without a name share the key None, so there is room for one."""
+    if name in arguments:
+        raise CallDecodeError(
+            "a call has one argument without a name at most" if name is None else f"parameter {name} is given twice",
+            "repeated",
+        )  # fmt: skip
+    arguments[name] = value
 
 
 def depth_first(node: Node) -> Iterator[Node]:
