@@ -34,7 +34,9 @@ def _call(source: bytes, node: Node) -> dict[str, dict[Any, Any]]:
     listed = node.child_by_field_name("arguments")
     for child in listed.children if listed is not None else ():
         if child.type == "assignment_expression":
-            left, _, right, *_ = child.children  # a comment takes the place of what follows it, as in the published decoder
+            left, _, right, *_ = (
+                child.children
+            )  # a comment takes the place of what follows it, as in the published decoder
             add_argument(arguments, text_of(source, left), _value(source, right, top=True))
         elif child.type in ("identifier", "class_literal"):
             add_argument(arguments, None, text_of(source, child))

@@ -28,7 +28,9 @@ def _call(source: bytes, node: Node) -> dict[str, dict[Any, Any]]:
     arguments: dict[Any, Any] = {}
     for child in listed.children:
         if child.type == "assignment_expression":
-            left, _, right, *_ = child.children  # a comment takes the place of what follows it, as in the published decoder
+            left, _, right, *_ = (
+                child.children
+            )  # a comment takes the place of what follows it, as in the published decoder
             add_argument(arguments, text_of(source, left), _unquoted(text_of(source, right)))
         elif child.type in ("identifier", "true"):
             add_argument(arguments, None, text_of(source, child))

@@ -81,13 +81,18 @@ class LanguageTypes:
     """The Python type of each type name."""
     lists: frozenset[str]
     """Type names whose elements have a type of their own."""
+    plain: dict[str, type | None]
+    """The types of values that are right wherever they equal an allowed one; None for types with other rules."""
     error_type: str | None = None
     """The fault when a value is no text; None where values are not texts."""
     convert: Convert | None = None
     """From text, type name and element type to a value."""
 
 
-PYTHON = LanguageTypes(PYTHON_TYPES, LIST_TYPES["python"])
+PYTHON = LanguageTypes(
+    PYTHON_TYPES, LIST_TYPES["python"],
+    {name: None if kind in (list, dict) else kind for name, kind in PYTHON_TYPES.items()},
+)  # fmt: skip
 
 
 def types_of(language: Language) -> LanguageTypes:
@@ -101,12 +106,22 @@ def _written_types(language: Language) -> LanguageTypes:
         if language == "java":
             from benchwright.toolcalls._java_values import convert_java
 
-            known = LanguageTypes(JAVA_TYPES, LIST_TYPES["java"], "type_error:java", convert_java)
+            known = LanguageTypes(
+                JAVA_TYPES,
+                LIST_TYPES["java"],
+                dict.fromkeys(JAVA_TYPES),
+                "type_error:java",
+                convert_java,
+            )
         else:
             from benchwright.toolcalls._javascript_values import convert_javascript
 
             known = LanguageTypes(
-                JAVASCRIPT_TYPES, LIST_TYPES["javascript"], "type_error:js", convert_javascript
+                JAVASCRIPT_TYPES,
+                LIST_TYPES["javascript"],
+                dict.fromkeys(JAVASCRIPT_TYPES),
+                "type_error:js",
+                convert_javascript,
             )
         _KNOWN[language] = known
     return known

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class CallVerdict:
+class CallVerdict(NamedTuple):
     """Whether calls are right, and if not, the first thing that is wrong with them."""
 
     valid: bool
     """Whether the calls are right."""
     error_type: str | None = None
     """The published name of the fault, such as `value_error:string`; None when valid."""
-    message: str | None = None
-    """What was expected and what was found."""
+    wording: str | None = None
+    """The text of `message`, with a place for each of `values`."""
     parameter: str | None = None
     """The parameter at fault, if it is one."""
+    values: tuple[object, ...] = ()
+    """What `message` shows. Most verdicts are counted and never read, so it is put into words on demand."""
+
+    @property
+    def message(self) -> str | None:
+        """What was expected and what was found."""
+        if self.wording is None or not self.values:
+            return self.wording
+        return self.wording.format(*map(_Shown, self.values))
 
     @property
     def fault(self) -> dict[str, str | None]:
@@ -28,9 +36,13 @@ VALID = CallVerdict(True)
 """The verdict on calls that are right."""
 
 
-def invalid(error_type: str, message: str, parameter: object = None) -> CallVerdict:
-    """A verdict on calls that are wrong."""
-    return CallVerdict(False, error_type, message, None if parameter is None else str(parameter))
+_new = tuple.__new__  # the constructor of a named tuple takes three times as long
+
+
+def invalid(error_type: str, wording: str, parameter: object = None, *values: object) -> CallVerdict:
+    """A verdict on calls that are wrong. The wording takes names as `{}` and data as `{!r}`, which are cut."""
+    name = None if parameter is None else str(parameter)
+    return _new(CallVerdict, (False, error_type, wording, name, values))
 
 
 def shown(value: object, limit: int = 200) -> str:
@@ -40,3 +52,16 @@ def shown(value: object, limit: int = 200) -> str:
     except Exception:  # a foreign value may not even print
         text = f"a {type(value).__name__}"
     return text if len(text) <= limit else text[:limit] + "…"
+
+
+class _Shown:
+    __slots__ = ("_value",)
+
+    def __init__(self, value: object) -> None:
+        self._value = value
+
+    def __str__(self) -> str:
+        return str(self._value)
+
+    def __repr__(self) -> str:
+        return shown(self._value)
