@@ -51,12 +51,12 @@ def execute(arguments: Namespace, output: Output) -> int:
         workspace=arguments.workspace,
     )
     if output.as_json:
-        output.json({**found.to_json(), "exit_code": 0})
+        output.json({**found.to_json(), "exit_code": found.exit_code})
     else:
         from benchwright.reports import calibration_table
 
         output.show(calibration_table(found))
-    return 0
+    return found.exit_code
 
 
 def _table(text: str | None, flag: str) -> dict[str, Any] | None:

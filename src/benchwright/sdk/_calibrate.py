@@ -19,6 +19,8 @@ from benchwright.sdk._compare import find_run
 from benchwright.store import existing_workspace, open_existing
 
 _WEIGHTS = ("none", "linear", "quadratic")
+_MOST_WITHOUT = 0.05
+"""Share of samples without a grade, as of failed samples in runs."""
 _TARGETS = ("target", "reference", "answer")
 
 
@@ -91,14 +93,19 @@ def calibrate_judge(
         run = result
     grades = _Grades(label_field, score_mapping, template)
     notes: list[str] = []
+    comparable = True
     if run is None:
         judged = grades.of_file(rows, grade_field or "grade")
     else:
-        recorded = _recorded(run, grade_field or "judge_grade", workspace, notes)
+        recorded = _recorded(run, grade_field or "judge_grade", workspace)
         judged = grades.of_run(rows, recorded, notes)
+        without = sum(each is None for each in recorded.values())
+        comparable = without <= _MOST_WITHOUT * len(recorded)
+        if without:
+            notes.insert(0, f"{without} of {len(recorded)} samples have no grade and are left out")
     if not any(row.label is not None for row in judged):
         raise DatasetError(f"no row has both a label and a grade. Labels stand in the field {label_field!r}")
-    return calibration(judged, grades.scores, weights=weights, notes=notes)  # type: ignore[arg-type]  # seen to be one of them
+    return calibration(judged, grades.scores, weights=weights, notes=notes, comparable=comparable)  # type: ignore[arg-type]  # seen to be one of them
 
 
 def _worth(grade: str, score: object) -> float:
@@ -125,7 +132,7 @@ def _read(labels: str | os.PathLike[str] | Sequence[Mapping[str, Any]]) -> list[
 
 
 def _recorded(
-    run: int | str | RunResult, field: str, workspace: str | os.PathLike[str] | None, notes: list[str]
+    run: int | str | RunResult, field: str, workspace: str | os.PathLike[str] | None
 ) -> dict[tuple[int, int], tuple[str, float] | None]:
     """Grade and score of each sample and repeat of a run; None where there is no grade."""
     place = existing_workspace(Path.cwd(), None if workspace is None else Path(workspace))
@@ -146,9 +153,6 @@ def _recorded(
         raise NotFoundError(
             f"run {record.id} has no {field!r}.{suggest(field, names)} Its scores: {', '.join(sorted(names)) or 'none'}"
         )
-    without = sum(each is None for each in found.values())
-    if without:
-        notes.append(f"{without} of {len(found)} samples have no grade and are left out")
     return found
 
 

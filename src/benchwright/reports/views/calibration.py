@@ -58,6 +58,13 @@ class Calibration:
     rows, else by sensitivity and specificity."""
     notes: tuple[str, ...]
     """What a reader must know."""
+    comparable: bool = True
+    """False: so many samples have no grade that the others may not stand for all."""
+
+    @property
+    def exit_code(self) -> int:
+        """As the command ends."""
+        return 0 if self.comparable else 3
 
     def to_json(self) -> JsonObject:
         """As `judge-calibrate --json` prints it."""
@@ -83,6 +90,7 @@ class Calibration:
             "specificity": self.specificity,
             "judge_score": self.judge_score,
             "corrected": [asdict(each) for each in self.corrected],
+            "comparable": self.comparable,
             "notes": list(self.notes),
         }  # fmt: skip
 
@@ -93,6 +101,7 @@ def calibration(
     *,
     weights: Weights | None = None,
     notes: Sequence[str] = (),
+    comparable: bool = True,
 ) -> Calibration:
     """What the labels of some of the rows say. `scores` has every grade; ValueError without any label."""
     labelled = [(row, row.label) for row in rows if row.label is not None]
@@ -124,6 +133,7 @@ def calibration(
         judge_score=fsum(row.score for row in rows) / len(rows),
         corrected=tuple(each for each in (powered, by_rates) if each is not None),
         notes=(*notes, *_notes(found, binary, ones, zeros)),
+        comparable=comparable,
     )
 
 
