@@ -121,7 +121,7 @@ class CheckReport:
 def check_benchmark(
     spec: BenchmarkSpec, settings: RowSettings | None = None, *, max_listed: int = 20
 ) -> CheckReport:
-    """Render every row, try the gold answers, look for leaks. Raises nothing that belongs into the report.
+    """Render every row, try the gold answers, look for leaks. Raises nothing that belongs in the report.
 
     Args:
         spec: The benchmark.

@@ -122,7 +122,7 @@ def benchmark(
         expected_calls_field: Column, or dotted path, with the calls that are expected; it is the target.
         native_calling: Send the functions as `tools`; if false, describe them in the prompt and read calls from the text.
         filters: Rows to keep, `{"field": value}` by the names in the data, compared as text.
-        lower_is_better: Scores of which less is better, such as `["edits"]`; names like `wer`, `error_rate` and
+        lower_is_better: Scores for which lower is better, such as `["edits"]`; names like `wer`, `error_rate` and
             `latency_s` are known.
         **config: Merged into `extra`; an explicit `extra` wins. A keyword that is nearly a parameter is refused.
 

@@ -65,7 +65,7 @@ class RowSettings:
     filters: tuple[tuple[str, str], ...] = ()
     """Column and value pairs, in addition to the benchmark's own filters."""
     limit: int | None = None
-    """First so many rows only."""
+    """Number of rows to evaluate, from the first on."""
     repeats: int = 1
     """How often each row is sent."""
     num_fewshot: int | None = None

@@ -313,5 +313,5 @@ def _shown_fields(prompts: PromptBuilder) -> tuple[str, ...]:
 
 
 def estimate_tokens(chars: int) -> int:
-    """Tokens in so many characters, by rule of thumb: an estimate, and to be shown as one."""
+    """Tokens in this many characters, by rule of thumb: an estimate, and to be shown as one."""
     return -(-chars // CHARS_PER_TOKEN)

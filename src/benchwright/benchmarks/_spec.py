@@ -209,7 +209,7 @@ class BenchmarkSpec:
     headline: str | None = None
     """The metric that stands for a run in one figure."""
     lower_is_better: tuple[str, ...] = ()
-    """Metrics of which less is better, where their names do not say so."""
+    """Metrics for which lower is better, where their names do not say so."""
     constants: tuple[str, ...] = ()
     """Scores that follow from the rows alone, whatever the replies: given as values, without interval or test."""
     remarks: Remarks | None = None

@@ -32,7 +32,7 @@ class ToolTurn(Struct, frozen=True):
     """One turn of the user."""
 
     messages: tuple[JsonObject, ...]
-    """What is said. Empty where the turn only offers further functions: then the model is told so."""
+    """The message. Empty where the turn only offers further functions: then the model is informed of them."""
     functions: tuple[JsonObject, ...] = ()
     """Functions that are offered from this turn on: documents of functions, or tools as OpenAI's chat route takes them."""
 

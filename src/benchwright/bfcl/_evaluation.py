@@ -55,7 +55,7 @@ class EvaluationRows:
         )  # fmt: skip
         self.doubts: list[str] = []
         self.hopeless: set[str] = set()
-        """Ids of rows that no call can pass, which are told of in `doubts`."""
+        """Ids of rows that no call can pass; `doubts` lists them."""
         self.categories, skipped = _runnable(categories_of(definition.task), definition)
         self.doubts += skipped
         if not self.categories:

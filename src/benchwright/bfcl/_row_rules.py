@@ -112,7 +112,7 @@ def _unwritable(name: str, expected: dict[str, Any], properties: dict[str, Any])
 
 
 def _lost_map(name: str, expected: dict[str, Any]) -> str | None:
-    """Which parameter wants a map with something in it: what is put into a map is lost when Java is read from a text."""
+    """Which parameter expects a map with entries: what is put into a map is lost when Java is read from a text."""
     for key, allowed in expected.items():
         if isinstance(allowed, list) and allowed and all(map(_is_full_map, allowed)):
             return f"the ground truth of {name} demands entries of the map {key}, which are lost when calls are texts"

@@ -106,7 +106,7 @@ def read_code(file: Path, where: str, values: Mapping[str, object]) -> tuple[Cod
             f"{where} command: {command!r} is a text; expected program and arguments as a list, without a shell: "
             f'command = ["python", "my_eval.py"]'
         )
-    hints = {"model": "a program is told its model by input, as in input = { model = … }"}
+    hints = {"model": "a program gets its model from input, as in input = { model = … }"}
     checked = read_values(where, values, CODE_SETTINGS, hints=hints)
     found = checked.get("command")
     if not isinstance(found, list) or not found:

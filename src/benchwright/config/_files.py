@@ -176,7 +176,7 @@ def _check_size(path: Path, document: object) -> None:
         count += len(inner)
         if count > _MOST_VALUES:
             raise ConfigError(
-                f"{path} holds more than {_MOST_VALUES:,} values, counting those behind aliases (*name); write fewer"
+                f"{path} holds more than {_MOST_VALUES:,} values, counting those that aliases stand for (*name); write fewer"
             )
         left.extend(inner)
 

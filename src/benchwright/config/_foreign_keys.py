@@ -13,7 +13,7 @@ _WITHOUT_EFFECT = {
     "path": "token counts come from the server, so no tokenizer is needed",
     "trust_remote_code": "no remote code is run",
     "verbose": "every request and reply is recorded: benchwright show RUN SAMPLE",
-    "rpm_verbose": "the rate of requests is shown while a run goes on",
+    "rpm_verbose": "the rate of requests is shown during a run",
     "pred_postprocessor": "thinking is split off every reply",
     "meta_template": "the server applies its own chat template",
     "response_anomaly": "there is no such detector",

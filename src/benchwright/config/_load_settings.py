@@ -45,20 +45,20 @@ class LoadOptions:
         more="Given alone, it chooses profile gamma")
     burst_size: int | None = _shape("requests of a burst", least=1, otherwise="the requests of one second")
     ramp: str | None = _shape("how a ramp rises", choices=("linear", "exponential"), default="linear", metavar="LAW")
-    trace_field: str | None = _shape("column with the time stamps of a trace", default="timestamp", metavar="COLUMN",
+    trace_field: str | None = _shape("column with the timestamps of a trace", default="timestamp", metavar="COLUMN",
         see="load.md#traces", more="Any flag of a trace chooses profile trace")
-    trace_unit: str | None = _shape("unit of the time stamps; iso is a date and a time", choices=(*TIME_UNITS, "iso"),
+    trace_unit: str | None = _shape("unit of the timestamps; iso is a date and a time", choices=(*TIME_UNITS, "iso"),
         default="ms", metavar="UNIT")
     trace_speed: tuple[str, ...] | None = _shape("how much faster than recorded a trace is sent; several numbers are a sweep",
         commas=True, default=("1",), metavar="X,…")
-    trace_start: float | None = _shape("leave out so many seconds of the trace", least=0, default=0.0, metavar="SECONDS")
+    trace_start: float | None = _shape("skip this many seconds at the start of the trace", least=0, default=0.0, metavar="SECONDS")
     trace_end: float | None = _shape("send the trace up to this second of it", above=0, metavar="SECONDS", otherwise="all of it")
     max_concurrency: int | None = _shape("most requests in flight, whatever the schedule says", least=1, otherwise="no limit",
         more="How many requests it delayed, and how long, is reported")
     cache_bust: bool | None = _shape("begin every prompt with words of its own, so that no prefix cache of the server holds it",
         more="The words are new in every test, so it repeats no prompt of an earlier one either")
     synthetic: str | None = _shape("make prompts, in place of a target: input=512,output=128,law=lognormal,prefixes=4x256", tables=(),
-        metavar="LENGTHS", see="load.md#made-prompts", frequent=True)
+        metavar="LENGTHS", see="load.md#synthetic-prompts", frequent=True)
     exact_output: bool | None = _shape("request replies of exactly max_tokens: adds ignore_eos and min_tokens to requests",
         more="Servers such as vLLM and SGLang obey; others refuse the keys, or ignore them")
     tokenizer: str | None = _shape("tokenizer.json, or a model's folder, by which prompts that are made get their length",
@@ -70,7 +70,7 @@ class LoadOptions:
         default="0", metavar="TIME")
     schedule_seed: int | None = _shape("seed of arrival times, of think times, and of prompts that are made", default=0)
 
-    requests: int | None = _stop("measured requests of each level; rows are sent again in a circle where there are fewer", least=1,
+    requests: int | None = _stop("measured requests of each level; if there are fewer rows, they are sent again from the first", least=1,
         otherwise="each row once; with --seconds, as many as there is time for", frequent=True)
     conversations: int | None = _stop("measured conversations of each level, in place of requests", least=1,
         otherwise="each row once")
@@ -89,7 +89,7 @@ class LoadOptions:
     score: bool | None = _stop("score the replies with the benchmark's scorer, to see whether the server gets worse when it is busy", decides="scores",
         more="Scoring begins after the last request, so it disturbs no time", see="load.md#quality-under-load")
 
-    find_max_load: bool | None = _search("search the largest rate or concurrency at which the limits of --slo are kept", frequent=True,
+    find_max_load: bool | None = _search("search for the largest rate or concurrency at which the limits of --slo are kept", frequent=True,
         see="load.md#the-largest-load")
     probe_repeats: int | None = _search("probes at each end of the last bracket", least=1, most=100, default=3)
     max_probes: int | None = _search("most probes of a search", least=1, most=1000, default=40)
@@ -179,7 +179,7 @@ _OF_SCORED_RUNS = frozenset(
         "infer_only", "reports", "metadata", "save_predictions",
     }
 )  # fmt: skip
-"""Settings of a run that mean nothing to a load test: it sends each request once, and as many as it is told."""
+"""Settings of a run that mean nothing to a load test: it sends each request once, and as many as requested."""
 
 SHARED_WITH_RUNS = tuple(setting.name for setting in OPTIONS if setting.name not in _OF_SCORED_RUNS)
 """Settings of a run that a load test takes too. A new one counts until somebody says otherwise."""

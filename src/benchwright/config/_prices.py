@@ -26,7 +26,7 @@ _ENTRY = re.compile(r"(?m)^[ \t]*\[\[[ \t]*price[ \t]*\]\]")
 _MILLION = 1_000_000
 _MOST = 1e12
 _OLD_DAYS = 180
-"""After so many days a note says how old a price is."""
+"""After this many days a note says how old a price is."""
 
 PRICES_TEMPLATE = """\
 # What the tokens of models cost. Prices change, so benchwright knows none: write those that you pay.
@@ -68,7 +68,7 @@ class Price(Struct, frozen=True):
     """Where the price was published."""
 
     def cost(self, prompt: int, completion: int, cached: int = 0) -> float:
-        """What so many tokens cost; `cached` ones are part of the prompt.
+        """What this many tokens cost; `cached` ones are part of the prompt.
 
         >>> Price("m", 2.0, 8.0, "USD", "2026-01-31", "prices.toml", cached_input=1.0).cost(1000, 500, 400)
         0.0056
@@ -78,7 +78,7 @@ class Price(Struct, frozen=True):
         return float(((prompt - cached) * full + cached * reduced + completion * reply) / _MILLION)
 
     def most(self, prompt: int, completion: int) -> float:
-        """The most that so many tokens can cost, wherever the server takes the prompt from."""
+        """The most that this many tokens can cost, wherever the server takes the prompt from."""
         dearer = self.cached_input is not None and self.cached_input > self.input
         return self.cost(prompt, completion, prompt if dearer else 0)
 

@@ -22,7 +22,7 @@ from benchwright.core import APIS, MODEL_TYPES, JsonValue, LeftOut, UsageError, 
 if TYPE_CHECKING:
     from benchwright.config._pipeline import PipelineSettings
 
-_VERIFY, _CA_FILE = "check the {}'s TLS certificate", "PEM file of a certificate to trust as well"
+_VERIFY, _CA_FILE = "check the {}'s TLS certificate", "PEM file of a further certificate to trust"
 _ONLY_MODELS: tuple[Table, ...] = ("model",)
 _MODELS_TOO: tuple[Table, ...] = (*RUN_TABLES, "model")
 _ALL_MODELS_TOO: tuple[Table, ...] = (*RUN_TABLES, "model", "demo")

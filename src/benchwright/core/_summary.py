@@ -96,7 +96,7 @@ class RunSummary:
     derived: dict[str, float] = field(default_factory=dict)
     """Figures that only all samples together give, such as `macro_f1`, where the benchmark has some."""
     lower_is_better: list[str] = field(default_factory=list)
-    """Metrics of which less is better: declared by the benchmark, or named like an error, a loss or a time."""
+    """Metrics for which lower is better: declared by the benchmark, or named like an error, a loss or a time."""
     partly_counted: dict[str, int] | None = None
     """Where the server counted tokens in some replies only: `samples` that it counted, `of` how many that have a
     reply, and their `prompt_tokens` and `completion_tokens`, which are no totals."""

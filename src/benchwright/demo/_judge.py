@@ -47,7 +47,7 @@ def grade(text: str) -> Solved:
 
 
 def _rank(likeness: float, grades: int) -> int:
-    """Which of so many grades, best first, a likeness deserves; the best one needs nearly full agreement."""
+    """Which of this many grades, best first, a likeness deserves; the best one needs nearly full agreement."""
     if grades == 2:
         return 0 if likeness >= 0.6 else 1
     return 0 if likeness >= 0.9 else min(1 + int((1.0 - likeness) * (grades - 1)), grades - 1)

@@ -126,7 +126,7 @@ class Filler:
         return int(value) if whole else value
 
     def _nearest_figure(self, name: str) -> re.Match[str] | None:
-        """The figure that stands closest behind, else before, a word of the property's name."""
+        """The figure that comes closest after, else before, a word of the property's name."""
         best, nearest = None, 40
         for word in name_words(name):
             at = self._counted.find(word) if len(word) > 2 else -1

@@ -1,4 +1,4 @@
-"""Models behind one method: HTTP servers and scripts; the demo model of the room `demo` is opened by its settings."""
+"""Models with one method: HTTP servers and scripts; the demo model of the room `demo` is opened by its settings."""
 
 from benchwright.core import lazy_front
 

@@ -129,7 +129,7 @@ def model_in_url(url: str, api: Api) -> str | None:
 
 
 def _without_route(path: str, format: WireFormat) -> tuple[str, bool]:
-    """The base path, and whether the route was written behind it."""
+    """The base path, and whether the route was written after it."""
     for ending in format.routes:
         if path.endswith(ending):
             return path[: -len(ending)].rstrip("/"), True

@@ -16,7 +16,7 @@ class Timer(Protocol):
 
 
 class Clock(Protocol):
-    """Limiters, pauses, time-outs and the times of calls all go by one clock."""
+    """Limiters, pauses, timeouts and the times of calls all use one clock."""
 
     def now(self) -> float:
         """Monotonic seconds."""

@@ -1,4 +1,4 @@
-"""The seam to models: one method. HTTP, the demo model and scripts are equals behind it."""
+"""The seam to models: one method. HTTP, the demo model and scripts all implement it."""
 
 from __future__ import annotations
 

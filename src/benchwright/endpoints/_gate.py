@@ -53,12 +53,12 @@ class Allowance:
         return deadline - self._clock.now()
 
     def may_send(self, failed: RequestFailure) -> bool:
-        """Reserve one more request, if the run goes on."""
+        """Reserve one more request, if the run continues."""
         gate = self._gate
         return gate is None or (not self.over and gate.may_send(failed))
 
     async def pause(self, seconds: float) -> bool:
-        """Wait, at most until the run is over; whether it goes on."""
+        """Wait, at most until the run is over; whether it continues."""
         clock = self._clock
         until = clock.now() + seconds
         if self._gate is None:

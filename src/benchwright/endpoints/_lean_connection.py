@@ -22,7 +22,7 @@ from benchwright.endpoints._lean_stream import LeanStream
 from benchwright.endpoints._transport import MAX_BODY_BYTES, HttpReply, Stamps, TransportFailure
 
 Body: TypeAlias = SizedBody | ChunkedBody | OpenBody
-"""How the rest of a reply is told from what follows it."""
+"""How the rest of a reply is distinguished from what follows it."""
 
 _DRAIN_S = 1.0  # how long the end of a body may take after its reader has seen enough
 

@@ -86,7 +86,7 @@ class AlignedTokens(Struct, frozen=True):
 
 
 def align_tokens(echoed: EchoedTokens, context: str, choice: str, *, max_tokens: int = 1) -> AlignedTokens:
-    """Find out where each token stands. Raises `EmptyContinuationError` if that cannot be told."""
+    """Find the place of each token. Raises `EmptyContinuationError` if it cannot be found."""
     tokens = echoed.tokens
     if not tokens or not echoed.token_logprobs:
         raise EmptyContinuationError("the reply echoes no tokens with log-probabilities")
@@ -156,7 +156,7 @@ def _from_the_end(tokens: Sequence[str], context: str, choice: str, max_tokens: 
             return AlignedTokens(_own_starts(tokens, first), len(context), len(context) + len(choice))
     raise EmptyContinuationError(
         "the reply has no text_offset, and its tokens do not spell the prompt: "
-        "where the continuation starts cannot be told"
+        "where the continuation starts cannot be determined"
     )
 
 

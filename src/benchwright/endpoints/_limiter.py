@@ -56,7 +56,7 @@ class Limiter:
 
     async def acquire(self, *, first: bool = False, allowance: Allowance | None = None) -> bool:
         """Wait for a place; `first` for requests that have waited before. False, and no place, once the
-        run behind `allowance` is over."""
+        run of `allowance` is over."""
         if self.try_acquire():
             return True
         place = asyncio.get_running_loop().create_future()
@@ -122,7 +122,7 @@ class Limiter:
         self._timer = self._clock.call_at(until, self._resume)
 
     def widen(self, parallelism: int) -> None:
-        """Allow at least so many places: endpoints that share a limiter may differ in what they want."""
+        """Allow at least this many places: endpoints that share a limiter may differ in what they want."""
         if parallelism > self.parallelism:
             self._limit += parallelism - self.parallelism
             self.parallelism = parallelism

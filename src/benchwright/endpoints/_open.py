@@ -34,7 +34,7 @@ def open_endpoint(
     `limiter` hands out places that several endpoints share; None: this one has `parallelism` of its own.
     `judge` says whose settings cures have to name.
     `policy` says whether requests wait for places and are repeated; `SEND_ONCE` is the policy of load tests.
-    `clock` is what limits, pauses, time-outs and times go by.
+    `clock` is the time that limits, pauses, timeouts and time measurements use.
     `around` changes headers and watches what is sent, where the model is a server.
     Raises `ConfigError` when a variable is unset that should hold the API key or a value of a header.
     """

@@ -74,7 +74,7 @@ class Tries:
         """How often the pause has grown."""
 
     def take(self, trouble: Trouble, *, answered: int, unanswered: int) -> bool:
-        """Whether there is another attempt after `trouble`, of a server that `answered` so many requests."""
+        """Whether there is another attempt after `trouble`, of a server that `answered` this many requests."""
         most, isolated = self._most, answered > unanswered
         if trouble.again == "never" or self._bad + self._counted + self._uncounted >= 2 * most:
             return False

@@ -1,4 +1,4 @@
-"""An endpoint that answers from a script: the fake beside the real thing, for tests of any benchmark."""
+"""An endpoint that answers from a script: for tests of any benchmark."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from benchwright.endpoints._wires.formats import package_of, wire_format
 
 
 def read_api_key(variable: str, setting: str = "--api-key-name") -> str:
-    """The key in an environment variable; an error naming the variable if there is none to be had."""
+    """The key in an environment variable; an error that names the variable if there is none."""
     value = environment_secret(variable).strip()
     if not value:
         state = "is empty" if variable in os.environ else "is not set"
@@ -48,7 +48,7 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 _NO_REPLY = {"decides": "effort"}
-"""Of fields that no option of a run sets, and that decide when and by which way a reply comes, not what it says."""
+"""Of fields that no option of a run sets, and that decide when and by which route a reply comes, not what it says."""
 
 
 @light_dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,7 +233,7 @@ def _check_range(name: str, option: Setting, value: float) -> None:
 
 
 def changes_no_reply() -> frozenset[str]:
-    """Fields of `EndpointSettings` that decide when and by which way a reply comes, not what it says."""
+    """Fields of `EndpointSettings` that decide when and by which route a reply comes, not what it says."""
     return frozenset(
         each.name
         for each in fields(EndpointSettings)

@@ -11,7 +11,7 @@ class SseReader:
     """Feeds on pieces of a stream, gives the data of whole events.
 
     Lines end with LF or CRLF; `data:` may or may not be followed by a space; comments and other fields are
-    skipped; several data lines of one event are joined. Bytes are only cut at line ends, so a character
+    skipped; several data lines of one event are joined. Bytes are only cut at line endings, so a character
     split over two pieces stays whole.
 
     >>> reader = SseReader()

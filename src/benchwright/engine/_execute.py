@@ -76,7 +76,7 @@ _SHOW_EVERY_S = 0.12
 _PATIENCE_S = 1.0
 """How long cancelled workers may take to end."""
 _HOPELESS = 20
-"""A run whose first so many samples (and at least all in flight) fail without one success is stopped:
+"""A run whose first samples, this many (and at least all in flight) fail without one success is stopped:
 the rest would fail the same way, and may cost money."""
 
 

@@ -8,7 +8,7 @@ from time import perf_counter
 SLOW_SCORER_S = 0.003
 """A call that takes longer holds up others' replies, if it runs in the event loop."""
 BLOCKING_SCORER_S = 0.05
-"""One call that takes so long is enough: signals and time-outs wait with everybody else."""
+"""One call that takes so long is enough: signals and timeouts wait with everybody else."""
 
 _SLOW_CALLS = 3
 _SLOW_SHARE = 0.1

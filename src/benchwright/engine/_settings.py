@@ -57,7 +57,7 @@ class RunSettings:
     filters: tuple[tuple[str, str], ...] = ()
     """Column and value pairs: only rows that have all of them, in addition to the benchmark's own filters."""
     limit: int | None = None
-    """First so many rows only."""
+    """Number of rows to evaluate, from the first on."""
     repeats: int = 1
     """Times each row is asked."""
     parallelism: int = 16

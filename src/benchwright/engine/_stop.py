@@ -77,7 +77,7 @@ class Stop:
             self._now.set_result(None)
 
     def interrupt(self) -> None:
-        """Stop because the user wants to leave, which outranks a budget."""
+        """Stop because the user asked to, which outranks a budget."""
         self.cause = None
         self.request("interrupted", "interrupted")
 

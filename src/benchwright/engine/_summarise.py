@@ -30,7 +30,7 @@ from benchwright.store import Store
 _BLOCK_ROWS = 500
 """Records that are added up at a time."""
 _BLOCK_BYTES = 1_000_000
-"""Or so many bytes of them: a record may hold a long text."""
+"""Or this many bytes of them: a record may hold a long text."""
 
 
 def summarise(

@@ -134,7 +134,7 @@ def read_baseline(path: Path) -> Baseline:
         content = path.read_bytes()
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
-    # Git and editors on Windows may write other line ends, and a mark before the first line. No value holds these bytes.
+    # Git and editors on Windows may write other line endings, and a mark before the first line. No value holds these bytes.
     content = content.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
     head, _, body = content.partition(b"\n")
     header = _header(path, head)

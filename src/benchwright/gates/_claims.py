@@ -24,7 +24,7 @@ class BenchmarkRun(Struct, frozen=True):
     no_pairs: str = ""
     """Why the run cannot be compared with a baseline."""
     declared_lower: Collection[str] = ()
-    """Metrics of which less is better, as run and baseline declare."""
+    """Metrics for which lower is better, as run and baseline declare."""
 
 
 def claims_about(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:

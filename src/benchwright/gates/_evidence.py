@@ -33,7 +33,7 @@ class Scores(Struct):
 
     outcomes: Counter[str] = field(default_factory=Counter)
     metrics: dict[str, dict[bytes, list[float]]] = field(default_factory=dict)
-    """Values by metric and row; rows are told apart by their content, so that copies of one row are one."""
+    """Values by metric and row; rows are distinguished by their content, so that copies of one row are one."""
     failed: dict[bytes, int] = field(default_factory=dict)
     """How many samples of a row have no score."""
 

@@ -239,7 +239,7 @@ def _refuse_twins(rules: tuple[Rule, ...]) -> None:
 
 
 def _line(text: str, table: str, number: int = 0) -> str:
-    """`:12`, the line where a table begins; empty where it cannot be told."""
+    """`:12`, the line where a table begins; empty where it is not known."""
     pattern = re.compile(
         rf"^\s*\[{{1,2}}\s*[\"']?{re.escape(table)}[\"']?\s*[\].]|^\s*{re.escape(table)}\s*="
     )

@@ -34,12 +34,12 @@ Weights: TypeAlias = tuple[int, ...]
 
 
 def block_count(values: int) -> int:
-    """Blocks for so many requests."""
+    """Blocks for this many requests."""
     return min(BLOCKS, values)
 
 
 def block_of(requests: int) -> Any:
-    """The block of each of so many requests in order, as an Arrow array; blocks differ in size by one at most.
+    """The block of each of this many requests in order, as an Arrow array; blocks differ in size by one at most.
 
     >>> block_of(3).to_pylist()
     [0, 1, 2]

@@ -35,7 +35,7 @@ def row_numbers(count: int) -> Any:
 
 
 def ones(count: int) -> Any:
-    """1.0, so many times."""
+    """1.0, this many times."""
     import pyarrow as pa
 
     return pa.Array.from_buffers(pa.float64(), count, [None, pa.py_buffer(array("d", [1.0]) * count)])

@@ -23,7 +23,7 @@ from benchwright.core import (
 )
 
 MOST_TURNS = 1_000
-"""User turns of one conversation. Numbers of requests leave room for so many."""
+"""User turns of one conversation. Numbers of requests leave room for this many."""
 
 
 class Turn(Struct, frozen=True):

@@ -9,7 +9,7 @@ from benchwright.perf._columns import constant, row_numbers
 from benchwright.perf._requests import TIMES, TOKENS, Requests
 
 ROUNDING_S = 1e-6
-"""Times of one event that reached the record on two ways may differ by so much."""
+"""Times of one event that reached the record in two ways may differ by this much."""
 
 FAULTS: dict[str, str] = {
     "unknown_times": "completed without a time of sending, of the last content or of the end",

@@ -24,7 +24,7 @@ class InFlight(NamedTuple):
         return max(self.counts, default=0)
 
     def first_at(self, count: int) -> float | None:
-        """When so many were in flight for the first time."""
+        """When this many were in flight for the first time."""
         for time, found in zip(self.times, self.counts, strict=True):
             if found >= count:
                 return time

@@ -30,7 +30,7 @@ _SHORTEST_S = 1.0
 _ENOUGH = 20
 """Fewer looks or requests have no 99th percentile."""
 _GC_THRESHOLDS = (50_000, 50, 100)
-"""While the clock runs. A request leaves some dozens of objects behind, and hardly any in a circle."""
+"""While the clock runs. A request leaves some dozens of objects behind, and hardly any in a cycle."""
 
 
 class WorkerHealth(Struct, frozen=True, array_like=True):
@@ -141,7 +141,7 @@ def _more_hands(workers: int) -> str:
     return f"Use a machine with more than these {cores} cores"
 
 
-_INSIDE = "the model answers in the client's own process, so their delays cannot be told apart"
+_INSIDE = "the model answers in the client's own process, so their delays cannot be separated"
 _TOO_SHORT = (
     f"the test was too short: a verdict takes {_ENOUGH * _EVERY_S:g} s and, by a schedule, {_ENOUGH} requests"
 )

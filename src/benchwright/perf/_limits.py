@@ -10,7 +10,7 @@ _OWN_FILES = 64
 
 
 def most_connections(workers: int) -> int | None:
-    """Connections that so many processes can have open together; None: as many as they like."""
+    """Connections that this many processes can have open together; None: as many as they like."""
     try:
         import resource
     except ImportError:

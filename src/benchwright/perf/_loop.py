@@ -26,7 +26,7 @@ _NAP_S = 0.25
 _LAUNCHES_PER_TURN = 16
 """Requests sent in a row, where several are due, before replies are read again."""
 _WATCHDOG_S = 10.0
-"""How long after its time-out a request may still be under way."""
+"""How long after its timeout a request may still be under way."""
 _HOPELESS = 32
 """So many failures, and no reply, stop a test."""
 _ENOUGH_FOR_SHARE = 20
@@ -331,7 +331,7 @@ class PhaseLoop:
             self.stop("errors")
 
     async def _wait_for_replies(self) -> None:
-        """Every request has a time-out; should one not hold, the watchdog ends it all the same."""
+        """Every request has a timeout; should one not hold, the watchdog ends it all the same."""
         patience = self._settings.request_timeout_s + _WATCHDOG_S
         done, since = self._done, monotonic()
         while self._tasks:

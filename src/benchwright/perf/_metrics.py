@@ -148,7 +148,7 @@ PER_REQUEST: tuple[Metric, ...] = (
     Metric(
         name="ttft_planned", title="time to first token, from the plan", unit="ms", better="lower", limit=True,
         needs=_SCHEDULE, values=_from("planned", "first_token"),
-        definition="As ttft, from the moment the schedule wanted the request sent. It also holds what the request waited "
+        definition="As ttft, from the planned time of the request. It also includes how long the request waited "
         "in the client, so a server that stalls cannot hide it by slowing the client down.",
     ),
     Metric(
@@ -205,7 +205,7 @@ PER_REQUEST: tuple[Metric, ...] = (
     Metric(
         name="e2e_planned", title="end-to-end latency, from the plan", unit="ms", better="lower", limit=True, headline=True,
         needs=_SCHEDULE, values=_from("planned", "last_content"),
-        definition="As e2e, from the moment the schedule wanted the request sent. The difference to e2e is what requests waited in the "
+        definition="As e2e, from the planned time of the request. The difference from e2e is how long requests waited in the "
         "client: because it was late, or because the limit of requests in flight was reached.",
     ),
     Metric(
@@ -215,7 +215,7 @@ PER_REQUEST: tuple[Metric, ...] = (
     ),
     Metric(
         name="send_delay", title="sent after plan", unit="ms", better="lower", needs=_SCHEDULE, values=_from("planned", "sent"),
-        definition="From the moment the schedule wanted the request sent until it was handed to the socket.",
+        definition="From the planned time of the request until it was handed to the socket.",
     ),
     Metric(
         name="input_tokens", title="input tokens", unit="tokens", needs=_USAGE, values=_of("input_tokens"),
@@ -267,7 +267,7 @@ PER_STAGE: tuple[Metric, ...] = (
     ),
     Metric(
         name="offered", title="offered rate", unit="1/s", needs=_SCHEDULE,
-        definition="Requests per second that the schedule wanted: planned requests less one, over the time from the first planned send "
+        definition="Requests per second that the schedule planned: planned requests less one, over the time from the first planned send "
         "to the last.",
     ),
     Metric(

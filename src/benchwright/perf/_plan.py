@@ -1,6 +1,6 @@
 """The requests of a load test, built and encoded before its clock starts, and taken in turn.
 
-A test may send far more requests than the data has rows. Each row is built once; the plan is walked in a circle.
+A test may send far more requests than the data has rows. Each row is built once; after the last row, the first is sent again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from benchwright.perf._conversations import (
 from benchwright.perf._trace import TraceStamps
 
 MOST_BUILT = 200_000
-"""Different requests that are held in memory. A larger file is walked in a circle of so many."""
+"""Different requests that are held in memory. Of a larger file, this many rows are sent again and again."""
 
 MOST_BYTES = 2 << 30
 """Encoded requests that are held in memory, in bytes."""

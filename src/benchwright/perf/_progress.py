@@ -11,7 +11,7 @@ from benchwright.perf._values import LoadSettings, PhaseName, RequestRecord
 _WINDOW_S = 5.0
 """Live figures are those of the last seconds."""
 _MOST_SHOWN = 2000
-"""Requests behind the live percentiles; at high rates, the last so many."""
+"""Requests that the live percentiles are taken from: the last ones."""
 
 
 class LoadProgress:

@@ -96,7 +96,7 @@ def _ramp(settings: LoadSettings, rate: float, dice: random.Random) -> Iterator[
 
 
 def ramp_seconds(settings: LoadSettings) -> float:
-    """How long the rate takes from start to end: as given, or until so many requests have been sent."""
+    """How long the rate takes from start to end: as given, or until this many requests have been sent."""
     if settings.seconds is not None:
         return settings.seconds
     assert settings.requests is not None
@@ -114,7 +114,7 @@ def _sent_until(settings: LoadSettings, at: float, seconds: float) -> float:
 
 
 def _inverse(settings: LoadSettings, seconds: float) -> Callable[[float], float]:
-    """When so many requests have been sent."""
+    """When this many requests have been sent."""
     start, end = _ends(settings)
     if settings.ramp == "linear":
         slope = (end - start) / seconds

@@ -1,4 +1,4 @@
-"""Prompts that are made: `--synthetic input=512,output=128,law=lognormal,prefixes=4x256`. Pure functions of the text and a seed.
+"""Synthetic prompts: `--synthetic input=512,output=128,law=lognormal,prefixes=4x256`. Pure functions of the text and a seed.
 
 Lengths follow a law, texts are English words, and some prompts may begin with one of a few shared prefixes, so that the share of
 tokens that a prefix cache can serve is known before the first request.

@@ -64,7 +64,7 @@ class TextMaker:
         return None if self._counter is None else self._counter(text)
 
     def text(self, tokens: int, key: str) -> str:
-        """So many tokens of common English words; the same key gives the same ones. UsageError if the tokenizer cannot."""
+        """This many tokens of common English words; the same key gives the same ones. UsageError if the tokenizer cannot."""
         chosen = Random(f"{self._seed}/{key}").choices(self._words, k=max(0, tokens))
         text = " ".join(chosen)
         if self._counter is None or (self._whole and self._counter(text) == tokens):
@@ -72,7 +72,7 @@ class TextMaker:
         return self._cut(text, tokens)
 
     def fitted(self, text: str, tokens: int, key: str) -> str:
-        """The text with so many tokens in all: its end is cut off or continued. Without a tokenizer it stays as it is."""
+        """The text with this many tokens in all: its end is cut off or continued. Without a tokenizer it stays as it is."""
         missing = 0 if self._counter is None else tokens - self._counter(text)
         if missing > 0:
             text = f"{text} {self.text(missing, key)}"
@@ -81,7 +81,7 @@ class TextMaker:
         return self._cut(text, tokens)
 
     def _cut(self, text: str, tokens: int) -> str:
-        """The longest beginning that has so many tokens: words of several tokens are cut inside."""
+        """The longest beginning that has this many tokens: words of several tokens are cut inside."""
         assert self._counter is not None
         low, high = 0, len(text)
         while low < high:  # the count grows with the length, but for a few characters around each word's end

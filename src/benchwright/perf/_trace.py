@@ -15,7 +15,7 @@ from benchwright.perf._texts import TextMaker
 
 
 class TraceStamps(Struct, frozen=True):
-    """Where rows have their time stamps, and which part of the trace is sent."""
+    """Where rows have their timestamps, and which part of the trace is sent."""
 
     field: str = "timestamp"
     unit: str = "ms"

@@ -72,7 +72,7 @@ class RequestRecord(Struct, frozen=True, array_like=True, omit_defaults=True):
     url: int = 0
     """Which of the addresses got it."""
     planned: float | None = None
-    """When the schedule wanted it sent; None in a closed loop."""
+    """When the schedule planned it; None in a closed loop."""
     sent: float | None = None
     """When it was handed to the socket; None: it never was."""
     first_byte: float | None = None
@@ -159,7 +159,7 @@ class LoadSettings(Struct, frozen=True):
     ramp_start: float | None = None
     ramp_end: float | None = None
     trace_field: str | None = None
-    """The column with the time stamps of a trace, and their unit; levels of a trace are its speeds."""
+    """The column with the timestamps of a trace, and their unit; levels of a trace are its speeds."""
     trace_unit: str | None = None
     trace_start: float = 0.0
     """The part of the trace that is sent, in seconds after its earliest stamp."""
@@ -278,7 +278,7 @@ class StageRecord(Struct, frozen=True, array_like=True, omit_defaults=True):
     ended: float = 0.0
     """The end of its last request."""
     offered: int = 0
-    """Measured requests that the schedule wanted sent until the stage stopped."""
+    """Measured requests that the schedule planned before the stage stopped."""
     delayed: int = 0
     """Requests that waited because as many as allowed were in flight."""
     delayed_s: float = 0.0

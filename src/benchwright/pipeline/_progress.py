@@ -103,7 +103,7 @@ class ProgressPoster:
         except urllib.error.HTTPError as error:
             self._failed(f"{error.code} {error.reason}")
             error.close()
-        except Exception as error:  # a wrong URL, a closed port, whatever: the run goes on
+        except Exception as error:  # a wrong URL, a closed port, whatever it is: the run continues
             self._failed(f"{getattr(error, 'reason', None) or error}")
 
     def _failed(self, reason: str) -> None:

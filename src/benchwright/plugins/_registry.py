@@ -208,7 +208,7 @@ class Registry(Generic[T]):
 
 
 def check_function(value: object, arguments: int) -> Callable[..., Any]:
-    """A function that takes so many arguments. TypeError for anything else."""
+    """A function that takes this many arguments. TypeError for anything else."""
     if not callable(value) or isinstance(value, type):
         raise TypeError(f"is {getattr(value, '__name__', type(value).__name__)}, which is no function")
     from inspect import signature

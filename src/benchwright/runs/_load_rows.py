@@ -35,7 +35,7 @@ class LoadRows(Struct, frozen=True):
     spec: BenchmarkSpec
     """The benchmark with its rows."""
     trace: TraceStamps | None = None
-    """Where rows have their time stamps, if they are sent by them."""
+    """Where rows have their timestamps, if they are sent by them."""
     prompt_lengths: Literal["exact", "approximate"] | None = None
     """How true the lengths of prompts are that were made for the rows."""
     synthetic: JsonObject | None = None
@@ -73,7 +73,7 @@ def rows_for_load(spec: BenchmarkSpec, options: LoadOptions, settings: RunSettin
 
 def on_chat_route(spec: BenchmarkSpec, settings: RunSettings) -> RunSettings:
     """The settings with the chat route of the same server where rows have media and the model's profile sends texts: the
-    servers behind such profiles have both routes."""
+    servers of such profiles have both routes."""
     endpoint = settings.endpoint
     if (
         spec.media is None

@@ -143,7 +143,7 @@ def load_targets(
 def plan_load(
     target: Target, options: RunOptions, load: LoadOptions, config: ConfigFile | None, *, several: bool
 ) -> LoadPlan:
-    """What one target comes to. Replies are streamed unless somebody says otherwise, and not scored unless somebody wants it."""
+    """The options for one target. By default, replies are streamed and not scored."""
     effective = load_run_options(options.over(target.defaults), load)
     if several and effective.output_dir is not None:
         effective = replace(effective, output_dir=effective.output_dir / target.spec.key)
@@ -339,7 +339,7 @@ def _performed(store: Store, ready: _Ready, run: RunRecord, watcher: LoadWatcher
 _WHY = {
     "interrupt": "interrupted; its figures are of what had ended",
     "errors": "stopped: too many requests failed",
-    "watchdog": "stopped by the watchdog: requests were under way long after their time-out",
+    "watchdog": "stopped by the watchdog: requests were under way long after their timeout",
 }
 
 

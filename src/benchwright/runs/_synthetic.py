@@ -1,4 +1,4 @@
-"""The target of a load test whose prompts are made: a benchmark without a file."""
+"""The target of a load test with synthetic prompts: a benchmark without a file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def synthetic_target(load: LoadOptions) -> Target:
     assert load.synthetic is not None
     if load.profile == "trace":
         raise UsageError(
-            "--synthetic makes prompts without time stamps; --profile trace sends those of a file"
+            "--synthetic makes prompts without timestamps; --profile trace sends those of a file"
         )
     seed = load.schedule_seed or 0
     maker = open_text_maker(load.tokenizer, seed)
@@ -34,7 +34,7 @@ def synthetic_target(load: LoadOptions) -> Target:
         prompt="{prompt}",
         scorer=_unscored,
         max_tokens_field="max_tokens",
-        unscored="made prompts have no right answers",
+        unscored="synthetic prompts have no right answers",
         config={SYNTHETIC: facts},
     )
     return Target(spec, SYNTHETIC, SYNTHETIC)
@@ -49,4 +49,4 @@ def _sent(load: LoadOptions) -> int:
 
 
 def _unscored(sample: Any) -> dict[str, Any]:
-    raise AssertionError("made prompts have no right answers")
+    raise AssertionError("synthetic prompts have no right answers")

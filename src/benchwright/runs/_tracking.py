@@ -1,4 +1,4 @@
-"""Trackers of a run that is under way: told from where it is performed. Loaded for runs that have some."""
+"""Trackers of a run in progress, informed from where it is performed. Loaded for runs that have some."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from functools import cache
 
 from benchwright.core import BenchmarkError, Row
 from benchwright.scorers._mcq.view import comparable
-from benchwright.scorers._scorer import ScorerInput, Scores
+from benchwright.scorers._scorer import ScorerInput, Scores, by_name
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -111,6 +111,7 @@ def _lettered() -> re.Pattern[str]:
     return re.compile(r"[(\[]?(?P<letter>[a-z])[)\].:]*(?:(?<=[)\].:]) *(?P<rest>.+))?", re.DOTALL)
 
 
+@by_name
 def multiple_choice_acc(sample: ScorerInput) -> Scores:
     """`acc`, `acc_norm`, `acc_greedy`: 1.0 when the preferred candidate is the right one, else 0.0.
 
@@ -133,6 +134,7 @@ def multiple_choice_acc(sample: ScorerInput) -> Scores:
     return _accuracies(gold, choices, logprobs, row.get("_choices_is_greedy") or ())
 
 
+@by_name
 def multiple_choice_acc_verbatim(sample: ScorerInput) -> Scores:
     """`multiple_choice_acc`, but a target equal to a candidate's text always means that candidate.
 

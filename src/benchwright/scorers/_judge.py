@@ -133,7 +133,7 @@ class _Reading(Struct, frozen=True):
         return _scores(grade, self.mapping, self.spellings, reply, closed=self.named and not own)
 
     def reminder(self) -> str:
-        """What a judge is told whose reply holds no grade."""
+        """The message to a judge whose reply holds no grade."""
         if self.pattern is not None or self.parser is not None or self.as_json or not self.mapping:
             return "Your reply holds no grade in the requested form. Give your verdict again, in exactly that form."
         grades = ", ".join(self.mapping)

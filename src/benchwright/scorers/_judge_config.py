@@ -58,7 +58,7 @@ class JudgeConfig:
     verify: bool = True
     """Whether the server's TLS certificate is checked."""
     ca_file: str | None = None
-    """PEM file of a certificate to trust as well."""
+    """PEM file of a further certificate to trust."""
     parse_retries: int = 2
     """How often the judge is asked again when its reply holds no grade that can be read."""
     structured: bool = False

@@ -27,7 +27,7 @@ def judge_panel(
         judges: the keys of their settings; None: `judge`, `judge_1`, `judge_2`, … as far as there are settings.
         aggregate: `majority` takes the grade that most judges gave; where several were given equally often, their mean
             score, and all of them as the grade (`C/I`). `mean` takes the mean of the scores.
-        quorum: so many judges must give a grade; None: all of them.
+        quorum: How many judges must give a grade; None: all of them.
         judging: further parameters of `judge_score`, the same for all judges.
 
     Each judge's own verdict is kept as `score_of_judge`, `grade_of_judge`, `score_of_judge_1`, …

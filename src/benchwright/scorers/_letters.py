@@ -7,7 +7,7 @@ from functools import cache
 from string import ascii_uppercase
 
 from benchwright.core import Row
-from benchwright.scorers._scorer import ScorerInput, Scores, answer_scores
+from benchwright.scorers._scorer import ScorerInput, Scores, answer_scores, by_name
 
 _LETTERS = ascii_uppercase[:10]
 """Options that can be named: A to J."""
@@ -25,6 +25,7 @@ _RULES = tuple(
 )
 
 
+@by_name
 def mcq_letter_extract(sample: ScorerInput) -> Scores:
     """`correct`, `parsed`: the letter A to J that the start of the response names, against the target.
 
@@ -99,6 +100,7 @@ _OPTION_LINE = re.compile(r"(?m)^\s*\(?([A-Ja-j])\s*[).:](?=\s|$)")
 _LONE_LETTER = re.compile(r"\(?([A-Ja-j])\)?[.:]?")
 
 
+@by_name
 def mcq_letter_strict(sample: ScorerInput) -> Scores:
     """`correct`, `parsed`: the option letter A to J that the response states as its answer.
 

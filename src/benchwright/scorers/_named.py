@@ -3,46 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
 
 from benchwright.core import UsageError, suggest
 from benchwright.plugins import Registry, check_function
-from benchwright.scorers._choices import multiple_choice_acc, multiple_choice_acc_verbatim
-from benchwright.scorers._letters import mcq_letter_extract, mcq_letter_strict
-from benchwright.scorers._numbers import gsm8k_answer, gsm8k_answer_strict
-from benchwright.scorers._overlap import bleu, chrf, chrf_sacre, rouge
 from benchwright.scorers._qa import QA_METRICS
-from benchwright.scorers._retrieval import retrieval_metrics, retrieval_metrics_dedup
-from benchwright.scorers._scorer import Scorer
-from benchwright.scorers._text import contains, exact_match, f1_token, regex_match
-from benchwright.scorers._tool_calls import tool_calls_match
-from benchwright.scorers._yesno import boolean_yesno, boolean_yesno_strict
+from benchwright.scorers._scorer import NAMED_SCORERS, Scorer
 
-BUILTIN_SCORERS: Mapping[str, Scorer] = {
-    scorer.__name__: scorer
-    for scorer in (
-        exact_match,
-        contains,
-        f1_token,
-        regex_match,
-        bleu,
-        rouge,
-        retrieval_metrics,
-        multiple_choice_acc,
-        mcq_letter_extract,
-        gsm8k_answer,
-        boolean_yesno,
-        chrf,
-        multiple_choice_acc_verbatim,
-        mcq_letter_strict,
-        gsm8k_answer_strict,
-        boolean_yesno_strict,
-        chrf_sacre,
-        retrieval_metrics_dedup,
-        tool_calls_match,
-    )
-}
-"""Every scorer of one sample by name: the twelve documented ones, then the stricter variants. Commands, files and the
-manual's tests take the names from here."""
+
+def _load_all() -> Mapping[str, Scorer]:
+    for module in iter_modules([str(Path(__file__).parent)]):
+        if module.name != __name__.rpartition(".")[2]:
+            import_module(f"{__package__}.{module.name}")
+    return dict(sorted(NAMED_SCORERS.items()))  # whichever of them was loaded first
+
+
+BUILTIN_SCORERS = _load_all()
+"""Every scorer of one sample by name. Commands, files and the manual's tests take the names from here."""
 
 
 def _names() -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from functools import cache
 from typing import NamedTuple
 
-from benchwright.scorers._scorer import AnswerScores, ScorerInput, Scores, answer_scores
+from benchwright.scorers._scorer import AnswerScores, ScorerInput, Scores, answer_scores, by_name
 
 _NUMBER = r"(-?\d[\d,]*(?:\.\d+)?)"
 _ANY = re.compile(_NUMBER)
@@ -15,6 +15,7 @@ _MARKED = re.compile(r"####\s*" + _NUMBER)
 _BOXED = re.compile(r"\\boxed\{\s*" + _NUMBER + r"\s*\}")
 
 
+@by_name
 def gsm8k_answer(sample: ScorerInput) -> Scores:
     """`correct`, `parsed`: the number the response gives, compared as text with the target's.
 
@@ -65,6 +66,7 @@ _BOX = r"\\boxed\s*\{((?:[^{}]|\{[^{}]*\})*)\}"
 _DECORATION = (("{,}", ","), ("\\,", ""), ("\\$", "$"), ("\\!", ""), ("**", ""))
 
 
+@by_name
 def gsm8k_answer_strict(sample: ScorerInput) -> Scores:
     """`correct`, `parsed`: the number the response gives, equal in value to the target's.
 

@@ -9,7 +9,7 @@ from string import punctuation
 from typing import Any
 
 from benchwright.core import BenchwrightError, UsageError
-from benchwright.scorers._scorer import ScorerInput, Scores
+from benchwright.scorers._scorer import ScorerInput, Scores, by_name
 
 
 def composed(text: str) -> str:
@@ -52,6 +52,7 @@ def f_score(precision: float, recall: float, beta_squared: float = 1.0) -> float
     return (1 + beta_squared) * precision * recall / (beta_squared * precision + recall)
 
 
+@by_name
 def bleu(sample: ScorerInput) -> Scores:
     """`bleu_1` to `bleu_4` of one sentence, every precision smoothed by adding 1 above and below.
 
@@ -75,6 +76,7 @@ def bleu(sample: ScorerInput) -> Scores:
     return scores
 
 
+@by_name
 def rouge(sample: ScorerInput) -> Scores:
     """`rouge_1`, `rouge_2`: F1 of the n-gram overlap; `rouge_l`: F1 of the longest common subsequence.
 
@@ -146,6 +148,7 @@ _WORD_ORDERS = range(1, 3)
 _BETA_SQUARED = 4.0  # beta 2: recall counts twice
 
 
+@by_name
 def chrf(sample: ScorerInput) -> Scores:
     """`chrf` (characters, orders 1 to 6) and `chrf_pp` (words of orders 1 and 2 too), 0 to 100.
 
@@ -166,6 +169,7 @@ def chrf(sample: ScorerInput) -> Scores:
     return {"chrf": 100 * sum(chars) / len(chars), "chrf_pp": 100 * sum(both) / len(both)}
 
 
+@by_name
 def chrf_sacre(sample: ScorerInput) -> Scores:
     """`chrf` and `chrf_pp` of one sentence, 0 to 100, equal to sacreBLEU's `sentence_chrf`.
 

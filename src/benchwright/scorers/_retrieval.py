@@ -7,9 +7,10 @@ from dataclasses import replace
 from math import log2
 
 from benchwright.core import BenchmarkError
-from benchwright.scorers._scorer import ScorerInput, Scores
+from benchwright.scorers._scorer import ScorerInput, Scores, by_name
 
 
+@by_name
 def retrieval_metrics(sample: ScorerInput) -> Scores:
     """`precision_at_k`, `recall_at_k`, `mrr`, `ndcg` from the row's `retrieved`, `relevant` and `k`.
 
@@ -38,6 +39,7 @@ def retrieval_metrics(sample: ScorerInput) -> Scores:
     }
 
 
+@by_name
 def retrieval_metrics_dedup(sample: ScorerInput) -> Scores:
     """`retrieval_metrics` after each retrieved item was reduced to its first occurrence.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 from benchwright.core import JsonObject, Row
 from benchwright.scorers._judge_config import Ask
@@ -63,6 +63,16 @@ class ScorerInput:
 
 Scorer: TypeAlias = Callable[[ScorerInput], Scores]
 """A scorer: one sample in, named values out."""
+
+NAMED_SCORERS: dict[str, Scorer] = {}
+"""Those with the mark `by_name`, as far as their modules are loaded."""
+_Named = TypeVar("_Named", bound=Scorer)
+
+
+def by_name(scorer: _Named) -> _Named:
+    """Mark a built-in scorer that commands and files may name."""
+    NAMED_SCORERS[scorer.__name__] = scorer
+    return scorer
 
 
 Member: TypeAlias = Callable[..., Scores | Awaitable[Scores]]

@@ -12,9 +12,10 @@ import warnings
 
 from benchwright.scorers._overlap import composed, overlap, tokens
 from benchwright.scorers._patterns import is_found
-from benchwright.scorers._scorer import ScorerInput, Scores
+from benchwright.scorers._scorer import ScorerInput, Scores, by_name
 
 
+@by_name
 def exact_match(sample: ScorerInput) -> Scores:
     """`correct`: the response equals the target, ignoring case and outer whitespace.
 
@@ -29,6 +30,7 @@ def exact_match(sample: ScorerInput) -> Scores:
     return {"correct": response == target or composed(response) == composed(target)}
 
 
+@by_name
 def contains(sample: ScorerInput) -> Scores:
     """`correct`: the target, stripped, occurs in the response, ignoring case. An empty target always does.
 
@@ -38,6 +40,7 @@ def contains(sample: ScorerInput) -> Scores:
     return {"correct": composed(str(sample.target).lower().strip()) in composed(sample.response.lower())}
 
 
+@by_name
 def f1_token(sample: ScorerInput) -> Scores:
     """`f1`, `precision`, `recall` of the multiset overlap of lower-cased, whitespace-separated tokens.
 
@@ -54,6 +57,7 @@ def f1_token(sample: ScorerInput) -> Scores:
     return {"f1": 2 * precision * recall / (precision + recall), "precision": precision, "recall": recall}
 
 
+@by_name
 def regex_match(sample: ScorerInput) -> Scores:
     """`correct`: the target, a Python regular expression, is found anywhere in the response, ignoring case.
 

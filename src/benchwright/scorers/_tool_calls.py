@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchwright.scorers._scorer import AnswerScores, ScorerInput
+from benchwright.scorers._scorer import AnswerScores, ScorerInput, by_name
 
 
+@by_name
 def tool_calls_match(sample: ScorerInput) -> AnswerScores:
     """Whether the calls of a reply are the expected ones, in any order.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from benchwright.scorers._scorer import ScorerInput, Scores, answer_scores
+from benchwright.scorers._scorer import ScorerInput, Scores, answer_scores, by_name
 
 YES = frozenset({"yes", "true", "correct", "right", "yeah", "yep"})
 NO = frozenset({"no", "false", "incorrect", "wrong", "nope", "nah"})
@@ -12,6 +12,7 @@ _WORD = re.compile(r"[a-z]+")
 _WORDS_READ = 20
 
 
+@by_name
 def boolean_yesno(sample: ScorerInput) -> Scores:
     """`correct`, `parsed`: the first yes- or no-word among the response's first 20 words.
 
@@ -60,6 +61,7 @@ _ANEW = frozenset(
 _NEGATABLE = frozenset({"true", "correct", "right", "false", "incorrect", "wrong"})
 
 
+@by_name
 def boolean_yesno_strict(sample: ScorerInput) -> Scores:
     """`correct`, `parsed`: whether the response says yes or no; "not correct" is a no.
 

@@ -184,7 +184,7 @@ class KnownModel:
     name: str
     """What to type."""
     kind: Literal["config", "profile", "demo"]
-    """A model of benchwright.toml, a profile that still wants an address, or the embedded stand-in."""
+    """A model of benchwright.toml, a profile that still needs an address, or the embedded stand-in."""
     api: str | None
     """Wire format; None for demo models."""
     type: str | None

@@ -25,7 +25,7 @@ _CORRECTED = "interval of the mean, inverted, corrected for skewness"
 _MCNEMAR = "McNemar's exact test"
 _PAIRED_SHARES = "score test of paired shares"
 _FARTHEST = 8.0
-"""Standard errors up to which p-values are told apart: p is 6e-16 there."""
+"""Standard errors up to which p-values can be distinguished: p is 6e-16 there."""
 
 
 class LimitTest(Struct, frozen=True):
@@ -176,7 +176,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def binomial_tail(hits: int, n: int, share: float) -> float:
-    """Probability of at least so many hits.
+    """Probability of at least this many hits.
 
     >>> binomial_tail(9, 10, 0.5)
     0.0107421875

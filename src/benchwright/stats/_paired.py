@@ -19,9 +19,9 @@ Ends: TypeAlias = Callable[[float], tuple[float, float]]
 """Both ends of an interval, by the normal quantile of its level."""
 
 _ENOUGH_DIFFER = 15
-"""From so many pairs that differ on, their spread is estimated; fewer say too little about it."""
+"""From this many pairs that differ on, their spread is estimated; fewer say too little about it."""
 _EXACT_RANKS = 25
-"""Up to so many untied differences, the signed-rank test counts all sign patterns."""
+"""Up to this many untied differences, the signed-rank test counts all sign patterns."""
 
 
 @dataclass(frozen=True, slots=True)

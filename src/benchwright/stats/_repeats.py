@@ -219,7 +219,7 @@ class RepeatTally:
 
 
 def _summary(values: Counter[float], replies: int | None = None) -> ScoreSummary | None:
-    """The statistics of values from 0 to 1 that occur so many times each; one value per row. `replies`: how many zeros
+    """The statistics of values from 0 to 1 that occur this many times each; one value per row. `replies`: how many zeros
     and ones the values are means of."""
     n = values.total()
     if n == 0:

@@ -172,7 +172,7 @@ class SampleStore(Protocol):
         """Every sample with its calls, streamed; or those of one row."""
 
     def index_samples(self, at_least: int = 1) -> None:
-        """Index new samples, if there are so many. Without it the next page takes longer, and is right too."""
+        """Index new samples, if there are this many. Without it the next page takes longer, and is right too."""
 
     def page_samples(
         self, run_id: int, where: SampleFilter | None = None, *, after: int | None = None, limit: int = 100

@@ -68,7 +68,7 @@ def expected_calls_verdict(
     any_order: bool = True,
     underscore_names: bool = False,
 ) -> CallVerdict:
-    """The verdict on calls by a user's expected calls: as many, each matching one, in any order unless told otherwise.
+    """The verdict on calls by a user's expected calls: as many, each matching one, in any order by default.
 
     No expected call means that none may be made.
     """

@@ -215,7 +215,7 @@ def _die_with_parent() -> Callable[[], None] | None:
 
 _EVERY_S = 0.5
 _SHARE = 20
-"""Looking takes at most one part in so many: a run of a million steps is looked at less often."""
+"""Looking takes at most one part in this many: a run of a million steps is looked at less often."""
 
 
 class ProgramProgress(Struct, frozen=True):

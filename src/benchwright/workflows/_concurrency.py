@@ -57,7 +57,7 @@ def iter_async_with_concurrency(
         worker: Called with the item's number and the item.
         max_concurrency: Most workers at once; None: no limit.
         yield_order: `input` keeps the order of the items, `completion` yields as workers finish.
-        max_items: Take only so many items.
+        max_items: Take only this many items.
         buffer: Finished results that may wait beyond the running workers; None: as many as `max_concurrency`.
         drop_none: Leave out results that are None.
         on_error: `raise` cancels the other workers and raises; `yield` yields an `Outcome` for every item.

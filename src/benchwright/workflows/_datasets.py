@@ -74,7 +74,7 @@ async def dataset(
         config: Configuration of a hub dataset; None: the one it marks as default.
         split: Split of a hub dataset; None: test, validation, eval or train, whichever comes first.
         revision: Branch, tag or commit of a hub dataset; resolved once, then used to the end.
-        max_rows: Stop after so many good rows.
+        max_rows: Stop after this many good rows.
         name: Tells datasets of one run apart; the second and further ones are numbered without it.
 
     ValueError or TypeError for arguments that cannot be used, before anything is recorded.

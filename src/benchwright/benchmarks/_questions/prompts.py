@@ -179,7 +179,7 @@ def _mcq(form: _Form, mark: str, columns: Columns) -> CodePrompt:
     strip = str.strip
 
     def form_of(count: int) -> tuple[str, Callable[[Row], Any], str]:
-        """Pattern, values and the letter that must not follow, of rows with so many options."""
+        """Pattern, values and the letter that must not follow, of rows with this many options."""
         beyond = LETTERS[count] if count < last else ""
         return patterns[count], itemgetter(*columns.question, *LETTERS[:count]), beyond
 

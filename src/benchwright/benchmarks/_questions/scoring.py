@@ -38,28 +38,28 @@ class Scoring:
 
 def scoring_of(options: QuestionOptions, data_type: DataType, columns: Columns) -> Scoring:
     """The scorer that the options ask for, else the type's own. UsageError for settings that fit no scorer."""
-    from benchwright.scorers import BUILTIN_SCORERS, QA_METRICS, SCORER_PLUGINS
-
     name = options.evaluator
     if name is None and options.evaluator_kwargs:
         raise UsageError("evaluator_kwargs are settings of an evaluator; name it too: --evaluator NAME")
-    if name is None:
-        chosen = _of_type(options, data_type)
-    elif name in QA_METRICS and (data_type == "qa" or name not in BUILTIN_SCORERS):
-        chosen = _qa(_with_kwargs(name, options))
-    elif name in BUILTIN_SCORERS:
-        chosen = Scoring(scorer=BUILTIN_SCORERS[name], headline=None, config=dict(options.evaluator_kwargs))
-    elif name == "mcq":
-        _refuse_others(name, options.evaluator_kwargs, ("fallback",))
-        chosen = _mcq(str(options.evaluator_kwargs.get("fallback", options.mcq_fallback)))
-    elif (installed := SCORER_PLUGINS.find(name)) is not None:
-        chosen = Scoring(scorer=installed, headline=None, config=dict(options.evaluator_kwargs))
-    else:
-        known = ("mcq", *QA_METRICS, *BUILTIN_SCORERS, *SCORER_PLUGINS.names())
-        raise UsageError(f"evaluator {name!r} is not known.{suggest(name, known)} Known: {', '.join(known)}")
+    chosen = _of_type(options, data_type) if name is None else _by_name(name, options, data_type)
     if data_type != "qa" and columns.only is not None:
         chosen = replace(chosen, scorer=_seeing_only(chosen.scorer, columns.only))
     return chosen
+
+
+def _by_name(name: str, options: QuestionOptions, data_type: DataType) -> Scoring:
+    from benchwright.scorers import BUILTIN_SCORERS, QA_METRICS, SCORER_PLUGINS  # loads all scorers
+
+    if name in QA_METRICS and (data_type == "qa" or name not in BUILTIN_SCORERS):
+        return _qa(_with_kwargs(name, options))
+    if name == "mcq":
+        _refuse_others(name, options.evaluator_kwargs, ("fallback",))
+        return _mcq(str(options.evaluator_kwargs.get("fallback", options.mcq_fallback)))
+    scorer = BUILTIN_SCORERS.get(name) or SCORER_PLUGINS.find(name)
+    if scorer is None:
+        known = ("mcq", *QA_METRICS, *BUILTIN_SCORERS, *SCORER_PLUGINS.names())
+        raise UsageError(f"evaluator {name!r} is not known.{suggest(name, known)} Known: {', '.join(known)}")
+    return Scoring(scorer=scorer, headline=None, config=dict(options.evaluator_kwargs))
 
 
 def _of_type(options: QuestionOptions, data_type: DataType) -> Scoring:

@@ -21,7 +21,7 @@ InThread: TypeAlias = Callable[..., Awaitable[Any]]
 """As `Asking.in_thread`."""
 
 CALL_SECONDS = 30.0
-"""How long one call may take. Its thread cannot be ended, but the sample goes on without it."""
+"""How long one call may take. Its thread cannot be ended, but the sample continues without it."""
 _MORE_FUNCTIONS = "More functions are available now. Try again with them."
 _MORE_DOCUMENTS = "More functions are available now (JSON): {functions}\nTry again with them."
 

@@ -23,7 +23,7 @@ class HubInfo(Struct, frozen=True, rename=_JSON_NAMES):
     """What is known of a hub dataset before its rows are read."""
 
     uri: str
-    """The dataset with commit, configuration and split filled in: opening it gives the same rows for ever."""
+    """The dataset with commit, configuration and split filled in: opening it gives the same rows forever."""
     repo: str
     commit: str
     config: str

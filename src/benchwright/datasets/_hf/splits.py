@@ -37,7 +37,7 @@ class Term(Struct, frozen=True):
         return self.percent or (self.start or 0) < 0 or (self.stop or 0) < 0
 
     def bounds(self, rows: int | None) -> tuple[int, int | None]:
-        """First row and the row before which it ends, of a split with so many rows. Beyond the end is the end.
+        """First row and the row before which it ends, of a split with this many rows. Beyond the end is the end.
 
         >>> Term("train", -25, None, percent=True).bounds(10)
         (8, 10)

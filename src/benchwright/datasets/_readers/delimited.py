@@ -105,7 +105,7 @@ class _Lines:
         """Whether the mark after the last line was read."""
 
     def lines(self) -> Iterator[str]:
-        """All lines, line ends kept; iterated without a Python call per line."""
+        """All lines with their line endings; iterated without a Python call per line."""
         return chain.from_iterable(self._texts())
 
     def _texts(self) -> Iterator[Iterable[str]]:
@@ -116,7 +116,7 @@ class _Lines:
             except UnicodeDecodeError:
                 text = block.decode("utf-8", "surrogateescape")
                 self.alert = True
-            # newline="" keeps line ends as they are and splits at \n, \r and \r\n only.
+            # newline="" keeps line endings as they are and splits at \n, \r and \r\n only.
             yield io.StringIO(text, newline="")
         self.alert = self.ended = True
         yield [_END]

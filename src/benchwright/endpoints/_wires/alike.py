@@ -147,7 +147,7 @@ class Shapes:
         return None
 
     def keep(self, shape: Shape, event: dict[str, Any], route: Route) -> None:
-        """Remember the shape of an event, if it can be told where its id and its time stand."""
+        """Remember the shape of an event, if the places of its id and its time can be found."""
         stream, created = event.get("id"), event.get("created")
         if type(stream) is not str or type(created) is not int or self._tries >= _MOST_TRIES:
             return

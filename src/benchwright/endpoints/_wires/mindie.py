@@ -47,7 +47,7 @@ class MindieWire(TranslatingWire):
     def translate(
         self, data: JsonValue, request: ModelRequest, headers: Headers | None
     ) -> JsonValue | BadReply:
-        """The text and its details. Prompt tokens are not told, so there are no token counts."""
+        """The text and its details. Prompt tokens are not reported, so there are no token counts."""
         if not isinstance(data, dict) or "generated_text" not in data:
             return without_text(data, "generated_text")
         return openai_reply(request.route, data["generated_text"], read_details(data.get("details")))

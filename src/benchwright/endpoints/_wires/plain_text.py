@@ -28,14 +28,14 @@ _CURE = "Ask the server's OpenAI route instead (--api openai), if it has one"
 
 
 class Details(NamedTuple):
-    """What a server says about an answer beside its text."""
+    """What a server reports about an answer, apart from its text."""
 
     finish_reason: str | None
     """Under OpenAI's names."""
     prompt_tokens: int | None
-    """Prompt tokens, where told."""
+    """Prompt tokens, if reported."""
     completion_tokens: int | None
-    """Generated tokens, where told."""
+    """Generated tokens, if reported."""
 
 
 NO_DETAILS = Details(None, None, None)

@@ -35,7 +35,7 @@ _LACKS = re.compile(r"\b(?:missing|required?|requires)\b", re.IGNORECASE)
 
 
 class TritonWire(TranslatingWire):
-    """Implements `Wire`. Parameters belong to the model behind it: those of MindIE are sent, and vLLM's once the
+    """Implements `Wire`. Parameters belong to the model: those of MindIE are sent, and vLLM's once the
     server has refused these. What a model says it requires (TensorRT-LLM's `max_tokens`) is sent as an input."""
 
     format = WIRE_FORMATS["triton"]
@@ -148,7 +148,7 @@ class TritonCollector(TextCollector):
 
 
 def _without_prompt(text: str, prompt: str) -> str:
-    """Some back-ends (vLLM's, unless told otherwise) send the prompt back in front of the answer."""
+    """Some back-ends (vLLM's by default) send the prompt back in front of the answer."""
     return text[len(prompt) :] if prompt and text.startswith(prompt) else text
 
 

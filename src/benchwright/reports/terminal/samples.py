@@ -22,7 +22,7 @@ _ERROR_WIDTH = 200
 
 
 def sample_list(view: SampleList) -> Group:
-    """The samples as their list wants to be shown: in full, with reasons, or with prompts and replies."""
+    """The samples in the form that was requested: in full, with reasons, or with prompts and replies."""
     from rich.console import Group
     from rich.text import Text
 

@@ -34,7 +34,7 @@ class ComparisonOptions(Struct, frozen=True):
     listed: int | None = LISTED
     """Most changed samples and steps to list; None: all of them."""
     lower: Collection[str] = ()
-    """Metrics of which less is better, besides those that a run declares or whose names say so."""
+    """Metrics for which lower is better, besides those that a run declares or whose names say so."""
     harmless: Collection[str] = ()
     """Settings of a run, and of its model, that change no result. All others are compared."""
 

@@ -40,7 +40,7 @@ def _of_quality(summary: LoadSummary) -> list[tuple[str, str]]:
     found = []
     for place, each in enumerate(summary.quality):
         change = each.change
-        # The headline score is always told; of the others, what stands out even among so many.
+        # The headline score is always reported; of the others, what stands out even among this number of tests.
         if place and not (change.significant and change.p_value * len(summary.quality) < 0.05):
             continue
         ends = "" if change.ci95 is None else f", 95 % {change.ci95[0]:+.4f} … {change.ci95[1]:+.4f}"

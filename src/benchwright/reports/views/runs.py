@@ -139,7 +139,7 @@ class PartsRequest(Struct, frozen=True):
     """Which samples or steps of a run to list."""
 
     limit: int = 20
-    """At most so many."""
+    """At most this many."""
     failed: bool = False
     """Only those that failed: samples without a score, steps that failed or were interrupted."""
     wrong: bool = False

@@ -59,7 +59,7 @@ class SampleList(Struct, frozen=True):
     samples: tuple[SampleDetails, ...]
     """In row order."""
     limit: int | None = None
-    """At most so many; None: these are all."""
+    """At most this many; None: these are all."""
     more: bool = False
     """Whether the limit leaves some out."""
     empty: str = "no samples"

@@ -63,7 +63,7 @@ class Samples(Steps):
         self._looked_at: set[tuple[str, int]] = set()
 
     def index_samples(self, at_least: int = 1) -> None:
-        """Bring the index up to date, if it lacks so many records.
+        """Bring the index up to date, if it lacks this many records.
 
         In bulk, before a page or after a large run: kept up with every row, it made recording one a fifth slower.
         """

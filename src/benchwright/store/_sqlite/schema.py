@@ -136,7 +136,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (  # 4: samples by what filters ask for. Filled in bulk; `marks` has how far, so older runs are indexed when asked for.
         SAMPLE_INDEX,
     ),
-    (  # 5: every commit checks the lease. It stands behind settings and manifest, kilobytes that need not be read.
+    (  # 5: every commit checks the lease. Its column comes after settings and manifest, kilobytes that need not be read.
         "CREATE INDEX runs_by_lease ON runs (lease)",
     ),
     (  # 6: samples by the value of a metric, filled when somebody filters by one; attempts of a step that failed.

@@ -88,7 +88,7 @@ class SqliteWorkflowWriter(Points):
     # -- steps --
 
     def begin(self, lease: Lease, request: StepRequest) -> BeginDecision:
-        """Decide about a step; that it has begun is recorded soon, at the latest with its end.
+        """Decide about a step; that it has begun is recorded soon, and no later than its end.
 
         Raises `InputChangedError`, `StepHeldError`, `RunOwnedError`, `StoreError`.
         """

@@ -36,7 +36,7 @@ _COLUMNS = (
     " call_hash, call_input, call_output)"
 )
 _ROWS_PER_STATEMENT = 48
-"""One statement inserts so many, which spares the call for each row."""
+"""One statement inserts this many, which spares the call for each row."""
 _GATHER_TURNS = 8
 """Turns of the loop for which the first record of a group waits for company. A turn is short when there is
 nothing else to do and long when there is: a quiet run commits at once, a busy one gathers. (A timer would be
