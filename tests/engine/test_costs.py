@@ -214,3 +214,99 @@ def test_check_estimates_the_cost(capsys: pytest.CaptureFixture[str]) -> None:
         main(list(words))
     assert "prices of 2026-01-31" in capsys.readouterr().out
     assert server.received == []
+
+
+ESTIMATED = """
+from benchwright import benchmark, judge_panel, scorer
+
+ROWS = [{"q": "What is it?", "target": "B", "c": [" A", " B"], "t": ["one", "two?", "three"], "z": "\u4e8c" * 8}] * 3
+JUDGE = {"url": "http://127.0.0.1:1/v1", "model_id": "grader", "max_tokens": 7, "api_key": None}
+
+@benchmark(name="ranked", dataset=ROWS, prompt="{q}", endpoint_type="completions_logprob", choices_field="c")
+@scorer
+def ranked(sample):
+    return {"acc": 1.0}
+
+@benchmark(name="talks", dataset=ROWS, prompt="", turns_field="t")
+@scorer
+def talks(sample):
+    return {"acc": 1.0}
+
+@benchmark(name="wide", dataset=ROWS, prompt="{z}")
+@scorer
+def wide(sample):
+    return {"acc": 1.0}
+
+@benchmark(name="graded", dataset=ROWS, prompt="{q}", judge=JUDGE, judge_1={**JUDGE, "model_id": "second"})
+@scorer
+def graded(sample):
+    return judge_panel(sample, template="binary_qa", criteria="right?")
+"""
+
+PRICE = """
+[[price]]
+model = "{}"
+input = 1000000
+output = 1000000
+currency = "XTS"
+as_of = 2026-01-31
+"""
+KEYS = ("currency", "as_of", "source", "prompts", "at_most", "doubt")
+
+
+def estimates(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+    Path("estimated.py").write_text(ESTIMATED)
+    _, found = run_json(capsys, "check", "estimated.py", "--max-tokens", "10", *words)
+    return {
+        report["key"]: (report["cost"] or {}) | {"tokens": report["prompt_tokens_estimate"]}
+        for report in found["checks"]
+    }
+
+
+def test_estimates_know_how_each_kind_of_benchmark_asks(capsys: pytest.CaptureFixture[str]) -> None:
+    """One price for a token of either kind, so that costs are tokens."""
+    Path("prices.toml").write_text(PRICE.format("*"))
+    found = estimates(capsys)
+    ranked, talks, wide, graded = (found[name] for name in ("ranked", "talks", "wide", "graded"))
+    assert ranked["prompts"] == ranked["tokens"]
+    assert ranked["at_most"] - ranked["prompts"] == 3 * 2 * 1, "a ranked candidate is not generated"
+    assert talks["at_most"] - talks["prompts"] == 3 * (3 * 10 + (1 + 2) * 10), "replies are sent again"
+    assert wide["tokens"] == 3 * 8 * 3 / 4, "tokens of other scripts are shorter"
+    assert (graded["at_most"] - graded["prompts"], list(graded["judges"])) == (3 * 10, ["grader", "second"])
+    for judge in graded["judges"].values():
+        assert judge["requests"] == 3
+        assert judge["prompts"] > 3 * 50, "its template is part of each question"
+        assert judge["at_most"] - judge["prompts"] == 3 * (10 + 7), "a reply to judge, and a verdict"
+    assert graded["assumes"] == [
+        "4 characters a token",
+        "replies of at most 10 tokens",
+        "no reply from earlier runs",
+    ]
+
+
+def test_estimates_of_judges_follow_the_run_and_say_what_is_not_known(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("prices.toml").write_text(PRICE.format("third"))
+    override = ["--judge", '{"judge_1": {"model_id": "third"}}']
+    graded = estimates(capsys, *override, "--repeats", "2")["graded"]
+    assert graded["prompts"] is None
+    assert graded["judges"]["grader"] == {"requests": 6, **dict.fromkeys(KEYS)}
+    assert graded["judges"]["third"]["requests"] == 6
+    assert main(["check", "estimated.py:graded", *override]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "grader (judge): not known, because it has no price; about 3 requests" in shown
+    assert "third (judge): from " in shown
+
+
+def test_a_run_configuration_with_several_judges_is_estimated(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("prices.toml").write_text(PRICE.format("*"))
+    estimates(capsys)
+    Path("run.yaml").write_text(
+        "config: {type: 'estimated.py:graded', params: {extra: {judge: {model_id: third}, judge_1: {max_tokens: 9}}}}\n"
+        "target: {api_endpoint: {url: 'http://127.0.0.1:1/v1', model_id: m, type: chat}}\n"
+    )
+    _, found = run_json(capsys, "check", "--config", "run.yaml", "-o", "config.params.max_new_tokens=10")
+    judges = found["checks"][0]["cost"]["judges"]
+    assert {name: judge["requests"] for name, judge in judges.items()} == {"third": 3, "second": 3}
+    assert judges["second"]["at_most"] - judges["second"]["prompts"] == 3 * (10 + 9)

@@ -74,9 +74,11 @@ class CheckReport:
     """About how many more go to judges: one for each sample and judge."""
     prompt_tokens_estimate: int = 0
     """Prompt tokens of one repeat, estimated at four characters a token."""
+    replies_resent: int = 0
+    """How often requests of one repeat hold an earlier reply of their conversation."""
     cost: Mapping[str, JsonValue] | None = None
-    """About what all repeats cost without judges, where a price is known: `prompts` alone, and `at_most` with replies of
-    full length; `currency`, `as_of`, `source`, and a `doubt` about an old price."""
+    """About what all repeats cost, where a price is known: `prompts` alone, and `at_most` with replies of full length;
+    `currency`, `as_of`, `source`, a `doubt` about an old price, what it `assumes`, and the same of `judges`."""
     template_fields: tuple[str, ...] = ()
     """Fields that the prompt and system prompt read."""
     dataset_fields: tuple[str, ...] = ()
@@ -164,6 +166,7 @@ def check_benchmark(
         requests=scan.requests,
         judge_requests=judged,
         prompt_tokens_estimate=estimate_tokens(scan.prompt_chars),
+        replies_resent=scan.replies_resent,
         template_fields=_template_fields(rows.prompts),
         dataset_fields=scan.columns,
         unused_fields=tuple(c for c in scan.columns if c not in _named_fields(spec, rows.prompts)),

@@ -5,19 +5,19 @@ from __future__ import annotations
 import inspect
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from benchwright.benchmarks._fields import target_of
-from benchwright.benchmarks._scan import ScannedRow
+from benchwright.benchmarks._scan import ScannedRow, estimate_tokens
 from benchwright.benchmarks._scoring import InvalidScores, call_scorer, judge_count, judge_problems, scores_of
 from benchwright.benchmarks._spec import BenchmarkSpec
-from benchwright.benchmarks._strategies.base import Strategy
-from benchwright.core import light_dataclass
+from benchwright.benchmarks._strategies.base import Strategy, size_of
+from benchwright.core import encode_json, light_dataclass
 
 if TYPE_CHECKING:
-    from benchwright.scorers import Ask, JudgeCall, Scores
+    from benchwright.scorers import JudgeCall, Scores
 
 LISTED = 5
 """How many wrong or failing rows a gold check lists."""
@@ -25,8 +25,21 @@ LISTED = 5
 JUDGED = "the scorer asks a judge"
 """Why a gold check leaves it at that: a judge costs requests."""
 
+ASKED_ROWS = 20
+"""Rows from which the questions to judges are estimated."""
+
 BUDGET_S = 10.0
 """A scorer that is slow (it may run code) is not waited for longer than this."""
+
+
+@light_dataclass(frozen=True, slots=True)
+class JudgeUse:
+    """What one sample takes of a judge."""
+
+    requests: float
+    """Questions, on average."""
+    prompt_tokens: float
+    """Their length, estimated."""
 
 
 @light_dataclass(frozen=True, slots=True)
@@ -51,6 +64,8 @@ class GoldCheck:
     """Whether the scorer asks a judge."""
     looked_at: int = 0
     """Rows that were tried: the first ones of the data."""
+    judges: Mapping[str, JudgeUse] = field(default_factory=dict)
+    """What a sample takes of each judge, by its model, if the reply is the gold answer."""
 
     @property
     def tried(self) -> int:
@@ -79,7 +94,7 @@ def check_gold(
     trial = _Trial(spec, strategy, source)
     deadline = clock() + BUDGET_S
     skipped: str | None = None
-    looked_at = 0
+    looked_at = judged = tried = 0
     for scanned in rows:
         looked_at += 1
         target = target_of(spec, scanned.row)
@@ -88,8 +103,12 @@ def check_gold(
         if clock() > deadline:
             skipped = f"stopped after {trial.checked} rows: the scorer takes long"
             break
-        if trial.add(scanned, target):
-            return _JUDGED
+        judged += trial.add(scanned, target)
+        tried += 1
+        if judged and tried >= ASKED_ROWS:
+            break
+    if judged:  # the scores say nothing, but what is asked is known
+        return replace(_JUDGED, judges=trial.judges(tried))
     if not trial.checked and not trial.failed and skipped is None:
         if judge_count(spec):
             return _JUDGED
@@ -112,14 +131,23 @@ class _Trial:
         self._wrong: list[str] = []
         self._first_rows: dict[str, str] = {}
         self._failing: Counter[str] = Counter()
+        self._asked: dict[str, list[int]] = {}
         self.checked = self.right = self.failed = 0
+
+    def judges(self, samples: int) -> dict[str, JudgeUse]:
+        """What was asked of judges, by the sample."""
+        return {
+            name: JudgeUse(len(sizes) / samples, estimate_tokens(sum(sizes)) / samples)
+            for name, sizes in self._asked.items()
+        }
 
     def add(self, scanned: ScannedRow, target: Any) -> bool:
         """Try one row. True where the scorer calls a judge: then its scores say nothing, and nothing was counted."""
         from benchwright.scorers import JudgeFailedError
 
+        self._judge_called = False
         try:
-            key, is_right = _verdict(self._spec, scanned, target, self._strategy, self._refuse)
+            key, is_right = self._verdict(scanned, target)
         except Exception as error:
             if self._judge_called or isinstance(error, JudgeFailedError):
                 return True
@@ -128,7 +156,7 @@ class _Trial:
             self._first_rows.setdefault(text, f"{self._source}:{scanned.line}: {text}")
             self._failing[text] += 1
             return False
-        if self._judge_called:  # and the scorer caught the error
+        if self._judge_called:
             return True
         if key is not None:
             self._key = self._key or key
@@ -160,28 +188,29 @@ class _Trial:
         from benchwright.scorers import JudgeFailedError
 
         self._judge_called = True
+        asked = self._asked.setdefault(call.config.model_id, [])
+        asked.append(size_of(encode_json(call.body.get("messages")).decode()))
         raise JudgeFailedError("a check asks no judge")
 
+    def _verdict(self, scanned: ScannedRow, target: Any) -> tuple[str | None, bool]:
+        from benchwright.scorers import ScorerInput
 
-def _verdict(
-    spec: BenchmarkSpec, scanned: ScannedRow, target: Any, strategy: Strategy, ask: Ask
-) -> tuple[str | None, bool]:
-    from benchwright.scorers import ScorerInput
-
-    key = None
-    for response, metadata, conversation in strategy.gold(scanned, target):
-        sample = ScorerInput(response, target, metadata, config=spec.config, ask=ask)
-        if conversation is not None:
-            sample.conversation, sample.turn_index = conversation, 0
-        scores = scores_of(_finished(call_scorer(spec, sample)))
-        if isinstance(scores, InvalidScores):
-            raise TypeError(scores.message)
-        key = _deciding_key(scores, spec.headline)
-        if key is None:
-            return None, False
-        if scores[key]:
-            return key, True
-    return key, False
+        spec, key = self._spec, None
+        for response, metadata, conversation in self._strategy.gold(scanned, target):
+            sample = ScorerInput(response, target, metadata, config=spec.config, ask=self._refuse)
+            if conversation is not None:
+                sample.conversation, sample.turn_index = conversation, 0
+            scores = scores_of(_finished(call_scorer(spec, sample)))
+            if self._judge_called:  # and the scorer caught the error; one try shows what a sample asks
+                return None, False
+            if isinstance(scores, InvalidScores):
+                raise TypeError(scores.message)
+            key = _deciding_key(scores, spec.headline)
+            if key is None:
+                return None, False
+            if scores[key]:
+                return key, True
+        return key, False
 
 
 def _deciding_key(scores: Scores, headline: str | None) -> str | None:

@@ -62,6 +62,8 @@ class RowScan(Struct, frozen=True):
     """Requests that one repeat of all rows makes (for `next_turn` conversations: at least)."""
     prompt_chars: int
     """Characters sent by those requests."""
+    replies_resent: int
+    """How often those requests hold an earlier reply of their conversation."""
     columns: tuple[str, ...]
     """Every field that occurs, in order of first appearance."""
     missing_fields: Mapping[str, int]
@@ -157,6 +159,7 @@ def scan_rows(
         bad_total=bad.total,
         requests=found.requests,
         prompt_chars=found.chars,
+        replies_resent=0 if STRATEGIES[strategy.name].needs_echo else found.replies_resent,
         columns=names,
         missing_fields=dict(bad.missing),
         absent=absent,
@@ -241,7 +244,7 @@ class _UsableRows:
         self._again: dict[int, int] = {}
         self._seen: set[int] = set()
         self._ids: set[Hashable] = set()
-        self.rows = self.requests = self.chars = self.without_target = 0
+        self.rows = self.requests = self.chars = self.replies_resent = self.without_target = 0
         self.repeated_prompts = self.repeated_ids = 0
         self.own_examples = self.examples_shown = 0
         self.fewest_examples: int | None = None
@@ -257,6 +260,8 @@ class _UsableRows:
         self.rows += 1
         self.requests += plan.requests
         self.chars += plan.chars
+        if plan.requests > 1:
+            self.replies_resent += plan.requests * (plan.requests - 1) // 2
         if self._shows_examples:
             self._count_examples(prompt)
         if plan.cut_from:

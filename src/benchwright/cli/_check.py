@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from benchwright.cli._flags import (
@@ -11,21 +11,24 @@ from benchwright.cli._flags import (
     add_run_flags,
     add_suite_flags,
     check_target,
+    given,
     name_configuration,
     refuse_code_flags,
+    refuse_suite_flags,
     resolved,
     run_options,
 )
 from benchwright.cli._output import Output, option_range
 from benchwright.cli._parser import Parser
 from benchwright.cli._process import load
+from benchwright.cli._run_configs import add_config_flags, execute_configs, refuse_config_flags
 from benchwright.cli._suites import check_pairs, search_names
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
 
     from benchwright.benchmarks import CheckReport
-    from benchwright.sdk import Benchmarks, Questions, Resolved, RunOptions
+    from benchwright.sdk import Benchmarks, ConfiguredRun, Questions, Resolved, RunOptions
 
 _NOT_READY = 2
 _GOLD_FAILS = 1
@@ -37,14 +40,24 @@ def configure(parser: Parser) -> None:
     add_run_flags(parser)
     add_code_flags(parser, tags=True)
     add_gold_flag(parser)
-    parser.add_help_all()
+    add_config_flags(parser, "--config", "--run-config")
+    parser.add_help_all("run_config", "override")
     parser.common.add_argument("-q", "--quiet", action="store_true", help="print problems only")
-    parser.example("benchwright check my_bench.py --num-fewshot 3")
+    parser.example("benchwright check my_bench.py --num-fewshot 3", "benchwright check --config run.yaml")
 
 
 def execute(arguments: Namespace, output: Output) -> int:
     """Print one report per benchmark; JSON: `{"checks": […], "exit_code": n}`. Exit code 2 if a run could not start, 1 if
     every gold answer fails."""
+    if arguments.run_config is not None:
+        refuse_suite_flags(arguments, "a run configuration")
+        refuse_code_flags(arguments, str(arguments.run_config))
+        name_configuration(output)
+        flags = {"eval_type": arguments.target, **given(arguments)}
+        return execute_configs(
+            arguments, flags, output, check=lambda runs: _check_configs(runs, arguments, output)
+        )
+    refuse_config_flags(arguments)
     check_target(arguments)
     if arguments.search:
         return search_names(arguments, output)
@@ -78,15 +91,33 @@ def add_gold_flag(parser: Parser) -> None:
     )
 
 
+def _check_configs(runs: Sequence[ConfiguredRun], arguments: Namespace, output: Output) -> int:
+    """Check what a run configuration describes, all of its tasks."""
+    from benchwright.sdk import Benchmarks
+
+    return _show([(Benchmarks(run.found), run.options) for run in runs], arguments, output)
+
+
 def check_targets(
     found: Benchmarks | Questions, arguments: Namespace, options: RunOptions, output: Output
 ) -> int:
     """Check what one target names."""
+    return _show([(found, options)], arguments, output)
+
+
+def _show(
+    targets: Sequence[tuple[Benchmarks | Questions, RunOptions]], arguments: Namespace, output: Output
+) -> int:
     from benchwright.sdk import check
 
-    allowed = arguments.allow_failing_gold
-    reports: list[CheckReport] = check(found, options)
-    codes = [check_code(report, is_ready(report, options), allowed) for report in reports]
+    reports: list[CheckReport] = []
+    codes: list[int] = []
+    for found, options in targets:
+        of_target: list[CheckReport] = check(found, options)
+        reports += of_target
+        codes += [
+            check_code(each, is_ready(each, options), arguments.allow_failing_gold) for each in of_target
+        ]
     code = max(codes, default=0)
     if output.as_json:
         checks = [{"ok": one == 0, **report_json(report)} for report, one in zip(reports, codes, strict=True)]
@@ -193,15 +224,33 @@ def question_type(report: CheckReport) -> str:
     return f"{report.data_type}{options}"
 
 
-def _cost(cost: Mapping[str, Any]) -> str:
+def _cost(cost: Mapping[str, Any]) -> Iterator[str]:
+    """The range of the model, that of each judge, and what they assume."""
+    if cost["prompts"] is not None:
+        yield f"{_range(cost)} (prices of {cost['as_of']})"
+    for name, each in (cost["judges"] or {}).items():
+        if each["requests"] is None:
+            yield f"{name} (judge): not known, because gold answers do not reach it"
+        elif each["prompts"] is None:
+            yield f"{name} (judge): not known, because it has no price; {_about(each['requests'])}"
+        else:
+            yield f"{name} (judge): {_range(each)}, {_about(each['requests'])} (prices of {each['as_of']})"
+    yield f"assumes {', '.join(cost['assumes'])}"
+
+
+def _about(requests: int) -> str:
+    from benchwright.reports import plural
+
+    return f"about {plural(requests, 'request')}"
+
+
+def _range(cost: Mapping[str, Any]) -> str:
     from benchwright.reports import money
 
-    most = (
-        ""
-        if cost["at_most"] is None
-        else f", at most {money(cost['at_most'], cost['currency'])} with replies of full length"
-    )
-    return f"about {money(cost['prompts'], cost['currency'])} for prompts{most} (prices of {cost['as_of']}, without judges)"
+    least = money(cost["prompts"], cost["currency"])
+    if cost["at_most"] is None:
+        return f"at least {least}, for prompts; nothing limits the replies"
+    return f"from {least}, for prompts alone, to {money(cost['at_most'], cost['currency'])} with replies of full length"
 
 
 def findings(report: CheckReport) -> list[tuple[str, str, str]]:
@@ -220,9 +269,10 @@ def findings(report: CheckReport) -> list[tuple[str, str, str]]:
         size += f" and about {plural(report.prompt_tokens_estimate, 'prompt token')}"
         found.append(("per repeat", f"{size} (estimated)", ""))
     if report.cost is not None:
-        found.append(("cost", _cost(report.cost), ""))
-        if report.cost["doubt"]:
-            found.append(("note", str(report.cost["doubt"]), "yellow"))
+        found += [("cost", line, "") for line in _cost(report.cost)]
+        judges: Any = report.cost["judges"] or {}
+        doubts = [report.cost["doubt"], *(each["doubt"] for each in judges.values())]
+        found += [("note", str(doubt), "yellow") for doubt in dict.fromkeys(doubts) if doubt]
     if report.template_fields:
         found.append(("prompt reads", ", ".join(report.template_fields), ""))
     if report.unused_fields:

@@ -16,7 +16,7 @@ from benchwright.config import Setting
 from benchwright.core import UsageError, worst_exit_code
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from rich.table import Table
 
@@ -73,10 +73,15 @@ def refuse_config_flags(arguments: Namespace) -> None:
 
 
 def execute_configs(
-    arguments: Namespace, flags: Mapping[str, Any], output: Output, *, complete: bool = False
+    arguments: Namespace,
+    flags: Mapping[str, Any],
+    output: Output,
+    *,
+    complete: bool = False,
+    check: Callable[[Sequence[ConfiguredRun]], int] | None = None,
 ) -> int:
-    """Merge file, flags and overrides, and run what they describe; or print that. `complete`: the folder and the model must be
-    given."""
+    """Merge file, flags and overrides, and run what they describe; or print or `check` that. `complete`: the folder and the
+    model must be given."""
     from benchwright.config import check_complete, read_run_configs  # not for runs without a file
 
     overrides = ",".join(filter(None, arguments.overrides or ()))
@@ -94,6 +99,8 @@ def execute_configs(
     runs = [_with_files(configure_run(config), again=complete) for config in found.configs]
     if arguments.explain_config:
         return _explain(runs, output)
+    if check is not None:
+        return check(runs)
     if arguments.dry_run:
         return _print(runs, output)
     if found.several:

@@ -1,6 +1,4 @@
-from benchwright.engine._cost import (
-    estimated_cost as estimated_cost,
-)
+from benchwright.engine._cost_estimate import estimated_cost as estimated_cost
 from benchwright.engine._feed import WorkItem as WorkItem
 from benchwright.engine._group import (
     InterruptedRunError as InterruptedRunError,

@@ -62,7 +62,7 @@ def run_prices(spec: BenchmarkSpec, settings: RunSettings) -> RunPrices:
     known = find_prices(Path(settings.cwd), settings.prices)
     asks = spec.response_field is None and settings.rescored_from is None
     found = RunPrices(
-        _model_price(known, spec, settings),
+        model_price(known, spec, settings),
         {
             judge.model_id: price
             for judge in judge_configs(spec)
@@ -77,7 +77,7 @@ def run_prices(spec: BenchmarkSpec, settings: RunSettings) -> RunPrices:
     return found
 
 
-def _model_price(known: Prices, spec: BenchmarkSpec, settings: RunSettings) -> Price | None:
+def model_price(known: Prices, spec: BenchmarkSpec, settings: RunSettings) -> Price | None:
     endpoint = settings.endpoint
     url = endpoint.url if isinstance(endpoint, EndpointSettings) else ""
     return known.find(endpoint.model_id, url) if spec.response_field is None else None
@@ -100,21 +100,6 @@ def _refuse_unknown(known: Prices, found: RunPrices, asked: list[str], judges: l
         raise ConfigError(
             f"--max-cost: the prices are in {' and '.join(sorted(currencies))}; expected one currency"
         )
-
-
-def estimated_cost(
-    spec: BenchmarkSpec, settings: RunSettings, *, prompt_tokens: int, requests: int
-) -> JsonObject | None:
-    """About what a run costs without judges, given the prompts and requests of one repeat; None where no price is known."""
-    price = _model_price(find_prices(Path(settings.cwd), settings.prices), spec, settings)
-    if price is None:
-        return None
-    prompts, longest = prompt_tokens * settings.repeats, settings.generation.settings.get("max_tokens")
-    most = price.cost(prompts, requests * settings.repeats * longest) if isinstance(longest, int) else None
-    return {
-        "currency": price.currency, "as_of": price.as_of, "source": price.source or price.file,
-        "prompts": price.cost(prompts, 0), "at_most": most, "doubt": price.doubt(datetime.now(UTC).date()) or None,
-    }  # fmt: skip
 
 
 class _Tokens(Struct):

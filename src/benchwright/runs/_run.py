@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from benchwright.benchmarks import BenchmarkSpec
+from benchwright.benchmarks import BenchmarkSpec, requested_spec
 from benchwright.config import ConfigFile, RunOptions
 from benchwright.core import BenchwrightError, ConfigError, JsonValue, RunFile, UsageError
 from benchwright.datasets import hub_commits
@@ -353,12 +353,11 @@ def with_steps(report: CheckReport, settings: RunSettings) -> CheckReport:
 
 def with_cost(report: CheckReport, spec: BenchmarkSpec, settings: RunSettings) -> CheckReport:
     """The report with about what the run costs, where a price is known. A file of prices that cannot be read is among its
-    errors already."""
+    errors already, and so are settings that the benchmark does not take."""
     try:
-        cost = estimated_cost(
-            spec, settings, prompt_tokens=report.prompt_tokens_estimate, requests=report.requests
-        )
-    except ConfigError:
+        requested = requested_spec(spec, row_settings(spec, settings))
+        cost = estimated_cost(requested, settings, report)
+    except (ConfigError, UsageError):
         return report
     return report if cost is None else replace(report, cost=cost)
 

@@ -19,6 +19,15 @@ if TYPE_CHECKING:
     from benchwright.core import ModelReply, ModelRequest, ModelType, Row
 
 
+def size_of(text: str) -> int:
+    """Characters of a text. Outside ASCII its bytes, because tokens are shorter there.
+
+    >>> size_of("two"), size_of("二")
+    (3, 3)
+    """
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
 class RowPlan(Struct, frozen=True):
     """What one row will send, without its settings."""
 
@@ -26,7 +35,7 @@ class RowPlan(Struct, frozen=True):
     requests: int
     """Requests of one repeat; of a conversation that a function continues, at least."""
     chars: int
-    """Characters that they send."""
+    """Characters that they send, as `size_of` counts them."""
     texts: tuple[str, ...] = ()
     """What else makes the row different from others with its prompt: candidates, later turns, the response."""
     choices: tuple[str, ...] = ()

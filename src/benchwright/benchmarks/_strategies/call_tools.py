@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Any
 from benchwright.benchmarks._missing_fields import has_column, parameter_without_column
 from benchwright.benchmarks._prompts import Prompt
 from benchwright.benchmarks._requests import completions_request, conversation_request
-from benchwright.benchmarks._strategies.base import Answer, Asking, GoldTry, RowPlan, Strategy, tokens_of
+from benchwright.benchmarks._strategies.base import (
+    Answer,
+    Asking,
+    GoldTry,
+    RowPlan,
+    Strategy,
+    size_of,
+    tokens_of,
+)
 from benchwright.benchmarks._tool_tasks import (
     ToolTask,
     function_document,
@@ -59,7 +67,7 @@ class CallTools(Strategy):
         task = self._task(row)
         tools = encode_json(task.functions).decode()
         said = task.text
-        sent = (len(said) + len(tools)) * len(task.turns)
+        sent = (size_of(said) + size_of(tools)) * len(task.turns)
         return RowPlan(Prompt(said), len(task.turns), sent, (tools,))
 
     def requests(self, row: Row, repeat: int = 0) -> tuple[ModelRequest]:

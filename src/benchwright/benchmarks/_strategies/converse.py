@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 from benchwright.benchmarks._missing_fields import parameter_without_column
 from benchwright.benchmarks._prompts import next_user_turn, user_turns
 from benchwright.benchmarks._requests import conversation_request, open_conversation
-from benchwright.benchmarks._strategies.base import Answer, Asking, GoldTry, RowPlan, Strategy, tokens_of
+from benchwright.benchmarks._strategies.base import (
+    Answer,
+    Asking,
+    GoldTry,
+    RowPlan,
+    Strategy,
+    size_of,
+    tokens_of,
+)
 from benchwright.core import JsonObject, MissingFieldError, UsageError
 
 if TYPE_CHECKING:
@@ -38,7 +46,7 @@ class Converse(Strategy):
         """One request for each user turn that is known."""
         spec, prompt = self._spec, self._build(row)
         # Each request sends all user turns before it again; the model's replies are not known yet.
-        sent = length = len(prompt.text) + len(prompt.system or "")
+        sent = length = size_of(prompt.text) + size_of(prompt.system or "")
         if spec.turns_field is None:
             return RowPlan(prompt, 1, sent)
         turns = user_turns(row, spec.turns_field)
@@ -46,7 +54,7 @@ class Converse(Strategy):
         cut_from = 1 + len(later) if 1 + len(later) > spec.max_turns else 0
         later = later[: spec.max_turns - 1]
         for turn in later:
-            length += len(turn)
+            length += size_of(turn)
             sent += length
         return RowPlan(prompt, 1 + len(later), sent, tuple(later), cut_from=cut_from)
 

@@ -12,7 +12,7 @@ from benchwright.benchmarks._requests import (
     completions_requests,
     with_row_length,
 )
-from benchwright.benchmarks._strategies.base import Answer, Asking, RowPlan, Strategy
+from benchwright.benchmarks._strategies.base import Answer, Asking, RowPlan, Strategy, size_of
 from benchwright.core import MissingFieldError, UsageError
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Generate(Strategy):
         """One request."""
         prompt = self._build(row)
         system = prompt.system
-        return RowPlan(prompt, 1, len(prompt.text) + (len(system) if system else 0))
+        return RowPlan(prompt, 1, size_of(prompt.text) + (size_of(system) if system else 0))
 
     def identity(self, row: Row, plan: RowPlan) -> Hashable:
         """The prompt, and the names of the row's media."""

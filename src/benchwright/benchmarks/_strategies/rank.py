@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 from benchwright.benchmarks._fields import missing_choices, resolve_choices, target_of
 from benchwright.benchmarks._missing_fields import has_column, parameter_without_column
 from benchwright.benchmarks._requests import choice_request
-from benchwright.benchmarks._strategies.base import Answer, Asking, GoldTry, RowPlan, Strategy, tokens_of
+from benchwright.benchmarks._strategies.base import (
+    Answer,
+    Asking,
+    GoldTry,
+    RowPlan,
+    Strategy,
+    size_of,
+    tokens_of,
+)
 from benchwright.core import JsonObject, MissingFieldError, ModelReply, UsageError
 
 if TYPE_CHECKING:
@@ -51,7 +59,7 @@ class Rank(Strategy):
         from benchwright.scorers import reread_target
 
         prompt, choices = self._build(row), self._choices(row)
-        chars = len(prompt.flat) * len(choices) + sum(map(len, choices))
+        chars = size_of(prompt.flat) * len(choices) + sum(map(size_of, choices))
         reread = (
             self._spec.candidates is None
             and reread_target(target_of(self._spec, row), choices) is not None
