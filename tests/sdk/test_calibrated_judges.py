@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +135,30 @@ def test_a_judge_grades_the_labelled_rows_now(folder: Path) -> None:
     assert found.agreement.ci_low is not None
     assert found.agreement.ci_low < 0.95
     assert found.corrected[0].value == pytest.approx(2 / 3)
+
+
+def test_an_interrupted_judge_gives_no_figures_and_is_asked_for_the_rest_only(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    labels = written(
+        [{"question": f"q{n}", "response": "a", "target": "a", "label": "CI"[n % 2]} for n in range(24)]
+    )
+    interrupted = []
+
+    def grade(body: dict[str, Any]) -> str:
+        if not interrupted:
+            interrupted.append(True)
+            os.kill(os.getpid(), signal.SIGINT)
+        return "GRADE: C"
+
+    with recording(grade) as server:
+        words = ["judge-calibrate", labels, "--judge", json.dumps({"url": server.url, "model_id": "j"})]
+        assert main(words) == 130
+        said = capsys.readouterr()
+        assert (said.out, "of 24 rows" in said.err) == ("", True)
+        assert len(server.received) < 24
+        assert main(words) == 0
+        assert len(server.received) == 24
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,9 @@ class LoadTest:
                 return
             self.stage = len(probes)
             self._probed = []
-            probes.append(self._judged(await self._measure(level)))
+            stage = await self._measure(level)
+            if self.cause is None:  # what was interrupted shows nothing, and nobody waits for figures of it
+                probes.append(self._judged(stage))
 
     def _judged(self, stage: StageRecord) -> Probe:
         """By the figures that reports show, computed between two probes, while nothing is measured."""

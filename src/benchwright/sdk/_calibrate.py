@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from benchwright.core import DatasetError, NotFoundError, RunFailedError, UsageError, score_fields, suggest
 from benchwright.datasets import open_dataset
+from benchwright.engine import InterruptedRunError
 from benchwright.reports import Calibration, JudgedRow, calibration
 from benchwright.runs import RunResult
 from benchwright.scorers import TEMPLATES, JudgeConfig, ScorerInput, Scores
@@ -307,6 +308,10 @@ def _ask(
     vars(graded)["_benchmark"] = spec
     result = run(graded, workspace=None if workspace is None else Path(workspace))
     assert isinstance(result, RunResult)
+    if result.exit_code == InterruptedRunError.exit_code:  # figures of some rows would pass for those of all
+        raise InterruptedRunError(
+            f"interrupted: the judge graded {result.summary.evaluated} of {len(rows)} rows. The same command asks for the others only"
+        )
     if not result.summary.metrics:
         reason = result.first_failure or result.stopped_because or "see its samples"
         raise RunFailedError(
