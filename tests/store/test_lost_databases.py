@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,10 @@ import pytest
 import benchwright
 from benchwright import ScorerInput, ScriptedEndpoint, benchmark, scorer
 from benchwright.cli._main import main
+from benchwright.core import score_key
 from benchwright.sdk import diagnose
 from benchwright.store import RunClosedError, StoreError, Workspace, find_workspace, open_store
+from stored_steps import stored_step
 
 ROWS = [{"question": f"q{n}", "answer": str(n)} for n in range(30)]
 
@@ -190,6 +193,30 @@ def test_a_database_deleted_under_a_run_stops_it_and_loses_nothing() -> None:
     recorded = open_store(find_workspace(Path.cwd()))
     assert recorded.count_steps(1, "score") >= 10
     recorded.close()
+
+
+def test_all_runs_of_a_process_write_their_records_back() -> None:
+    """The first that notices puts the file back; what the others recorded since must not go elsewhere."""
+    with open_store(find_workspace(Path.cwd())) as store:
+        runs = [
+            store.create_run(name=f"r{n}", target="t", model="m", folder=None, settings={}, manifest={}).id
+            for n in range(3)
+        ]
+
+        async def write() -> None:
+            writers = [store.step_writer(run_id) for run_id in runs]
+            lose()
+            for number, writer in enumerate(writers):
+                step = stored_step(score_key(number, 0), b"h", b"row", b"{}", False, 1.0, 2.0)
+                with pytest.raises(StoreError, match="were written back"):
+                    await writer.append([step])
+                with suppress(StoreError):
+                    await writer.close()
+
+        asyncio.run(write())
+    with open_store(find_workspace(Path.cwd())) as recorded:
+        assert [recorded.count_steps(run_id, "score") for run_id in runs] == [1, 1, 1]
+    assert list(database().parent.glob(f"{database().name}*")) == [database()]
 
 
 def test_doctor_takes_what_a_run_saved_when_its_database_was_replaced(

@@ -14,6 +14,9 @@ from benchwright.store._sqlite.database import open_database
 
 _SIDE_FILES = ("-wal", "-shm")
 _RESCUED = "rescued"
+_WRITTEN_BACK = "its records were written back. Continue with: benchwright resume"
+_written_back: dict[Path, tuple[int, int] | None] = {}
+"""Files that this process has put back into their places."""
 
 
 def integrity_problems(database: Path) -> list[str]:
@@ -114,8 +117,13 @@ def rescue(connection: sqlite3.Connection, database: Path) -> StoreError:
     copy = _aside(database, _RESCUED)
     try:
         database.parent.mkdir(parents=True, exist_ok=True)
-        with closing(sqlite3.connect(copy)) as target:
-            connection.backup(target)
+        if identity(database) == _written_back.get(
+            database, ()
+        ):  # for another run of this process: these are newer
+            _back_up(connection, database)
+            return _stopped(database, _WRITTEN_BACK)
+        os.close(os.open(copy, os.O_CREAT | os.O_EXCL, 0o600))  # as private as the database
+        _back_up(connection, copy)
         for end in _SIDE_FILES:
             with suppress(FileNotFoundError):
                 os.unlink(f"{copy}{end}")
@@ -126,7 +134,8 @@ def rescue(connection: sqlite3.Connection, database: Path) -> StoreError:
                         os.unlink(f"{database}{end}")
             os.link(copy, database)
             os.unlink(copy)
-            saved = "its records were written back. Continue with: benchwright resume"
+            _written_back[database] = identity(database)
+            saved = _WRITTEN_BACK
         except FileExistsError:
             saved = (
                 f"another file has its place, so its records were saved as {copy}. If that file is no database, have "
@@ -134,6 +143,15 @@ def rescue(connection: sqlite3.Connection, database: Path) -> StoreError:
             )
     except (OSError, sqlite3.Error) as error:
         saved = f"its records since then could not be saved: {error}"
+    return _stopped(database, saved)
+
+
+def _back_up(connection: sqlite3.Connection, to: Path) -> None:
+    with closing(sqlite3.connect(to)) as target:
+        connection.backup(target)
+
+
+def _stopped(database: Path, saved: str) -> StoreError:
     return StoreError(
         f"{database} was deleted or replaced while the run wrote to it, so the run was stopped; {saved}"
     )
