@@ -98,6 +98,8 @@ class _Handler(BaseHTTPRequestHandler):
         usage = {} if counted is None else {"usage": counted}
         self._send(200, {"choices": [{**choice, "finish_reason": "stop"}], **usage})
 
+    do_PATCH = do_POST
+
     def _send(self, status: int, answer: dict[str, Any]) -> None:
         payload = json.dumps(answer).encode()
         self.send_response(status)

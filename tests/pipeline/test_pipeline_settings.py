@@ -9,7 +9,13 @@ import pytest
 
 from benchwright.config import STEP_SETTINGS, STEPS, PipelineSettings, RunOptions, read_model_entry
 from benchwright.core import ConfigError
-from benchwright.pipeline import Caching, RaiseClientErrors, SystemMessage, pipeline_settings
+from benchwright.pipeline import (
+    Caching,
+    ProgressTracking,
+    RaiseClientErrors,
+    SystemMessage,
+    pipeline_settings,
+)
 
 
 def entries(description: object) -> list[Any]:
@@ -46,15 +52,47 @@ def test_short_flags_are_steps_in_a_fixed_order() -> None:
         ("system_message", {"system_message": "Be brief."}),
         ("payload_modifier", {"params_to_remove": ["seed"], "headers_to_add": {"X-A": "1"}}),
         ("request_logging", {}),
-        ("caching", {"reuse_cached_responses": False, "cache_dir": "kept here", "max_saved_requests": 4}),
+        ("caching", {"reuse_cached_responses": False, "cache_dir": "kept here", "max_saved_requests": 4, "save_responses": False}),
         ("response_stats", {"enabled": True}),
         ("response_logging", {"max_responses": 3}),
         ("reasoning", {"start_reasoning_token": "<r>", "include_if_not_finished": False, "enable_reasoning_tracking": False}),
-        ("progress_tracking", {"progress_tracking_url": "http://127.0.0.1:9/x", "progress_tracking_interval": 5}),
+        ("progress_tracking", {"progress_tracking_url": "http://127.0.0.1:9/x", "progress_tracking_interval": 5, "request_method": "POST"}),
         ("raise_client_errors", {}),
         ("log_failed_requests", {}),
         ("post_eval_report", {"enabled": True, "html_report_size": 7, "report_types": ["html", "json"]}),
     ]  # fmt: skip
+
+
+def test_names_that_change_one_after_the_other_keep_their_order_where_tables_have_none() -> None:
+    """What is recorded is sorted, and so is what keys of calls are made from."""
+    chain = {
+        "params_to_add": {"k": 1},
+        "params_to_rename": {"max_tokens": "a", "a": "b", "top_p": "c", "seed": "c"},
+    }
+    assert entries(chain) == [
+        ("payload_modifier", {"params_to_add": {"k": 1}, "params_to_rename": {"max_tokens": "a"}}),
+        ("payload_modifier", {"params_to_rename": {"a": "b", "top_p": "c"}}),
+        ("payload_modifier", {"params_to_rename": {"seed": "c"}}),
+    ]
+    other = {"params_to_rename": {"a": "b", "max_tokens": "a"}}
+    forth = {"params_to_rename": {"max_tokens": "a", "a": "b"}}
+    assert pipeline_settings(other).identity() != pipeline_settings(forth).identity()
+
+
+def test_a_null_takes_away_a_limit_and_lists_have_defaults_of_their_own() -> None:
+    listed = [
+        {"name": "request_logging", "config": {"max_requests": None}},
+        {"name": "caching", "config": {"cache_dir": "c"}},
+        {"name": "progress_tracking", "config": {"progress_tracking_url": "http://h/"}},
+        {"name": "post_eval_report", "config": {"html_report_size": None}},
+    ]
+    steps = dict(entries({"interceptors": listed}))
+    assert steps["request_logging"]["max_requests"] > 10**6
+    assert steps["caching"]["save_responses"] is True
+    assert ProgressTracking(**steps["progress_tracking"]).value("request_method") == "PATCH"
+    assert steps["post_eval_report"]["html_report_size"] > 10**6
+    assert dict(entries({"html_report_size": None}))["post_eval_report"]["html_report_size"] > 10**6
+    assert entries({"use_request_logging": "yes", "max_logged_requests": None}) == [("request_logging", {})]
 
 
 def test_a_list_keeps_its_order_and_leaves_out_what_is_disabled() -> None:
@@ -84,7 +122,7 @@ def test_a_list_keeps_its_order_and_leaves_out_what_is_disabled() -> None:
         ({"interceptors": [{"name": "reasoning", "cnfig": {}}]}, r"cnfig is not known. Did you mean 'config'\?"),
         ({"interceptors": [{"config": {}}]}, r"interceptors\[0\] has no name"),
         ({"interceptors": "reasoning"}, "expected a list of steps"),
-        ({"interceptors": ["reasoning", "reasoning"]}, "reasoning is there twice"),
+        ({"interceptors": ["caching", "caching"]}, "caching is there twice"),
         ({"use_system_prompt": True}, "needs custom_system_prompt"),
         ({"use_system_prompt": "maybe"}, "use_system_prompt is 'maybe'; expected true or false"),
         ({"use_progress_tracking": True}, "needs progress_tracking_url"),

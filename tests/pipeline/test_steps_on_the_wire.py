@@ -192,6 +192,10 @@ THOUGHTS: list[tuple[dict[str, Any], dict[str, Any], str, tuple[str, str, str]]]
     ({"start_reasoning_token": "[T]", "end_reasoning_token": "[/T]"}, {"content": "[T]a"}, "stop", ("answered", "[T]a", "")),
     ({"migrate_reasoning_content": True}, {"content": "B", "reasoning_content": "a"}, "stop",
         ("answered", "<think>a</think>B", "a")),
+    ({"migrate_reasoning_content": True}, {"content": None, "reasoning_content": "a"}, "stop", ("answered", "<think>a</think>", "a")),
+    ({"migrate_reasoning_content": True}, {"content": "<think>never"}, "stop", ("answered", "<think>never", "never")),
+    ({"start_reasoning_token": "[T]", "end_reasoning_token": "[/T]"}, {"content": "<think>never"}, "stop",
+        ("answered", "<think>never", "never")),
     ({}, {"content": None}, "stop", ("empty", "", "")),
 ]  # fmt: skip
 

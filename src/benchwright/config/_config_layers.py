@@ -92,10 +92,10 @@ def _alone(value: ConfigValue) -> ConfigValue:
     return ConfigValue(value.key, value.value, value.layer, value.source)
 
 
-def as_table(values: Mapping[Path, Any]) -> dict[str, Any]:
-    """Nested tables of values by path, with sorted keys."""
+def as_table(values: Mapping[Path, Any], *, as_written: bool = False) -> dict[str, Any]:
+    """Nested tables of values by path, with sorted keys, or with those of each table as they were written."""
     document: dict[str, Any] = {}
-    for path, value in sorted(values.items(), key=lambda each: each[0]):
+    for path, value in values.items() if as_written else sorted(values.items(), key=lambda each: each[0]):
         place = document
         for word in path[:-1]:
             place = place.setdefault(word, {})

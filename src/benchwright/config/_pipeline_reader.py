@@ -4,13 +4,21 @@ is sent; `benchwright.pipeline` performs it."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from benchwright.config._pipeline import OwnStep, PipelineSettings, StepEntry
-from benchwright.config._pipeline_steps import STEP_SETTINGS, STEPS, PipelineStep
+from benchwright.config._pipeline_steps import STEP_SETTINGS, STEPS, UNLIMITED, PipelineStep
 from benchwright.config._servers import check_headers, without_references
 from benchwright.config._values import as_switch, read_values
-from benchwright.core import ConfigError, JsonObject, is_secret_name, public_url, suggest, url_owner
+from benchwright.core import (
+    ConfigError,
+    JsonObject,
+    JsonValue,
+    is_secret_name,
+    public_url,
+    suggest,
+    url_owner,
+)
 from benchwright.plugins import extension_point, find_plugins
 
 _SHORT: Mapping[str, tuple[str, str]] = {
@@ -98,7 +106,8 @@ class _Reader:
 
     def read_table(self, table: Mapping[Any, object]) -> None:
         """Short flags, or a list with what may stand next to it."""
-        given = {str(key).replace("-", "_"): value for key, value in table.items() if value is not None}
+        given = {str(key).replace("-", "_"): value for key, value in table.items()}
+        given = {key: value for key, value in given.items() if value is not None or key == "html_report_size"}
         for name, why in _UNSUPPORTED.items():
             if _holds_something(given.pop(name, None)):
                 raise ConfigError(f"{self._where}: {name}: {why}")
@@ -206,12 +215,18 @@ class _Reader:
         if form is None:
             self.entries.append(_plugin(name, config, where, package))
             return
-        if form is not STEPS["payload_modifier"] and any(entry.name == name for entry in self.entries):
+        if form.decides != "replies" and any(entry.name == name for entry in self.entries):
             raise ConfigError(f"{where}: {name} is there twice; keep one of them")
         config = {key: list(value) if isinstance(value, tuple) else value for key, value in config.items()}
         for idle in form.idle:
             if config.pop(idle, None) is not None:
                 self.notes.append(f"{where}: {idle} has no effect here: every reply is recorded with the run")
+        if form.unlimited in config and config[form.unlimited] is None:
+            config[form.unlimited] = UNLIMITED
+        if name == "progress_tracking" and short:
+            config.setdefault("request_method", "POST")
+        if name == "caching" and config.get("cache_dir"):
+            config.setdefault("save_responses", not short)  # a list that names a folder wants replies there
         given = {key: value for key, value in config.items() if value is not None}
         place = where if short else f"{where} ({name})"
         flags = {setting: flag for flag, (of, setting) in _SHORT.items() if of == name} if short else {}
@@ -219,7 +234,7 @@ class _Reader:
         if form.required and form.required not in checked:
             raise ConfigError(f"{place} needs {flags.get(form.required, form.required)}")
         _check(form, checked, place)
-        self.entries.append(StepEntry(name, checked))
+        self.entries += [StepEntry(name, each) for each in _in_order(checked)]
 
     def _add_own(self, step: Any, where: str) -> None:
         name = getattr(step, "name", None) or type(step).__name__
@@ -229,6 +244,21 @@ class _Reader:
             )
         config: JsonObject = {"version": str(getattr(step, "version", ""))}
         self.entries.append(StepEntry(name, config, f"python:{type(step).__module__}", OwnStep(step)))
+
+
+def _in_order(config: JsonObject) -> list[JsonObject]:
+    """The settings of a step, or of several where the order of its new names counts: a table that is recorded has no order."""
+    renamed = config.get("params_to_rename")
+    parts: list[dict[str, JsonValue]] = [{}]
+    for old, new in renamed.items() if isinstance(renamed, dict) else ():
+        part = parts[-1]
+        if old in part.values() or new in part or new in part.values():
+            parts.append({})
+        parts[-1][old] = new
+    if len(parts) == 1:
+        return [config]
+    first: JsonObject = {**config, "params_to_rename": parts[0]}
+    return [first, *[cast("JsonObject", {"params_to_rename": part}) for part in parts[1:]]]
 
 
 def _holds_something(value: object) -> bool:

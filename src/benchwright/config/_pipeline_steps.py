@@ -32,6 +32,8 @@ class PipelineStep:
     """The setting that it cannot do without."""
     idle: ClassVar[tuple[str, ...]] = ()
     """Settings of the older package that are accepted, and need nothing to be done here."""
+    unlimited: ClassVar[str] = ""
+    """The limit that a null takes away."""
 
     def given(self) -> JsonObject:
         """The settings that are given, by name."""
@@ -83,6 +85,7 @@ class RequestLogging(PipelineStep):
 
     name = "request_logging"
     idle = ("output_dir",)
+    unlimited = "max_requests"
     max_requests: int | None = _limit("how many", default=2)
     log_request_body: bool | None = _watches("their bodies", default=True)
     log_request_headers: bool | None = _watches("their headers", default=True)
@@ -157,7 +160,7 @@ class ProgressTracking(PipelineStep):
     progress_tracking_url: str | None = _watches("where to; `${VARIABLE}` for secrets")
     progress_tracking_interval: int | None = _watches("after how many samples", least=1, default=1)
     progress_tracking_interval_seconds: float | None = _watches("and after how many seconds", above=0)
-    request_method: str | None = _watches("how", choices=("POST", "PATCH", "PUT"), default="POST")
+    request_method: str | None = _watches("how", choices=("POST", "PATCH", "PUT"), default="PATCH")
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,11 +191,15 @@ class ExchangeReport(PipelineStep):
     """A page, or JSON, of a few requests and replies, in the run's folder."""
 
     name = "post_eval_report"
+    unlimited = "html_report_size"
     enabled: bool | None = row("whether to write it", "place", default=True)
     report_types: tuple[str, ...] | None = row("which: html, json", "place", otherwise="html, json")
     html_report_size: int | None = row("how many exchanges", "place", least=1, default=5)
 # fmt: on
 
+
+UNLIMITED = 10**9
+"""Stands for no limit where a limit is the default."""
 
 BUILT_IN: tuple[type[PipelineStep], ...] = (
     SystemMessage, PayloadModifier, RequestLogging, ResponseLogging, FailedRequests, Caching, Reasoning, ResponseStats,

@@ -183,7 +183,8 @@ def config_of(
         elif head in BAKED_IN:
             baked_in[path] = value
     inner = {
-        each: as_table({path: value for path, value in held.items() if path}) for each, held in tables.items()
+        each: as_table({path: value for path, value in held.items() if path}, as_written=True)
+        for each, held in tables.items()
     }
     metadata = inner.pop("metadata", {})
     options |= inner

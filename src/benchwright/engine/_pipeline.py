@@ -36,7 +36,7 @@ class RunPipeline:
     ) -> OpenEndpoint:
         """The endpoint that `opened` gives, within the pipeline."""
         progress: ProgressTracking | None = self._settings.find(ProgressTracking)
-        self._poster = None if progress is None else ProgressPoster(progress)
+        self._poster = None if progress is None else ProgressPoster(progress, self._folder)
         url = model.url if isinstance(model, EndpointSettings) else model.fingerprint()
         endpoint = open_pipeline(self._settings, model, self._folder, opened, url=url)
         self._endpoint = endpoint if isinstance(endpoint, PipelineEndpoint) else None

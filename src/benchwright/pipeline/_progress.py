@@ -1,4 +1,5 @@
-"""Posts how many samples are done, from a thread of its own: a URL that fails or hangs neither stops nor slows a run."""
+"""Posts how many samples are done, from a thread of its own: a URL that fails or hangs neither stops nor slows a run. The same
+number is in a file of the run's folder."""
 
 from __future__ import annotations
 
@@ -8,6 +9,8 @@ import time
 from base64 import b64encode
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from urllib.parse import unquote
 
 from benchwright.config import ProgressTracking, resolve_headers
@@ -18,6 +21,8 @@ _LAST_S = 5.0
 """How long the end of a run may wait for the last post."""
 _LOOK_S = 0.005
 """Seconds between two looks at whether it has gone."""
+PROGRESS_FILE = "progress"
+"""The number, where readers of such folders look for it."""
 _MOST_WAITING = 64
 """Posts that wait for a slow URL; the oldest go, for the newest says more."""
 
@@ -25,7 +30,8 @@ _MOST_WAITING = 64
 class ProgressPoster:
     """Counts finished samples. Belongs to one run."""
 
-    def __init__(self, step: ProgressTracking) -> None:
+    def __init__(self, step: ProgressTracking, folder: Path | None = None) -> None:
+        self._file = None if folder is None else folder / PROGRESS_FILE
         self._url: str = resolve_headers({"url": step.value("progress_tracking_url")})["url"]
         self._headers = {"Content-Type": "application/json"}
         if (owner := url_owner(self._url)) is not None:  # `urllib` takes a password for a part of the host
@@ -69,6 +75,10 @@ class ProgressPoster:
             await asyncio.sleep(_LOOK_S)
 
     def _put(self, done: int) -> None:
+        if self._file is not None:
+            with suppress(OSError):  # other files of the folder report a full disk
+                self._file.parent.mkdir(parents=True, exist_ok=True)
+                self._file.write_text(str(done), encoding="ascii")
         with self._changed:
             self._waiting.append(done)
             if self._thread is None:

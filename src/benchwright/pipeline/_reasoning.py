@@ -7,6 +7,9 @@ from msgspec.structs import replace
 from benchwright.config import Reasoning
 from benchwright.core import ModelReply, ModelRequest
 
+_ENDPOINTS_START = "<think>"
+"""What the endpoint has taken off thinking without an end, whatever the tokens of the step are."""
+
 
 class ReasoningStep:
     """Implements the reply half of `Step`.
@@ -35,13 +38,14 @@ class ReasoningStep:
         elif not text and reply.reasoning and reply.status == "truncated":
             # The endpoint found thinking without an end, and no answer.
             if self._keeps:
-                reply = replace(reply, text=self._start + reply.reasoning, status="answered")
+                return replace(reply, text=_ENDPOINTS_START + reply.reasoning, status="answered")
         elif self._start in text and not self._keeps:
             reply = replace(
                 reply, text="", reasoning=text.partition(self._start)[2].strip(), status="truncated"
             )
-        if self._migrates and reply.reasoning and reply.text:
-            return replace(reply, text=f"{self._start}{reply.reasoning}{self._end}{reply.text}")
+        if self._migrates and reply.reasoning and reply.status != "truncated":
+            text = f"{self._start}{reply.reasoning}{self._end}{reply.text}"
+            return replace(reply, text=text, status="answered" if reply.status == "empty" else reply.status)
         return reply
 
 

@@ -149,12 +149,20 @@ class ReplyCounts:
         states = compress(replies.column("status"), answered)
         thinking = [bool(thought) for thought in thoughts]
         self._counts["responses_with_reasoning"] += sum(thinking)
-        self._counts["unfinished"] += sum(
+        # A pipeline may keep thinking without an end as the answer.
+        kept = [
+            thinks and text == f"<think>{thought}"
+            for thinks, text, thought in zip(thinking, texts, thoughts, strict=True)
+        ]
+        self._counts["unfinished"] += sum(kept) + sum(
             thinks and state == "truncated" and not text
             for thinks, state, text in zip(thinking, states, texts, strict=True)
         )
         thought, said = ([len(text.split()) for text in each] for each in (thoughts, texts))
-        both = [first + second for first, second in zip(thought, said, strict=True)]
+        both = [
+            second if same else first + second
+            for first, second, same in zip(thought, said, kept, strict=True)
+        ]
         for name, words in zip(_WORDS, (thought, said, both), strict=True):
             self._words[name].add(words)
 
@@ -184,7 +192,7 @@ class ReplyCounts:
             "status_codes": dict(sorted(self._statuses.items())),
             "inference_time": self.inference_s,
             "run_id": len(self._starts) - 1,
-            "last_request_time": None if last is None else rfc3339(last),
+            "last_request_time": last,  # a number, as readers expect here
             "inference_run_times": {str(n): self._run_times(n) for n in sorted(self._windows)},
         }
 
