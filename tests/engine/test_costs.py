@@ -12,6 +12,7 @@ import pytest
 import yaml
 from tests.engine.priced_runs import BENCH, PRICES, enter, run_json
 
+import benchwright
 from benchwright.cli import main
 from benchwright.engine._cost import RunPrices, run_cost
 from recording_server import recording
@@ -310,3 +311,25 @@ def test_a_run_configuration_with_several_judges_is_estimated(capsys: pytest.Cap
     judges = found["checks"][0]["cost"]["judges"]
     assert {name: judge["requests"] for name, judge in judges.items()} == {"third": 3, "second": 3}
     assert judges["second"]["at_most"] - judges["second"]["prompts"] == 3 * (10 + 9)
+
+
+def test_pages_say_what_runs_cost_and_by_which_prices(capsys: pytest.CaptureFixture[str]) -> None:
+    with recording("B") as server:
+        assert main(["run", "sums.py", *server.model, "--report", "run_eval", "--output-dir", "out"]) == 0
+        assert main(["perf", "sums.py", *server.model[:4], "--requests", "12", "--output-dir", "load"]) in (
+            0,
+            3,
+        )
+        Path("suite.toml").write_text(
+            f'models = [{{name = "m", base_url = "{server.url}", model = "m"}}]\ndatasets = [{{benchmark = "sums.py"}}]\n'
+        )
+        assert main(["run", "suite.toml", "--work-dir", "work"]) == 0
+    (summary,) = Path("work").rglob("*.html")
+    right = "60.00 USD, 10.00 USD per right answer (prices of 2026-01-31)"
+    assert right in Path("out/report.html").read_text()
+    assert right in summary.read_text()
+    page = Path("load/report.html").read_text()
+    assert "cost of 1,000 requests" in page
+    assert "60.00 USD for this test; prices of 2026-01-31" in page
+    shown = benchwright.run("sums.py", model_url=server.url, model_id="m")._repr_html_()
+    assert f"<li>cost: {right}" in shown

@@ -21,6 +21,7 @@ from benchwright.reports.files.eval_metrics import RUN_TIMES, last_start, metric
 from benchwright.reports.files.eval_samples import EXCHANGES, exchanges, exchanges_page, prediction
 from benchwright.reports.files.run_files import dump_yaml, indented_json, results_document
 from benchwright.reports.views.command import versioning
+from benchwright.reports.views.figures import cost_lines
 from benchwright.reports.views.runs import RunDetails
 from benchwright.reports.views.samples import RecordedCall, RunSamples
 from benchwright.reports.views.settings import table_of
@@ -198,7 +199,8 @@ def _first(run: EvalRun) -> list[JsonObject]:
 def _page(run: EvalRun) -> bytes | None:
     if not _reports(run, "html"):
         return None
-    return exchanges_page(run.details.run.name, _first(run)).encode()
+    cost = () if run.summary is None else cost_lines(run.summary.cost)
+    return exchanges_page(run.details.run.name, _first(run), cost).encode()
 
 
 def _interruption(run: EvalRun) -> bytes:

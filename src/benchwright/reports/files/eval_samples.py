@@ -74,12 +74,13 @@ def exchanges(calls: Iterable[RecordedCall], url: str, most: int = EXCHANGES) ->
     ]
 
 
-def exchanges_page(name: str, shown: Sequence[JsonObject]) -> str:
+def exchanges_page(name: str, shown: Sequence[JsonObject], cost: Sequence[str] = ()) -> str:
     """The same as a page for a browser. By hand: to load a template engine takes longer than all other files together."""
     title = f"First requests of {escape(printable(name))}"
     parts = [
         f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{title}</title>\n{_STYLE}\n<h1>{title}</h1>\n'
     ]
+    parts += [f"<p>Cost: {escape(printable(line))}</p>\n" for line in cost]
     for number, exchange in enumerate(shown, 1):
         for heading, key in ((f"Request {number}", "request_data"), ("Reply", "response")):
             text = escape(printable(exact_json(exchange[key], indent=True).decode()))

@@ -25,6 +25,7 @@ from benchwright.reports.html.load_charts import (
 )
 from benchwright.reports.html.load_timeline import Timeline, timeline_axis
 from benchwright.reports.html.pages import render
+from benchwright.reports.views.figures import cost_lines, money
 from benchwright.reports.views.load import (
     LoadView,
     best_of,
@@ -76,7 +77,7 @@ def load_page(view: LoadView, requests: Requests) -> str:
         verdicts=verdicts(view),
         best=best,
         best_of=best_of(summary),
-        tiles=[] if best is None else tiles(best),
+        tiles=[*([] if best is None else tiles(best)), *cost_tiles(summary.cost)],
         levels=level_table(summary),
         sweep=list(sweep_charts(summary)),
         distributions=distribution_charts(requests, summary),
@@ -129,6 +130,20 @@ def tiles(stage: StageSummary) -> list[Tile]:
             shown = short(values.percentiles["p50"], metric)
             found.append(Tile(metric.title, shown, "ms", detail, metric.definition))
     return found
+
+
+def cost_tiles(cost: dict[str, Any] | None) -> list[Tile]:
+    """What the test cost, and what 1,000 requests like its own would; nothing where no price is known."""
+    if cost is None:
+        return []
+    about = "The tokens of all whole replies, warm-ups included, at the price of the day of the price file"
+    (line,) = cost_lines(cost)
+    if cost["amount"] is None or cost["per_1000_requests"] is None:
+        return [Tile("cost", "–", "", line, about)]
+    value, _, unit = money(cost["per_1000_requests"], cost["currency"]).partition(" ")
+    whole = f"{money(cost['amount'], cost['currency'])} for this test; prices of {cost['as_of']}"
+    part = "" if cost["coverage"] >= 1 else f", {cost['coverage']:.0%} of the replies"
+    return [Tile("cost of 1,000 requests", value, unit, whole + part, about)]
 
 
 def level_table(summary: LoadSummary) -> tuple[list[tuple[str, str]], list[list[str]]]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from benchwright.core import OUTCOMES, printable
+from benchwright.core import OUTCOMES, RunSummary, printable
 from benchwright.reports.views.benchmarks import ResultView
-from benchwright.reports.views.figures import figures_of, no_interval, plural
+from benchwright.reports.views.figures import cost_lines, figures_of, no_interval, plural
 from benchwright.reports.views.side_by_side import SideBySide
 from benchwright.reports.views.work_table import FIGURE_COLUMNS, WorkTable
 
@@ -24,14 +24,20 @@ def work_page(table: WorkTable, title: str) -> str:
         datasets=len({line.dataset for line in table.lines}),
         columns=[column for column in FIGURE_COLUMNS if column.heading not in OUTCOMES],  # they have bars
         outcomes=[outcome.value for outcome in OUTCOMES],
+        costs=[(run.title, lines) for run in table.runs if (lines := _cost(run.details.result))],
     )
+
+
+def _cost(summary: RunSummary | None) -> list[str]:
+    return [] if summary is None else cost_lines(summary.cost)
 
 
 def result_fragment(view: ResultView) -> str:
     """The result of one run, as a notebook shows it."""
     summary = view.summary
     counted = f"{plural(summary.evaluated, 'sample')}, {summary.failed:,} failed"
-    notes = [counted, *summary.notes, *filter(None, (view.stopped_because, view.first_failure))]
+    cost = [f"cost: {line}" for line in _cost(summary)]
+    notes = [counted, *cost, *summary.notes, *filter(None, (view.stopped_because, view.first_failure))]
     return render("result.html", view=view, metrics=figures_of(summary), notes=list(dict.fromkeys(notes)))
 
 
