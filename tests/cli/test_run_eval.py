@@ -196,6 +196,30 @@ def test_item_24_a_share_of_the_rows(folder: Path, capsys: pytest.CaptureFixture
         assert server.received == []
 
 
+def test_item_24_a_share_of_each_category_of_function_calling(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tasks = "simple,multiple,java"
+    whole, part = (
+        benchwright.check("bfclv3_ast", task=tasks, limit_share=share)[0].rows for share in (None, 0.01)
+    )
+    assert whole > part == 3, "one row of each category"
+    Path("r.yaml").write_text(
+        f"config: {{type: bfclv3_ast, output_dir: out, params: {{limit_samples: 0.4, task: '{tasks}'}}}}\n"
+        "target: {api_endpoint: {model: demo}}\n"
+    )
+    assert main(["run", "--config", "r.yaml", "--json"]) == 0
+    (result,) = json.loads(capsys.readouterr().out)["results"]
+    found = yaml.safe_load(Path("out/results.yml").read_text())
+    assert found["config"]["params"]["limit_samples"] == 0.4
+    assert "--limit-share 0.4" in found["command"]
+    assert part < result["summary"]["evaluated"] < whole
+    assert main(["run", "--config", "out/run_config.yml", "--output-dir", "again", "--json"]) == 0
+    (again,) = json.loads(capsys.readouterr().out)["results"]
+    assert again["summary"]["evaluated"] == result["summary"]["evaluated"]
+    assert main(["run", "my_bench.py", "--limit-share", "0.4"]) in (2, 4)
+
+
 def test_item_27_types_of_models_are_checked(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with recording("B") as server:
         file = write("r.yaml", config(server))

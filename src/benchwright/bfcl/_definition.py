@@ -10,7 +10,7 @@ from typing import Any
 from benchwright.bfcl._categories import categories_of, evaluation_of
 from benchwright.core import JsonObject, UsageError, suggest
 
-_KEYS = ("task", "custom_dataset", "data_version", "executable_module", "native_calling")
+_KEYS = ("task", "custom_dataset", "data_version", "executable_module", "native_calling", "share")
 _CUSTOM_KEYS = ("path", "format", "data_template_path")
 
 
@@ -34,6 +34,8 @@ class Definition:
     skip_bad_rows: bool = False
     output: str | None = None
     """Where the run's files go, and with them what is wrong with a dataset; None: the workspace of `folder`."""
+    share: float | None = None
+    """The share of the rows of each category, rounded up; None: all."""
 
     @property
     def details(self) -> Path:
@@ -43,7 +45,10 @@ class Definition:
 
     def to_json(self) -> JsonObject:
         """As it is recorded."""
-        return {"bfcl": asdict(self)}
+        record = asdict(self)
+        if self.share is None:  # as records of older versions
+            del record["share"]
+        return {"bfcl": record}
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Definition:
@@ -70,6 +75,13 @@ def define(
     native = given.get("native_calling", evaluation.native_calling)
     if not isinstance(native, bool):
         raise UsageError(f"--input native_calling: {native!r} is neither true nor false")
+    share = given.get("share")
+    if share is not None and (
+        isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1
+    ):
+        raise UsageError(
+            f"--input share: {share!r} is no share of the rows; expected a number above 0 and at most 1"
+        )
     return Definition(
         name,
         task,
@@ -78,6 +90,7 @@ def define(
         version,
         executable_module=_place(given.get("executable_module"), cwd, "executable_module"),
         skip_bad_rows=skip_bad_rows,
+        share=share,
         **_custom(given.get("custom_dataset"), cwd),
     )
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -64,7 +65,8 @@ class EvaluationRows:
     def rows(self) -> list[Row]:
         """All rows, in the order of categories."""
         if self._loaded is None:
-            self._loaded = self._custom() if self._definition.path is not None else list(self._published())
+            whole = self._custom() if self._definition.path is not None else list(self._published())
+            self._loaded = _first_share(whole, self._definition.share)
         return self._loaded
 
     @property
@@ -152,6 +154,21 @@ class _FirstRows:
             counts[row["category"]] += 1
             if counts[row["category"]] <= self.limit:
                 yield row
+
+
+def _first_share(rows: list[Row], share: float | None) -> list[Row]:
+    """The first rows of each category, up to a share of them, rounded up."""
+    if share is None:
+        return rows
+    sizes = Counter(row["category"] for row in rows)
+    seen: Counter[str] = Counter()
+    found = []
+    for row in rows:
+        category = row["category"]
+        if seen[category] < ceil(share * sizes[category] - 1e-9):
+            seen[category] += 1
+            found.append(row)
+    return found
 
 
 def _slim(row: Row) -> Row:

@@ -167,6 +167,8 @@ class RunOptions:
         recorded="format", otherwise="native for a folder, openai for a file")
     tool_data_template: str | None = _tools("JSON file that says where the fields of an openai file are", metavar="PATH",
         recorded="template")
+    limit_share: float | None = _tools("evaluate the first rows of each category, up to this share of them", above=0, most=1,
+        metavar="SHARE", recorded="share", otherwise="all", more="Rounded up")
 
     # Request bodies hold these in this order.
     temperature: float | LeftOut | None = _sent("sampling temperature", least=0, default=0.0, frequent=True)
@@ -336,6 +338,7 @@ class SharedKeywords(TypedDict, total=False):
     tool_data: str | None
     tool_data_format: str | None
     tool_data_template: str | None
+    limit_share: float | None
     temperature: float | LeftOut | None
     max_tokens: int | LeftOut | None
     top_p: float | LeftOut | None

@@ -34,6 +34,7 @@ def evaluation_input(options: RunOptions, folder: Path) -> dict[str, Any]:
     }
     given = {
         **({} if options.task is None else {"task": options.task}),
+        **({} if options.limit_share is None else {"share": options.limit_share}),
         **({"custom_dataset": custom} if custom else {}),
     }
     for key in given:

@@ -104,6 +104,10 @@ def configure_run(config: RunConfig, cwd: Path | None = None) -> ConfiguredRun:
     if config.metadata:
         keywords["metadata"] = config.metadata
     found, keywords, moved = _resolved(target, keywords, config, cwd)
+    share = config.share
+    if share is not None and len(found) == 1 and found[0].spec.limited is not None:  # of each category
+        keywords, share = {**keywords, "limit_share": share}, None
+        found = _targets(target, keywords, cwd)
     extra = {**config.extra, **moved}
     for each in found:
         _check_extra(each.spec, extra)
@@ -112,8 +116,8 @@ def configure_run(config: RunConfig, cwd: Path | None = None) -> ConfiguredRun:
     if extra:
         keywords["extra"] = extra
     options = RunOptions.from_keywords(keywords, "run_eval")
-    if config.share is not None:
-        options = replace(options, limit=_limit(config.share, found, options, file))
+    if share is not None:
+        options = replace(options, limit=_limit(share, found, options, file))
     return ConfiguredRun(config, target, found, options, (_framework(), _task(found[0], file)))
 
 
@@ -212,7 +216,7 @@ def _check_baked_in(spec: BenchmarkSpec, written: Mapping[tuple[str, ...], Any])
 
 def _limit(share: float, found: Sequence[Target], options: RunOptions, file: ConfigFile | None) -> int:
     """The number of rows that a share is, rounded up."""
-    if len(found) > 1 or found[0].spec.limited is not None:
+    if len(found) > 1:
         raise ConfigError(
             f"config.params.limit_samples is {share}: a share is of one dataset, and {found[0].written} has several; give a "
             "number of rows"

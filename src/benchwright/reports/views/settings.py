@@ -73,6 +73,8 @@ def params_of(run: RunRecord) -> JsonObject:
         place[last] = settings.get(name) if is_set(settings.get(name)) else None
     if calling:
         extra["native_calling"] = calling.get("native_calling")
+        if calling.get("share") is not None and params["limit_samples"] is None:
+            params["limit_samples"] = calling["share"]
         if calling.get("path") is not None:
             extra["custom_dataset"] = {
                 "path": calling["path"],
