@@ -92,16 +92,16 @@ def test_a_keyword_that_is_nearly_a_parameter_is_refused(slip: str, meant: str) 
     with pytest.raises(BenchmarkError) as caught:
         define("slip", **{slip: "x"})
     assert str(caught.value) == (
-        f"benchmark 'slip': {slip!r} is no parameter of @benchmark. Did you mean {meant!r}? To hand it to the scorer "
+        f"benchmark 'slip': {slip!r} is not a parameter of @benchmark. Did you mean {meant!r}? To hand it to the scorer "
         f'on purpose, write extra={{"{slip}": …}}'
     )
     assert define("slip", extra={slip: "x"}).config == {slip: "x"}
 
 
 def test_a_slip_in_a_required_parameter_is_named_rather_than_its_absence() -> None:
-    with pytest.raises(BenchmarkError, match="'promt' is no parameter of @benchmark"):
+    with pytest.raises(BenchmarkError, match="'promt' is not a parameter of @benchmark"):
         benchmark("b", "data.jsonl", promt="{q}")  # type: ignore[call-arg]
-    with pytest.raises(BenchmarkError, match=r"^'names' is no parameter"):
+    with pytest.raises(BenchmarkError, match=r"^'names' is not a parameter"):
         benchmark(names="b", **BASIC)
 
 

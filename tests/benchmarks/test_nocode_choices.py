@@ -85,7 +85,7 @@ def test_choices_are_a_list_an_object_or_either_as_json(column: Any) -> None:
         ({"a": "A"}, '"c" is missing; the row has: a'),
         ({"c": [], "a": "A"}, "holds 0 choices"),
         ({"c": ["x"] * 5, "a": "A"}, "holds 5 choices; expected 1 to 4"),
-        ({"c": "no json", "a": "A"}, "a text that is no JSON"),
+        ({"c": "no json", "a": "A"}, "a text that is not JSON"),
         ({"c": {"A": "x"}, "a": "A"}, "an object without B, C, D"),
         ({"c": None, "a": "A"}, "null"),
         ({"c": ["x", None], "a": "A"}, "something else than texts"),

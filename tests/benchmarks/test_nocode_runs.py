@@ -260,7 +260,7 @@ def test_input_may_change_model_limit_and_prompt_only(folder: Path) -> None:
         ({"style": 1}, "cannot be changed"),
         ({"limt": 1}, "Did you mean 'limit'?"),
         ({"limit": 0}, "expected a whole number of 1 or more"),
-        ({"model": 3}, "is no name of a model"),
+        ({"model": 3}, "is not a name of a model"),
     ]:
         with pytest.raises(UsageError, match=part):
             answered(echo, input=given)

@@ -156,7 +156,7 @@ def test_no_call_is_right_where_none_is_expected_and_a_failed_request_is_neither
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"tools": "no list"}, '"tools" is no JSON'),
+        ({"tools": "no list"}, '"tools" is not JSON'),
         ({"tools": {"name": "f"}}, "a list of functions is expected"),
         ({"tools": [{"description": "no name"}]}, 'function 1 of "tools": it has no "name"'),
         ({"tools": [TOOL, {"name": "f", "parameters": []}]}, 'function 2 of "tools": "parameters" of f is list'),

@@ -198,7 +198,7 @@ def test_several_categories_go_into_one_file_of_faults(tmp_path: Path) -> None:
     [
         ([{"math.factorial": {"number": ["five"]}}], None),
         ([{"math.factorial": {"number": [5, ""]}}], None),
-        ([{"another.name": {"number": [5]}}], "calls another.name, which is none of the functions"),
+        ([{"another.name": {"number": [5]}}], "calls another.name, which is not one of the functions"),
         ([{"math.factorial": {"number": []}}], "rejects its own ground truth"),
         ([{"math.factorial": {"number": [5], "base": [2]}}], "demands base"),
         ([{"math.factorial": {}}], "rejects its own ground truth"),

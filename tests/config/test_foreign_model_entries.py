@@ -115,7 +115,7 @@ def test_what_has_no_effect_is_said() -> None:
     [
         ({"retry": 0}, "would send nothing"),
         ({"retry": "2"}, "not a number of attempts"),
-        ({"request_rate": "fast"}, "is no rate"),
+        ({"request_rate": "fast"}, "is not a rate"),
         ({"request_rate": 2, "traffic_cfg": {"burstyness": 1}}, "Did you mean 'burstiness'"),
         ({"request_rate": 2, "traffic_cfg": {"burstiness": -1}}, "0 or more"),
         ({"request_rate": 2, "traffic_cfg": {"ramp_up_strategy": "linear"}}, "ramp_up_start_rps"),

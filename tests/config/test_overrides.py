@@ -56,8 +56,8 @@ def test_pairs(text: str, pairs: list[tuple[str, Any]]) -> None:
         ("a=['x]", "' is never closed", 4),
         ("a='x'y", "not valid YAML", 6),
         ("a=,b=1", "a has no value", 1),
-        ("=5", "'' is no key", 1),
-        ("a..b=5", "'a..b' is no key", 1),
+        ("=5", "'' is not a key", 1),
+        ("a..b=5", "'a..b' is not a key", 1),
     ],
 )
 def test_what_is_broken_is_shown_where_it_is(text: str, reason: str, character: int) -> None:

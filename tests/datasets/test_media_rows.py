@@ -243,7 +243,7 @@ def test_data_addresses_are_looked_into() -> None:
     [
         (data_url(PNG * 10), "has 0.0 MB, more than"),
         (data_url(MP4), "is an MP4, and the row gives image"),
-        (MediaItem("image", "data:image/png,AAAA", "path", None), "is no data address"),
+        (MediaItem("image", "data:image/png,AAAA", "path", None), "is not a data address"),
         (MediaItem("image", "data:image/png;base64,", "path", None), "has nothing after the comma"),
         (MediaItem("image", "data:image/png;base64,A\u00e4!#", "path", None), "no base64"),
     ],

@@ -178,7 +178,7 @@ async def test_messages_name_the_cure(transport: TransportName) -> None:
         reply = await endpoint.send(chat())
         assert reply.failure is not None
         assert '"Welcome to nginx"' in reply.failure.message
-        assert reply.attempts == 2, "a 200 that is no reply is retried once"
+        assert reply.attempts == 2, "a 200 that is not a reply is retried once"
 
 
 @in_loop

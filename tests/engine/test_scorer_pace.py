@@ -65,7 +65,7 @@ def test_a_scorer_comes_back_once_it_is_quick_and_must_be_so_for_longer_each_tim
         work(pace, clock, took=0.2, between=0.0, calls=1)
         for _ in range(5):
             pace.took_in_thread(0.0001)
-        pace.took_in_thread(0.1)  # one slow call, and the count starts anew
+        pace.took_in_thread(0.1)  # one slow call, and the count starts again
         count = 0
         while pace.in_threads:
             pace.took_in_thread(0.0001)

@@ -104,9 +104,9 @@ def test_a_changed_cut_or_foreign_file_is_refused(here: Path) -> None:
         (text.replace('"name":"graded_rows"', '"name":"other_rows1"', 1), "checksum"),
         (text[: len(text) // 2], "checksum"),
         (text.replace('"version":1', '"version":2', 1), "a baseline of version 2"),
-        ("{}\n", "this is no baseline"),
-        ("", "this is no baseline"),
-        ("a,b\n1,2\n", "this is no baseline"),
+        ("{}\n", "this is not a baseline"),
+        ("", "this is not a baseline"),
+        ("a,b\n1,2\n", "this is not a baseline"),
     ):
         file.write_text(changed, encoding="utf-8")
         with pytest.raises(ConfigError, match=told):

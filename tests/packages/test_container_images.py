@@ -74,7 +74,7 @@ def test_the_build_folder_is_complete(
     (own,) = (image / "packages/benchwright").iterdir()
     with zipfile.ZipFile(own) as file:
         assert {"benchwright/cli/_main.py", "benchwright/cli/__init__.py"} <= set(file.namelist())
-    assert compiled(capsys)["folder"] == str(image), "a second call writes it anew"
+    assert compiled(capsys)["folder"] == str(image), "a second call writes it again"
 
 
 def test_docker_builds_tags_and_pushes(

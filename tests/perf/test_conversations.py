@@ -199,7 +199,7 @@ def test_a_file_of_conversations_is_loaded_and_summed_up_by_turn(tmp_path: Path)
     [(ROWS[0], {"turn_mode": "last"}, 'talks.jsonl:4: --turn-mode last sends the replies of the data, and "turns" lacks'),
      ({"turns": ["a"], "delay_ms": [1, 2]}, {}, 'talks.jsonl:4: "delay_ms" has 2 values for 1 user turns'),
      ({"turns": ["a"], "delay_ms": -1}, {}, '"delay_ms" is -1; expected milliseconds'),
-     ({"turns": [7]}, {}, 'turn 1 of "turns" is no text'),
+     ({"turns": [7]}, {}, 'turn 1 of "turns" is not a text'),
      ({"messages": [{"role": "assistant", "content": "x"}]}, {}, "holds no turn of a user")],
 )  # fmt: skip
 def test_a_row_that_is_no_conversation_is_named(tmp_path: Path, row: Any, how: Any, words: str) -> None:

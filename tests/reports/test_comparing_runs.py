@@ -658,5 +658,5 @@ def test_another_model_behind_the_same_name_is_noted(here: Path) -> None:
         ]
         found = compare_benchmarks(store, *runs, ComparisonOptions())
         assert "the servers listed other models: old and new" in found.warnings
-        assert found.inputs["same"], "where the servers are is no setting"
+        assert found.inputs["same"], "where the servers are is not a setting"
         assert not compare_benchmarks(store, runs[0], replace(runs[0], id=2), ComparisonOptions()).warnings

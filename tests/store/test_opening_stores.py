@@ -44,7 +44,7 @@ def test_a_store_may_lie_in_any_file(tmp_path: Path, monkeypatch: pytest.MonkeyP
     [
         ("mysql://me:hunter2@host/db", "'mysql'.*known: sqlite"),
         ("sqlit:///x.db", "Did you mean.*sqlite"),
-        ("results.db", "'results.db' is no URL.*known: sqlite"),
+        ("results.db", "'results.db' is not a URL.*known: sqlite"),
         ("sqlite:///", "names no file"),
         ("sqlite://host/x.db", "names no file"),
     ],

@@ -77,8 +77,8 @@ def anything(*names: str) -> str:
     ("tools", "reason"),
     [
         ("weather", "a list of functions"),
-        ([7], "is no tool"),
-        ([{"name": "f"}], "is no tool"),
+        ([7], "is not a tool"),
+        ([{"name": "f"}], "is not a tool"),
         ([lambda city: city], "has no name"),
         ([anything], "a model cannot fill"),
         ([weather, weather], "two tools are called 'weather'"),
@@ -158,7 +158,7 @@ def test_calls_are_carried_out_and_their_results_go_back(tmp_path: Path) -> None
     added, divided, unknown, broken = (message["content"] for message in results)
     assert added == "3"
     assert "ZeroDivisionError" in divided
-    assert "there is no tool 'multiply'; there are add, divide" in unknown
+    assert "there is not a tool 'multiply'; there are add, divide" in unknown
     assert "no JSON" in broken
     assert "missing a required argument" in server.bodies[2]["messages"][-1]["content"]
     assert [tool["function"]["name"] for tool in server.bodies[0]["tools"]] == ["add", "divide"]

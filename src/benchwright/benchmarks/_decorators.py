@@ -55,7 +55,7 @@ def _refuses_slips(function: Callable[P, R]) -> Callable[P, R]:
                 name = kwargs.get("name", args[0] if args else None)
                 whose = f"benchmark {name!r}: " if isinstance(name, str) else ""
                 raise BenchmarkError(
-                    f"{whose}{keyword!r} is no parameter of @benchmark. Did you mean {near!r}? To hand it to the "
+                    f"{whose}{keyword!r} is not a parameter of @benchmark. Did you mean {near!r}? To hand it to the "
                     f'scorer on purpose, write extra={{"{keyword}": …}}'
                 )
         return function(*args, **kwargs)

@@ -173,7 +173,7 @@ def example_renderer(
 
 
 def example_template(spec: BenchmarkSpec, main: Template) -> Template | None:
-    """The compiled `fewshot_template`, if the benchmark has one; an empty one, also in a file, is none."""
+    """The compiled `fewshot_template`, if the benchmark has one; an empty one, also in a file, does not count."""
     if spec.example is not None:
         return spec.example
     if not spec.fewshot_template:

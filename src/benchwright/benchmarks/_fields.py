@@ -115,7 +115,7 @@ _COUNTED_VALUES = 10_000
 
 
 def filters_of(name: str, value: Mapping[str, Any] | None) -> tuple[Filter, ...]:
-    """The filters that `@benchmark` was given. BenchmarkError for what is no field and one value."""
+    """The filters that `@benchmark` was given. BenchmarkError for what is not a field with one value."""
     if value is None:
         return ()
     if not isinstance(value, Mapping):
@@ -125,7 +125,9 @@ def filters_of(name: str, value: Mapping[str, Any] | None) -> tuple[Filter, ...]
         )
     for field, expected in value.items():
         if not isinstance(field, str):
-            raise BenchmarkError(f"benchmark {name!r}: filters names the field {field!r}, which is no text")
+            raise BenchmarkError(
+                f"benchmark {name!r}: filters names the field {field!r}, which is not a text"
+            )
         if isinstance(expected, list | tuple | set | frozenset | Mapping):
             raise BenchmarkError(
                 f"benchmark {name!r}: filters[{field!r}] is {expected!r}; give one value (for several, let dataset "

@@ -4,7 +4,7 @@ The folder of a benchmark file is first on `sys.path` while it is imported, so t
 neighbour, and last afterwards, so that imports inside scorers still find it but nothing is shadowed.
 
 Two folders may each have a `helpers.py`, and files get edited. So a module found through a benchmark's folder is
-remembered. A later load from the same folder imports all of them anew if one has changed; a load from a folder with a
+remembered. A later load from the same folder imports all of them again if one has changed; a load from a folder with a
 module of the same name does not see the other one.
 """
 

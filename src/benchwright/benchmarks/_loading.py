@@ -27,7 +27,7 @@ def load_benchmarks(target: str, *, cwd: Path, names: Iterable[str] = ()) -> lis
     """The benchmarks that `target` names, in order of definition.
 
     `target` is `file.py`, `file.py:name`, `package.module`, `package.module:name`, or the name of an installed
-    benchmark. Relative files and modules are looked for from `cwd`. A file is run anew by every call. `names` are
+    benchmark. Relative files and modules are looked for from `cwd`. A file is run again by every call. `names` are
     what else the user could have meant: configured and built-in evaluations.
 
     Raises BenchmarkError for code that cannot be imported or defines nothing, NotFoundError for a file, module

@@ -56,7 +56,7 @@ class PromptBuilder:
         """The compiled system prompt, if there is one."""
         self._render = template.render
         self._question = question_of(template, () if fewshot is None else fewshot.ignored)
-        if self._question == self._render:  # bound methods are made anew at each look
+        if self._question == self._render:  # bound methods are made again at each look
             self._question = self._render
         self._render_system: Callable[[Row], str] | None = system.render if system is not None else None
         self._prefix = prefix
@@ -159,7 +159,7 @@ def next_user_turn(
     Turns come from the row's `turns_field` or from the benchmark's `next_turn`, which is called with a copy of
     the conversation so far (system message included) and, if it takes two arguments, the row. It may block:
     call this from a thread when `spec.next_turn` is set. No more than `max_turns` user turns are given.
-    Raises MissingFieldError for turns that are no turns; exceptions of `next_turn` pass through.
+    Raises MissingFieldError for turns that are not turns; exceptions of `next_turn` pass through.
     """
     if turn_index >= spec.max_turns:
         return None

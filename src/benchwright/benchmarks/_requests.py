@@ -36,7 +36,7 @@ class Generation:
     ) -> None:
         for name in settings:
             if name not in _DEFAULTS:
-                raise TypeError(f"{name!r} is no setting of request bodies.{suggest(name, _DEFAULTS)}")
+                raise TypeError(f"{name!r} is not a setting of request bodies.{suggest(name, _DEFAULTS)}")
         object.__setattr__(self, "model", model)
         plain = {name: list(value) if isinstance(value, tuple) else value for name, value in settings.items()}
         object.__setattr__(self, "settings", {**_DEFAULTS, **plain})
@@ -125,7 +125,7 @@ def with_row_length(generation: Generation, row: Row, field: str) -> Generation:
     value = row.get(field)
     if value is None or value == "" or value == 0:
         return generation
-    # A text, in CSV, and perhaps "512.0"; what is no number was refused before the first request.
+    # A text, in CSV, and perhaps "512.0"; what is not a number was refused before the first request.
     length = int(value) if type(value) is int else int(float(value))
     return generation.but(max_tokens=length) if length > 0 else generation
 

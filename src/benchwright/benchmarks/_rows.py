@@ -257,7 +257,7 @@ def open_rows(
             max_listed,
             strategy=_strategy(spec, settings, prompts),
             on_unreadable=unreadable.append,
-            # Copies that a sampling plan requests are no news.
+            # Copies that a sampling plan requests are not news.
             watch_repetition=watch_repetition and reader.origins() is None,
             watch_ids=reader.origins() is None,  # else a plan asks rows more than once
         )

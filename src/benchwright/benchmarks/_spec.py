@@ -38,7 +38,7 @@ RowCheck: TypeAlias = Callable[[Row], None]
 
 
 class MediaPart(NamedTuple):
-    """One content part of a message that is no text."""
+    """One content part of a message that is not a text."""
 
     part: JsonObject
     """As the server gets it."""
@@ -151,7 +151,7 @@ class BenchmarkSpec:
     choices_field: str | None = None
     """Column, or dotted path, with the candidates of each row; beats `choices`."""
     candidates: Callable[[Row], Sequence[str]] | None = None
-    """The candidates of a row where they are no column as it stands; beats both."""
+    """The candidates of a row where they are not a column of the data; beats both."""
     num_fewshot: int = 0
     """Examples put before each prompt, unless the run says otherwise."""
     fewshot_dataset: DatasetRef | None = None
@@ -193,7 +193,7 @@ class BenchmarkSpec:
     passes_config: bool = False
     """Whether the scorer takes `(sample, config)`."""
     template: Template | None = None
-    """A prompt that is no text with placeholders; it stands in for `prompt`."""
+    """A prompt that is not a text with placeholders; it stands in for `prompt`."""
     check_row: RowCheck | None = None
     """What else is wrong with a row; called once per row, before the first request."""
     max_tokens_field: str | None = None
@@ -230,7 +230,7 @@ class BenchmarkSpec:
     history: History | None = None
     """Messages before the prompt: earlier turns, written or rendered."""
     gold: Callable[[Row], Any] | None = None
-    """The expected answer of a row where it is no column as it stands; `""` where a row has none."""
+    """The expected answer of a row where it is not a column of the data; `""` where a row has none."""
     derive: Callable[[], Derived] | None = None
     """Figures beyond means, computed from the recorded scores of all samples."""
     write_files: FilesWriter | None = None

@@ -114,7 +114,7 @@ def template_file(value: str, base_dir: Path) -> Path | None:
     try:
         path = base_dir / value
         return path if path.is_file() else None
-    except (OSError, ValueError):  # a whole prompt that happens to end in ".md" is no possible file name
+    except (OSError, ValueError):  # a whole prompt that happens to end in ".md" is not a possible file name
         return None
 
 

@@ -21,7 +21,7 @@ MAX_STEPS = 20
 
 
 class ToolEnvironment(Protocol):
-    """What the calls of one sample act on. Opened anew for every sample, so that samples never share a state."""
+    """What the calls of one sample act on. Opened again for every sample, so that samples never share a state."""
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> str:
         """Carry out one call; the text that the model gets to see. An error of the call is such a text as well."""
@@ -83,7 +83,7 @@ def read_functions(row: Row, field: str) -> list[JsonObject]:
         try:
             value = load_json(value)
         except ValueError as error:
-            raise MissingFieldError(field, reason=f'"{field}" is no JSON: {error}') from None
+            raise MissingFieldError(field, reason=f'"{field}" is not JSON: {error}') from None
     if not isinstance(value, list | tuple):
         kind = type(value).__name__
         raise MissingFieldError(field, reason=f'"{field}" holds {kind} where a list of functions is expected')

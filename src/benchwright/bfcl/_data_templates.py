@@ -22,7 +22,7 @@ def load_template(path: Path) -> Shape:
     try:
         value = load_json(text)
     except ValueError as error:
-        raise DatasetError(f"{path}: the data template is no JSON: {error}") from None
+        raise DatasetError(f"{path}: the data template is not JSON: {error}") from None
     return _compiled(value, str(path))
 
 

@@ -121,7 +121,7 @@ def _place(value: Any, cwd: Path, key: str) -> str | None:
     if value is None:
         return None
     if not isinstance(value, str) or not value:
-        raise UsageError(f"--input {key}: {value!r} is no path")
+        raise UsageError(f"--input {key}: {value!r} is not a path")
     return str(cwd / Path(value).expanduser())
 
 

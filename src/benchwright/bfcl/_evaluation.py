@@ -296,7 +296,7 @@ class _Scorer:
         verdict = self._verdict(row)
         category, error = CATEGORIES[row["category"]], row.get("_call_error")
         acts = category.check == "multi_turn"
-        # Words instead of calls are an answer; a text that looks like calls and cannot be read as such is none.
+        # Words instead of calls are an answer; a text that looks like calls and cannot be read as such is not.
         unread = category.check == "ast" and row.get("_calls") is None and error not in (None, "no_calls")
         return {
             "correct": verdict.valid,

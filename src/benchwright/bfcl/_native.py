@@ -114,7 +114,7 @@ def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             try:
                 value = load_json(line)
             except ValueError as error:
-                raise DatasetError(f"{path}:{number}: this line is no JSON: {error}") from None
+                raise DatasetError(f"{path}:{number}: this line is not JSON: {error}") from None
             if not isinstance(value, dict):
                 raise DatasetError(f"{path}:{number}: expected a JSON object, found {type(value).__name__}")
             yield number, value

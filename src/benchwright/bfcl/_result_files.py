@@ -81,7 +81,7 @@ def _turns(row: Row, record: SampleRecord) -> list[list[Any]]:
 
 
 def _called(tool_calls: Any, text: Any) -> Any:
-    """Calls as `[{name: arguments as JSON}]`; the text where there are none. What is no call stays as it came."""
+    """Calls as `[{name: arguments as JSON}]`; the text where there are none. What is not a call stays as it came."""
     if not isinstance(tool_calls, list):
         return text or ""
     return [_call(item) for item in tool_calls]

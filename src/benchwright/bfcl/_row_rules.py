@@ -54,7 +54,7 @@ def messages_row(row: Row, category: Category, identity: str) -> Row:
 
 
 def truth_of(value: Any, name: str = "ground_truth") -> list[dict[str, dict[str, list[Any]]]]:
-    """The ground truth of a row; a value that is no list is the only one allowed."""
+    """The ground truth of a row; a value that is not a list is the only one allowed."""
     if isinstance(value, str):
         value = load_json(value)
     if not isinstance(value, list) or not value:
@@ -72,7 +72,7 @@ def unreachable(row: Row, category: Category, *, as_text: bool = False) -> str |
         name, expected = next(iter(truth.items()))
         document = functions[0] if category.by_place else by_name.get(name)
         if document is None:
-            return f"the ground truth calls {name}, which is none of the functions: {', '.join(by_name)}"
+            return f"the ground truth calls {name}, which is not one of the functions: {', '.join(by_name)}"
         parameters = document["parameters"]
         properties = parameters.get("properties", {})
         unknown = [key for key in expected if key not in properties and "" not in expected[key]]
@@ -124,7 +124,7 @@ def _is_full_map(value: Any) -> bool:
 
 
 def _is_written(value: Any, schema: dict[str, Any]) -> bool:
-    """Whether a text may be read as the value. Texts of a type that is no number stay texts; in doubt, it may."""
+    """Whether a text may be read as the value. Texts of a type that is not a number stay texts; in doubt, it may."""
     kind = schema.get("type")
     if isinstance(value, list) and kind in _LISTS:
         inner = schema.get("items")
@@ -140,7 +140,7 @@ def misnamed(row: Row) -> str | None:
     if not unknown:
         return None
     return (
-        f"the ground truth calls {', '.join(unknown)}, which is none of the functions: {', '.join(offered)}. "
+        f"the ground truth calls {', '.join(unknown)}, which is not one of the functions: {', '.join(offered)}. "
         "Correct the name: by the published rules only its arguments are compared"
     )
 
@@ -199,7 +199,7 @@ def _function(item: Any, number: int) -> dict[str, Any]:
         raise ValueError(f'function {number} has no "name"')
     name = item["name"]
     if not isinstance(item.get("description", ""), str):
-        raise ValueError(f"function {name}: the description is no text")
+        raise ValueError(f"function {name}: the description is not a text")
     parameters = item.get("parameters", {"type": "dict", "properties": {}})
     if not isinstance(parameters, dict):
         raise ValueError(f"function {name}: parameters must be an object with properties")

@@ -43,6 +43,8 @@ def verdict_of(
         )
     if not is_calls(calls):
         return CallVerdict(
-            False, "ast_decoder:decoder_wrong_output_format", "the reply is no list of calls with arguments"
+            False,
+            "ast_decoder:decoder_wrong_output_format",
+            "the reply is not a list of calls with arguments",
         )
     return check_ast(row["function"], calls, row["ground_truth"], category.name, underscore_names=native)

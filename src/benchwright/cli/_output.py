@@ -157,7 +157,7 @@ class _Shown:
 
 
 def _moved(stdout: TextIO, elsewhere: TextIO) -> TextIO | None:
-    """A duplicate of standard output, whose usual descriptor now leads elsewhere; None if it is no file of the
+    """A duplicate of standard output, whose usual descriptor now leads elsewhere; None if it is not a file of the
     operating system."""
     try:
         if stdout.fileno() != 1:

@@ -112,7 +112,7 @@ def _condition(text: str) -> tuple[str, str, float | None]:
                 return name.strip(), sign, float(value)
             except ValueError:
                 raise ArgumentTypeError(
-                    f"{text!r}: {value!r} is no number; expected f1<0.5 or f1>0.5"
+                    f"{text!r}: {value!r} is not a number; expected f1<0.5 or f1>0.5"
                 ) from None
     return text.strip(), "", None
 

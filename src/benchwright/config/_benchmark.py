@@ -249,7 +249,7 @@ def _target(file: Path, target: str) -> str:
 def _is_file(file: Path, path: str) -> bool:
     try:
         return (file.parent / Path(path).expanduser()).is_file()
-    except (OSError, RuntimeError, ValueError):  # a whole prompt is no possible file name
+    except (OSError, RuntimeError, ValueError):  # a whole prompt is not a possible file name
         return False
 
 

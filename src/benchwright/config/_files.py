@@ -217,7 +217,7 @@ def _yaml(path: Path, text: str) -> object:
             key = loader.construct_object(key_node, deep=True)
             place = f"{path}:{key_node.start_mark.line + 1}"
             if not isinstance(key, str):
-                raise ConfigError(f"{place}: the key {key!r} is no text; put it into quotes")
+                raise ConfigError(f"{place}: the key {key!r} is not a text; put it into quotes")
             if key in seen:
                 raise ConfigError(f"{place}: the key {key!r} stands twice; keep one of them")
             seen.add(key)

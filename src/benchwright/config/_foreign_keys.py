@@ -99,7 +99,7 @@ def _take_load(where: str, values: dict[str, object]) -> dict[str, object]:
     rate, traffic = written.get("request_rate") or 0, written.get("traffic_cfg") or {}
     if isinstance(rate, bool) or not isinstance(rate, int | float) or not 0 <= rate < float("inf"):
         raise ConfigError(
-            f"{where} request_rate: {rate!r} is no rate; expected requests per second, 0 for none"
+            f"{where} request_rate: {rate!r} is not a rate; expected requests per second, 0 for none"
         )
     if not isinstance(traffic, Mapping):
         raise ConfigError(f"{where} traffic_cfg: {traffic!r} is not a table; expected settings by name")

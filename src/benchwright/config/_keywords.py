@@ -24,7 +24,7 @@ _NO_VALUES = ("again", "instead", "off", "out", "too", "twice")
 """Words that end a sentence after a flag."""
 _SWITCHES = ("allow_changed", "force", "retry_failed", "times")
 _OTHERS = ("lower_is_better", "metric", "models", "reuse", "tolerance")
-"""Keywords that are no settings of a run or a suite."""
+"""Keywords that are not settings of a run or a suite."""
 
 
 def keywords_in_errors(function: Callable[P, T]) -> Callable[P, T]:

@@ -42,13 +42,13 @@ def read_source(where: str, value: object, folder: Path) -> str:
     if place is None and "://" not in name:
         if not _NAME.fullmatch(name):
             raise ConfigError(
-                f"{where}: {name!r} is no file in {folder} and no name of a hub dataset; expected "
+                f"{where}: {name!r} is neither a file in {folder} nor the name of a hub dataset; expected "
                 '"org/data", "hf://org/data" or a path'
             )
         return _hub(where, f"hf://{name}", parameters)
     if checked:
         raise ConfigError(
-            f"{where}: only datasets of the hub have {', '.join(checked)}, and {name} is none; leave it out"
+            f"{where}: only datasets of the hub have {', '.join(checked)}, and {name} is not one; leave it out"
         )
     return place or name
 
@@ -277,7 +277,7 @@ def _metrics(where: str, value: object) -> tuple[tuple[str, str], ...]:
         table = {"name": entry} if isinstance(entry, str) else entry
         if not isinstance(table, Mapping) or not set(table) <= {"name", "show"}:
             raise ConfigError(
-                f'{where} metrics: {entry!r} is no metric; expected a name, or {{ name = "f1", show = "all" }}'
+                f'{where} metrics: {entry!r} is not a metric; expected a name, or {{ name = "f1", show = "all" }}'
             )
         name, show = str(table.get("name")), str(table.get("show", "json"))
         if name not in _METRICS:

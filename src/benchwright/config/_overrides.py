@@ -36,7 +36,7 @@ def read_override(text: str) -> tuple[str, Any]:
 
 
 def _pieces(text: str) -> Iterator[tuple[int, int]]:
-    """Where the pairs begin and end. Nothing between two commas is no pair: scripts join values that may be empty."""
+    """Where the pairs begin and end. An empty place between two commas is skipped: scripts join values that may be empty."""
     start = place = 0
     while place < len(text):
         if text[place] == ",":
@@ -132,7 +132,9 @@ def _pair(flag: str, text: str, start: int, end: int) -> tuple[str, Any]:
         )
     key = key.strip().lstrip("+")
     if not key or not all(key.split(".")):
-        raise _broken(flag, text, start, f"{key!r} is no key; expected one such as config.params.temperature")
+        raise _broken(
+            flag, text, start, f"{key!r} is not a key; expected one such as config.params.temperature"
+        )
     if not value.strip():
         raise _broken(flag, text, start, f"{key} has no value; null takes a value back, '' is an empty text")
     return key, _value(flag, text, start + len(piece) - len(value), value)

@@ -262,7 +262,7 @@ class Setting(Struct, frozen=True):
                 "and texts in double quotes and the whole in single quotes, such as '{\"top_k\": 5}'"
             ) from None
         except TooDeepError as error:
-            raise ValueError(f"the value is no usable JSON: {error}") from None
+            raise ValueError(f"the value is not usable JSON: {error}") from None
         except ValueError:
             raise self._wrong(text) from None
         return self.check(value)
@@ -338,7 +338,7 @@ def shown_value(value: JsonValue) -> str:
 
 
 def _json_value(value: object) -> JsonValue:
-    """TOML knows dates and times, JSON does not; nan and inf are no JSON either."""
+    """TOML knows dates and times, JSON does not; nan and inf are not JSON either."""
     if isinstance(value, dict):
         return {str(key): _json_value(entry) for key, entry in value.items()}
     if isinstance(value, list):

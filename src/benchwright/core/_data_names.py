@@ -65,7 +65,7 @@ def data_endings() -> tuple[str, ...]:
 def split_data_name(name: str) -> tuple[str, str]:
     """A file name without its data endings, and the ending that names the format in lower case, or an empty text.
 
-    What follows a question mark says how to read a file and is no part of its name.
+    What follows a question mark says how to read a file and is not part of its name.
 
     >>> split_data_name("x.y.JSONL.gz"), split_data_name("notes.txt"), split_data_name("b.xlsx?sheet=May.2")
     (('x.y', 'jsonl'), ('notes.txt', ''), ('b', 'xlsx'))

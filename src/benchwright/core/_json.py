@@ -40,7 +40,7 @@ class TooDeepError(ValueError):
 
 
 def load_json(text: bytes | str) -> Any:
-    """The value of a JSON text. ValueError for what is no JSON, `TooDeepError` for what is nested too deep.
+    """The value of a JSON text. ValueError for what is not JSON, `TooDeepError` for what is nested too deep.
 
     >>> load_json(b"[" * 300 + b"]" * 300)
     Traceback (most recent call last):
@@ -193,7 +193,7 @@ def exact_json(value: Any, *, indent: bool = False) -> bytes:
         shape: dict[str, Any] = {"indent": 2} if indent else {"separators": (",", ":")}
     try:
         return json.dumps(_finite(value), default=as_text, **shape).encode()
-    except (RecursionError, TypeError):  # endless nesting, or keys that are no text
+    except (RecursionError, TypeError):  # endless nesting, or keys that are not texts
         return encode_json(value)
 
 

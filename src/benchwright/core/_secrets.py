@@ -92,7 +92,7 @@ def url_owner(url: str) -> str | None:
 
 
 def url_secrets(url: str) -> list[str]:
-    """What may be secret in a URL: user name and password, values of parameters, and parts of the path that are no words.
+    """What may be secret in a URL: user name and password, values of parameters, and parts of the path that are not words.
     Scheme and host are not: others have the same.
 
     >>> url_secrets("https://me:p%2Fw@host:81/v1/hooks/T0B1C2D3E4F5?to=all&token=x1")
@@ -138,7 +138,7 @@ def remember_secret(value: str, source: str) -> None:
     if "://" in value:
         _known.update({part: source for part in url_secrets(value) if part not in _known})
         return
-    scheme = _SCHEME.match(value)  # "Bearer abc": the word Bearer is no secret
+    scheme = _SCHEME.match(value)  # "Bearer abc": the word Bearer is not a secret
     if scheme is not None:
         value = value[scheme.end() :]
     if value:

@@ -99,7 +99,7 @@ class RunSummary:
     """Metrics for which lower is better: declared by the benchmark, or named like an error, a loss or a time."""
     partly_counted: dict[str, int] | None = None
     """Where the server counted tokens in some replies only: `samples` that it counted, `of` how many that have a
-    reply, and their `prompt_tokens` and `completion_tokens`, which are no totals."""
+    reply, and their `prompt_tokens` and `completion_tokens`, which are not totals."""
     judges: dict[str, dict[str, int]] = field(default_factory=dict)
     """By the judge's model, what it took: `requests`, how many of them `failed` or `asked_again` because a verdict could
     not be read, `prompt_tokens` and `completion_tokens`, and `uncounted` replies whose tokens the server did not count."""

@@ -88,7 +88,7 @@ def with_file_options(path: str, *, encoding: str | None, sheet: str | None) -> 
 
 
 def check_encoding(name: str) -> None:
-    """DatasetError for a name that is no encoding of text."""
+    """DatasetError for a name that is not a text encoding."""
     try:
         if not codecs.lookup(name)._is_text_encoding:
             raise LookupError
@@ -237,7 +237,7 @@ def register_fetcher(fetcher: Fetcher) -> None:
     missing = [name for name in ("supports", "fetch") if not callable(getattr(fetcher, name, None))]
     if missing:
         raise UsageError(
-            f"{type(fetcher).__name__} is no fetcher: it lacks {' and '.join(missing)}. "
+            f"{type(fetcher).__name__} is not a fetcher: it lacks {' and '.join(missing)}. "
             "A fetcher has supports(uri) -> bool and fetch(uri, cache_dir=None) -> object with .path"
         )
     _fetchers.insert(0, fetcher)

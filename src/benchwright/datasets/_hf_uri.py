@@ -143,7 +143,7 @@ def _positions(uri: str, parts: list[str]) -> tuple[str, str | None, str | None]
         if at and _REPO_PART.fullmatch(name):
             raise DatasetError(f"{uri}: write the revision as ?revision={revision}, not after '@'")
         if not _REPO_PART.fullmatch(part):
-            raise DatasetError(f"{uri}: {part!r} is no name of an organisation or dataset")
+            raise DatasetError(f"{uri}: {part!r} is not the name of an organisation or dataset")
     config, split = (unquote(part) for part in [*parts[2:], "", ""][:2])
     return "/".join(parts[:2]), config or None, split or None
 

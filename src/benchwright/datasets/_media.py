@@ -181,7 +181,9 @@ def check_data_url(item: MediaItem, *, max_bytes: int) -> tuple[MediaFormat, str
     head, comma, text = item.written.partition(",")
     mime, *parameters = head[5:].split(";")
     if not comma or "base64" not in parameters or not mime:
-        raise MediaError(item.field, f'"{head[:60]}…" is no data address; expected data:image/png;base64,…')
+        raise MediaError(
+            item.field, f'"{head[:60]}…" is not a data address; expected data:image/png;base64,…'
+        )
     size = len(text) * 3 // 4
     if not size:
         raise MediaError(item.field, f'"{head[:60]}," has nothing after the comma')
@@ -191,7 +193,7 @@ def check_data_url(item: MediaItem, *, max_bytes: int) -> tuple[MediaFormat, str
     try:
         first = base64.b64decode(start[: len(start) // 4 * 4], validate=True)
     except ValueError:
-        raise MediaError(item.field, f'"{head[:60]},…" holds what is no base64') from None
+        raise MediaError(item.field, f'"{head[:60]},…" holds what is not base64') from None
     format = checked_format(item, first, f"x.{mime.rpartition('/')[2]}")
     return format, mime
 

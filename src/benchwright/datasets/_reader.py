@@ -20,7 +20,7 @@ RowShape = Callable[[Row], Row]
 class DatasetReader:
     """Rows of one dataset, in the order of the data, with their line numbers.
 
-    Every pass starts anew and holds no more than a batch and a block in memory. A row's index is its
+    Every pass starts again and holds no more than a batch and a block in memory. A row's index is its
     position among the good rows that pass the filters.
     """
 

@@ -142,7 +142,7 @@ class HasRows(Protocol):
 
 
 class ProgramSource:
-    """A Python source as a dataset. Every pass starts it anew."""
+    """A Python source as a dataset. Every pass starts it again."""
 
     def __init__(self, name: str, start: Callable[[], Iterable[object]]) -> None:
         self.name = name
@@ -204,7 +204,7 @@ class ProgramSource:
             if found is self._previous:
                 raise DatasetError(
                     f"{self.name} gave the same {type(found).__name__} a second time, and it is used up. "
-                    "Create it inside the function, so that every call starts anew"
+                    "Create it inside the function, so that every call starts again"
                 )
             self._previous = found
         return found

@@ -50,7 +50,7 @@ class Answerer:
     def answer(self, prompt: str, system: str = "", variation: str = "") -> Answer:
         """The answer to a prompt.
 
-        `variation` tells repeats apart where sampling is on: half of them, by chance, throw the dice anew; the
+        `variation` tells repeats apart where sampling is on: half of them, by chance, roll the dice again; the
         rest answer as the question's own dice fell. So repeats of one question agree more than strangers do,
         while the share of right answers stays the skill.
         """
@@ -63,9 +63,9 @@ class Answerer:
             return Answer(_worded(said, Solved(kind, said), question, system), said, (), False)
         bits = self._chance.bits(question.block)
         if variation:
-            anew = self._chance.bits(f"{variation}\n{question.block}")
-            if anew & 1:
-                bits = anew >> 1
+            again = self._chance.bits(f"{variation}\n{question.block}")
+            if again & 1:
+                bits = again >> 1
         solved = solve(question, bits >> 32)
         said = solved.right
         same = solved.same

@@ -58,7 +58,7 @@ class DemoEndpoint:
         return self.settings.parallelism
 
     def forget_failure(self) -> None:
-        """Start `first_failure` anew: what came before was a probe."""
+        """Start `first_failure` again: what came before was a probe."""
         self.first_failure = None
 
     async def aclose(self) -> None:

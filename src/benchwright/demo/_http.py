@@ -24,7 +24,7 @@ _MAX_CHUNK_LINE = 1024
 
 
 class BadHttpError(Exception):
-    """Bytes that are no request this server can read; the connection cannot be used any further."""
+    """Bytes that are not a request this server can read; the connection cannot be used any further."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -104,7 +104,7 @@ class RequestReader:
         self._scanned = 0
         line = _REQUEST_LINE.match(head)
         if line is None:
-            raise BadHttpError(400, "the first line is no HTTP/1.1 request")
+            raise BadHttpError(400, "the first line is not an HTTP/1.1 request")
         method, target, minor = line.groups()
         fields = head.lower()
         modern = minor == b"1"
@@ -130,7 +130,7 @@ class RequestReader:
         length = _LENGTH.search(fields)
         value = length.group(1).strip() if length is not None else b"0"
         if not value.isdigit() or len(value) > 15:
-            raise BadHttpError(400, "Content-Length is no whole number")
+            raise BadHttpError(400, "Content-Length is not a whole number")
         self._remaining = int(value)
         if self._remaining > self._max_body:
             raise BadHttpError(413, f"the body is larger than {self._max_body} bytes")

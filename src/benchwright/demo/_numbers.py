@@ -86,7 +86,7 @@ def with_figures(text: str) -> str:
 
 
 Kind: TypeAlias = Literal["number", "option", "yesno", "text", "grade", "guess", "essay"]
-"""What form an answer has. A `guess` is no knowledge, so skill does not touch it; an `essay` is free text."""
+"""What form an answer has. A `guess` is not knowledge, so skill does not touch it; an `essay` is free text."""
 
 
 class Solved(NamedTuple):

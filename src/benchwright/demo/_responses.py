@@ -123,7 +123,7 @@ class Responder:
         return self._complete(request, route, served)
 
     def refuse(self, status: int, message: str) -> Response:
-        """The response to bytes that are no request; the connection ends with it."""
+        """The response to bytes that are not a request; the connection ends with it."""
         self.counters.requests += 1
         return self._refuse(None, status, message)
 

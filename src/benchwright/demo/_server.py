@@ -39,7 +39,7 @@ class DemoConnection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """A client has come."""
         assert isinstance(transport, asyncio.Transport) or hasattr(transport, "write")
-        self._transport = transport  # type: ignore[assignment]  # uvloop's transport is no asyncio.Transport
+        self._transport = transport  # type: ignore[assignment]  # uvloop's transport is not an asyncio.Transport
         self.closed = asyncio.get_running_loop().create_future()
         self._connections.add(self)
         counters = self._responder.counters

@@ -185,7 +185,7 @@ def check_proxy(proxy: str, source: str, way_round: str) -> None:
         scheme, host = "", None
     if scheme in _SCHEMES and host:
         return
-    wrong = f"has the scheme {scheme}://" if host and scheme else "is no URL"
+    wrong = f"has the scheme {scheme}://" if host and scheme else "is not a URL"
     raise ConfigError(
         f"the proxy in {source} {wrong}; nothing was sent. Write http://HOST:PORT "
         f"(or {', '.join(f'{name}://' for name in _SCHEMES[1:])}), or connect directly: {way_round}"

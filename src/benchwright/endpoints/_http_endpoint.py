@@ -1,7 +1,7 @@
 """A model server over HTTP: places, attempts, pauses, deadlines. The room's main noun.
 
 What is retried: 408, 409, 424, 425, 429 and 5xx, whether as a status or as an error object inside a 200, broken
-connections and streams, timeouts; a 200 that is no reply (HTML, no choices) once. Everything else is permanent. A pause is random up to a doubling
+connections and streams, timeouts; a 200 that is not a reply (HTML, no choices) once. Everything else is permanent. A pause is random up to a doubling
 bound, or what `Retry-After` asks for; nothing goes beyond the sample's deadline. A gate, if there is one, is
 asked before every attempt but the first, and nothing goes beyond its deadline either.
 
@@ -91,7 +91,7 @@ class HttpEndpoint:
         return self._limiter.limit
 
     def forget_failure(self) -> None:
-        """Start `first_failure` anew: what came before was a probe."""
+        """Reset `first_failure`: what came before was a probe."""
         self.first_failure = None
 
     async def aclose(self) -> None:

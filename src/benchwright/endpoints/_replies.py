@@ -8,8 +8,8 @@ What a reply counts as:
   may well be complete before the limit, and only the scorer can tell);
 - `empty`: none of these: null or blank content.
 
-Finish reason `error` or `abort` is no reply: the server broke the answer off (`BadReply`, judged as an error
-object). A value of another type in any of these places is no reply (`BadReply`), and so is a choice without its field.
+Finish reason `error` or `abort` is not a reply: the server broke the answer off (`BadReply`, judged as an error
+object). A value of another type in any of these places is not a reply (`BadReply`), and so is a choice without its field.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from benchwright.endpoints._transport import Stamps
 
 
 class BadReply(Struct, frozen=True):
-    """JSON that is no reply of the route."""
+    """JSON that is not a reply of the route."""
 
     message: str
     """What it is instead, with the server's own words."""

@@ -59,7 +59,7 @@ class ServerFindings:
         group: RunGroup | None = None,
         changed: Callable[[JsonObject], None] | None = None,
     ) -> None:
-        """`known` is what the manifest of a run has; `changed` gets it anew, before anything is sent in the new way."""
+        """`known` is what the manifest of a run has; `changed` gets it again, before anything is sent in the new way."""
         self._known: dict[str, Any] = known if isinstance(known, dict) else {}
         self._report = changed
         self._group = group

@@ -326,7 +326,7 @@ def _ledger_of(prepared: Prepared, store: Store, ledger: CallLedger) -> Ledger:
     settings = prepared.settings
     if settings.rescored_from is None:
         return ledger
-    # All scripts look alike, so what another one said is no answer of this one.
+    # All scripts look alike, so what another one said is not an answer of this one.
     elsewhere = not isinstance(settings.endpoint, ScriptedSettings)
     return RecordedReplies(ledger, store, settings.rescored_from, elsewhere=elsewhere)
 

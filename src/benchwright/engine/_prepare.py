@@ -92,7 +92,7 @@ def prepare(spec: BenchmarkSpec, settings: RunSettings) -> Prepared:
 
 def prepared_like(other: Prepared, settings: RunSettings) -> Prepared | None:
     """The same benchmark, prepared for another model without another pass over its rows. None where the settings
-    request other rows, prompts or checks; then it must be prepared anew."""
+    request other rows, prompts or checks; then it must be prepared again."""
     rows = other.rows
     same = rows_and_prompts(other.settings) == rows_and_prompts(settings)
     if not same or model_type_of(rows.spec, settings) != rows.model_type:

@@ -129,7 +129,7 @@ def write_baseline(path: Path, baseline: Baseline) -> tuple[Path, int, str]:
 
 
 def read_baseline(path: Path) -> Baseline:
-    """A portable baseline. ConfigError for a file that is none, was changed, or is of a newer version."""
+    """A portable baseline. ConfigError for a file that is not a baseline, was changed, or is of a newer version."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -177,7 +177,7 @@ def _header(path: Path, line: bytes) -> dict[str, Any]:
         header = None
     if not isinstance(header, dict) or header.get("format") != FORMAT or "sha256" not in header:
         raise ConfigError(
-            f"{path}:1: this is no baseline: its first line is not that of one. Write one with: benchwright export RUN "
+            f"{path}:1: this is not a baseline: its first line is not that of one. Write one with: benchwright export RUN "
             "--baseline PATH"
         )
     if header.get("version") != FORMAT_VERSION:

@@ -80,7 +80,7 @@ def observed(row: RuleRow) -> str:
 
 
 def _xml(text: str) -> str:
-    """Text that XML can hold: what is no character there is made visible."""
+    """Text that XML can hold: what is not a character there is made visible."""
     return escape(_NOT_XML.sub("�", redact(text)))
 
 

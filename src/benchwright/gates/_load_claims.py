@@ -55,7 +55,7 @@ def split_figure(rule: Rule, written: str) -> tuple[str, str]:
     if name not in METRICS:
         known = ", ".join(METRICS)
         raise ConfigError(
-            f"{rule.where} figure: {name!r} is no figure of load tests.{suggest(name, METRICS)} Known: {known}"
+            f"{rule.where} figure: {name!r} is not a figure of load tests.{suggest(name, METRICS)} Known: {known}"
         )
     if METRICS[name].values is None:
         if statistic:

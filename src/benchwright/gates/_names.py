@@ -93,7 +93,7 @@ def histories(place: Workspace) -> dict[str, list[Blessed]]:
 
 
 def named_baseline(place: Workspace, name: str) -> Baseline | None:
-    """What a name stands for; None: it is no name of a baseline."""
+    """What a name stands for; None: it is not a name of a baseline."""
     if _NAME.fullmatch(name) is None:
         return None
     folder = _folder(place) / name

@@ -52,7 +52,7 @@ class GroupSummary(Struct, frozen=True, kw_only=True):
 
 
 def by_turn(stage: StageRequests) -> tuple[GroupSummary, ...]:
-    """By the place in the conversation, from `turn 1`; empty: the requests are no conversations."""
+    """By the place in the conversation, from `turn 1`; empty: the requests are not conversations."""
     talks = stage.measured.where(pc.is_valid(stage.measured["conversation"]))
     if not len(talks):
         return ()

@@ -117,7 +117,7 @@ def conversation_column(row: Row) -> str | None:
 
 
 def with_messages(row: Row) -> Row:
-    """The row with its conversation as messages in `turns`, and its system message as `system`. What is no message stays as
+    """The row with its conversation as messages in `turns`, and its system message as `system`. What is not a message stays as
     it is, for `check_conversation` to refuse."""
     name = conversation_column(row)
     if name is None:
@@ -193,7 +193,7 @@ def _length(value: Any) -> int | None:
 
 
 def check_conversation(row: Row, field: str, mode: str, *, prompt: bool = False) -> None:
-    """Raises MissingFieldError for a row that is no conversation, or lacks the replies that `mode` sends. `prompt`: the
+    """Raises MissingFieldError for a row that is not a conversation, or lacks the replies that `mode` sends. `prompt`: the
     first turn is not in the column."""
     value = row.get(field)
     if not isinstance(value, list | tuple) or not value:
@@ -204,7 +204,7 @@ def check_conversation(row: Row, field: str, mode: str, *, prompt: bool = False)
         if not good or message.get("role", "user") not in ("user", "assistant"):
             raise MissingFieldError(
                 field,
-                reason=f'turn {number} of "{field}" is no text of a user or an assistant: {str(item)[:40]!r}',
+                reason=f'turn {number} of "{field}" is not a text of a user or an assistant: {str(item)[:40]!r}',
             )
     turns = turns_of(row, field)
     if not turns:

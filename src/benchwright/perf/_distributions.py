@@ -114,7 +114,7 @@ def describe(
 
     def interval(given: tuple[float, float] | None) -> tuple[float, float] | None:
         ends = None if given is None else (shown(given[0]), shown(given[1]))
-        return None if ends is None or ends[0] == ends[1] else ends  # no width is no certainty
+        return None if ends is None or ends[0] == ends[1] else ends  # no width is not certainty
 
     return Distribution(
         n=len(values),

@@ -170,7 +170,7 @@ def _token_figures(stage: StageRequests, seconds: float) -> dict[str, float]:
 
 
 def _total(counts: Any) -> int | None:
-    """The sum; None where nothing is known, or not of every request: a sum over some is no total."""
+    """The sum; None where nothing is known, or not of every request: a sum over some is not a total."""
     return None if not len(counts) or counts.null_count else int(pc.sum(counts).as_py())
 
 

@@ -122,7 +122,7 @@ class PhaseLoop:
         """Send everything, and wait for the last reply."""
         task = self._task
         await self._until(task.start_at)
-        self._meter.start()  # what happened before is no part of the phase
+        self._meter.start()  # what happened before is not part of the phase
         try:
             if task.closed is None:
                 await self._follow_schedule()
@@ -173,7 +173,7 @@ class PhaseLoop:
 
     async def _until(self, due: float) -> None:
         """Return at `due`, never before; or soon after a stop."""
-        while (left := due - monotonic()) > 0 and self._cause is None:  # noqa: ASYNC110  # time is no event
+        while (left := due - monotonic()) > 0 and self._cause is None:  # noqa: ASYNC110  # time is not an event
             await asyncio.sleep(min(left, _NAP_S))
 
     def _launch(self, sending: Sending) -> None:
@@ -217,7 +217,7 @@ class PhaseLoop:
             timer = loop.call_later(max(0.0, left), self._time_up)
         began = (
             monotonic()
-        )  # all slots are free from now on; how late the phase itself began is no request's lateness
+        )  # all slots are free from now on; how late the phase itself began is not a request's lateness
         for _ in range(slots):
             self.in_flight += 1
             slot = asyncio.get_running_loop().create_task(self._slot(began))

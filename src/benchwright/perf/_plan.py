@@ -62,7 +62,7 @@ class RequestPlan(Struct, frozen=True):
         return len(self.requests)
 
     def at(self, number: int, place: int | None = None) -> PlannedRequest:
-        """The request with this number: after the last comes the first again. A trace begins anew in each stage, so there
+        """The request with this number: after the last comes the first again. A trace begins again in each stage, so there
         the place in the stage decides."""
         found = self.requests[(number if place is None or not self.offsets else place) % len(self.requests)]
         if self.cache_bust is None:

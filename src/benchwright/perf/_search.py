@@ -93,7 +93,7 @@ def next_level(probes: Sequence[Probe], search: LoadSearch, *, whole: bool) -> f
     None: nothing is left to learn, or the client was the limit twice in a row. `whole`: levels are whole numbers.
     """
     if probes and probes[-1].client_limit:
-        # A hiccup of this machine is no limit: once more.
+        # A hiccup of this machine is not a limit: once more.
         return None if _client_gave_out(probes) else probes[-1].level
     tallies = _tallies(probes)
     bracket = _bracket(tallies)

@@ -23,7 +23,7 @@ _EVERY_S = 1.0
 
 
 class ServerWatch:
-    """The pages of a test's servers. What cannot be read is no error: figures then say why they are absent."""
+    """The pages of a test's servers. What cannot be read is not an error: figures then say why they are absent."""
 
     def __init__(
         self,

@@ -34,7 +34,9 @@ def parse_slo(text: str) -> Limits:
     for part in parts:
         match = _LIMIT.fullmatch(part)
         if match is None:
-            raise UsageError(f"--slo {part.strip()!r} is no limit; write NAME=NUMBER and ms or s: ttft=200ms")
+            raise UsageError(
+                f"--slo {part.strip()!r} is not a limit; write NAME=NUMBER and ms or s: ttft=200ms"
+            )
         name = match["name"].lower().replace("-", "_")
         name = _OTHER_NAMES.get(name, name)
         if name not in LIMITS:

@@ -173,7 +173,7 @@ class LoadSettings(Struct, frozen=True):
     exact_output: bool = False
     """Whether requests ask for replies of exactly `max_tokens`."""
     turn_mode: TurnMode | None = None
-    """What conversations send; None: requests are no conversations. `requests` then counts conversations."""
+    """What conversations send; None: requests are not conversations. `requests` then counts conversations."""
     think_time: str | None = None
     """How long users think between turns, where the data do not say so."""
     burst_size: int | None = None

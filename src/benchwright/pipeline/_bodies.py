@@ -103,7 +103,7 @@ _NESTED = frozenset((dict, list))
 
 
 def _holds(value: Any, names: frozenset[str]) -> bool:
-    """Whether a field of one of these names is anywhere. Looking costs less than building all anew."""
+    """Whether a field of one of these names is anywhere. Looking costs less than building all again."""
     if type(value) is dict:
         if not names.isdisjoint(value):
             return True

@@ -103,7 +103,7 @@ class ExchangeLog:
             self._write(self._folder / LOG_FILE, {"event": "failed", **request, "error": redact(reason)})
 
     def ended(self, request: ModelRequest, reply: ModelReply, *, by_http: bool) -> None:
-        """A call ended. Where no HTTP is spoken, this is all there is; else only a 200 that was no reply is new."""
+        """A call ended. Where no HTTP is spoken, this is all there is; else only a 200 that was not a reply is new."""
         failure = reply.failure
         kept = request.payload if request.record is None else request.record
         if by_http:

@@ -24,7 +24,7 @@ from benchwright.pipeline._open import open_pipeline
 if TYPE_CHECKING:
     from benchwright.endpoints import Clock, Limiter, SendGate
 
-_CURE = "Leave it out, or give the load test a pipeline of its own: --pipeline '{}' is none"
+_CURE = "Leave it out, or give the load test a pipeline of its own; --pipeline '{}' switches it off"
 
 
 def check_load_pipeline(settings: PipelineSettings, workers: int) -> None:

@@ -210,7 +210,7 @@ class Registry(Generic[T]):
 def check_function(value: object, arguments: int) -> Callable[..., Any]:
     """A function that takes this many arguments. TypeError for anything else."""
     if not callable(value) or isinstance(value, type):
-        raise TypeError(f"is {getattr(value, '__name__', type(value).__name__)}, which is no function")
+        raise TypeError(f"is {getattr(value, '__name__', type(value).__name__)}, which is not a function")
     from inspect import signature
 
     try:

@@ -1,4 +1,4 @@
-"""The rows of a load test that are no questions: conversations, and traces, whose rows say when they are sent, and some of
+"""The rows of a load test that are not questions: conversations, and traces, whose rows say when they are sent, and some of
 which say only how long their prompts are."""
 
 from __future__ import annotations

@@ -100,7 +100,7 @@ class RunResult:
         path = self.folder / RunFile.SAMPLES
         if not path.is_file():
             raise NotFoundError(
-                f"run {self.run_id} has no file {path}; write its samples anew: benchwright export {self.run_id}"
+                f"run {self.run_id} has no file {path}; write its samples again: benchwright export {self.run_id}"
             )
         return pq.read_table(path, use_threads=False)
 

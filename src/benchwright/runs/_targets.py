@@ -113,7 +113,7 @@ def _checked(values: Mapping[str, JsonValue], options: RunOptions) -> JsonObject
         if getattr(options, key) is not None:
             raise UsageError(f"--input sets {key}, and so does {flag(key)}; keep one of them")
         if key == "model" and not isinstance(value, str):
-            raise UsageError(f"--input model: {value!r} is no name of a model")
+            raise UsageError(f"--input model: {value!r} is not a name of a model")
         if key == "limit" and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
             raise UsageError(f"--input limit: {value!r}; expected a whole number of 1 or more")
     return dict(values)
@@ -123,7 +123,7 @@ def _other_prompt(definition: NoCodeBenchmark, value: JsonValue, cwd: Path) -> N
     if definition.messages:
         raise UsageError("--input prompt_template_file: the table has messages; change them there")
     if not isinstance(value, str) or not value:
-        raise UsageError(f"--input prompt_template_file: {value!r} is no path")
+        raise UsageError(f"--input prompt_template_file: {value!r} is not a path")
     return replace(definition, prompt=None, prompt_file=str(cwd / Path(value).expanduser()))
 
 

@@ -22,7 +22,7 @@ def refuse_tool_settings(options: RunOptions, own: Container[str], target: str) 
     if given:
         flags = ", ".join(f"--{name.replace('_', '-')}" for name in given)
         raise UsageError(
-            f"{flags}: only function-calling evaluations (bfclv3_ast, bfcl_simple, …) take this, and {target} is none"
+            f"{flags}: only function-calling evaluations (bfclv3_ast, bfcl_simple, …) take this, and {target} is not one"
         )
 
 

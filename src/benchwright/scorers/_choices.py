@@ -138,7 +138,7 @@ def multiple_choice_acc(sample: ScorerInput) -> Scores:
 def multiple_choice_acc_verbatim(sample: ScorerInput) -> Scores:
     """`multiple_choice_acc`, but a target equal to a candidate's text always means that candidate.
 
-    Only a target that is no candidate's text is read as index or letter.
+    Only a target that is not a candidate's text is read as index or letter.
 
     Raises:
         BenchmarkError: candidates or log-probabilities are missing, or the target names no candidate.

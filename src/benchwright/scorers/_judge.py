@@ -271,7 +271,7 @@ def _scores(
 
 
 def _is_on_scale(number: float, mapping: Mapping[str, float]) -> bool:
-    """Whether a number that is no listed grade may be a score: where grades are words, and between their scores.
+    """Whether a number that is not a listed grade may be a score: where grades are words, and between their scores.
 
     A judge that should answer C or I and answers `{"score": 0.8}` has given a score; one that answers 100 has not, nor
     has one that should answer 1 to 5 and answers 9.

@@ -178,7 +178,7 @@ def stated_grade(reply: str, grades: Mapping[str, str], *, closed: bool = False)
     `grades` maps spellings in upper case to the grade they mean. Numbers can be read too; where the
     grades are `closed`, only those that equal one of them. A last statement that stands alone on its
     line and cannot be read ends the search: an earlier grade would not be the judge's last word. One that
-    leaves a choice, such as `C or I`, is no grade.
+    leaves a choice, such as `C or I`, is not a grade.
 
     >>> stated_grade("GRADE: I. No, on reflection: GRADE: **c**", {"C": "C", "I": "I"})
     'C'

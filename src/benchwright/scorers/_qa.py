@@ -133,7 +133,7 @@ def qa_answers(
         judge: settings of the judge for `judge`, as `JudgeConfig` takes them; None: those of the benchmark.
 
     Raises:
-        UsageError: an unknown metric, a pattern that is none, or a tolerance below 0.
+        UsageError: an unknown metric, an invalid pattern, or a tolerance below 0.
         ConfigError: settings that do not describe a judge.
 
     >>> qa_answers()(ScorerInput("The answer is 5", 5, {}))["numeric"]

@@ -53,7 +53,7 @@ _FILLERS = frozenset({"a", "the", "quite", "entirely", "really", "necessarily", 
 _OPINIONS = frozenset({"think", "believe", "agree"})
 _CLAUSE = frozenset({"that", "this", "it", "is", "was", "are", "the", "statement", "claim"})
 _NEGATION_REACH = 8
-# "no" and "right" are verdicts only where the sentence ends or starts anew after them: not in "no doubt" or
+# "no" and "right" are verdicts only where the sentence ends or starts again after them: not in "no doubt" or
 # "right now".
 _ANEW = frozenset(
     {"it", "that", "this", "they", "he", "she", "there", "the", "i", "we", "you", "because", "since"}

@@ -148,7 +148,7 @@ def find_run(store: Store | None, run: int | str | RunResult, number: int, place
     if is_run_folder(folder):
         return folder_run(folder.resolve(), number)
     raise NotFoundError(
-        f"there are no runs in {place.root} yet, and {called(run)} is no folder of a run. Start one with: benchwright run TARGET"
+        f"there are no runs in {place.root} yet, and {called(run)} is not a folder of a run. Start one with: benchwright run TARGET"
     )
 
 

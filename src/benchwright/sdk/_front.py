@@ -319,7 +319,7 @@ def _report(finished: Callable[[RunResult], None] | None, result: RunResult | No
 def validate(file: str | os.PathLike[str], options: RunOptions | None = None, **keywords: Any) -> FileReport:
     """What a file of questions holds, and every row that could not be sent or scored.
 
-    Options are given as keywords, as to `run`, or as one object. UsageError for what is no file of questions.
+    Options are given as keywords, as to `run`, or as one object. UsageError for what is not a file of questions.
     """
     from benchwright.benchmarks import validate_questions  # for files of questions
 
@@ -329,6 +329,6 @@ def validate(file: str | os.PathLike[str], options: RunOptions | None = None, **
     found = resolve(written, options)
     if not isinstance(found, Questions):
         raise UsageError(
-            f"{written} is no file of questions; look at benchmarks with: benchwright check {written}"
+            f"{written} is not a file of questions; look at benchmarks with: benchwright check {written}"
         )
     return validate_questions(found.target.spec, limit=options.over(found.target.defaults).limit)

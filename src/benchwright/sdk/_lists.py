@@ -79,7 +79,7 @@ def list_evaluations(cwd: Path | None = None) -> list[Evaluation]:
 
 
 def _suites(cwd: Path) -> list[Evaluation]:
-    """Files of suites, but for those in Python. Only what mentions datasets is read as one; what then is none is left out."""
+    """Files of suites, but for those in Python. Only what mentions datasets is read as one; what turns out not to be one is left out."""
     found = []
     for path in sorted(cwd.iterdir()):
         if (

@@ -82,7 +82,7 @@ def _backend(url: str) -> Backend:
     module = _BACKENDS.get(scheme) if colon else None
     if module is None:
         # The rest of the URL is not repeated: it may hold a password.
-        wrong = f"there is no store of the kind {scheme!r}" if colon else f"{url!r} is no URL of a store"
+        wrong = f"there is no store of the kind {scheme!r}" if colon else f"{url!r} is not a URL of a store"
         raise UsageError(
             f"{wrong}; known: {', '.join(_BACKENDS)}.{suggest(scheme, list(_BACKENDS)) if colon else ''} "
             "Write it as in sqlite:////srv/evals/.benchwright/benchwright.db"

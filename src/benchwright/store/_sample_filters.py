@@ -107,7 +107,7 @@ def verdict_of(scores: dict[str, Any] | None) -> Verdict | None:
 
 
 def facet_of(record: bytes) -> str:
-    """The facet of a score as it is recorded. A record that is no JSON, as after damage, has one of its own."""
+    """The facet of a score as it is recorded. A record that is not JSON, as after damage, has one of its own."""
     try:
         return _facet(score_fields(record))
     except _NO_SCORE:

@@ -138,7 +138,7 @@ def opened_suite(suite: Suite | str | os.PathLike[str], *, cwd: Path) -> Suite:
     found = load_suite(os.fspath(suite), cwd=cwd)
     if found is None:
         raise ConfigError(
-            f"{os.fspath(suite)} is no suite: it has no list of datasets. For a single target: benchwright run"
+            f"{os.fspath(suite)} is not a suite: it has no list of datasets. For a single target: benchwright run"
         )
     return found
 

@@ -119,7 +119,7 @@ def suite_of(path: Path, document: Mapping[str, object], *, cwd: Path, notes: tu
                 f"{path}: {key} is not known.{suggest(key, SUITE_KEYS)} Known: {', '.join(SUITE_KEYS)}"
             )
     if "datasets" not in document and "models" not in document:
-        raise ConfigError(f"{path} is no suite: it has neither models nor datasets")
+        raise ConfigError(f"{path} is not a suite: it has neither models nor datasets")
     written_models = list_of(f"{path}: models", document.get("models", []), '["demo"]')
     written_datasets = list_of(
         f"{path}: datasets", document.get("datasets", []), '[{path = "questions.csv"}]'
@@ -202,7 +202,7 @@ def load_suite(target: str, *, cwd: Path) -> Suite | None:
     if suffix in _ALWAYS:
         if path.name in CONFIG_NAMES:
             raise ConfigError(
-                f"{target} holds names and defaults; it is no suite. A suite has lists of models and datasets: suite.toml"
+                f"{target} holds names and defaults; it is not a suite. A suite has lists of models and datasets: suite.toml"
             )
         if not there.is_file():
             raise missing_target(target, target, cwd)

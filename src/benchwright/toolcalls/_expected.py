@@ -12,7 +12,7 @@ from benchwright.toolcalls._verdict import VALID, CallVerdict, invalid, shown
 def ground_truth_of(expected: Any) -> list[dict[str, dict[str, list[Any]]]]:
     """Expected calls in the form that the checker takes. ValueError says what is wrong with them.
 
-    A value that is no list stands for itself, in `{"name", "arguments"}` every value does.
+    A value that is not a list stands for itself, in `{"name", "arguments"}` every value does.
 
     >>> ground_truth_of([{"name": "f", "arguments": {"a": [1, 2]}}])
     [{'f': {'a': [[1, 2]]}}]
@@ -40,7 +40,7 @@ def _one(item: Any) -> dict[str, dict[str, list[Any]]]:
         if isinstance(arguments, str):
             arguments = load_json(arguments)
         if not isinstance(arguments, dict):
-            raise ValueError(f"arguments of {item['name']} are no object: {shown(arguments)}")
+            raise ValueError(f"arguments of {item['name']} are not an object: {shown(arguments)}")
         return {item["name"]: {name: [as_allowed(value)] for name, value in arguments.items()}}
     if isinstance(item, dict) and len(item) == 1:
         ((name, arguments),) = item.items()

@@ -33,11 +33,11 @@ def _arguments(name: str, arguments: Any) -> dict[Any, Any]:
             arguments = load_json(arguments)
         except ValueError as error:
             raise CallDecodeError(
-                f"the arguments of {name} are no JSON: {error}", "arguments_not_json"
+                f"the arguments of {name} are not JSON: {error}", "arguments_not_json"
             ) from None
     if not isinstance(arguments, dict):
         raise CallDecodeError(
-            f"the arguments of {name} are no JSON object but {type(arguments).__name__}",
+            f"the arguments of {name} are not a JSON object but {type(arguments).__name__}",
             "arguments_not_object",
         )
     return arguments

@@ -25,7 +25,7 @@ def parse_calls(text: str) -> list[ast.Call]:
     try:
         body = _parse(text)
     except _PARSE_ERRORS as error:
-        raise CallDecodeError(f"the text is no Python expression: {_why(error)}", "syntax") from None
+        raise CallDecodeError(f"the text is not a Python expression: {_why(error)}", "syntax") from None
     nodes = body.elts if isinstance(body, ast.List | ast.Tuple) else [body]
     for node in nodes:
         if not isinstance(node, ast.Call):

@@ -84,7 +84,7 @@ class LanguageTypes:
     plain: dict[str, type | None]
     """The types of values that are right wherever they equal an allowed one; None for types with other rules."""
     error_type: str | None = None
-    """The fault when a value is no text; None where values are not texts."""
+    """The fault when a value is not a text; None where values are not texts."""
     convert: Convert | None = None
     """From text, type name and element type to a value."""
 

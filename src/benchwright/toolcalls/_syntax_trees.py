@@ -75,9 +75,9 @@ class MissingGrammarError(UsageError):
 
 def _guard(root: Node, language: Language) -> None:
     """A cursor walks without recursion, however deep the tree is. A mark that is merely missing, such as the last
-    semicolon, is no error."""
+    semicolon, is not an error."""
     if root.is_error:
-        raise CallDecodeError(f"the text is no {_TITLES[language]}", "syntax")
+        raise CallDecodeError(f"the text is not {_TITLES[language]}", "syntax")
     cursor = root.walk()
     while True:
         if cursor.depth > MAX_DEPTH:
@@ -88,4 +88,4 @@ def _guard(root: Node, language: Language) -> None:
                     return
         node = cursor.node
         if node is not None and node.is_error:
-            raise CallDecodeError(f"the text is no {_TITLES[language]}", "syntax")
+            raise CallDecodeError(f"the text is not {_TITLES[language]}", "syntax")

@@ -88,7 +88,7 @@ def plain(value: Any, path: str = "$", depth: int = 0) -> JsonValue:
 
 
 def _compiled() -> Callable[[Any], str]:
-    """`JSONEncoder.encode` sets up its encoder anew for each value, which takes longer than a small value."""
+    """`JSONEncoder.encode` sets up its encoder again for each value, which takes longer than a small value."""
     make = getattr(json.encoder, "c_make_encoder", None)
     if make is None:
         return _ENCODER.encode

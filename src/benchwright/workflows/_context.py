@@ -135,7 +135,7 @@ class WorkflowContext:
         execute: called without arguments; may be asynchronous. It returns what JSON can hold, a dataclass or a
             pydantic model; the step returns that as JSON types, on the first pass as on a replay.
         input_value: what the output depends on. When it is not the recorded one, the step fails and reports the
-            difference, or, with `on_input_change="rerun"`, is executed anew and the old record is kept as well.
+            difference, or, with `on_input_change="rerun"`, is executed again and the old record is kept as well.
         retries, backoff: how often a failing step is tried again, after `backoff` seconds, doubled each time. A run
             that was killed in between resumes with the retries that were left.
         timeout: seconds an attempt may take; asynchronous code only.

@@ -43,11 +43,11 @@ def tool_of(tool: LLMTool) -> JsonObject:
         if tool.get("type") == "function" and isinstance(function, Mapping) and function.get("name"):
             return dict(tool)
         raise UsageError(
-            f"call_llm: {tool!r} is no tool; expected {{'type': 'function', 'function': {{'name': …}}}}"
+            f"call_llm: {tool!r} is not a tool; expected {{'type': 'function', 'function': {{'name': …}}}}"
         )
     if not callable(tool):
         raise UsageError(
-            f"call_llm: {tool!r} is no tool; give a function, or a tool as OpenAI's chat route takes it"
+            f"call_llm: {tool!r} is not a tool; give a function, or a tool as OpenAI's chat route takes it"
         )
     name = getattr(tool, "__name__", "")
     if not name.isidentifier():
@@ -96,7 +96,7 @@ def _schema(annotation: Any) -> JsonObject:
 
 
 def tool_calls_of(reply: ModelReply) -> list[LLMToolCall]:
-    """The calls of a reply. Arguments that are no JSON object are an `error`, never left out."""
+    """The calls of a reply. Arguments that are not a JSON object are an `error`, never left out."""
     return [_call(item, number) for number, item in enumerate(reply.tool_calls or ())]
 
 
@@ -112,9 +112,9 @@ def _call(item: JsonValue, number: int) -> LLMToolCall:
         try:
             arguments = load_json(given)
         except ValueError as wrong:
-            error = f"the arguments are no JSON ({wrong}): {given}"
+            error = f"the arguments are not JSON ({wrong}): {given}"
     if error is None and not isinstance(arguments, dict):
-        error = f"the arguments are no JSON object: {given}"
+        error = f"the arguments are not a JSON object: {given}"
     name = function.get("name")
     return {
         "id": identity if isinstance(identity, str) and identity else f"call_{number}",

@@ -225,7 +225,7 @@ def entry_file(command: Sequence[str], cwd: Path) -> JsonObject | None:
                     "path": str(path.resolve()),
                     "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
                 }
-        except (OSError, ValueError):  # a whole program as an argument is no possible file name
+        except (OSError, ValueError):  # a whole program as an argument is not a possible file name
             continue
     return None
 
@@ -255,7 +255,7 @@ class Script(Struct, frozen=True):
 def find_script(target: str, cwd: Path) -> tuple[Script, str | None] | None:
     """The script that `file.py` or `file.py:name` means, and the workflow named; None for anything else.
 
-    A file that defines benchmarks is none, nor is one that cannot be parsed: loading it will say why.
+    A file that defines benchmarks is not a program, nor is one that cannot be parsed: loading it reports why.
     """
     place, _, name = target.partition(":")
     path = cwd / Path(place).expanduser()

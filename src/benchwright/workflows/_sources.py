@@ -73,7 +73,9 @@ def choose_source(
     if is_hub_uri(text):
         pinned = with_parameters(text, config=config, split=split, revision=revision)
         return ServerRows(client, pinned) if isinstance(client, BenchwrightClient) else HubRows(pinned)
-    _refuse_hub_arguments(f"source {text!r} is no hub dataset", config=config, split=split, revision=revision)
+    _refuse_hub_arguments(
+        f"source {text!r} is not a hub dataset", config=config, split=split, revision=revision
+    )
     return FileRows(text)
 
 
@@ -103,7 +105,7 @@ class HubRows:
             self._window = await asyncio.to_thread(self._read, offset, max(count, WINDOW_ROWS))
             self._window_start, start = offset, 0
         rows = self._window[start : start + count]
-        # What was handed out may be changed by its receiver: a later pass reads it anew.
+        # What was handed out may be changed by its receiver: a later pass reads it again.
         self._window = self._window[start + len(rows) :]
         self._window_start = offset + len(rows)
         return rows
@@ -125,7 +127,7 @@ class HubRows:
 
 
 class FileRows:
-    """A file, or a URI that a fetcher knows. The rows are read in order; a jump back starts anew."""
+    """A file, or a URI that a fetcher knows. The rows are read in order; a jump back starts again."""
 
     keeps_rows = False
 

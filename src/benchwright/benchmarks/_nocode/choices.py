@@ -190,7 +190,7 @@ class ChoiceReader:
             try:
                 value = load_json(value)
             except ValueError:
-                raise _odd(column, "a text that is no JSON") from None
+                raise _odd(column, "a text that is not JSON") from None
         if isinstance(value, dict):
             lacking = [label for label in style.labels if label not in value]
             if lacking:

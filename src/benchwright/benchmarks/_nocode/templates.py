@@ -65,7 +65,7 @@ class RowTemplate:
     ) -> None:
         """`values` gives what else the template sees, `names` its names and the columns that each is made of.
 
-        Raises ConfigError, with the line, for text that is no template or reads anything else.
+        Raises ConfigError, with the line, for text that is not a template or reads anything else.
         """
         from jinja2 import TemplateSyntaxError, meta
 

@@ -71,7 +71,7 @@ def media_for(
 ) -> tuple[Media | None, RowCheck | None]:
     """What shows the media of rows, and what checks them; two Nones where no row can have any.
 
-    Paths in rows start at the folder of the data file (at `cwd` where the data are no file). `columns` are those
+    Paths in rows start at the folder of the data file (at `cwd` where the data are not a file). `columns` are those
     of all rows; None where later rows may have others, as in JSON Lines.
     """
     if columns is not None and not names_media(set(columns)):

@@ -220,7 +220,7 @@ def sampling_for(path: Path | None, options: QuestionOptions, *, cwd: Path | Non
     """What the meta file asks for, or None without one.
 
     Args:
-        path: The data file; None where the data are no file of this machine.
+        path: The data file; None where the data are not a file of this machine.
         options: `meta_path` names the meta file, relative to `cwd`; `compat` samples as AISBench does.
         cwd: Where a relative `meta_path` starts; None: the current folder.
 

@@ -78,7 +78,7 @@ def checked_type(
         )
     raise UsageError(
         f"data_type is qa, but rows of {name} have options ({', '.join(_letters(found))}), which makes it mcq; "
-        f"{has}. Leave data_type out, or rename columns that are no options"
+        f"{has}. Leave data_type out, or rename columns that are not options"
     )
 
 
@@ -134,7 +134,7 @@ def _unused(
     if not media:
         for name in media_columns(free):
             yield (
-                f'column "{name}" looks like an image, a video or a sound and is not sent: its cells are no paths, data: URLs '
+                f'column "{name}" looks like an image, a video or a sound and is not sent: its cells are not paths, data: URLs '
                 "or http:// addresses"
             )
 

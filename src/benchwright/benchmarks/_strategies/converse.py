@@ -82,7 +82,7 @@ class Converse(Strategy):
             conversation.append({"role": "assistant", "content": reply.text})
             try:
                 user = await self._next_turn(row, conversation, turn + 1, asking)
-            except Exception as error:  # the user's function, or turns that are no turns
+            except Exception as error:  # the user's function, or turns that are not turns
                 broken = f"turn {turn + 1}: {error}"
                 break
             if user is not None:

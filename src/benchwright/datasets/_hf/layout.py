@@ -69,7 +69,7 @@ def card_configs(uri: str, front: str) -> list[CardConfig]:
     if declared is None:
         return []
     if not isinstance(declared, list) or not all(isinstance(entry, dict) for entry in declared):
-        raise _broken(uri, "has `configs` that are no list of tables")
+        raise _broken(uri, "has `configs` that are not a list of tables")
     configs = [_config(uri, entry) for entry in declared]
     names = [config.name for config in configs]
     if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:

@@ -190,7 +190,7 @@ class RowCache:
     def open(self, part: Part) -> Entry:
         """A verified entry, fetched if it is not there. Raises DatasetError when that fails.
 
-        A folder that cannot be written, or a full disk, is no reason to fail: the rows are then kept in a temporary
+        A folder that cannot be written, or a full disk, is not a reason to fail: the rows are then kept in a temporary
         folder until the last reader is done.
         """
         if entry := self.peek(part):

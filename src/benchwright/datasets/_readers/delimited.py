@@ -145,7 +145,7 @@ def _other_delimiter(file: StoredFile, only_name: str) -> str | None:
     for delimiter in (";", "\t"):
         if delimiter not in only_name:
             continue
-        # Read anew rather than split: a separator inside quotes is part of a name.
+        # Read again rather than split: a separator inside quotes is part of a name.
         with closing(file.text_blocks()) as blocks:
             table = csv.reader(_Lines(blocks).lines(), delimiter=delimiter)
             header = next(cells for cells in table if any(cell.strip() for cell in cells))

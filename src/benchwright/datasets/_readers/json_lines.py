@@ -105,7 +105,9 @@ _PLAIN_WORDS = {
     "Invalid \\uXXXX escape": "a \\u escape without four hexadecimal digits",
     "Extra data": "more text after the end of the value",
 }
-NOT_A_CHARACTER = "holds half of a surrogate pair (\\ud800-\\udfff), which is no character and cannot be sent"
+NOT_A_CHARACTER = (
+    "holds half of a surrogate pair (\\ud800-\\udfff), which is not a character and cannot be sent"
+)
 
 
 class BadTextError(ValueError):

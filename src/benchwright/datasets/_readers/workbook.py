@@ -141,7 +141,7 @@ def _check_size(file: StoredFile) -> None:
         with zipfile.ZipFile(file.path) as parts:
             size = sum(part.file_size for part in parts.infolist())
     except (zipfile.BadZipFile, OSError):
-        return  # an .xls is no zip file; the reader reports whatever else is wrong
+        return  # an .xls is not a zip file; the reader reports whatever else is wrong
     if size > MOST_BYTES:
         raise file.error(
             f"unpacks to {size / 1e6:,.0f} MB, and at most {MOST_BYTES / 1e6:,.0f} are read. Save the sheet as CSV"

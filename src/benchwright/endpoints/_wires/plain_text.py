@@ -43,7 +43,7 @@ NO_DETAILS = Details(None, None, None)
 
 
 def prompt_of(request: ModelRequest) -> str:
-    """The one text that is sent. Messages are only taken where they are no conversation: a system text and one
+    """The one text that is sent. Messages are only taken where they are not a conversation: a system text and one
     of the user's, joined as the completions route does. The server applies no chat template here."""
     if request.route == "completions":
         prompt = request.body.get("prompt")
@@ -180,7 +180,7 @@ class TextCollector(EventCollector):
         return {**openai_reply(self._route, "".join(self._pieces), self._details), **self._from}
 
     def _take(self, event: dict[str, Any]) -> str | None:
-        """Take in an event that is no error; the text that is new in it, if any."""
+        """Take in an event that is not an error; the text that is new in it, if any."""
         raise NotImplementedError
 
     def _text(self, event: dict[str, Any], name: str) -> str | None:

@@ -54,7 +54,7 @@ class TritonWire(TranslatingWire):
         return {"chat": urls, "completions": urls}
 
     def payload(self, request: ModelRequest) -> bytes:
-        """A fresh `id` for every attempt; it is no part of the request's identity."""
+        """A fresh `id` for every attempt; it is not part of the request's identity."""
         parameters = parameters_of(request, length="max_tokens" if self._plain_names else "max_new_tokens")
         if self._plain_names:
             parameters.pop("do_sample", None)
@@ -65,7 +65,7 @@ class TritonWire(TranslatingWire):
                 parameters["stream"] = True
         stop = parameters.get("stop")
         if isinstance(stop, list) and len(stop) == 1:
-            parameters["stop"] = stop[0]  # a list is no parameter by the protocol
+            parameters["stop"] = stop[0]  # a list is not a parameter by the protocol
         body: JsonObject = {"id": uuid4().hex, "text_input": prompt_of(request), "parameters": parameters}
         for name in self._inputs:
             body[name] = _input(name, request)

@@ -169,7 +169,7 @@ def export_samples(
         with replacing(path) as temporary:
             written, _ = write_workbook(temporary, _table(details, samples))
         return written - 1
-    count = -1 if format == "csv" else 0  # the heading is no sample
+    count = -1 if format == "csv" else 0  # the heading is not a sample
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         for line in exported_lines(details, samples, format, raw=raw):
             file.write(line)

@@ -194,7 +194,7 @@ def _texts(pa: Any, values: Sequence[Any], kind: Any) -> Any:
 
 
 def _joined(values: Sequence[Any]) -> tuple[Sequence[Any], bytes]:
-    """The values as they are as long as in the data, and the data. TypeError: one is no text, or of the other kind."""
+    """The values as they are as long as in the data, and the data. TypeError: one is not a text, or of the other kind."""
     if isinstance(values[0], bytes):
         data = b"".join(values)
         if not data.isascii():

@@ -71,7 +71,7 @@ def _page(values: Sequence[Any], kind: Kind) -> bytes:
 def _plain(values: Sequence[Any], kind: Kind) -> bytes:
     if kind != "text":
         return struct.pack(f"<{len(values)}{'q' if kind == 'integer' else 'd'}", *values)
-    # What is no text is refused here rather than by who reads the file.
+    # What is not a text is refused here rather than by who reads the file.
     texts = list(map(str.encode, _as_texts(values)))
     sizes = struct.pack(f"<{len(texts)}I", *map(len, texts))
     heads = [sizes[at : at + 4] for at in range(0, len(sizes), 4)]

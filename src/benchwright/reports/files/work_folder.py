@@ -114,9 +114,9 @@ def read_work_tasks(folder: Path) -> WorkRuns:
         )
         return WorkRuns(Path(str(document["workspace"])), tasks)
     except FileNotFoundError:
-        raise NotFoundError(f"{folder} is no work folder: it has no {RUNS_FILE}") from None
+        raise NotFoundError(f"{folder} is not a work folder: it has no {RUNS_FILE}") from None
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}. Start anew by leaving --reuse off") from None
+        raise UsageError(f"{path} cannot be read: {error}. Start again by leaving --reuse off") from None
 
 
 class TaskFiles(NamedTuple):

@@ -159,7 +159,7 @@ def _headline_first(summary: RunSummary) -> dict[str, MetricSummary]:
 
 
 def _interval(metric: MetricSummary) -> str:
-    """Runs of earlier versions may have an interval of no width: that is no certainty, and not shown."""
+    """Runs of earlier versions may have an interval of no width: that is not certainty, and not shown."""
     if metric.ci_low is None or metric.ci_high is None or metric.ci_low == metric.ci_high:
         return no_interval(metric)
     return f"{number(metric.ci_low)} – {number(metric.ci_high)}"

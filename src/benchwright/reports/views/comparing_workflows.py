@@ -170,7 +170,7 @@ def _other_code(a: RunRecord, b: RunRecord) -> Iterator[str]:
 
 def _other_versions(a: RunRecord, b: RunRecord) -> Iterator[str]:
     """Packages of which both runs recorded a version, and not the same. One that a run had not loaded when it began is
-    unknown there, which is no difference."""
+    unknown there, which is not a difference."""
     before, after = table_of(a.manifest.get("versions")), table_of(b.manifest.get("versions"))
     changed = [name for name in before if name in after and before[name] != after[name]]
     if changed:

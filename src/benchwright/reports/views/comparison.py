@@ -115,7 +115,7 @@ class TwoRuns:
     """Whether something differs: beyond the tolerance, or, in load tests, beyond chance. Times of benchmarks and workflows do
     not count unless requested."""
     regressed: bool
-    """Whether a metric is worse in the second run and its corrected test says that this is no accident."""
+    """Whether a metric is worse in the second run and its corrected test says that this is not an accident."""
     warnings: tuple[str, ...]
     """What makes the comparison doubtful."""
     inputs: JsonObject

@@ -195,7 +195,7 @@ def tokens(summary: RunSummary) -> str:
     part = summary.partly_counted
     return (
         f"{part['prompt_tokens']:,} prompt, {part['completion_tokens']:,} completion in {part['samples']:,} of "
-        f"{part['of']:,} samples; the server counted none in the others, so these are no totals"
+        f"{part['of']:,} samples; the server counted none in the others, so these are not totals"
     )
 
 

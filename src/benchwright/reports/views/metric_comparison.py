@@ -176,7 +176,7 @@ def adjusted(metrics: Iterable[MetricComparison]) -> list[MetricComparison]:
     """The metrics with p-values corrected by Holm's rule: of many tests, some find a difference by chance.
 
     Metrics with the same or mirrored paired differences ask one question, so they share one test. Metrics without a differing pair
-    and times are no part of it. Counting failures as wrong asks each question a second time: these tests are corrected
+    and times are not part of it. Counting failures as wrong asks each question a second time: these tests are corrected
     among themselves.
     """
     found = list(metrics)

@@ -208,7 +208,7 @@ def _yaml(path: Path) -> dict[str, Any]:
     except (yaml.YAMLError, RecursionError) as error:
         raise ValueError(f"{path.name}: {error}") from error
     if not isinstance(found, dict):
-        raise ValueError(f"{path.name} is no table")
+        raise ValueError(f"{path.name} is not a table")
     return found
 
 

@@ -116,7 +116,7 @@ def load_strings(encoded: Sequence[bytes]) -> list[str] | None:
     """The strings, if each of `encoded` is exactly what `orjson` writes for one; None if any is something else.
 
     They are read as one list, with a string of our own between any two. So a quote that is left open ends at the
-    next separator, after which the list is no JSON; and anything but one value changes the number of values.
+    next separator, after which the list is not JSON; and anything but one value changes the number of values.
     """
     joined = b"[%b]" % SEPARATOR.join(encoded)
     try:
@@ -200,7 +200,7 @@ class SampleView(NamedTuple):
     reasoning: str | None
     """The model's thinking."""
     target: str | None
-    """Expected answer; JSON where it is no text."""
+    """Expected answer; JSON where it is not a text."""
     calls: bytes | None
     """Calls that were read from the reply, where functions were offered; JSON. Expected ones are the target."""
     outcome: str

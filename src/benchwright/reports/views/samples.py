@@ -106,7 +106,7 @@ class SampleBlock(NamedTuple):
 
 
 class RunSamples:
-    """The samples of a run in row order, read anew in every pass: what writers of files get in place of the store."""
+    """The samples of a run in row order, read again in every pass: what writers of files get in place of the store."""
 
     def __init__(self, store: Store, run: RunRecord) -> None:
         self._store = store

@@ -74,7 +74,7 @@ class SideCell:
 
     @property
     def text(self) -> str:
-        """`0.7500 (0.41 – 0.93) *`; a width of zero is no certainty and not shown as an interval."""
+        """`0.7500 (0.41 – 0.93) *`; a width of zero is not certainty and not shown as an interval."""
         signs = "".join(SIGNS[mark][0] for mark in self.marks)
         if self.value is None:
             return f"– {signs}".rstrip()

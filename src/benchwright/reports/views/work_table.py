@@ -91,7 +91,7 @@ class Cell(Struct, frozen=True):
 
     @property
     def interval(self) -> str:
-        """`61.20 – 74.05`; a width of zero is no certainty and not shown."""
+        """`61.20 – 74.05`; a width of zero is not certainty and not shown."""
         if self.low is None or self.high is None or self.low == self.high:
             return "–" if self.value is None else self.no_interval
         return f"{self.low:.2f} – {self.high:.2f}{' (too few)' * self.too_few}"

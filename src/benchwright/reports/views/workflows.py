@@ -64,7 +64,7 @@ class StepView(Struct, frozen=True):
     def to_json(self) -> JsonObject:
         """A step as a sample: the fields of its output, and over them `step_key`, `status`, `input_hash`, `error`,
         `started_at`, `finished_at`, `attempts`, `seconds`, `metrics`, `superseded` (earlier generations); an output
-        that is no object is `output`."""
+        that is not an object is `output`."""
         output = self.output
         return {
             **(dict(output) if isinstance(output, dict) else {"output": output}),

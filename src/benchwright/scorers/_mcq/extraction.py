@@ -1,6 +1,6 @@
 """What the cascade is made of: a letter in running text, a rule, and what was read from a reply.
 
-Chinese, Japanese and Korean characters are no part of a Latin word: in `选B项` the B stands alone.
+Chinese, Japanese and Korean characters are not part of a Latin word: in `选B项` the B stands alone.
 """
 
 from __future__ import annotations

@@ -272,7 +272,7 @@ def set_remarks(metrics: Mapping[str, MetricSummary]) -> list[str]:
 
 
 def _letters(written: str, options: Mapping[str, str]) -> frozenset[str]:
-    """The letters of a list; nothing where one of them is no option, or the list is a word."""
+    """The letters of a list; nothing where one of them is not an option, or the list is a word."""
     found = re.findall(r"[A-Z](?![a-z])", written)
     return frozenset(found) if found and all(letter in options for letter in found) else frozenset()
 

@@ -157,7 +157,7 @@ def _all(view: View, options: Mapping[str, str], texts: OptionTexts) -> Iterator
             found = _stated(view, cue.end(), rule, options, texts)
             if found is None or not ending.match(view.text, found.end):
                 continue
-            if found.letter is None and rule.ending == STOP:  # a remark about several is no statement
+            if found.letter is None and rule.ending == STOP:  # a remark about several is not a statement
                 continue
             if rule.name == "chosen" and _by_others(view, cue.start()):
                 continue

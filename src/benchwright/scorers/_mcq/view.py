@@ -114,7 +114,7 @@ def lower_alike(text: str) -> str:
 
 
 def _without_reasoning(reply: str) -> tuple[list[tuple[int, int]], bool]:
-    """What of the reply is no reasoning, and whether the reply ends inside its reasoning."""
+    """What of the reply is not reasoning, and whether the reply ends inside its reasoning."""
     if "<" not in reply and "◁" not in reply and "[" not in reply:
         return [(0, len(reply))], False
     kept: list[tuple[int, int]] = []

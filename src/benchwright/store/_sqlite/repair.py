@@ -138,7 +138,7 @@ def rescue(connection: sqlite3.Connection, database: Path) -> StoreError:
             saved = _WRITTEN_BACK
         except FileExistsError:
             saved = (
-                f"another file has its place, so its records were saved as {copy}. If that file is no database, have "
+                f"another file has its place, so its records were saved as {copy}. If that file is not a database, have "
                 "them back with: benchwright doctor; else give the two files their places"
             )
     except (OSError, sqlite3.Error) as error:

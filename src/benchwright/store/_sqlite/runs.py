@@ -149,7 +149,7 @@ class Runs(Connected):
     def claim_run(self, run_id: int, *, force: bool = False) -> RunRecord:
         """Become the owner of an existing run, unless a live process owns it and is not forced out.
 
-        Each claim writes a new lease: the former owner, should it wake up, can record nothing more. A claim is no start:
+        Each claim writes a new lease: the former owner, should it wake up, can record nothing more. A claim is not a start:
         the run keeps its end and its duration until `restart_run`.
         """
         with self._transaction() as connection:
