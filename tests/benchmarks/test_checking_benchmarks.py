@@ -274,7 +274,7 @@ def test_choices_that_run_into_the_prompt_are_told() -> None:
         return check(rows, multiple_choice_acc, prompt=prompt, **parameters).warnings
 
     assert told("{question}", "Paris", "Rome") == (
-        'choices are appended as they stand, and <list>:1 ends in "…of France isParis"; begin each choice with a '
+        'choices are appended as written, and <list>:1 ends in "…of France isParis"; begin each choice with a '
         'space: " Paris"',
     )
     assert len(told("{question}:", " Paris", "Rome")) == 1

@@ -207,7 +207,7 @@ def test_whether_samples_are_saved_is_a_setting_of_the_run(tmp_path: Path) -> No
     [
         ("", "holds nothing; a run configuration has the keys config and target"),
         ("- a", "holds a list; a run configuration has"),
-        ("config: {type: x}\nconfig: {type: y}", "run.yaml:2: the key 'config' stands twice"),
+        ("config: {type: x}\nconfig: {type: y}", "run.yaml:2: the key 'config' appears twice"),
         ("config: {type: [x}", "not valid YAML: line 1"),
         (
             "models: [demo]\ndatasets: [a.csv]",

@@ -191,7 +191,7 @@ def test_a_hub_uri_is_checked_before_anybody_is_asked(
     monkeypatch.setenv("BENCHWRIGHT_CACHE", str(tmp_path))
     for uri in ("hf://org/name?split=test", "huggingface://org/name"):
         with pytest.raises(
-            DatasetError, match="HF_HUB_OFFLINE is set, and what main stands for is not in the cache"
+            DatasetError, match="HF_HUB_OFFLINE is set, and the commit of main is not in the cache"
         ):
             open_dataset(uri)
     with pytest.raises(DatasetError, match="unknown key 'splitt'"):

@@ -140,7 +140,7 @@ def test_what_no_parser_survives_is_a_bad_row(tmp_path: Path) -> None:
 
 def test_an_array_under_the_wrong_name_gets_the_cure(tmp_path: Path) -> None:
     assert "name the file .json" in reasons(write(tmp_path, '[\n  {"a": 1}\n]\n'))[0]
-    assert "Each object must stand on one line" in reasons(write(tmp_path, '{\n  "a": 1\n}\n'))[0]
+    assert "Each object must be on one line" in reasons(write(tmp_path, '{\n  "a": 1\n}\n'))[0]
 
 
 def test_an_empty_file_has_no_rows(tmp_path: Path) -> None:

@@ -239,7 +239,7 @@ def test_all_errors_are_listed_at_once(meta: Path) -> None:
         ('{"request_count": 1,}', "qa.csv.meta.json:1: not valid JSON"),
         ("", "not valid JSON"),
         ('{\n"seed": 1\n"x": 2}', "qa.csv.meta.json:3: not valid JSON"),
-        ('{"seed": 1, "seed": 2}', "seed stands there more than once"),
+        ('{"seed": 1, "seed": 2}', "seed appears more than once"),
         ('{"output_config": {"method": "normal", "params": {"mean": NaN, "stddev": 1}}}', "params.mean is nan"),
         ("[" * 100_000, "nested too deeply"),
     ],

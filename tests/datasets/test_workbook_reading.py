@@ -88,7 +88,7 @@ def test_a_sheet_is_named_or_the_first_one_is_noted(tmp_path: Path) -> None:
 
 def test_workbooks_that_cannot_be_read_say_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stray = workbook(tmp_path / "stray.xlsx", Q=[["q", None], ["1", None], ["2", "stray"]])
-    with pytest.raises(DatasetError, match=r"stray.xlsx:3: 'stray' stands in a column without a name"):
+    with pytest.raises(DatasetError, match=r"stray.xlsx:3: 'stray' is in a column without a name"):
         load_dataset(stray)
     with pytest.raises(DatasetError, match="header names 'q' more than once"):
         load_dataset(workbook(tmp_path / "twice.xlsx", Q=[["q", "q"], ["1", "2"]]))

@@ -127,8 +127,8 @@ async def test_good_servers_are_accepted_with_what_was_learned(
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"shift": 1}, "shifted by one: a token's number stands at the token after it.*add_bos_token"),
-        ({"shift": -1}, "shifted by one: a token's number stands at the token before it.*kv_overrides"),
+        ({"shift": 1}, "shifted by one: a token's number is at the token after it.*add_bos_token"),
+        ({"shift": -1}, "shifted by one: a token's number is at the token before it.*kv_overrides"),
         ({"null": True}, "have no log-probability"),
         ({"echo": False}, "ignores `echo`|lie beyond|cannot be used"),
     ],
@@ -235,8 +235,8 @@ async def test_flat_model_with_an_honest_echo_is_accepted(bos: bool) -> None:
 @pytest.mark.parametrize(
     ("shift", "words"),
     [
-        (1, "does not change its own number.*stands at the token after it.*add_bos_token"),
-        (-1, "changes the number before it.*stands at the token before it.*add_bos_token"),
+        (1, "does not change its own number.*is at the token after it.*add_bos_token"),
+        (-1, "changes the number before it.*is at the token before it.*add_bos_token"),
     ],
 )
 @in_loop
@@ -256,7 +256,7 @@ async def test_shift_shows_even_where_all_tokens_are_equally_probable(
             lambda tokens, values: [-2 - 0.01 * n for n in range(len(values))],
             "does not change its own number",
         ),
-        (lambda tokens, values: [-2 - len(t) / 20 for t in tokens], "whatever text stands before it"),
+        (lambda tokens, values: [-2 - len(t) / 20 for t in tokens], "whatever text comes before it"),
         (
             lambda tokens, values: [
                 -2 - (len("".join(tokens)) % 2) * 0.4 - 0.01 * n for n in range(len(values))

@@ -112,7 +112,7 @@ def test_crlf_and_lists_of_tables_are_toml_too(write: Write) -> None:
         ("datasets: [mcq.csv]\nrun: {mode: perf}", ["load test", "benchwright perf"]),
         ("datasets: [mcq.csv]\nrun: {mode: evl}", ["evl is not known", "'eval'"]),
         ("datasets: [mcq.csv]\nsummarizer: default_perf", ["load tests", "example, headline"]),
-        ("datasets: [mcq.csv]\nwork_dir: a\nrun: {work_dir: b}", ["work_dir stands at the top and under run"]),
+        ("datasets: [mcq.csv]\nwork_dir: a\nrun: {work_dir: b}", ["work_dir is at the top and under run"]),
         ("limit: 3", ["limit is not known"]),
         ("run: {limit: 3}", ["neither models nor datasets"]),
         ("- mcq.csv", ["holds a list"]),

@@ -174,7 +174,7 @@ def missing_target(target: str, place: str, cwd: Path, names: Iterable[str] = ()
     hub = "" if near or path.suffix else f" A dataset of the hub is written hf://ORG/{place}."
     if place.startswith("mm_custom"):  # a configuration of another tool, which its users edit
         hub = (
-            f" This name stands for a file of yours: call it {place}.jsonl, name it by --custom-dataset-path FILE.jsonl, or "
+            f" This is the name of a file of yours: call it {place}.jsonl, name it by --custom-dataset-path FILE.jsonl, or "
             "describe it in "
             f"configs/datasets/{place}.py: mm_custom_datasets = [dict(path='FILE.jsonl')]."
         )

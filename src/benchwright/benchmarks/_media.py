@@ -239,7 +239,7 @@ class RowMedia:
         elif self._form == "url":
             raise MediaError(
                 item.field,
-                f'"{item.written}" is a file of this machine, and --media url sends addresses as they stand; write '
+                f'"{item.written}" is a file of this machine, and --media url sends addresses as written; write '
                 "its http:// address, or use --media base64 or path",
             )
         else:
@@ -270,7 +270,7 @@ class RowMedia:
             raise MediaError(
                 item.field,
                 f'"{item.written}" is neither a path nor an address that servers are known to fetch (http://, '
-                "https://, data:); to send it as it stands: --media url",
+                "https://, data:); to send it as written: --media url",
             )
         if not rest:
             raise MediaError(item.field, f'"{item.written}" has nothing after "://"')

@@ -17,7 +17,9 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--as", dest="name", metavar="NAME", help="the name to move (default: the name of the benchmark)"
     )
-    parser.add_argument("--list", action="store_true", help="list the names, and what each stood for before")
+    parser.add_argument(
+        "--list", action="store_true", help="list the names, with the earlier baselines of each"
+    )
     parser.add_argument(
         "--force", action="store_true", help="also bless a run that is partial or not comparable"
     )

@@ -71,7 +71,7 @@ COMMANDS: dict[str, Command] = {
     ),
     "compare": Command("compare A B", "compare two runs, sample by sample", "_compare"),
     "gate": Command("gate RUN", "judge a run by a policy: GO, NO-GO or INCONCLUSIVE, for CI", "_gate"),
-    "bless": Command("bless RUN", "let a name stand for a run, as the baseline of gates", "_bless"),
+    "bless": Command("bless RUN", "give a run a name, as the baseline of gates", "_bless"),
     "judge-calibrate": Command(
         "judge-calibrate FILE", "compare a judge with human labels, and correct its score", "_judge_calibrate"
     ),

@@ -40,7 +40,7 @@ _TYPES: tuple[BenchmarkType, ...] = get_args(BenchmarkType)
 
 _ENDPOINT_HINT = 'describe the endpoint in a [models.NAME] table and write model = "NAME" here'
 _PLACE_HINT = "give this on the command line: written here, every run would use the same folder"
-_INPUT_HINT = "--input is for the command line; a program's own input stands in a table of type custom_code"
+_INPUT_HINT = "--input is for the command line; a program's own input goes in a table of type custom_code"
 _HINT_OF = {"model": _ENDPOINT_HINT, "files": _PLACE_HINT, "data": _INPUT_HINT}
 _RUN = settings_of("run")
 _HINTS = {s.name: _HINT_OF[s.group] for s in RUN_SETTINGS if s not in settings_of("run", "benchmark")}

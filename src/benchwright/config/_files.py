@@ -195,7 +195,7 @@ def _json(path: Path, text: str) -> object:
         table: dict[str, Any] = {}
         for key, value in entries:
             if key in table:
-                raise ConfigError(f"{path}: the key {key!r} stands twice in one object; keep one of them")
+                raise ConfigError(f"{path}: the key {key!r} appears twice in one object; keep one of them")
             table[key] = value
         return table
 
@@ -219,7 +219,7 @@ def _yaml(path: Path, text: str) -> object:
             if not isinstance(key, str):
                 raise ConfigError(f"{place}: the key {key!r} is not a text; put it into quotes")
             if key in seen:
-                raise ConfigError(f"{place}: the key {key!r} stands twice; keep one of them")
+                raise ConfigError(f"{place}: the key {key!r} appears twice; keep one of them")
             seen.add(key)
         built: dict[object, object] = yaml.SafeLoader.construct_mapping(loader, node, deep=True)
         return built

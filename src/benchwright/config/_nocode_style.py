@@ -63,9 +63,9 @@ _GRADER = (
 )
 _CHOICE = (
     Setting("type", "text", "multiple_choice"),
-    Setting("choices", "table", "where the choices stand"),
+    Setting("choices", "table", "where the choices are"),
     Setting("choice_labels", "texts", "what choices are called"),
-    Setting("answer", "table", "where the right one stands"),
+    Setting("answer", "table", "where the right one is"),
     Setting("shuffle", "table", "a new order for each row"),
 )
 

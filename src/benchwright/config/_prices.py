@@ -160,7 +160,7 @@ def _read(path: Path) -> list[Price]:
     document, text = _document(path)
     if others := [name for name in document if name != "price"]:
         raise ConfigError(
-            f"{path}: unknown key {others[0]!r}.{suggest(others[0], ['price'])} Prices stand in [[price]] tables"
+            f"{path}: unknown key {others[0]!r}.{suggest(others[0], ['price'])} Prices belong in [[price]] tables"
         )
     tables = document.get("price", [])
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):

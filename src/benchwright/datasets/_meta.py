@@ -83,7 +83,7 @@ def _parsed(path: Path, shown: str, problems: Problems) -> Found:
         table = dict(items)
         for key in table:
             if sum(1 for other, _ in items if other == key) > 1:
-                problems.add(key, "stands there more than once; keep one")
+                problems.add(key, "appears more than once; keep one")
         return table
 
     try:

@@ -131,7 +131,7 @@ async def _compare(
         raise EchoRefusedError(f"the server echoes no log-probabilities. {CURE_OTHER_SERVER}")
     if len(echoed.tokens) <= 2:
         raise EchoRefusedError(
-            f"the server ignores `echo`: asked to echo {prompt!r} it listed {echoed.tokens!r} only. "
+            f"the server ignores `echo`: it was to echo {prompt!r} and listed {echoed.tokens!r} only. "
             f"{CURE_OTHER_SERVER}"
         )
     try:

@@ -68,12 +68,12 @@ def judge_contrast(echoes: Sequence[EchoedPrompt]) -> tuple[str, ...]:
             raise EchoRefusedError(f"{_WRONG}: all of them are {values.pop():g}. {CURE_OTHER_SERVER}")
         raise EchoRefusedError(
             f"{_WRONG}: changing a token does not change its own number. Either they are shifted by one (a token's "
-            f"number stands at the token after it) or they mean nothing. {CURE_SHIFT}. {CURE_OTHER_SERVER}"
+            f"number is at the token after it) or they mean nothing. {CURE_SHIFT}. {CURE_OTHER_SERVER}"
         )
     elsewhere = list(_after_other_stems(echoes))
     if elsewhere and max(elsewhere) <= SAME:
         raise EchoRefusedError(
-            f"{_WRONG}: a token's number is the same whatever text stands before it. {CURE_OTHER_SERVER}"
+            f"{_WRONG}: a token's number is the same whatever text comes before it. {CURE_OTHER_SERVER}"
         )
     if moved > NOTED:
         return (f"the server's log-probabilities vary by up to {moved:.2f} nat from request to request",)
@@ -160,7 +160,7 @@ def judge_echo(pairs: Sequence[TokenPair]) -> None:
 
 def shifted(side: str) -> str:
     """What to say of an echo whose numbers stand one token too far left or right."""
-    return f"They are shifted by one: a token's number stands at the token {side} it. {CURE_SHIFT}."
+    return f"They are shifted by one: a token's number is at the token {side} it. {CURE_SHIFT}."
 
 
 def _disagreement(pairs: Sequence[TokenPair]) -> str:

@@ -127,7 +127,7 @@ class Inflater:
     def __init__(self, encoding: str, limit: int) -> None:
         if encoding not in ("gzip", "x-gzip", "deflate"):
             raise TransportFailure(
-                "bad_reply", f"the reply is encoded as {encoding!r} although plain bytes were asked for"
+                "bad_reply", f"the reply is encoded as {encoding!r} although plain bytes were requested"
             )
         self._encoding = encoding
         self._decoder = zlib.decompressobj(47)  # gzip or zlib, by its header

@@ -252,7 +252,7 @@ class Connection(asyncio.Protocol):
 
     def _interim(self, head: Head, rest: bytes, now: float) -> None:
         if head.status == 101:
-            raise TransportFailure("bad_reply", "the server switched protocols, which nobody asked for")
+            raise TransportFailure("bad_reply", "the server switched protocols without a request to")
         self._buffer = b""
         if rest:
             self._read_head(rest, now)

@@ -18,7 +18,7 @@ Bound: TypeAlias = Literal["lower", "value", "upper"]
 """What must meet the limit: an end of the interval, or the value itself."""
 USAGE_FIGURES = ("prompt_tokens", "completion_tokens", "total_tokens", "cost", "cost_per_right_answer")
 
-_METRIC = Setting("metric", "text", "a metric, or a pattern such as acc_* that stands for several")
+_METRIC = Setting("metric", "text", "a metric, or a pattern such as acc_* that matches several")
 _LIMITS = (
     Setting("min", "number", "the least that is allowed", otherwise="any"),
     Setting("max", "number", "the most that is allowed", otherwise="any"),

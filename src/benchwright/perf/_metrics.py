@@ -194,7 +194,7 @@ PER_REQUEST: tuple[Metric, ...] = (
         name="itl_per_token", same_as="tpot", title="inter-token latency, per token", unit="ms", better="lower", one_token=True,
         needs="needs streamed replies and token counts", values=_ratio(_DECODE, _less_one(_of("output_tokens"))),
         definition="(last content event − first content event) / (output tokens − 1), one value per request. The same as tpot, under "
-        "the name that stands next to itl: gaps as they would be if every event carried one token.",
+        "the name that belongs next to itl: gaps as they would be if every event carried one token.",
     ),
     Metric(
         name="e2e", title="end-to-end latency", unit="ms", better="lower", limit=True, headline=True, needs="needs replies",

@@ -204,7 +204,7 @@ def _verdict(
         if abs(furthest - 1) > BEYOND_CHANCE * _chance(amounts):
             reasons.append(told)
         else:
-            doubts.append(f"{told}, which so few requests can do by chance")
+            doubts.append(f"{told}, which may be chance with so few requests")
     if certain and abs(drift) > ALLOWED:
         reasons.append(
             f"{metric.name} {'rose' if drift > 0 else 'fell'} by {100 * abs(drift):.0f} % over the window"

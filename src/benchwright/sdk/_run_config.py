@@ -189,7 +189,7 @@ def _check_extra(spec: BenchmarkSpec, extra: Mapping[str, Any]) -> None:
             declared = ", ".join(spec.config) or "none"
             raise ConfigError(
                 f"config.params.extra.{name} is not known.{suggest(name, known)} {spec.name} declares: "
-                f"{declared}. Settings of runs stand there too: {', '.join(EXTRA_NAMES[:3])}, …"
+                f"{declared}. Settings of runs belong there too: {', '.join(EXTRA_NAMES[:3])}, …"
             )
 
 

@@ -161,7 +161,7 @@ def _run_table(path: Path, document: Mapping[str, object]) -> tuple[JsonObject, 
     for key in ("work_dir", "summarizer"):
         if document.get(key) is not None:
             if key in values:
-                raise ConfigError(f"{path}: {key} stands at the top and under run; keep one of them")
+                raise ConfigError(f"{path}: {key} is at the top and under run; keep one of them")
             values[key] = document[key]
     checked, _ = take_settings(f"{path}: run", values, _RUN, ())
     settings = {name: value for name, value in checked.items() if name in _SUITE_NAMES}

@@ -91,7 +91,7 @@ def _dict(node: ast.Dict) -> dict[Any, Any]:
 def _unary(node: ast.UnaryOp) -> Any:
     value = node.operand.value if isinstance(node.operand, ast.Constant) else None
     if not isinstance(value, int | float | complex):
-        raise CallDecodeError("a sign stands before a number only", "not_a_literal")
+        raise CallDecodeError("a sign is allowed only before a number", "not_a_literal")
     if isinstance(node.op, ast.USub):
         return -value
     if isinstance(node.op, ast.UAdd):

@@ -34,7 +34,7 @@ def test_another_revision_is_not_taken_instead(
     monkeypatch.setenv(variable, "1")
     requests = len(hub.seen)
     with pytest.raises(
-        DatasetError, match=f"{variable} is set.*what main stands for is not in the cache"
+        DatasetError, match=f"{variable} is set.*the commit of main is not in the cache"
     ) as caught:
         load_dataset("hf://a/data")
     assert repo.refs["v1.0"] in str(caught.value), "the commits that are there are named"
@@ -148,7 +148,7 @@ def test_the_hub_librarys_own_cache_serves_exactly_its_commit(
     assert [row for batch in reader.batches() for row in batch.rows] == NEW
     assert any("main is taken to be commit" in note for note in reader.notes())
     assert any("only the 3 files in" in note for note in reader.notes())
-    with pytest.raises(DatasetError, match=f"what next stands for is not in the cache.*{first}"):
+    with pytest.raises(DatasetError, match=f"the commit of next is not in the cache.*{first}"):
         load_dataset("hf://a/data?revision=next")
     assert len(hub.seen) == requests
     # Online, what is there already is not fetched again; what was damaged there is.

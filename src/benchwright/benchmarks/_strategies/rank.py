@@ -193,7 +193,7 @@ def _glued_choices(scan: RowScan, source: str) -> Iterator[str]:
         glued = next((choice for choice in scanned.choices if _runs_together(text, choice)), None)
         if glued is not None:
             yield (
-                f"choices are appended as they stand, and {source}:{scanned.line} ends in "
+                f"choices are appended as written, and {source}:{scanned.line} ends in "
                 f'"…{text[-12:]}{glued[:20]}"; begin each choice with a space: " {glued[:20]}"'
             )
             return

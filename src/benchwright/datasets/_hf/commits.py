@@ -301,7 +301,7 @@ def _absent(
     present = shown if here else "The cache has no commit of it"
     if why is not None:
         return HubError(f"{why}. {present}", why.kind) if here else why
-    what = f"commit {commit}" if commit else f"what {ref.revision or 'main'} stands for"
+    what = f"commit {commit}" if commit else f"the commit of {ref.revision or 'main'}"
     return DatasetError(
         f"{ref.uri}: {hub.settings.offline} is set, and {what} is not in the cache. {present}. "
         f"Unset {hub.settings.offline} to fetch it"

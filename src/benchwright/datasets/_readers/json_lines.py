@@ -89,7 +89,7 @@ def _explain(reason: str, text: bytes, line: int) -> str:
             reason + ". This looks like one JSON array: name the file .json to have its elements read as rows"
         )
     if line == 1 and text.strip() == b"{":
-        return reason + ". Each object must stand on one line: jq -c . IN > OUT.jsonl"
+        return reason + ". Each object must be on one line: jq -c . IN > OUT.jsonl"
     return reason
 
 

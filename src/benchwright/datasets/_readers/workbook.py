@@ -43,7 +43,7 @@ def read_workbook(file: StoredFile) -> Chunks:
             continue
         if rest := [value for value in values[len(header) :] if value != ""]:
             chunk.add_bad(
-                number, f"{rest[0]!r} stands in a column without a name (sheet {name!r}); name the column"
+                number, f"{rest[0]!r} is in a column without a name (sheet {name!r}); name the column"
             )
             continue
         filled = [*values, *[""] * (len(header) - len(values))]

@@ -353,7 +353,7 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         "bracketed",
         "pattern",
         "lone letter",
-        "only one capital letter stands in brackets",
+        "only one capital letter is in brackets",
         ("The second sum (B).",),
         rf"{NOT_INSIDE}(?=[(\[](?-i:[A-Z])[)\]])",
         ("(", "["),
