@@ -99,7 +99,7 @@ _IDS = {"id", "idx", "uid", "uuid", "guid", "qid"}
 
 
 def ignorable_ids(main: Template, rows: Iterable[Row], target: Callable[[Row], object]) -> tuple[str, ...]:
-    """Fields of the prompt that only number the rows, so that one question may stand in two files under two ids.
+    """Fields of the prompt that only number the rows, so that one question may be in two files under two ids.
 
     None where the ids make the question ("What does error {error_id} mean?"), which `rows`, some of the data, show. Without
     their ids, rows with different answers would then ask the same, or all of them would.

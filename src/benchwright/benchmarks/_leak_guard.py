@@ -18,7 +18,7 @@ from benchwright.benchmarks._template import Template
 from benchwright.core import BenchwrightError, Row
 
 DISTINCTIVE_CHARS = 12
-"""Fewer characters than this, in all fields together, may stand in an example by chance."""
+"""Fewer characters than this, in all fields together, may be in an example by chance."""
 
 TRIVIAL_CHARS = 2
 """A question of no more characters, or a mere number, is another row's too unless the answer is the same."""

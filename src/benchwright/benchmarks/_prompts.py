@@ -27,7 +27,7 @@ class Prompt(Struct, frozen=True):
     system: str | None = None
     """Rendered system text; None where there is none or it comes out empty."""
     examples: int = 0
-    """How many few-shot examples stand before the prompt."""
+    """How many few-shot examples come before the prompt."""
 
     @property
     def flat(self) -> str:

@@ -110,7 +110,7 @@ def completions_requests(generation: Generation) -> Callable[[Prompt, int], Mode
 def conversation_request(
     conversation: Sequence[JsonObject], generation: Generation, *, repeat: int = 0
 ) -> ModelRequest:
-    """A request to the chat route with the messages exactly as they stand."""
+    """A request to the chat route with the messages exactly as they are."""
     return _chat([dict(message) for message in conversation], generation, repeat)
 
 

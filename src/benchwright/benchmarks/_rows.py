@@ -174,7 +174,7 @@ class AskableRows(Struct, frozen=True, kw_only=True):
         return replace_struct(self, settings=settings, strategy=strategy)
 
     def problems(self) -> Iterator[BenchwrightError]:
-        """What makes a run senseless though every row can be used."""
+        """What makes a run pointless though every row can be used."""
         if problem := target_error(self.spec, self.scan):
             yield DatasetError(problem)
         if self.settings.fewshot_strict and (problem := strict_problem(self.fewshot, self.scan)):
@@ -259,7 +259,7 @@ def open_rows(
             on_unreadable=unreadable.append,
             # Copies that a sampling plan requests are not news.
             watch_repetition=watch_repetition and reader.origins() is None,
-            watch_ids=reader.origins() is None,  # else a plan asks rows more than once
+            watch_ids=reader.origins() is None,  # else a plan sends rows more than once
         )
     if not scan.bad_total:  # every row was found good: no need to look again when it is sent
         spec = replace(spec, check_row=None)

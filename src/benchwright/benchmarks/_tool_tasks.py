@@ -105,7 +105,7 @@ def function_document(item: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def is_tool(item: Mapping[str, Any]) -> bool:
-    """Whether a function is written as OpenAI's chat route takes it, and so sent as it stands."""
+    """Whether a function is written as OpenAI's chat route takes it, and so sent as it is."""
     return function_document(item) is not item
 
 

@@ -112,7 +112,7 @@ class LoadOptions:
 
     @classmethod
     def from_keywords(cls, keywords: Mapping[str, Any], caller: str = "perf") -> LoadOptions:
-        """From Python keywords or a table; an unknown one is refused with near names. Numbers may stand for texts."""
+        """From Python keywords or a table; an unknown one is refused with near names. Numbers may be for texts."""
         for name in keywords:
             if name not in LOAD_BY_NAME:
                 raise UsageError(f"{caller}() has no option {name!r}.{suggest(name, LOAD_BY_NAME)}")

@@ -87,7 +87,7 @@ class ChoiceStyle:
     index_base: int = 0
     """What the first choice is counted as, where the answer is a number."""
     seed_column: str | None = None
-    """Column that decides a row's order of choices; None: as they stand."""
+    """Column that decides a row's order of choices; None: as they are."""
     algorithm: str = "sha256"
     """Hash that the order comes from."""
 

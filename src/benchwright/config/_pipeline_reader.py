@@ -105,7 +105,7 @@ class _Reader:
         self.notes: list[str] = []
 
     def read_table(self, table: Mapping[Any, object]) -> None:
-        """Short flags, or a list with what may stand next to it."""
+        """Short flags, or a list with what may be next to it."""
         given = {str(key).replace("-", "_"): value for key, value in table.items()}
         given = {key: value for key, value in given.items() if value is not None or key == "html_report_size"}
         for name, why in _UNSUPPORTED.items():

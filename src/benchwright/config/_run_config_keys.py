@@ -108,7 +108,7 @@ _OTHER_NAMES: Mapping[Path, Path] = {
     },
 }
 EXTRA_NAMES = sorted({path[-1] for path in (*RUN_CONFIG_KEYS, *_OTHER_NAMES) if path[:-1] == EXTRA})
-"""What may stand directly below `extra`, whatever is evaluated."""
+"""What may be directly below `extra`, whatever is evaluated."""
 _TABLES = {
     ADAPTER,
     METADATA,

@@ -408,7 +408,7 @@ def settings_deciding(*classes: Decides) -> tuple[str, ...]:
 
 
 def settings_of(*tables: Table) -> tuple[Setting, ...]:
-    """The settings that may stand in one of these tables of a file."""
+    """The settings that may be in one of these tables of a file."""
     return tuple(setting for setting in RUN_SETTINGS if not set(setting.tables).isdisjoint(tables))
 
 

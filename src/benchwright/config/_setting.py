@@ -47,7 +47,7 @@ HARMLESS: tuple[Decides, ...] = ("budget", "effort", "place")
 """Classes of settings that change no result."""
 
 Table: TypeAlias = Literal["run", "benchmark", "suite", "dataset", "model", "demo", "perf"]
-"""Tables of files in which a setting may stand: `[run]`, `[benchmarks.NAME]`, a suite's `run`, an entry of its
+"""Tables of files in which a setting may be: `[run]`, `[benchmarks.NAME]`, a suite's `run`, an entry of its
 `datasets`, `[models.NAME]`, that of a demo model, and `[perf]`."""
 
 RUN_TABLES: tuple[Table, ...] = ("run", "benchmark", "suite", "dataset")
@@ -112,7 +112,7 @@ class Setting(Struct, frozen=True):
     metavar: str = ""
     """What stands for its value in help texts; empty: N or X."""
     tables: tuple[Table, ...] = RUN_TABLES
-    """Tables of files it may stand in."""
+    """Tables of files it may be in."""
     body: bool = False
     """Whether it is sent in every request body, under its name."""
     commas: bool = False

@@ -170,7 +170,7 @@ def _headers(value: Mapping[str, str] | str | Sequence[str]) -> dict[str, str]:
 
 
 def _names(value: str | Sequence[str]) -> tuple[str, ...]:
-    """A list of names; several may stand in one text, between commas."""
+    """A list of names; several may be in one text, between commas."""
     texts = [value] if isinstance(value, str) else list(value)
     if len(texts) == 1 and isinstance(texts[0], str):
         texts = [text.strip() for text in texts[0].split(",")]

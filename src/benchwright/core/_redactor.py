@@ -45,7 +45,7 @@ class Redactor:
     def _learn(self, secret: str) -> None:
         plain = _squeezed(secret.encode())
         ends = _ends(secret)
-        if len(plain) < SHORTEST_SECRET:  # little but punctuation: found as it stands
+        if len(plain) < SHORTEST_SECRET:  # little but punctuation: found as it is
             self._exact.update(dict.fromkeys(_quoted(secret)))
         else:
             last = len(plain) - SHORTEST_SECRET

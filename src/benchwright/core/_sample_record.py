@@ -34,7 +34,7 @@ def load_each(texts: Sequence[bytes]) -> list[Any]:
 
 
 class RecordColumns:
-    """The fields of many records, each with a value per record. A record each would take several times as long, and a
+    """The fields of many records, each with a value per record. One record each would take several times as long, and a
     run may have a million."""
 
     __slots__ = ("_held", "_keys", "_records")
@@ -258,7 +258,7 @@ def decode_score(text: bytes) -> SampleRecord:
 
 
 def score_fields(text: bytes) -> dict[str, Any]:
-    """The fields that the text of a score holds, by name, and as they stand there."""
+    """The fields that the text of a score holds, by name, and as they are there."""
     stored: dict[str, Any] = orjson.loads(text)
     return {_NAMES[key]: value for key, value in stored.items() if key in _NAMES}
 

@@ -2,7 +2,7 @@
 
 Knows nothing of prompts, models or scores. `open_dataset` gives a reader that streams in bounded memory and
 can be read again and again; `load_dataset` gives a plain list. Whatever is wrong with a row is reported with
-file and line, never repaired in silence.
+file and line, never repaired silently.
 """
 
 from benchwright.core import lazy_front

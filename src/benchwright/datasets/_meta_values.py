@@ -10,7 +10,7 @@ from typing import TypeAlias
 from benchwright.core import DatasetError, suggest
 
 Found: TypeAlias = "Mapping[str, Found] | list[Found] | str | int | float | Decimal | bool | None"
-"""A value of the file. Numbers with a fraction are decimal, with the digits as they stand there."""
+"""A value of the file. Numbers with a fraction are decimal, with the digits as they are there."""
 
 LARGEST = 2**31 - 1
 """No server counts tokens, and no run requests, beyond this."""

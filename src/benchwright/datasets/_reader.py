@@ -14,7 +14,7 @@ from benchwright.datasets._values import Batch, Chunk, Chunks, Filter, FilterCol
 OnBad = Callable[[BadRow], None]
 
 RowShape = Callable[[Row], Row]
-"""What makes a row of one as it stands in the data: a new row, or the same one."""
+"""What makes a row of one as it is in the data: a new row, or the same one."""
 
 
 class DatasetReader:

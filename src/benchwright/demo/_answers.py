@@ -19,7 +19,7 @@ _REASONED = re.compile(
 _MAYBE = re.compile(r"(?i)\bmaybe\b")
 _MASK = 0xFFFFFFFF
 _MAX_READ_CHARS = 20_000
-"""Of a longer prompt only the end is read: the last question stands there."""
+"""Of a longer prompt only the end is read: the last question is there."""
 
 
 class Answer(NamedTuple):
@@ -55,7 +55,7 @@ class Answerer:
         while the share of right answers stays the skill.
         """
         question = last_question(prompt[-_MAX_READ_CHARS:])
-        if is_judge_prompt(prompt):  # all of it is the question: what is judged stands in its middle
+        if is_judge_prompt(prompt):  # all of it is the question: what is judged is in its middle
             question = question._replace(block=prompt)
         if self._by_chance:
             bits = self._chance.bits(f"{variation}\n{prompt}")
@@ -176,7 +176,7 @@ def _number(worked: Worked) -> Solved:
 
 
 def _preface(question: Question) -> str:
-    """What stands above the first example or question: the instruction of a few-shot prompt."""
+    """What is above the first example or question: the instruction of a few-shot prompt."""
     full = question.full
     if len(full) == len(question.block):
         return ""

@@ -140,7 +140,7 @@ def _without_route(path: str, format: WireFormat) -> tuple[str, bool]:
 
 def _shown(text: str) -> str:
     """A URL for messages: without what may be a password or a key."""
-    if "://" not in text:  # forgotten, perhaps, and a password may stand there all the same
+    if "://" not in text:  # forgotten, perhaps, and a password may be there all the same
         return public_url(f"http://{text}").removeprefix("http://").partition("?")[0]
     return re.split(r"[?#]", public_url(text), maxsplit=1)[0]
 

@@ -55,7 +55,7 @@ class CostMeter:
         return True
 
     def settle(self, bound: float, cost: float) -> None:
-        """A request has come back, for which so much was reserved."""
+        """A request has come back, for which this much was reserved."""
         self._in_flight -= 1
         self._reserved = self._reserved - bound if self._in_flight else 0.0
         self.spent += cost
@@ -160,7 +160,7 @@ def cost_bound(price: Price, request: ModelRequest) -> float:
 
 
 def prompt_bound(request: ModelRequest) -> int:
-    """The most prompt tokens that a request can have. Files stand in its record by their hashes."""
+    """The most prompt tokens that a request can have. Its record names files by their hashes."""
     if request.record is None:
         return len(request.payload)
     return len(request.record) + _MEDIA_TOKENS * request.record.count(b"sha256")

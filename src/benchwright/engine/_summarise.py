@@ -48,7 +48,7 @@ def summarise(
 ) -> RunSummary:
     """The summary of what is recorded now.
 
-    `origins` has the row of the data of each sample, where a plan asks rows more than once: the copies are
+    `origins` has the row of the data of each sample, where a plan sends rows more than once: the copies are
     then one cluster of the interval, as repeats are. `pass_k` is the k of `pass@k`; None: the repeats.
     `manifest` is the run's own, which says whether the benchmark was changed on the way.
     """

@@ -163,7 +163,7 @@ def policy_of(document: Mapping[str, object], source: str, text: str = "") -> Po
         for kind in KEYS
         for number, table in enumerate(_tables(document.get(kind, []), kind, source))
     ]
-    found.sort(key=lambda each: int(each[0][1:] or 0))  # as they stand in the file
+    found.sort(key=lambda each: int(each[0][1:] or 0))  # as they are in the file
     rules = tuple(_rule(kind, table, f"{source}{line}: [[{kind}]]") for line, kind, table in found)
     if not rules:
         raise ConfigError(

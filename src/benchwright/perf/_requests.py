@@ -28,7 +28,7 @@ _COLUMNS = {
     "prompt_hash": "string", "scores": "string", "delayed_s": "float64", "attempts": "int32",
     "reply": "string", "score_outcome": "string", "score_error": "string",
 }  # fmt: skip
-"""Types of the fields of `RequestRecord`; a field without a type here is not lost in silence but refused by a test."""
+"""Types of the fields of `RequestRecord`; a field without a type here is not lost silently but refused by a test."""
 
 TIMES = (
     "planned",

@@ -37,7 +37,7 @@ class BodyStep:
 
 
 def system_message(step: SystemMessage) -> BodyStep:
-    """Puts a system message first. Several that a chat has become one; a text to be completed gets it as its first lines."""
+    """Puts a system message first. Several that a chat has become one; a text prompt gets it as its first lines."""
     text, strategy = step.value("system_message"), step.value("strategy")
 
     def change(body: JsonObject) -> JsonObject:
@@ -81,7 +81,7 @@ def _content(message: Any) -> str:
 
 
 def payload_change(step: PayloadModifier) -> BodyStep | None:
-    """Takes fields out wherever they stand, then adds some, then renames some; None where it changes only headers."""
+    """Takes fields out wherever they are, then adds some, then renames some; None where it changes only headers."""
     removed = frozenset(step.params_to_remove or ())
     added: Mapping[str, JsonValue] = step.params_to_add or {}
     renamed: Mapping[str, str] = step.params_to_rename or {}

@@ -121,7 +121,7 @@ def multiple_choice_acc(sample: ScorerInput) -> Scores:
     metadata, else 0.0.
 
     The target may be an index, a letter or a candidate's text, tried in this order: a lone letter is an
-    offset from A, digits are an index, then the text as it stands, then ignoring case. So `"2"` among
+    offset from A, digits are an index, then the text as it is, then ignoring case. So `"2"` among
     the candidates `1 2 3` means the third; `multiple_choice_acc_verbatim` reads it as the second.
     """
     row = sample.metadata or {}

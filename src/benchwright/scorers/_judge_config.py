@@ -35,7 +35,7 @@ class UnreadableVerdictError(JudgeFailedError):
 
 @dataclass(frozen=True, slots=True)
 class JudgeConfig:
-    """Settings of one judge, as they stand under `judge=` on `@benchmark`."""
+    """Settings of one judge, as they are under `judge=` on `@benchmark`."""
 
     url: str
     """Base URL of an OpenAI-compatible server, with or without `/chat/completions`."""

@@ -20,7 +20,7 @@ def gsm8k_answer(sample: ScorerInput) -> Scores:
     """`correct`, `parsed`: the number the response gives, compared as text with the target's.
 
     The first `#### <number>` counts, else the first `\\boxed{<number>}`, else the last number anywhere.
-    Commas are dropped wherever they stand and zeros at the end of a fraction go; nothing else is
+    Commas are dropped wherever they are and zeros at the end of a fraction go; nothing else is
     normalised: `007` is not `7`. `gsm8k_answer_strict` compares values and reads more carefully.
 
     >>> gsm8k_answer(ScorerInput("So 3 * 400 = 1,200.00 in all", "#### 1200", {}))

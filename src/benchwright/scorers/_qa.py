@@ -120,7 +120,7 @@ def qa_answers(
     """A scorer of free answers: the target is one accepted answer, or a list of them of which the best counts.
 
     It always gives `normalised_exact` (the headline: equal after NFKC, with blanks trimmed and collapsed; case
-    counts), `exact` (equal as they stand), `contains` (as the scorer of that name: anywhere in the response, ignoring
+    counts), `exact` (equal as they are), `contains` (as the scorer of that name: anywhere in the response, ignoring
     case), `contains_word` (as whole words or a whole number: 5 is not in 15), `numeric` (the number the response states, or its last one, equals the answer's; only for
     answers that hold a number) and `f1` (of `f1_token`). All but `exact` see normalised texts, so that an answer that
     is `normalised_exact` is right by every one of them. `numeric` comes with `matched`, the number that was

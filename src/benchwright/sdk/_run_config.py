@@ -194,7 +194,7 @@ def _check_extra(spec: BenchmarkSpec, extra: Mapping[str, Any]) -> None:
 
 
 def _check_baked_in(spec: BenchmarkSpec, written: Mapping[tuple[str, ...], Any]) -> None:
-    """What a file repeats of the benchmark may stand there, as long as it is the same."""
+    """What a file repeats of the benchmark may be there, as long as it is the same."""
     tables: dict[str, Any] = {}
     for path, value in written.items():
         head = next(path[:length] for length in range(len(path), 0, -1) if path[:length] in BAKED_IN)

@@ -92,7 +92,7 @@ Z_95 = 1.959963984540054
 """97.5 % quantile of the normal distribution."""
 
 FEWEST = 20
-"""Rows from which on an interval is relied on. Fewer show too little of their spread: views then say "too few"."""
+"""Rows from which an interval is reliable. Fewer show too little of their spread: views then say "too few"."""
 
 UNSEEN = 0.15
 """How much of a row is added at the end of the range before each end of an interval is computed. Values that hardly

@@ -24,7 +24,7 @@ class Spread(Struct, frozen=True):
     step: float = 0.0
     """The sum of all rows moves in such steps at a test: it takes one more to be beyond chance."""
     null_slope: float = 0.0
-    """What an effect adds to the variance that the test reckons with."""
+    """What an effect adds to the variance that the test assumes."""
     true_slope: float = 0.0
     """What an effect adds to the true variance."""
     curve: float = 0.0
@@ -64,7 +64,7 @@ def smallest_effect(spread: Spread, *, alpha: float, power: float, allowed: floa
 def rows_needed(
     spread: Spread, effect: float, *, alpha: float, power: float, allowed: float = 0.0
 ) -> int | None:
-    """Rows from which on an effect is found with this power; None: more than a thousand million, or never."""
+    """Rows from which an effect is found with this power; None: more than a billion, or never."""
 
     def enough(n: int) -> bool:
         more = replace(spread, n=n)

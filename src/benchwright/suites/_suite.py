@@ -153,7 +153,7 @@ def suite_of(path: Path, document: Mapping[str, object], *, cwd: Path, notes: tu
 
 
 def _run_table(path: Path, document: Mapping[str, object]) -> tuple[JsonObject, JsonObject]:
-    """Settings of the runs, and of the suite; `work_dir` and `summarizer` may stand at the top, too."""
+    """Settings of the runs, and of the suite; `work_dir` and `summarizer` may be at the top, too."""
     table = document.get("run", {})
     if not isinstance(table, Mapping):
         raise ConfigError(f"{path}: run is {table!r}; expected a table, as in {{limit = 20}}")

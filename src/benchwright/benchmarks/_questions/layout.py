@@ -57,7 +57,7 @@ class Layout(Struct, frozen=True, kw_only=True):
 
 
 def find_layout(reader: DatasetReader, options: QuestionOptions, columns: Columns) -> Layout:
-    """The layout of a file, from its first rows. `reader` gives the rows as they stand in the data.
+    """The layout of a file, from its first rows. `reader` gives the rows as they are in the data.
 
     Raises UsageError for options that contradict the rows, and for a column of images that cannot be sent.
     """

@@ -25,7 +25,7 @@ InferMethod: TypeAlias = Literal["gen", "logprob", "logprob_text"]
 """A reply is generated; or letters, or texts of options, are ranked by their log-probability."""
 
 MediaForm: TypeAlias = Literal["base64", "path", "url"]
-"""How files reach the server: inside the request, as file:// paths, or as they stand (http:// addresses)."""
+"""How files reach the server: inside the request, as file:// paths, or as they are (http:// addresses)."""
 
 AudioStyle: TypeAlias = Literal["audio_url", "input_audio"]
 """Which content part carries audio: vLLM's `audio_url` or OpenAI's `input_audio`."""

@@ -191,7 +191,7 @@ class OptionSource(Struct, frozen=True, kw_only=True):
     """Where options stand."""
 
     read: OptionsOf
-    """The options of a row as it stands in the data."""
+    """The options of a row as it is in the data."""
     mapping: Mapping[str, str] = field(default_factory=dict)
     """Columns that only need another name."""
     column: str | None = None

@@ -181,7 +181,7 @@ class ToolDialogue:
         return tools
 
     def _documents(self, turn: ToolTurn) -> list[JsonObject]:
-        """The functions as prompting mode describes them: tools as they stand, documents with a hint at their language."""
+        """The functions as prompting mode describes them: tools as they are, documents with a hint at their language."""
         from benchwright.toolcalls import hinted
 
         found: list[JsonObject] = []

@@ -246,7 +246,7 @@ def one_format(paths: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def _kind(path: str) -> DataFormat:
-    """The format of a file; formats that may stand side by side count as one."""
+    """The format of a file; formats that may be side by side count as one."""
     found = hub_format(path)
     if found is None:
         return DATA_FORMATS[-1]

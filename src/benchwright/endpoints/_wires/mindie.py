@@ -32,7 +32,7 @@ class MindieWire(TranslatingWire):
         return {"chat": RouteUrls(url, url), "completions": RouteUrls(url, url)}
 
     def payload(self, request: ModelRequest) -> bytes:
-        """`details` is asked for: without it nobody says why the answer ended."""
+        """The request asks for `details`: without them nothing says why the answer ended."""
         body: JsonObject = {
             "inputs": prompt_of(request),
             "stream": bool(request.body.get("stream")),

@@ -38,7 +38,7 @@ DONE = b"[DONE]"
 """The data of the last event."""
 
 _ASIDE = frozenset(("reasoning_content", "reasoning", "refusal"))
-_MOST_SHAPES = 4  # that are learned in vain: servers whose events all differ are read one by one
+_MOST_SHAPES = 4  # that are learned to no use: servers whose events all differ are read one by one
 
 
 class OpenAiWire:

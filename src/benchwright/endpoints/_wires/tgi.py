@@ -34,7 +34,7 @@ class TgiWire(TranslatingWire):
         return {"chat": urls, "completions": urls}
 
     def payload(self, request: ModelRequest) -> bytes:
-        """`details` is asked for: without it nobody says why the answer ended."""
+        """The request asks for `details`: without them nothing says why the answer ended."""
         body: JsonObject = {
             "inputs": prompt_of(request),
             "parameters": {"details": True, **parameters_of(request)},
@@ -48,7 +48,7 @@ class TgiWire(TranslatingWire):
     def translate(
         self, data: JsonValue, request: ModelRequest, headers: Headers | None
     ) -> JsonValue | BadReply:
-        """The text and its details; token counts stand in the headers."""
+        """The text and its details; token counts are in the headers."""
         if isinstance(data, list) and len(data) == 1:
             data = data[0]
         if not isinstance(data, dict) or "generated_text" not in data:

@@ -118,7 +118,7 @@ class Chart(Struct, frozen=True, kw_only=True):
 
     @property
     def hover(self) -> str:
-        """What the script needs, as JSON that may stand in an attribute of HTML."""
+        """What the script needs, as JSON that may be in an attribute of HTML."""
         drawing = _Drawing(self)
         place = drawing.px if self.along == "x" else drawing.py
         points = [[round(place(tip.at), 1), tip.text] for tip in self.tips]

@@ -52,7 +52,7 @@ class Calibration:
     specificity: float | None
     """Share of what humans call wrong that the judge calls wrong."""
     judge_score: float
-    """The mean of the judge's scores over all judged rows, as it stands."""
+    """The mean of the judge's scores over all judged rows, as it is."""
     corrected: tuple[Corrected, ...]
     """The same as humans would have scored, the better way first: prediction-powered where labels are part of the judged
     rows, else by sensitivity and specificity."""

@@ -38,7 +38,7 @@ class SideRun(Struct, frozen=True):
     dataset: str
     """The dataset's name in tables."""
     run: RunRecord
-    """The run, as it stands now."""
+    """The run, as it is now."""
     problem: str = ""
     """Why it has no numbers, if it has none."""
 

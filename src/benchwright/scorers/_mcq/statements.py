@@ -23,7 +23,7 @@ from benchwright.scorers._mcq.view import View
 
 _CALCULATED = r"\s?[+×÷*/^=–-]\s?[\d(\\]"  # "the answer is 2258 + 5 = …" names nothing yet
 _REACH = 48
-# Words before a cue that make it a denial, a condition or a question, with words that may stand between.
+# Words before a cue that make it a denial, a condition or a question, with words that may be between.
 _NOT_SAID = (
     r"(?:(?<![^\W_])(?:not|never|cannot|neither|nor|hardly|if|whether|suppose|supposing|assume|assuming|unless|why|imagine)"
     r"|n't|如果|假设|假如|假定|若|并非|不是|不能|不)\s?"
@@ -55,10 +55,10 @@ _BY_OTHERS = (
     r"|someone|mistakenly|wrongly|incorrectly)\s(?:(?:is|are|was|be|been|to|who|may|might|could|would|will|often|tend|also|just"
     r"|simply|mistakenly|wrongly|incorrectly)\s){0,5}$"
 )
-# A letter at the head of a clause, with what may stand between it and its verdict.
+# A letter at the head of a clause, with what may be between it and its verdict.
 _HEAD = rf"{NOT_INSIDE}[(\[]?(?P<letter>[A-Za-z]){NOT_PART}"
 _AFTER_HEAD = r"[)\]]?[.:]?\s?[(\[–—-]?\s?"
-# Words that may stand before it; "Vitamin B is best" says nothing about option B.
+# Words that may be before it; "Vitamin B is best" says nothing about option B.
 _HEAD_AFTER = (
     r"(?:^|[.,;:!?\n()\[\]–—>]|[\u2e80-\u9fff\uac00-\ud7af]|(?<![^\W_])(?:options?|choices?|answers?|letter|alternative|statement|that|with|leaves|leaving"
     r"|think|believe|say|guess|feel|so|but|and|or|thus|hence|therefore|then|because|since|as|only|clearly|obviously"

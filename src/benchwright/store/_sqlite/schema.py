@@ -128,7 +128,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE events ADD COLUMN data BLOB",  # JSON
         "INSERT OR IGNORE INTO marks VALUES ('workflow_steps', 0)",  # the last step number given out
     ),
-    (  # 3: a sample's only call may stand in the row of its score: half the rows, two thirds of the time.
+    (  # 3: a sample's only call may be in the row of its score: half the rows, two thirds of the time.
         "ALTER TABLE steps ADD COLUMN call_hash BLOB",  # as input_hash; null: the call has a row of its own
         "ALTER TABLE steps ADD COLUMN call_input BLOB",  # as input
         "ALTER TABLE steps ADD COLUMN call_output BLOB",  # as output; `reusable` then speaks of the call
@@ -154,7 +154,7 @@ LAST_RUN = (
     "SELECT max(coalesce((SELECT max(id) FROM runs), 0),"
     " coalesce((SELECT value FROM marks WHERE name = 'removed_run'), 0))"
 )
-"""The highest number given out. That of a removed run counts: it may stand in somebody's notes."""
+"""The highest number given out. That of a removed run counts: it may be in somebody's notes."""
 
 
 def show_as_newest(connection: sqlite3.Connection, version: int) -> None:
