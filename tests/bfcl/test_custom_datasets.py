@@ -87,7 +87,7 @@ def test_a_data_template_maps_other_fields(tmp_path: Path) -> None:
     ("text", "message"),
     [
         (None, "File not found"),
-        ("{", "no JSON"),
+        ("{", "not JSON"),
         ('{"messages": "{{ x"}', "cannot be used"),
         ('{"messages": "{{ ().__class__.__base__.__subclasses__() | tojson }}"}', "cannot be rendered"),
         ('["{{ item.messages | tojson }}"]', "expected an object"),
@@ -99,7 +99,7 @@ def test_a_bad_data_template_is_named(tmp_path: Path, text: str | None, message:
         template.write_text(text)
     with pytest.raises(DatasetError, match=message) as caught:
         read_custom(openai(tmp_path, OPENAI), "openai", categories_of("simple"), template=template)
-    assert ("no JSON" in str(caught.value)) is (message == "no JSON")
+    assert ("not JSON" in str(caught.value)) is (message == "not JSON")
 
 
 def test_rows_written_over_several_lines_are_read_as_rows(tmp_path: Path) -> None:

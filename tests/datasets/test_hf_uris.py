@@ -51,7 +51,7 @@ def test_filters_keep_their_order_and_blank_values() -> None:
         ("hf://o/d/c/s/more", "5 parts; expected at most org/dataset/config/split"),
         ("hf://datasets/o/d", "leave out 'datasets/': hf://o/d"),
         ("hf://o/d@main", r"\?revision=main"),
-        ("hf://o/d e", "no name of an organisation or dataset"),
+        ("hf://o/d e", "not the name of an organisation or dataset"),
         ("hf://o/d?spilt=test", "unknown key 'spilt'.*Did you mean 'split'"),
         ("hf://o/d?Split=test", "unknown key 'Split'"),
         ("hf://o/d?zzz", "unknown key 'zzz'; known are split, config"),

@@ -245,7 +245,7 @@ def test_data_addresses_are_looked_into() -> None:
         (data_url(MP4), "is an MP4, and the row gives image"),
         (MediaItem("image", "data:image/png,AAAA", "path", None), "is not a data address"),
         (MediaItem("image", "data:image/png;base64,", "path", None), "has nothing after the comma"),
-        (MediaItem("image", "data:image/png;base64,A\u00e4!#", "path", None), "no base64"),
+        (MediaItem("image", "data:image/png;base64,A\u00e4!#", "path", None), "not base64"),
     ],
 )
 def test_data_addresses_that_cannot_be_used_say_why(item: MediaItem, said: str) -> None:

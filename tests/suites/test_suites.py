@@ -293,7 +293,7 @@ def test_json_files_are_suites_only_with_a_list_of_datasets(folder: Path) -> Non
     )
     assert load_suite(suite_file(folder, '{"datasets": ["a.jsonl"]}', "s.json"), cwd=folder) is not None
     assert load_suite("a.jsonl", cwd=folder) is None
-    with pytest.raises(ConfigError, match="no suite"):
+    with pytest.raises(ConfigError, match="not a suite"):
         load_suite(suite_file(folder, "", "benchwright.toml"), cwd=folder)
     with pytest.raises(NotFoundError, match=r"there is no file missing\.toml"):
         load_suite("missing.toml", cwd=folder)

@@ -159,7 +159,7 @@ def test_calls_are_carried_out_and_their_results_go_back(tmp_path: Path) -> None
     assert added == "3"
     assert "ZeroDivisionError" in divided
     assert "there is not a tool 'multiply'; there are add, divide" in unknown
-    assert "no JSON" in broken
+    assert "not JSON" in broken
     assert "missing a required argument" in server.bodies[2]["messages"][-1]["content"]
     assert [tool["function"]["name"] for tool in server.bodies[0]["tools"]] == ["add", "divide"]
 
