@@ -332,11 +332,12 @@ def test_a_step_may_answer_by_itself_and_nothing_is_sent(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("where", ["on_request", "on_reply"])
 @pytest.mark.parametrize("observes", [False, True])
+@pytest.mark.parametrize("error", [RuntimeError, SystemExit])
 def test_a_failing_step_fails_the_call_unless_it_only_observes(
-    tmp_path: Path, where: str, observes: bool
+    tmp_path: Path, where: str, observes: bool, error: type[BaseException]
 ) -> None:
     def breaks(*values: object) -> None:
-        raise RuntimeError("out of luck")
+        raise error("out of luck")
 
     step = type("Broken", (), {"name": "broken", "observes": observes, where: staticmethod(breaks)})()
     (reply,), calls = exchanged([step], tmp_path)
@@ -346,7 +347,7 @@ def test_a_failing_step_fails_the_call_unless_it_only_observes(
     assert reply.failure is not None
     assert (reply.failure.kind, reply.text) == ("step", "")
     assert "step broken failed" in reply.failure.message
-    assert "RuntimeError: out of luck" in reply.failure.message
+    assert f"{error.__name__}: out of luck" in reply.failure.message
     assert len(calls) == (where == "on_reply")
 
 

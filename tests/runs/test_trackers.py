@@ -15,6 +15,7 @@ import pytest
 import benchwright
 from benchwright import ScorerInput, ScriptedEndpoint, benchmark, scorer
 from benchwright.core import JsonObject, UsageError
+from benchwright.reports.files import run_files
 from benchwright.reports.trackers import tracking as trackers
 
 SECRETS = {"HIDDEN_KEY": "sk-hidden-0123456789", "SERVICE_KEY": "sk-service-9876543210"}
@@ -42,8 +43,10 @@ class Kept:
 
 
 class Broken(Kept):
+    error: ClassVar[BaseException] = OSError("no room")
+
     def started(self, run: JsonObject) -> None:
-        raise OSError("no room")
+        raise self.error
 
 
 class Hanging(Kept):
@@ -85,12 +88,16 @@ def test_a_run_is_followed_from_start_to_end(kept: list[Any], tmp_path: Path) ->
     assert trackers.tracked_figures(end)["correct"] == 0.5
 
 
-def test_a_tracker_that_fails_is_reported_and_stops_no_other(kept: list[Any], tmp_path: Path) -> None:
+@pytest.mark.parametrize("error", [OSError("no room"), SystemExit("no room")])
+def test_a_tracker_that_fails_is_reported_and_stops_no_other(
+    kept: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
+    monkeypatch.setattr(Broken, "error", error)
     result = benchwright.run(
         right, endpoint=ScriptedEndpoint("B"), workspace=tmp_path, trackers=["broken", "kept"]
     )
     assert result["correct"] == 0.5
-    assert result.report_problems == ("tracker broken failed: OSError: no room",)
+    assert result.report_problems == (f"tracker broken failed: {type(error).__name__}: no room",)
     assert result.exit_code == 1
     assert [event for event, _ in kept if event != "progress"] == ["started", "finished"]
 
@@ -122,6 +129,20 @@ def test_a_load_test_is_followed_and_a_failing_tracker_reported(kept: list[Any],
     assert trackers.tracked_figures(end)["request_throughput_per_s"] > 0
     with pytest.raises(UsageError, match="no tracker named 'wandbb'"):
         benchwright.perf(right, trackers=["wandbb"], **load)
+
+
+def test_a_report_that_ends_the_process_does_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def leave(run: JsonObject, folder: Path) -> None:
+        seen.append(run["run"]["status"])
+        raise SystemExit(0)
+
+    monkeypatch.setattr(run_files.REPORT_PLUGINS, "find", lambda name: leave)
+    result = benchwright.run(right, endpoint=ScriptedEndpoint("B"), workspace=tmp_path, reports=["leaving"])
+    assert (result.status, result.exit_code) == ("completed", 1)
+    assert result.report_problems == ("report leaving failed: SystemExit: 0",)
+    assert seen == ["completed"]
 
 
 def test_a_missing_tracker_is_refused_before_anything_is_sent(

@@ -55,7 +55,7 @@ class PipelineEndpoint:
                 result = on_request(request)
                 if type(result) not in _PLAIN and isawaitable(result):
                     result = await result
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 if observes:
                     self._note(step, error)
                     continue
@@ -93,7 +93,7 @@ class PipelineEndpoint:
                 result = on_reply(request, reply)
                 if type(result) not in _PLAIN and isawaitable(result):
                     result = await result
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 if observes:
                     self._note(step, error)
                 else:
@@ -149,7 +149,7 @@ class PipelineEndpoint:
         """What only some endpoints have."""
         return getattr(self._endpoint, name)
 
-    def _note(self, step: Step, error: Exception) -> None:
+    def _note(self, step: Step, error: BaseException) -> None:
         """A step that only observes has failed."""
         note = f"step {_name(step)} failed: {_words(error)}"
         if note not in self.notes and len(self.notes) < _MOST_NOTES:
@@ -164,16 +164,16 @@ def _name(step: Step) -> str:
     return getattr(step, "name", None) or type(step).__name__
 
 
-def _words(error: Exception) -> str:
+def _words(error: BaseException) -> str:
     return redact(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
 
 
-def _failed(step: Step, error: Exception) -> ModelReply:
+def _failed(step: Step, error: BaseException) -> ModelReply:
     failure = RequestFailure("step", f"step {_name(step)} failed, and nothing was sent: {_words(error)}")
     return ModelReply("failed", failure=failure, attempts=0)
 
 
-def _unusable(reply: ModelReply, step: Step, error: Exception) -> ModelReply:
+def _unusable(reply: ModelReply, step: Step, error: BaseException) -> ModelReply:
     """A reply that came and cannot be used. An earlier failure says more."""
     if reply.failure is not None:
         return reply

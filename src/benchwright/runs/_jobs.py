@@ -14,6 +14,7 @@ from msgspec import Struct
 from benchwright.core import BenchwrightError, RunOwnedError, RunStatus, UsageError, refuse_while_loading
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine import InterruptedRunError, Prepared, RunGroup, Watcher, perform
+from benchwright.reports import write_reports
 from benchwright.runs._result import RunResult, result_of
 from benchwright.runs._run_files import first_files, last_files
 from benchwright.store import RunRecord, Store
@@ -128,11 +129,14 @@ async def _perform(
                 resuming=job.resuming, watcher=watcher, endpoint=endpoint, group=group, label=job.label,
             )  # fmt: skip
         # In a thread: writing the samples of a large run would hold up the others.
-        problems = await asyncio.to_thread(
+        details = await asyncio.to_thread(
             last_files, store.workspace, run.id, performed, prepared, group.signal
         )
         # Not before: a run that was killed while its files were written is not complete.
         store.finish_run(run.id, performed.status, summary=performed.summary.to_json(), error=performed.error)
+        problems: list[str] = []
+        if reports := prepared.settings.reports:  # others' code, for which no run waits to be complete
+            problems = await asyncio.to_thread(write_reports, details, reports)
         if tracking is not None:
             problems += await tracking.finished()
     except BaseException:

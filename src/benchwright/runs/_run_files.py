@@ -25,14 +25,13 @@ from benchwright.reports import (
     EVAL_REPORT,
     RunSamples,
     benchmark_details,
-    write_reports,
     write_run_config,
     write_run_files,
 )
 from benchwright.store import RunRecord, SampleSteps, Store, Workspace, open_store
 
 if TYPE_CHECKING:
-    from benchwright.reports import EvalMark
+    from benchwright.reports import EvalMark, RunDetails
 
 _MANY_SAMPLES = 100_000
 """So many are indexed after the run, a few microseconds each; fewer when somebody first filters them."""
@@ -98,9 +97,8 @@ def _mark_of(performed: Performed, signal: str) -> EvalMark | None:
 
 def last_files(
     workspace: Workspace, run_id: int, performed: Performed, prepared: Prepared, signal: str
-) -> list[str]:
-    """Write all files of a run whose start has ended, by the named signal if any. Returns what went wrong with reports of
-    installed packages."""
+) -> RunDetails:
+    """Write all files of a run whose start has ended, by the named signal if any. Returns the run as it is then."""
     with open_store(workspace) as store:
         run = replace(store.run(run_id), status=performed.status, error=performed.error)
         reports = prepared.settings.reports or ()
@@ -120,7 +118,7 @@ def last_files(
             write_files_of_steps(EvalRun(benchmark_details(run, store.events(run_id)), samples, summary))
         write_run_files(details, samples, summary)
         store.index_samples(at_least=_MANY_SAMPLES)
-        return write_reports(details, reports)
+        return details
 
 
 def _recorded(steps: SampleSteps) -> RecordedSample:

@@ -179,6 +179,6 @@ def write_reports(details: RunDetails, names: Sequence[str]) -> list[str]:
             _find_report(name)(details.to_json(), details.run.folder)
         except UsageError as error:
             problems.append(f"report {name}: {error}")
-        except Exception as error:  # a plugin may raise anything
+        except (Exception, SystemExit) as error:  # a plugin may raise anything
             problems.append(f"report {name} failed: {type(error).__name__}: {error}")
     return problems

@@ -127,7 +127,7 @@ class Tracking:
             self._busy_with = name
             try:
                 getattr(tracker, event)(what)
-            except Exception as error:  # a library of somebody else's may raise anything
+            except (Exception, SystemExit) as error:  # a library of somebody else's may raise anything
                 self._trackers.pop(name, None)
                 self._problems.append(redact(f"tracker {name} failed: {type(error).__name__}: {error}"))
 
