@@ -118,6 +118,17 @@ def test_a_short_run_on_a_server_does_not_import_the_demo_model(short_run: list[
     assert [name for name in (*OF_OTHER_RUNS, "benchwright.demo._model") if name in ended] == []
 
 
+def test_run_eval_into_a_log_imports_nothing_that_only_others_need(
+    short_run: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with demo_server(DemoSettings()) as server:
+        model = ["--model_url", server.url, "--model_id", "demo", "--model_type", "chat"]
+        where = ["--output_dir", str(tmp_path / "out"), "--overrides", "config.params.parallelism=2"]
+        _, ended = loaded_by_run(["run_eval", "--eval_type", short_run[1], *model, *where])
+    assert [name for name in OF_OTHER_RUNS if name in ended] == []
+
+
 def test_a_streamed_run_does_not_import_pandas(short_run: list[str]) -> None:
     _, ended = loaded_by_run([*short_run, "--model", "demo", "--stream"])
     assert "pandas" not in ended

@@ -84,6 +84,17 @@ def test_one_pair_may_hold_commas_and_unpaired_quotes() -> None:
     assert read_override("a='x, y") == ("a", "'x, y")
 
 
+@given(
+    st.one_of(
+        st.text("0123456789.", min_size=1, max_size=6),
+        st.sampled_from(["null", "true", "false", "True", "٣", "1_0"]),
+    )
+)
+def test_plain_numbers_and_words_are_what_yaml_reads(written: str) -> None:
+    _, value = read_override(f"a={written}")
+    assert (value, type(value)) == ((expected := yaml.safe_load(written)), type(expected))
+
+
 def test_a_deletion_takes_the_value_back() -> None:
     assert read_override("~config.params.top_p") == ("config.params.top_p", None)
     assert read_override("~config.params.top_p=1") == ("config.params.top_p", None)

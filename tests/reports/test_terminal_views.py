@@ -9,12 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from msgspec.structs import replace as replace_struct
 from recorded_runs import SUMMARY, score
 from rich.console import Console, RenderableType
 
 from benchwright.core import OUTCOMES, NotFoundError
-from benchwright.reports import PartsRequest, ResultView, RunTable, result_table
+from benchwright.reports import PartsRequest, ResultView, RunTable, plain_result, result_table
 from benchwright.reports.terminal.runs import run_overview
 from benchwright.reports.terminal.samples import sample_list
 from benchwright.reports.views import figures
@@ -102,6 +104,41 @@ def test_a_partial_run_says_how_to_go_on() -> None:
     assert "partial: 3 of 7" in shown
     assert "stopped by --max-requests 3" in shown
     assert "benchwright resume 3" in shown
+
+
+words = st.text("ab é–漢\n\t[bold]:smile:x", max_size=12)
+notes = st.lists(
+    st.one_of(words, st.lists(st.sampled_from(["word", "longer,", "–", "a" * 30]), max_size=40).map(" ".join))
+)
+
+
+@given(
+    name=words, model=words, metric=words, notes=notes, failed=st.integers(0, 2), width=st.integers(40, 130)
+)
+@example("b", "m", "correct", ["partial: 3 of 7", "w" * 130, "a  b", " a", ""], 1, 120)
+@example("b", "m", "x" * 100, [], 1, 120)
+@example("b" * 50, "m" * 60, "e", [], 0, 120)
+def test_a_plain_result_has_the_lines_that_the_library_draws(
+    name: str, model: str, metric: str, notes: list[str], failed: int, width: int
+) -> None:
+    metrics = {metric: next(iter(SUMMARY.metrics.values()))}
+    run = benchmark_view(replace_struct(RUN, name=name, model=model))
+    shown = view(run=run, summary=replace(SUMMARY, metrics=metrics, notes=notes, failed=failed), seconds=2.0)
+    plain = plain_result(shown, width)
+    assert plain is None or [line.rstrip() for line in plain.split("\n")] == drawn(result_table(shown), width)
+
+
+def drawn(renderable: RenderableType, width: int) -> list[str]:
+    """The lines as commands print them into a pipe."""
+    out = io.StringIO()
+    Console(file=out, width=width, highlight=False, markup=False, emoji=False).print(renderable)
+    return [line.rstrip() for line in out.getvalue().removesuffix("\n").split("\n")]
+
+
+def test_the_usual_result_is_plain() -> None:
+    assert plain_result(clean(), 120) is not None
+    assert plain_result(view(first_failure="no answer within 120 s"), 120) is not None
+    assert plain_result(view(summary=replace(SUMMARY, metrics={})), 120) is None
 
 
 def test_a_narrow_terminal_loses_no_number() -> None:

@@ -68,6 +68,16 @@ class Output:
         """A line of the result."""
         self._write(self._result, text + "\n")
 
+    @property
+    def plain_columns(self) -> int | None:
+        """Columns of a result that goes to a file or pipe; None if it may have colours, or if only rich knows how many."""
+        coloured = self._result.isatty() or "FORCE_COLOR" in os.environ or "TTY_COMPATIBLE" in os.environ
+        encoding = getattr(self._result, "encoding", None) or "utf-8"
+        if coloured or not encoding.lower().startswith("utf"):
+            return None
+        columns = os.environ.get("COLUMNS", str(_PIPE_WIDTH))
+        return int(columns) if columns.isdecimal() else None
+
     def view(self, view: View, show: Callable[[Any], RenderableType]) -> None:
         """A view: its JSON, or as `show` presents it."""
         if self.as_json:
@@ -183,9 +193,14 @@ def print_result(result: RunResult, output: Output) -> None:
     if output.as_json:
         return
     note_problems(result, result.name, output)
-    from benchwright.reports import result_table
+    from benchwright.reports import plain_result, result_table
 
-    output.show(result_table(result.view))
+    columns = output.plain_columns
+    text = None if columns is None else plain_result(result.view, columns)
+    if text is None:
+        output.show(result_table(result.view))
+    else:
+        output.line(text)
 
 
 def note_problems(result: RunResult, name: str, output: Output) -> None:

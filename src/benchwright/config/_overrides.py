@@ -13,6 +13,7 @@ from benchwright.core import ConfigError
 _CLOSED_BY = {"[": "]", "{": "}", "(": ")"}
 _BEFORE_QUOTES = " \t\n=,[{(:"
 """A quote opens only after one of these: the apostrophe of a word is a character like any other."""
+_WORDS = {"null": None, "true": True, "false": False}
 _SHOWN = 30
 """Characters shown on either side of a fault."""
 
@@ -142,11 +143,15 @@ def _pair(flag: str, text: str, start: int, end: int) -> tuple[str, Any]:
 
 def _value(flag: str, text: str, place: int, written: str) -> Any:
     """A value as YAML reads it, if that is a plain value, or a list or table in brackets; otherwise the text itself."""
-    import yaml
-
     written = written.strip()
+    if written in _WORDS:
+        return _WORDS[written]
+    if (number := _number(written)) is not None:
+        return number
     if written.startswith("{{") or (written[0] in "\"'" and _closing(written, 0) is None):
         return written  # a template of some other program, or a quote like any other character: a text
+    import yaml
+
     try:
         value = yaml.safe_load(written)
     except yaml.YAMLError as error:
@@ -162,6 +167,14 @@ def _value(flag: str, text: str, place: int, written: str) -> Any:
     if isinstance(value, str) and not written.startswith(("'", '"')):
         return written  # with what follows ` #`
     return value if value is None or isinstance(value, str | int | float | bool) else written
+
+
+def _number(written: str) -> int | float | None:
+    """A usual number, without PyYAML: loading it takes as long as sending some hundred requests. None: that decides."""
+    whole, point, digits = written.partition(".")
+    if not (whole + digits).isdecimal() or not written.isascii() or (whole[:1] in ("", "0") and whole != "0"):
+        return None
+    return float(written) if point else int(written)
 
 
 def _reason(error: Exception) -> str:

@@ -18,7 +18,13 @@ from msgspec.structs import replace
 
 from benchwright.core import JsonObject, RunSummary, known_secrets, replacing, safe_name, write_whole
 from benchwright.reports.files.eval_metrics import RUN_TIMES, last_start, metrics_document
-from benchwright.reports.files.eval_samples import EXCHANGES, exchanges, exchanges_page, prediction
+from benchwright.reports.files.eval_samples import (
+    EXCHANGES,
+    PREDICTION_COLUMNS,
+    exchanges,
+    exchanges_page,
+    predictions,
+)
 from benchwright.reports.files.run_files import dump_yaml, indented_json, results_document
 from benchwright.reports.views.command import versioning
 from benchwright.reports.views.figures import cost_lines
@@ -170,7 +176,7 @@ def _predictions(run: EvalRun) -> Iterable[bytes] | None:
         return None
     summary = run.summary
     rows, repeats = (0, 1) if summary is None else (summary.rows, summary.repeats)
-    return (prediction(each, rows, repeats) for each in run.samples.predictions())
+    return (predictions(columns, rows, repeats) for columns in run.samples.columns(PREDICTION_COLUMNS))
 
 
 def _results(run: EvalRun) -> bytes | None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from itertools import islice
-from operator import attrgetter
 from typing import Any
 
 import orjson
@@ -15,14 +14,14 @@ from benchwright.core import (
     JsonObject,
     ModelReply,
     Outcome,
-    encode_json,
     exact_json,
     load_json,
     printable,
     reply_from_json,
 )
+from benchwright.reports.files.parquet import dump_each
 from benchwright.reports.views.sample_columns import COLUMNS
-from benchwright.reports.views.samples import Predicted, RecordedCall
+from benchwright.reports.views.samples import RecordedCall
 
 EXCHANGES = 5
 """Requests with their replies in `report.json` and `report.html`, unless the pipeline says otherwise."""
@@ -35,28 +34,39 @@ _STATUSES: dict[str, str] = {
 
 
 _PREDICTED = [name for name, column in COLUMNS.items() if column.predicted]
-_predicted = attrgetter(*_PREDICTED)
+PREDICTION_COLUMNS = (*_PREDICTED, "sample_id", "repeat", "metadata")
+"""What a prediction is made of."""
 
 
-def prediction(predicted: Predicted, rows: int, repeats: int) -> bytes:
-    """A line of `byob_predictions.jsonl`, in ASCII. Each repeat has numbers of its own, `rows` after the one before."""
-    view = predicted.view
-    record: dict[str, Any] = {
-        "sample_id": view.sample_id + view.repeat * rows,
-        **dict(zip(_PREDICTED, _predicted(view), strict=True)),
-        "status": _STATUSES.get(view.outcome, "scored"),
-    }
-    row: Any = view.metadata
-    try:
-        if repeats > 1 or row is None or not row.isascii():
-            raise TypeError
-        line = orjson.dumps(record | {"metadata": orjson.Fragment(row)}, option=orjson.OPT_APPEND_NEWLINE)
-    except TypeError:
-        row = None if row is None else load_json(row)
-        if repeats > 1 and isinstance(row, dict):
-            row["_repeat"] = view.repeat
-        line = encode_json(record | {"metadata": row}) + b"\n"
-    return line if line.isascii() else json.dumps(load_json(line)).encode() + b"\n"
+def predictions(columns: Mapping[str, Sequence[Any]], rows: int, repeats: int) -> bytes:
+    """Lines of `byob_predictions.jsonl`, in ASCII. Each repeat has numbers of its own, `rows` after the one before."""
+    records = [
+        {
+            "sample_id": number + repeat * rows,
+            **dict(zip(_PREDICTED, said, strict=True)),
+            "status": _STATUSES.get(outcome, "scored"),
+            "metadata": orjson.Fragment(row) if row is not None and repeats == 1 else _row(row, repeat),
+        }
+        for number, repeat, outcome, row, said in zip(
+            columns["sample_id"],
+            columns["repeat"],
+            columns["outcome"],
+            columns["metadata"],
+            zip(*(columns[name] for name in _PREDICTED), strict=True),
+            strict=True,
+        )
+    ]
+    lines = b"\n".join(filter(None, dump_each(records))) + b"\n"
+    if lines.isascii():
+        return lines
+    return b"".join([json.dumps(load_json(line)).encode() + b"\n" for line in lines.splitlines()])
+
+
+def _row(row: bytes | None, repeat: int) -> Any:
+    value = None if row is None else load_json(row)
+    if isinstance(value, dict):
+        value["_repeat"] = repeat
+    return value
 
 
 def exchanges(calls: Iterable[RecordedCall], url: str, most: int = EXCHANGES) -> list[JsonObject]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
-from itertools import chain
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -41,7 +40,8 @@ class _Chunk(Struct):
 def small_parquet(columns: Mapping[str, Sequence[Any]], kinds: Mapping[str, Kind]) -> bytes:
     """The whole file. TypeError, ValueError or struct.error: a value is not of its column's kind."""
     rows = len(next(iter(columns.values())))
-    out = bytearray(_MAGIC)
+    # One join at the end: a file that grows column by column is copied again and again.
+    parts, offset = [_MAGIC], len(_MAGIC)
     chunks = []
     for name, values in columns.items():
         page = _page(values, kinds[name])
@@ -51,40 +51,49 @@ def small_parquet(columns: Mapping[str, Sequence[Any]], kinds: Mapping[str, Kind
             (3, _I32, len(page)),
             (5, _STRUCT, _struct((1, _I32, rows), (2, _I32, _PLAIN), (3, _I32, _RLE), (4, _I32, _RLE))),
         )
-        chunks.append(_Chunk(name, _TYPES[kinds[name]], len(out), len(head) + len(page)))
-        out += head + page
+        chunks.append(_Chunk(name, _TYPES[kinds[name]], offset, len(head) + len(page)))
+        parts += head, page
+        offset += len(head) + len(page)
     footer = _footer(chunks, rows)
-    return bytes(out + footer + struct.pack("<I", len(footer)) + _MAGIC)
+    return b"".join((*parts, footer, struct.pack("<I", len(footer)), _MAGIC))
 
 
 def _page(values: Sequence[Any], kind: Kind) -> bytes:
     """Which values are there, one bit each, and the values."""
-    there = [value is not None for value in values]
-    groups = (len(there) + 7) // 8
+    rows, missing = len(values), list(values).count(None)
+    groups = (rows + 7) // 8
     # Lists, not generators: a run of 2,000 samples has 40,000 values.
-    bits = int("".join(["1" if known else "0" for known in reversed(there)]), 2).to_bytes(groups, "little")
-    levels = _varint(groups << 1 | 1) + bits
-    known = [value for value in values if value is not None]
-    return struct.pack("<I", len(levels)) + levels + _plain(known, kind)
+    bits = (
+        int("".join(["0" if value is None else "1" for value in reversed(values)]), 2)
+        if missing
+        else (1 << rows) - 1
+    )
+    levels = _varint(groups << 1 | 1) + bits.to_bytes(groups, "little")
+    known = [value for value in values if value is not None] if missing else values
+    plain = _texts(known) if kind == "text" else [_numbers(known, kind)]
+    return b"".join([struct.pack("<I", len(levels)), levels, *plain])
 
 
-def _plain(values: Sequence[Any], kind: Kind) -> bytes:
-    if kind != "text":
-        return struct.pack(f"<{len(values)}{'q' if kind == 'integer' else 'd'}", *values)
-    # What is not a text is refused here rather than by who reads the file.
-    texts = list(map(str.encode, _as_texts(values)))
+def _numbers(values: Sequence[Any], kind: Kind) -> bytes:
+    return struct.pack(f"<{len(values)}{'q' if kind == 'integer' else 'd'}", *values)
+
+
+def _texts(values: Sequence[Any]) -> list[bytes]:
+    """The length of each text, and the text. What is not a text is refused here rather than by who reads the file."""
+    texts = list(map(_encoded, values)) if bytes in set(map(type, values)) else list(map(str.encode, values))
     sizes = struct.pack(f"<{len(texts)}I", *map(len, texts))
-    heads = [sizes[at : at + 4] for at in range(0, len(sizes), 4)]
-    return b"".join(chain.from_iterable(zip(heads, texts, strict=True)))
+    pieces = [b""] * (2 * len(texts))
+    pieces[::2] = [sizes[at : at + 4] for at in range(0, len(sizes), 4)]
+    pieces[1::2] = texts
+    return pieces
 
 
-def _as_texts(values: Sequence[Any]) -> Sequence[Any]:
-    kinds = set(map(type, values))
-    if bytes not in kinds:
-        return values
-    if kinds == {bytes}:
-        return list(map(bytes.decode, values))
-    return [value.decode() if isinstance(value, bytes) else value for value in values]
+def _encoded(text: str | bytes) -> bytes:
+    if not isinstance(text, bytes):
+        return str.encode(text)
+    if not text.isascii():
+        text.decode()
+    return text
 
 
 def _footer(chunks: Sequence[_Chunk], rows: int) -> bytes:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from msgspec import Struct
 
 from benchwright.core import OUTCOMES, MetricSummary, Outcome, RunFile, RunSummary, known_outcome, printable
 from benchwright.reports.views.benchmarks import ResultView
@@ -25,7 +27,6 @@ from benchwright.reports.views.runs import first_token_times
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, Group, RenderableType
     from rich.table import Table
-    from rich.text import Text
 
 
 def grid(rows: Iterable[tuple[str, str | RenderableType]] = ()) -> Table:
@@ -112,36 +113,70 @@ class Sections:
         return Group(*self._parts)
 
 
-def result_table(view: ResultView) -> Group:
-    """Title, metrics, outcomes, caveats, speed and files; a rich renderable."""
-    from rich.console import Group
-    from rich.text import Text
+Pieces: TypeAlias = tuple[tuple[str, str], ...]
+"""A text in pieces, each with its style."""
 
+
+class ResultParts(Struct, frozen=True):
+    """What the result of a run says, before anything draws it."""
+
+    title: Pieces
+    """Benchmark, model and number of rows."""
+    metrics: list[list[str]]
+    """The headings, and a row for each metric; empty where there are no scores."""
+    remarks: list[tuple[str, Pieces]]
+    """Labels and texts below the table."""
+    no_metrics: str = ""
+    """Why there are no scores."""
+
+
+def result_parts(view: ResultView) -> ResultParts:
+    """Title, metrics, outcomes, caveats, speed and files."""
     summary = view.summary
     size = plural(summary.rows, "row")
     if summary.repeats != 1:
         size += f" × {plural(summary.repeats, 'repeat')}"
-    title = Text.assemble(
-        (view.run.name, "bold"), " on ", (printable(view.run.model or ""), "bold"), f": {size}"
-    )
-    return Group(Text(), title, _metrics(summary), _remarks(view))
+    title = (
+        (view.run.name, "bold"), (" on ", ""), (printable(view.run.model or ""), "bold"), (f": {size}", ""),
+    )  # fmt: skip
+    missing = "no scores" if summary.unscored else "no sample gave a score"
+    return ResultParts(title, _metrics(summary), _remarks(view), "" if summary.metrics else missing)
 
 
-def _metrics(summary: RunSummary) -> Table | str:
+def result_table(view: ResultView) -> Group:
+    """The same, drawn for a terminal; a rich renderable."""
+    from rich.console import Group
+    from rich.text import Text
+
+    parts = result_parts(view)
+    table = _drawn(parts.metrics) if parts.metrics else f"\n{parts.no_metrics}\n"
+    remarks = [(label, Text.assemble(*pieces)) for label, pieces in parts.remarks]
+    return Group(Text(), Text.assemble(*parts.title), table, grid(remarks))
+
+
+def _drawn(metrics: Sequence[Sequence[str]]) -> Table:
     from rich import box
     from rich.table import Table
+    from rich.text import Text
 
+    table = Table(box=box.SIMPLE_HEAD)
+    (first, *others), *rows = metrics
+    table.add_column(first, overflow="fold")
+    for heading in others:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for cells in rows:
+        table.add_row(*map(Text, cells))  # never read as markup: names come from users
+    return table
+
+
+def _metrics(summary: RunSummary) -> list[list[str]]:
     if not summary.metrics:
-        return "\nno scores\n" if summary.unscored else "\nno sample gave a score\n"
+        return []
     # Both conventions wherever they can differ: leaving failures out flatters a model that fails on hard rows.
     both = summary.failed > 0
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("metric", overflow="fold")
-    for heading in ("value", "95 % interval", "n", *(("failures as wrong", "n") if both else ())):
-        table.add_column(heading, justify="right", no_wrap=True)
+    rows = [["metric", "value", "95 % interval", "n", *(("failures as wrong", "n") if both else ())]]
     for name, metric in {**_headline_first(summary), **figures_of(summary)}.items():
-        cells = [printable(name), number(metric.value)]
-        cells += [_interval(metric), f"{metric.count:,}"]
+        cells = [printable(name), number(metric.value), _interval(metric), f"{metric.count:,}"]
         if both:
             known = metric.with_failures is not None and metric.with_failures_count is not None
             cells += (
@@ -149,8 +184,8 @@ def _metrics(summary: RunSummary) -> Table | str:
                 if known
                 else ["–", "–"]
             )
-        table.add_row(*map(_plain, cells))
-    return table
+        rows.append(cells)
+    return rows
 
 
 def _headline_first(summary: RunSummary) -> dict[str, MetricSummary]:
@@ -165,33 +200,41 @@ def _interval(metric: MetricSummary) -> str:
     return f"{number(metric.ci_low)} – {number(metric.ci_high)}"
 
 
-def _remarks(view: ResultView) -> Table:
-    from rich.text import Text
-
+def _remarks(view: ResultView) -> list[tuple[str, Pieces]]:
     summary = view.summary
-    counts = Text(" · ").join(
-        Text(f"{outcome} {summary.outcomes.get(outcome, 0):,}", _outcome_style(summary, outcome))
-        for outcome in OUTCOMES
-    )
-    rows: list[tuple[str, str | RenderableType]] = [("outcomes", counts)]
+    counts: list[tuple[str, str]] = []
+    for outcome in OUTCOMES:
+        counts += [(" · ", "")] if counts else []
+        counts.append((f"{outcome} {summary.outcomes.get(outcome, 0):,}", _outcome_style(summary, outcome)))
+    rows = [("outcomes", tuple(counts))]
+
+    def add(label: str, text: str, style: str = "") -> None:
+        rows.append((label, ((text, style),)))
+
     if summary.reasons:
-        reasons = " · ".join(f"{reason} {count:,}" for reason, count in summary.reasons.items())
-        rows.append(("reasons", Text(reasons, "yellow")))
-    rows += [("note", Text(printable(note), "yellow")) for note in _warnings(view)]
+        add(
+            "reasons",
+            " · ".join(f"{reason} {count:,}" for reason, count in summary.reasons.items()),
+            "yellow",
+        )
+    for note in _warnings(view):
+        add("note", printable(note), "yellow")
     if view.first_failure:
-        rows.append(("failure", Text(printable(view.first_failure), "red")))
+        add("failure", printable(view.first_failure), "red")
     if view.seconds is not None:
-        rows.append(("time", _speed(view)))
+        add("time", _speed(view))
     if (first := first_token_times(view.run)) is not None:
         times = " · ".join(f"{name} {duration(first[name])}" for name in ("mean", "p50", "p99"))
-        rows.append(("first token", f"{times} of {plural(first['count'], 'reply')}"))
+        add("first token", f"{times} of {plural(first['count'], 'reply')}")
     if counted := tokens(summary):
-        rows.append(("tokens", counted))
-    rows += [("cost", line) for line in cost_lines(summary.cost)]
-    rows += [("judge", line) for line in judge_lines(summary)]
-    rows.append(("files", f"{short_path(view.run.folder)}/: {', '.join(_files(view))}"))
-    rows.append(("run", _next_step(view)))
-    return grid(rows)
+        add("tokens", counted)
+    for line in cost_lines(summary.cost):
+        add("cost", line)
+    for line in judge_lines(summary):
+        add("judge", line)
+    add("files", f"{short_path(view.run.folder)}/: {', '.join(_files(view))}")
+    add("run", _next_step(view))
+    return rows
 
 
 def _files(view: ResultView) -> list[str]:
@@ -264,10 +307,3 @@ def _outcome_style(summary: RunSummary, outcome: str) -> str:
     if not summary.outcomes.get(outcome):
         return "dim"
     return known_outcome(outcome).style
-
-
-def _plain(text: str) -> Text:
-    """A cell that is never read as markup: names come from users."""
-    from rich.text import Text
-
-    return Text(text)

@@ -5,7 +5,7 @@ A run may have a million samples, and their file has columns too: so steps are r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import orjson
@@ -341,10 +341,12 @@ def in_blocks(
         yield block, size
 
 
-def sample_columns(samples: Sequence[SampleSteps]) -> dict[str, Sequence[Any]]:
+def sample_columns(
+    samples: Sequence[SampleSteps], names: Collection[str] = COLUMNS.keys()
+) -> dict[str, Sequence[Any]]:
     """The fields of `SampleView` by name, each with a value per sample; there must be samples."""
     steps = _Steps(samples)
-    return {name: column.values(steps) for name, column in COLUMNS.items()}
+    return {name: COLUMNS[name].values(steps) for name in names}
 
 
 def _without_choice(prompt: str | None, messages: bytes | None, choices: list[str] | None) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import orjson
@@ -121,6 +121,11 @@ class RunSamples:
         for samples, _ in in_blocks(self._store.samples(self._run.id)):
             for view, steps in zip(views_of(samples), samples, strict=True):
                 yield Predicted(view, None if view.error is None else _error(view, steps))
+
+    def columns(self, names: Collection[str]) -> Iterator[dict[str, Sequence[Any]]]:
+        """Some fields of `SampleView` by name, block by block."""
+        for samples, _ in in_blocks(self._store.samples(self._run.id)):
+            yield sample_columns(samples, names)
 
     def calls(self, rows: int) -> Iterator[list[RecordedCall]]:
         """The calls of the first `rows` rows to the model, block by block, in the order of rows, repeats and calls. Those to
