@@ -43,7 +43,6 @@ class Round:
     steady: float | None
     cpu_s: float
     tree_mb: float
-    remark: str
 
     @property
     def rate(self) -> float:
@@ -55,7 +54,7 @@ class Round:
         steady = "–" if self.steady is None else f"{self.steady:,.0f}"
         return (
             f"{self.name:16}{self.in_flight:>10}{self.rate:>14,.1f}{steady:>12}{self.wall_s:>9.2f}{self.cpu_s:>9.2f}"
-            f"{self.tree_mb:>9.0f}  {self.remark}"
+            f"{self.tree_mb:>9.0f}"
         )
 
 
@@ -113,16 +112,26 @@ def one_round(
     command: Callable[[Path], Command],
     extra: dict[str, str],
 ) -> Round:
-    """Run a command in a folder of its own. BenchError unless every row was sent."""
+    """Run a command in a folder of its own. BenchError unless every row was sent and the known accuracy was found."""
     folder = fresh_folder(WORK, name.replace(" ", "-"))
     at.reset()
     wall_s, cpu_s, peak_mb, code = timed(command(folder), folder, extra)
     seen = at.stats(in_flight)
     if seen.count < rows:
         raise BenchError(f"{name} sent {seen.count} of {rows} requests; see {folder / 'output.log'}")
-    there = (folder / "out" / "results.yml").is_file()
-    remark = "" if code == 0 and there else f"exit {code}, {'' if there else 'no '}results.yml"
-    return Round(name, in_flight, rows, wall_s, seen.steady_per_s, cpu_s, peak_mb, remark)
+    if code or _accuracy(folder / "out" / "results.yml") != data.ACCURACY:
+        raise BenchError(f"{name} ended with {code}, or with wrong results; see {folder}")
+    return Round(name, in_flight, rows, wall_s, seen.steady_per_s, cpu_s, peak_mb)
+
+
+def _accuracy(results: Path) -> float | None:
+    """The score that a program wrote; both have the same form."""
+    import yaml
+
+    if not results.is_file():
+        return None
+    tasks = yaml.safe_load(results.read_text(encoding="utf-8"))["results"]["tasks"]
+    return float(tasks["bench_qa"]["metrics"]["pass@1"]["scores"]["correct"]["value"])
 
 
 def our_side(rows: Path, at: StubAddress, in_flight: int) -> Callable[[Path], Command]:
@@ -158,9 +167,18 @@ def compiled(python: Path, rows: Path, home: Path) -> None:
 
 def older_side(python: Path, at: StubAddress, in_flight: int) -> Callable[[Path], Command]:
     """`nemo-evaluator run_eval`."""
-    program = python.with_name("nemo-evaluator")
-    return lambda folder: [program, "run_eval", "--eval_type", "byob_bench_qa.bench_qa",
-                           *_flags(at, in_flight, "/chat/completions")]  # fmt: skip
+
+    def command(folder: Path) -> Command:
+        # Release 0.2.8 writes its results one folder below the place where it then reads them, and would end there without
+        # results.yml. A link leads from one to the other, so that it does all of its work.
+        link = folder / "out" / "byob_results.json"
+        link.parent.mkdir()
+        link.symlink_to(Path("bench_qa") / link.name)
+        program = python.with_name("nemo-evaluator")
+        return [program, "run_eval", "--eval_type", "byob_bench_qa.bench_qa",
+                *_flags(at, in_flight, "/chat/completions")]  # fmt: skip
+
+    return command
 
 
 def _flags(at: StubAddress, in_flight: int, route: str = "") -> list[str]:
