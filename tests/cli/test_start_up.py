@@ -25,7 +25,7 @@ OF_OTHER_RUNS = (
     "numpy", "pandas", "pyarrow", "jinja2", "rich", "pydantic", "yaml", "rapidfuzz", "zstandard", "pyreqwest",
     "huggingface_hub", "datasets", "fsspec", "httpx", "requests", "aiohttp", "starlette", "uvicorn", "multiprocessing",
     "http.client", "urllib.request", "email.parser", "xml", "benchwright.server", "benchwright.perf",
-    "benchwright.reports.kinds", "benchwright.datasets._hf.client",
+    "benchwright.reports.kinds", "benchwright.reports.views.run_folders", "benchwright.datasets._hf.client",
     "benchwright.endpoints._scripted", "benchwright.demo._judge", "benchwright.demo._tools", "benchwright.benchmarks._check",
     "benchwright.scorers._letters", "benchwright.scorers._judge", "benchwright.scorers._mcq.cascade",
     "benchwright.benchmarks._questions.load", "benchwright.config._benchmark", "benchwright.datasets._sampled",
@@ -154,7 +154,8 @@ def test_a_command_in_a_callers_process_leaves_the_callers_objects_to_the_collec
     assert json.loads(capsys.readouterr().out)
 
 
-def test_a_file_that_a_benchmark_leaves_open_is_written_to_its_end(tmp_path: Path) -> None:
+@pytest.mark.parametrize("shown", [[], ["--json"]])
+def test_a_file_that_a_benchmark_leaves_open_is_written_to_its_end(tmp_path: Path, shown: list[str]) -> None:
     (tmp_path / "bench.py").write_text(
         "import csv\n"
         "from benchwright import benchmark, scorer\n"
@@ -167,7 +168,7 @@ def test_a_file_that_a_benchmark_leaves_open_is_written_to_its_end(tmp_path: Pat
         encoding="utf-8",
     )
     words = [sys.executable, "-m", "benchwright", "run", "bench.py", "--model", "demo", "--workspace", "."]
-    subprocess.run(words, capture_output=True, check=True, cwd=tmp_path)
+    subprocess.run([*words, *shown], capture_output=True, check=True, cwd=tmp_path)
     assert sorted((tmp_path / "seen.csv").read_text(encoding="utf-8").split()) == ["0", "1", "2", "3", "4"]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import gc
+import io
 import os
 import signal
 import stat
@@ -86,6 +87,7 @@ def _leave() -> None:
         return
     try:
         if _open_files() - _inherited:
+            _flush_files()
             return
         for stream in (sys.stdout, sys.stderr):
             if stream is not None:
@@ -93,6 +95,15 @@ def _leave() -> None:
     except (OSError, ValueError):  # no such folder, or nobody reads the output: Python knows what to say
         return
     os._exit(_exit_code[0])
+
+
+def _flush_files() -> None:
+    """Write what open files still hold. Python closes the files of its modules at its end, but not those that anything else
+    refers to, such as a scorer that is kept."""
+    for each in gc.get_objects():
+        if issubclass(type(each), io.IOBase):
+            with suppress(Exception):  # closed, or not for writing
+                each.flush()
 
 
 def _open_files() -> set[int]:

@@ -27,8 +27,7 @@ from benchwright.plugins import Registry, check_function
 from benchwright.reports.files.parquet import write_samples
 from benchwright.reports.files.plain_yaml import plain_yaml
 from benchwright.reports.views.command import config_table, manifest_table, metadata_table, run_config
-from benchwright.reports.views.figures import metric_labels, metric_stats
-from benchwright.reports.views.run_folders import ALL_REPLIES
+from benchwright.reports.views.figures import ALL_REPLIES, metric_labels, metric_stats
 from benchwright.reports.views.runs import RunDetails
 from benchwright.reports.views.samples import RunSamples
 from benchwright.reports.views.settings import table_of, without_none

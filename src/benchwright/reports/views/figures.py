@@ -18,6 +18,9 @@ from benchwright.store import MetricTotals, RunRecord
 MetricFigures: TypeAlias = MetricTotals
 """All points of one metric of a workflow run."""
 
+ALL_REPLIES = "pass@1"
+"""The group of means over all replies. With `--pass-k 1` the figure of that name is the same, row by row."""
+
 _RENAMED = {
     "value": "mean",
     "ci_low": "ci95_low",

@@ -32,16 +32,13 @@ from benchwright.core import (
 )
 from benchwright.perf import RequestRecord, Requests
 from benchwright.reports.views.command import run_config
-from benchwright.reports.views.figures import metric_of_stats
+from benchwright.reports.views.figures import ALL_REPLIES, metric_of_stats
 from benchwright.reports.views.load import load_requests
 from benchwright.reports.views.pairing import Scored
 from benchwright.reports.views.runs import RunDetails
 from benchwright.reports.views.sample_columns import COLUMNS
 from benchwright.reports.views.settings import calling_of, recorded_params
 from benchwright.store import RunRecord, Store
-
-ALL_REPLIES = "pass@1"
-"""The group of means over all replies. With `--pass-k 1` the figure of that name is the same, row by row."""
 
 _EFFORT = ("parallelism", "max_retries", "request_timeout", "task")
 """Parameters that change no result, or are the benchmark's name."""
