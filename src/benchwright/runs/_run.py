@@ -21,7 +21,6 @@ from benchwright.engine import (
     Prepared,
     RunSettings,
     Watcher,
-    estimated_cost,
     prepare,
     prepared_like,
     row_settings,
@@ -354,6 +353,8 @@ def with_steps(report: CheckReport, settings: RunSettings) -> CheckReport:
 def with_cost(report: CheckReport, spec: BenchmarkSpec, settings: RunSettings) -> CheckReport:
     """The report with about what the run costs, where a price is known. A file of prices that cannot be read is among its
     errors already, and so are settings that the benchmark does not take."""
+    from benchwright.engine import estimated_cost  # not for runs
+
     try:
         requested = requested_spec(spec, row_settings(spec, settings))
         cost = estimated_cost(requested, settings, report)
