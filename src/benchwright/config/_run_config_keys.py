@@ -192,6 +192,8 @@ def checked_value(where: str, path: Path, value: Any) -> Any:
             f"{where}: {key} is embedding: such a model returns vectors and no text that could be scored; expected one of "
             f"{', '.join(MODEL_TYPES)}"
         )
+    if name == "model_type" and value == "vlm":
+        value = "chat"  # what chats with images were called
     if name == "task" and isinstance(value, list):
         value = ",".join(map(str, value))
     setting = BY_NAME[name]
