@@ -214,3 +214,17 @@ def test_every_setting_of_a_step_is_declared_with_what_holds_without_it() -> Non
         for setting in STEP_SETTINGS[form]:
             assert setting.meaning
             assert setting.default_known or setting.name == form.required or setting.kind in ("table", "texts", "number"), (form, setting.name)  # fmt: skip
+
+
+def test_settings_of_saved_exchanges_say_when_nothing_is_saved() -> None:
+    flags = {"use_caching": True, "caching_dir": "kept", "max_saved_requests": 4}
+    notes = pipeline_settings(flags, "where").notes
+    assert [note.partition(" true.")[0] for note in notes] == [
+        "where: caching_dir has no effect without save_requests or save_responses:",
+        "where: max_saved_requests has no effect without save_requests:",
+    ]
+    assert pipeline_settings({**flags, "save_requests": True}).notes == ()
+    assert (
+        pipeline_settings({"interceptors": [{"name": "caching", "config": {"cache_dir": "kept"}}]}).notes
+        == ()
+    )

@@ -234,6 +234,12 @@ class _Reader:
         if form.required and form.required not in checked:
             raise ConfigError(f"{place} needs {flags.get(form.required, form.required)}")
         _check(form, checked, place)
+        self.notes += [
+            f"{place}: {flags.get(setting, setting)} has no effect without {' or '.join(switches)}: true. Replies are kept in "
+            "the workspace, whatever is saved"
+            for setting, switches in _OF_SAVING.items()
+            if name == "caching" and checked.get(setting) and not any(checked.get(each) for each in switches)
+        ]
         self.entries += [StepEntry(name, each) for each in _in_order(checked)]
 
     def _add_own(self, step: Any, where: str) -> None:
@@ -244,6 +250,14 @@ class _Reader:
             )
         config: JsonObject = {"version": str(getattr(step, "version", ""))}
         self.entries.append(StepEntry(name, config, f"python:{type(step).__module__}", OwnStep(step)))
+
+
+_OF_SAVING = {
+    "cache_dir": ("save_requests", "save_responses"),
+    "max_saved_requests": ("save_requests",),
+    "max_saved_responses": ("save_responses",),
+}
+"""Settings of saved exchanges, with what switches the saving on."""
 
 
 def _in_order(config: JsonObject) -> list[JsonObject]:
