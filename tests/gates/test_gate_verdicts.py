@@ -11,7 +11,7 @@ from msgspec import structs
 from rich.console import Console
 
 import benchwright
-from benchwright import NotFoundError, UsageError, Verdict, bless
+from benchwright import NotFoundError, UsageError, Verdict, benchmark, bless
 from benchwright.cli import main
 from benchwright.gates import verdict_table
 
@@ -273,3 +273,21 @@ def test_cost_is_that_of_model_and_judges_and_needs_all_prices() -> None:
     assert "no count of tokens" in found({**model, "coverage": 0.5})
     assert "EUR and USD" in found({**model, "judges": {"j": {**judge, "currency": "EUR"}}})
     assert "the rule is in EUR" in found(model, currency="EUR")
+
+
+@benchmark(name="far values", dataset=[{"q": f"row {k}", "target": k} for k in range(60)], prompt="{q}")
+def far_values(sample: Any) -> dict[str, float]:
+    return {"words": 4000.0 if sample.target == 7 else 10.0 + sample.target % 7}
+
+
+def test_a_verdict_on_values_with_a_long_tail_says_that_it_is_less_certain() -> None:
+    found = gate_run(spec=far_values)
+    for rule, word in (
+        ({"min": 5000, "bound": "upper"}, "NO-GO"),
+        ({"max": 100_000, "bound": "upper"}, "GO"),
+    ):
+        row = judged(found, threshold=[{"metric": "words", **rule}]).rows[1]
+        assert row.verdict.value == word
+        assert "some values are far from the others" in row.reason
+    even = judged(found, threshold=[{"metric": "words", "min": -100_000, "bound": "lower"}]).rows[1]
+    assert (even.verdict.value, "far from" in even.reason) == ("GO", False), "its lower end is long enough"

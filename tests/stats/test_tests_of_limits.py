@@ -148,3 +148,20 @@ def test_rows_needed_are_those_that_detect_the_effect() -> None:
     more = smallest_effect(spread, alpha=0.0025, power=0.8, allowed=0.05)
     assert more is not None
     assert more > effect
+
+
+def test_a_long_tail_makes_one_side_of_an_interval_doubtful() -> None:
+    even = [[float(k % 10)] for k in range(100)]
+    far = [*even[:-1], [500.0]]
+    for values, above, below in (
+        (even, False, False),
+        (far, True, False),
+        ([[-row[0]] for row in far], False, True),
+    ):
+        found = mean_against(values, 3.0, 1, level=0.95, share=False)
+        assert (found.doubtful(1), found.doubtful(-1)) == (above, below)
+    zeros = [0.0] * 100
+    gained = gain_against(zeros, [row[0] for row in far], 0.0, level=0.95, lower_is_better=False, share=False)
+    assert gained.doubtful(1)
+    shares = mean_against([[0.0]] * 99 + [[1.0]], 0.5, 1, level=0.95, share=True)
+    assert not shares.doubtful(1), "a test that holds for every distribution of shares"

@@ -133,13 +133,17 @@ def _judged(
             None,
         )
     if p_holm < policy.alpha and found.reliable:
-        return Word.NO_GO, "missed beyond chance", None
+        return Word.NO_GO, f"missed beyond chance{_doubt(found, side, 'a miss')}", None
     if found.too_few:
         return Word.INCONCLUSIVE, f"{found.spread.n:,} {claim.noun}: too few to rely on an interval", None
     if claim.shows:
         end = found.low if side > 0 else found.high
         if end is not None and side * (end - limit) >= -1e-12:
-            return Word.GO, "met, and shown by the interval", None
+            return (
+                Word.GO,
+                f"met, and shown by the interval{_doubt(found, -side, 'a limit that is met')}",
+                None,
+            )
         return Word.INCONCLUSIVE, "the interval holds values on both sides of the limit", None
     detect = claim.rule.detect
     if detect is not None and (detectable is None or detectable > detect):
@@ -150,6 +154,13 @@ def _judged(
             detect,
         )
     return Word.GO, "not shown to be missed", None
+
+
+def _doubt(found: LimitTest, side: int, what: str) -> str:
+    """That a tail on one side makes a verdict less certain than `alpha` and `level` say."""
+    if not found.doubtful(side):
+        return ""
+    return f"; but some values are far from the others, so {what} is found by chance more often than stated: look at them"
 
 
 def _rows(claim: Claim, found: LimitTest, policy: Policy, alpha: float, wanted: float | None) -> int | None:

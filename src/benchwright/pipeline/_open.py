@@ -114,7 +114,8 @@ def _foreign(entry: StepEntry) -> Any:
     if entry.package.startswith("python:"):
         raise ConfigError(
             f"step {entry.name} was an object in a Python program ({entry.package.removeprefix('python:')}), which is not "
-            "recorded. Start a new run there, or install the step as a plugin"
+            "recorded. Start the run again in that program, with the step: it takes the replies that are recorded. For runs that "
+            "resume, install the step as a plugin (entry point benchwright.steps)"
         )
     make = STEP_PLUGINS.find(entry.name)
     if make is None:
