@@ -19,9 +19,10 @@ from benchwright.core import forget_secrets
 settings.register_profile("benchwright", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("benchwright")
 
-# A shell starts what it runs in the background deaf to Ctrl-C, and all processes of the tests would be.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# A shell starts what it runs in the background deaf to Ctrl-C, and nohup to a closed terminal. All processes of the tests would be.
+for _deaf_to, _usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(_deaf_to) is signal.SIG_IGN:
+        signal.signal(_deaf_to, _usual)
 
 
 @pytest.fixture(autouse=True)

@@ -52,8 +52,8 @@ class RecordingServer(ThreadingHTTPServer):
 
     @property
     def bodies(self) -> list[dict[str, Any]]:
-        """All that was sent."""
-        return [request.body for request in self.received]
+        """The bodies of all requests that had one. A slow server may also be asked, without one, what it serves."""
+        return [request.body for request in self.received if request.body]
 
     @property
     def contents(self) -> list[Any]:
