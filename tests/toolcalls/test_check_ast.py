@@ -207,6 +207,11 @@ def test_expected_calls_of_users_take_both_forms() -> None:
         ("javascript", "array", "[[" + "],[" * 3_000),
         ("javascript", "dict", "{" + "a: {b: " * 14_000),
         ("java", "Array", "new int[]{" * 9_000),
+        ("java", "Array", "new int[]{" * 490),
+        ("java", "HashMap", "new HashMap<String, Object>() {" + " " * 4_900),
+        ("java", "HashMap", "new HashMap<A, B>() {{ " + 'put("a", ' * 540 + "}}"),
+        ("java", "HashMap", 'new HashMap<A, B>() {{ put("a",' + " " * 4_900 + "}}"),
+        ("java", "ArrayList", "new ArrayList<String>() {{" + " " * 4_900),
         ("java", "HashMap", "new HashMap<String, Object>() {{ " + 'put("a", ' * 11_000),
     ],
 )

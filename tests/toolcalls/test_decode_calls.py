@@ -57,6 +57,9 @@ def test_python_calls_are_read(text: str, calls: list[Any]) -> None:
         "f(a=open('x') + 1)",
         "f(a=9**9**9)",
         "f(a='a' * 10**9)",
+        "f(a=[1] * 90_000)",
+        "f(a=[[[1] * 900] * 900] * 900)",  # small in memory, and endless when it is written down
+        "f(a=[{'k': 'a' * 900}] * 900)",
         "f(a=1 << 10**9)",
         "__import__('os').system(command='true')",
         "f()(a=1)",
@@ -97,8 +100,10 @@ def test_code_in_a_reply_is_never_run(tmp_path: Path) -> None:
         "f(a=" + "'" * 49_999 + ")",
         "f(a=" + "`a`" * 30_000 + ")",
         "if(a)" * 15_000,
-        "f" + "()" * 2_400,
-        "f(a=" + "'" * 4_901 + ")",
+        "f" + "()" * 1_400,
+        "f(a=" + "'" * 2_901 + ")",
+        "f(a=[" + "[1]*90000," * 9_000 + "])",
+        "f(a=f'" + "{x}" * 33_000 + "')",
     ],
     ids=[
         "brackets",
@@ -113,6 +118,8 @@ def test_code_in_a_reply_is_never_run(tmp_path: Path) -> None:
         "conditions",
         "short chain",
         "short quotes",
+        "products",
+        "formatted values",
     ],
 )
 def test_hostile_nesting_ends_as_a_decode_error(text: str, language: Any) -> None:
@@ -163,6 +170,8 @@ def test_a_repeated_name_and_a_text_without_a_call_are_refused(text: str, langua
     [
         "<think>f(b=2)?</think>\n[f(a=1)]",
         "```python\n[f(a=1)]\n```",
+        "So:\n```\nf(a=1)```",
+        "```f(a=1)``` it is",
         "Sure, here it is: [f(a=1)] Anything else?",
         "I call f(a=1)",
     ],
@@ -173,9 +182,19 @@ def test_lenient_reading_leaves_out_what_surrounds_the_calls(text: str) -> None:
         decode_calls(text)
 
 
-def test_lenient_reading_of_prose_finds_nothing() -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I cannot help with that (sorry).",
+        "```" + "a" * 29_000,
+        "a(.b" * 7_000,
+        "[ f(" * 7_000,
+        "<think>" * 4_000,
+    ],
+)
+def test_lenient_reading_finds_nothing_where_nothing_is(text: str) -> None:
     with pytest.raises(CallDecodeError):
-        decode_calls("I cannot help with that (sorry).", lenient=True)
+        decode_calls(text, lenient=True)
 
 
 def test_native_calls_name_what_cannot_be_read() -> None:
@@ -188,6 +207,7 @@ def test_native_calls_name_what_cannot_be_read() -> None:
     for broken, reason in (
         (call('{"a": '), "arguments_not_json"),
         (call("[1]"), "arguments_not_object"),
+        (call('{"a": [' + "[]," * 400_000 + "1]}"), "too_long"),
         (call(None), "arguments_not_object"),
         (None, "no_tool_calls"),
         ([{"function": {}}], "no_name"),

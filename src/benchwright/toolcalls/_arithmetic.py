@@ -8,8 +8,8 @@ from typing import Any
 
 MAX_BITS = 4096
 """Longest whole number that an expression may give; `9**9**9` has 1.2 billion bits."""
-MAX_ITEMS = 100_000
-"""Longest text or list that an expression may give."""
+MAX_ITEMS = 1_000
+"""Most characters and items, nested ones included, that an expression may give; a reply may hold thousands of expressions."""
 
 _NUMBERS: dict[str, Callable[[Any, Any], Any]] = {
     "Add": operator.add,
@@ -58,8 +58,16 @@ def _guard_number(name: str, left: float, right: float) -> None:
 
 
 def _guard_items(name: str, left: Any, right: Any) -> None:
-    sizes = [len(side) for side in (left, right) if isinstance(side, str | bytes | list | tuple)]
     counts = [side for side in (left, right) if isinstance(side, int)]
-    total = sum(sizes) * max(counts, default=1) if name == "Mult" else sum(sizes)
-    if total > MAX_ITEMS:
+    total = _size(left) + _size(right)
+    if total * (max(counts, default=1) if name == "Mult" else 1) > MAX_ITEMS:
         raise ValueError("the text or list is too long")
+
+
+def _size(value: Any) -> int:
+    """Characters and items, at every level: what a list costs when it is written out."""
+    if isinstance(value, str | bytes):
+        return len(value)
+    if isinstance(value, dict):
+        return sum(_size(key) + _size(item) for key, item in value.items())
+    return sum(map(_size, value)) if isinstance(value, list | tuple) else 1

@@ -11,7 +11,7 @@ from benchwright.toolcalls._verdict import VALID, CallVerdict, invalid, shown
 
 _WRONG_NAME = "simple_function_checker:wrong_func_name"
 
-_LONGEST_CONVERTED = 10_000
+_LONGEST_CONVERTED = 5_000
 """Longest text that is read as a value of Java or JavaScript: patterns take time that grows with its square."""
 
 

@@ -8,9 +8,10 @@ from typing import Any
 
 from benchwright.toolcalls._call import CallDecodeError, Calls, Language
 
-MAX_CHARS = 100_000
-"""Longest text that is parsed. No answer has as many, and a parser would need seconds for millions of brackets."""
-MAX_OTHER_CHARS = 5_000
+MAX_CHARS = 30_000
+"""Longest text that is parsed. No answer has as many. Python's parser takes time that grows with the square of the length of
+some texts, such as those with many formatted values, and a second for 100,000 characters of them."""
+MAX_OTHER_CHARS = 3_000
 """The same for Java and JavaScript, of which one call is read: on broken texts, the time of their parsers grows with the square
 of the length."""
 MAX_DEPTH = 200
@@ -19,7 +20,7 @@ MAX_DEPTH = 200
 _QUOTED_OR_BRACKET = re.compile(
     r'"(?:[^"\\\n]|\\.)*+"?' r"|'(?:[^'\\\n]|\\.)*+'?" r"|[\[({]|[\])}]", re.DOTALL
 )
-_FENCE = re.compile(r"```[\w+-]*\s*\n?(.*?)```", re.DOTALL)
+_FENCE_LANGUAGE = re.compile(r"[\w+-]*[ \t]*\n")
 
 
 def decode_calls(
@@ -102,12 +103,14 @@ def _parameters(functions: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
 def _bare_calls(text: str) -> str:
     """The part of a chatty reply that holds the calls: no reasoning, no fence, no prose around the list."""
     text = text.rpartition("</think>")[2].strip()
-    fence = _FENCE.search(text)
-    if fence is not None:
-        text = fence.group(1).strip()
+    _, _, fenced = text.partition("```")
+    inside, closing, _ = fenced.partition("```")
+    if closing:
+        text = _FENCE_LANGUAGE.sub("", inside, count=1) if _FENCE_LANGUAGE.match(inside) else inside
+        text = text.strip()
     start = re.search(r"\[\s*[\w.]+\s*\(", text)
     if start is not None:
         end = text.rfind("]")
         return text[start.start() : end + 1] if end > start.start() else text[start.start() :]
-    call = re.search(r"(?<![\w.])[\w.]+\(.*\)", text, re.DOTALL)
-    return call.group() if call is not None else text
+    call, end = re.search(r"(?<![\w.])[\w.]+\(", text), text.rfind(")")
+    return text[call.start() : end + 1] if call is not None and end > call.start() else text

@@ -1,6 +1,7 @@
 """Texts of Java values as Python values, by the type of the parameter. What does not fit stays text.
 
-`$` instead of `\\Z` is meant: the published patterns tolerate one line break at the end.
+`$` instead of `\\Z` is meant: the published patterns tolerate one line break at the end. No two parts of a pattern may match the
+same text: patterns with several `\\s*` around a lazy part take hours on blanks.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ _FLOAT = re.compile(r"^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?[fF]$")
 _DOUBLE = re.compile(r"^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$")
 _ARRAY = re.compile(r"new\s+\w+\[\]\s*\{(.*?)\}")
 _AS_LIST = re.compile(r"new\s+ArrayList<(\w*)>\(Arrays\.asList\((.+?)\)\)")
-_ADDED = re.compile(r"new\s+ArrayList<(\w*)>\(\)\s*\{\{\s*(.+?)\s*\}\}", re.DOTALL)
+_ADDED = re.compile(r"new\s+ArrayList<(\w*)>\(\)\s*\{\{(.+?)\}\}", re.DOTALL)
 _ADD = re.compile(r"add\((.+?)\)")
 _EMPTY_LIST = re.compile(r"new\s+ArrayList<(\w*)>\(\)")
-_MAP = re.compile(r"new\s+HashMap<.*?>\s*\(\)\s*\{\s*\{?\s*(.*?)\s*\}?\s*\}", re.DOTALL)
-_PUT = re.compile(r"put\(\"(.*?)\",\s*(.*?)\)")
+_MAP = re.compile(r"new\s+HashMap<.*?>\s*\(\)\s*\{([^}]*)\}", re.DOTALL)
+_PUT = re.compile(r"put\(\"(?>(.*?)\",)\s*+(.*?)\)")
 _EMPTY_MAP = re.compile(r"new\s+HashMap<.*?>\s*\(\)")
 _MOST_DIGITS = 4000
 """Python reads no longer numbers; they stay text."""

@@ -7,6 +7,9 @@ from typing import Any
 from benchwright.core import load_json
 from benchwright.toolcalls._call import CallDecodeError, Calls
 
+MAX_CHARS = 1_000_000
+"""Longest text of arguments that is read: ten million brackets would take seconds."""
+
 
 def read_tool_calls(tool_calls: Any) -> Calls:
     """The calls of a native reply. Arguments are JSON texts; servers that send objects instead are understood.
@@ -29,6 +32,11 @@ def _read(call: Any) -> dict[str, dict[Any, Any]]:
 
 def _arguments(name: str, arguments: Any) -> dict[Any, Any]:
     if isinstance(arguments, str | bytes):
+        if len(arguments) > MAX_CHARS:
+            raise CallDecodeError(
+                f"the arguments of {name} have {len(arguments):,} characters; at most {MAX_CHARS:,} are read",
+                "too_long",
+            )
         try:
             arguments = load_json(arguments)
         except ValueError as error:
