@@ -230,6 +230,14 @@ def test_the_files_of_the_published_program_agree_with_the_run(tmp_path: Path, n
     assert [(line["id"], line.get("repeat", 0)) for line in lines] == [
         ("simple_0", 0), ("simple_0", 1), ("simple_2", 0), ("simple_2", 1),
     ]  # fmt: skip
+    assert_counts_have_the_form_of_results(out)
+    derived = result.summary.derived
+    assert (derived["simple"], derived["simple.failures_as_wrong"]) == (0.5, 0.4)
+    assert derived["java.failures_as_wrong"] == derived["java"]
+    assert derived["overall.failures_as_wrong"] < derived["overall"]
+    assert any(
+        "neither right nor wrong: simple 2, multi_turn_base 2" in note for note in result.summary.notes
+    )
     assert lines[0].keys() == {
         "id", "model_name", "test_category", "valid", "error", "error_type", "prompt", "model_result_raw",
         "model_result_decoded", "possible_answer",
@@ -239,8 +247,23 @@ def test_the_files_of_the_published_program_agree_with_the_run(tmp_path: Path, n
     resumed = benchwright.resume(result.run_id, endpoint=script, workspace=tmp_path, retry_failed=True)
     assert_files_agree(out, resumed, native)
     assert score_lines(out, "simple")[0]["failed_count"] == 0
+    assert not any("failures_as_wrong" in name for name in resumed.summary.derived)
     again = benchwright.rescore(result.run_id, workspace=tmp_path)
     assert_files_agree(again.folder, again, native)
+
+
+def assert_counts_have_the_form_of_results(folder: Path) -> None:
+    """Of several turns, tokens and seconds of each reply of each turn; of one turn, a number or nothing."""
+    results = folder / "result" / "scripted"
+    for category in ("simple", "multi_turn_base"):
+        for text in (results / f"BFCL_v3_{category}_result.json").read_text(encoding="utf-8").splitlines():
+            line = json.loads(text)
+            shape = [len(turn) for turn in line["result"]] if category == "multi_turn_base" else None
+            if isinstance(line["result"], str) or shape is None:
+                assert not isinstance(line["latency"], list)
+                continue
+            for count in ("input_token_count", "output_token_count", "latency"):
+                assert [len(turn) for turn in line[count]] == shape, (count, line["id"])
 
 
 def assert_files_agree(folder: Path, result: Any, native: bool) -> None:

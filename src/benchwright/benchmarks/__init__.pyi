@@ -146,6 +146,7 @@ from benchwright.benchmarks._scoring import (
     scores_of as scores_of,
 )
 from benchwright.benchmarks._spec import BenchmarkSpec as BenchmarkSpec
+from benchwright.benchmarks._spec import DerivedWithFailures as DerivedWithFailures
 from benchwright.benchmarks._spec import FilesWriter as FilesWriter
 from benchwright.benchmarks._spec import RecordedSample as RecordedSample
 from benchwright.benchmarks._spec import defined_without_file as defined_without_file

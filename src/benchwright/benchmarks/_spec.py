@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from benchwright.benchmarks._template import Template
 from benchwright.core import (
@@ -86,6 +86,15 @@ class Derived(Protocol):
 
     def remarks(self) -> Sequence[str]:
         """Notes about it for readers of the numbers."""
+        ...
+
+
+@runtime_checkable
+class DerivedWithFailures(Derived, Protocol):
+    """Figures of which failed samples are a part."""
+
+    def add_failure(self, group: str | None) -> None:
+        """Take one sample without scores, and the part of the evaluation that its row belongs to."""
         ...
 
 

@@ -46,6 +46,8 @@ class ToolTask(Struct, frozen=True, kw_only=True):
     """In which the values of calls are written."""
     open: Callable[[], ToolEnvironment] | None = None
     """Opens what calls act on. None: calls are not carried out, and the first reply is the answer."""
+    group: str | None = None
+    """The part of the evaluation that the row belongs to, if it has parts."""
 
     @property
     def text(self) -> str:

@@ -251,7 +251,7 @@ def _task(rows: EvaluationRows, row: Row) -> ToolTask:
     category = CATEGORIES[row["category"]]
     if category.check != "multi_turn":
         turn = ToolTurn(tuple(turns[0]), tuple(functions))
-        return ToolTask(turns=(turn,), language=category.language)
+        return ToolTask(turns=(turn,), language=category.language, group=category.name)
     missed: Mapping[str, list[str]] = row.get("missed_function") or {}
     held = {name for names in missed.values() for name in names}
     found = []
@@ -260,7 +260,7 @@ def _task(rows: EvaluationRows, row: Row) -> ToolTask:
         if number == 0:
             offered += [each for each in functions if each["name"] not in held]
         found.append(ToolTurn(tuple(messages), tuple(offered)))
-    return ToolTask(turns=tuple(found), open=partial(rows.simulation, row))
+    return ToolTask(turns=tuple(found), open=partial(rows.simulation, row), group=category.name)
 
 
 class _Scores(Scoreboard):

@@ -42,13 +42,11 @@ def _result_line(
     if usage is None and reply is not None and reply.usage is not None:
         usage = (reply.usage.prompt, reply.usage.completion)
     sent, written, *_ = usage or (None, None)
-    line = {
-        "id": row["id"],
-        "result": result,
-        "input_token_count": sent,
-        "output_token_count": written,
-        "latency": None if reply is None else reply.latency_s,
-    }
+    counts: list[Any] = [sent, written, None if reply is None else reply.latency_s]
+    if record.reply_counts is not None:  # those of each reply of each turn, nested as the results are
+        counts = [[[each[which] for each in turn] for turn in record.reply_counts] for which in range(3)]  # type: ignore[union-attr,index]  # as they were recorded
+    line = {"id": row["id"], "result": result}
+    line |= zip(("input_token_count", "output_token_count", "latency"), counts, strict=True)
     if reply is not None and reply.reasoning:
         line["reasoning_content"] = reply.reasoning
     return {**line, "repeat": repeat} if repeat else line

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -35,13 +34,12 @@ class ScoreFiles:
         self._version = version
         self._model = model
         self._wrong: dict[str, list[dict[str, Any]]] = {}
-        self._unscored: Counter[str] = Counter()
         self.board = Scoreboard(version)
 
     @property
     def failed(self) -> int:
         """Samples without a score."""
-        return self._unscored.total()
+        return sum(self.board.failed.values())
 
     def begin(self, category: Category) -> None:
         """A category has a file even if none of its samples is wrong."""
@@ -50,7 +48,7 @@ class ScoreFiles:
     def add_failed(self, category: Category) -> None:
         """A sample that is neither right nor wrong."""
         self.begin(category)
-        self._unscored[category.name] += 1
+        self.board.add_failure(category.name)
 
     def add(self, row: Row, result: Any, calls: Any, scores: Mapping[str, Any], repeat: int = 0) -> None:
         """A sample that is right or wrong by its scores."""
@@ -77,7 +75,7 @@ class ScoreFiles:
         for name, wrong in self._wrong.items():
             tally = self.board.tallies.get(name)
             right, rows = (tally.right, tally.rows) if tally is not None else (0, 0)
-            failed = self._unscored[name]
+            failed = self.board.failed.get(name, 0)
             head = {
                 "accuracy": right / rows if rows else None,
                 "accuracy_failures_as_wrong": right / (rows + failed) if rows + failed else None,

@@ -82,6 +82,7 @@ class Scoreboard:
         self.averages_of = AVERAGES[version]
         """Which averages there are."""
         self._tallies: dict[str, Tally] = {}
+        self._failed: Counter[str] = Counter()
 
     def add(self, scores: Mapping[str, Any]) -> None:
         """Take one sample's scores."""
@@ -94,15 +95,31 @@ class Scoreboard:
         if error := scores.get("error_type"):
             tally.errors[str(error)] += 1
 
+    def add_failure(self, group: str | None) -> None:
+        """Take a sample of a category that has no scores."""
+        if group is not None:
+            self._failed[group] += 1
+
+    @property
+    def failed(self) -> Mapping[str, int]:
+        """Samples without scores, by category."""
+        return self._failed
+
     @property
     def tallies(self) -> Mapping[str, Tally]:
         """What was taken so far, by category."""
         return self._tallies
 
     def figures(self) -> dict[str, float]:
-        """Accuracy of every category that was run, averages over what was run, and rows by error."""
+        """Accuracy of every category that was run, averages over what was run, both also with failures as wrong where there
+        are any, and rows by error."""
         found = {name: self._tallies[name].accuracy for name in CATEGORIES if name in self._tallies}
         found |= {name: value for name, value, _ in self.averages()}
+        if self._failed:
+            strict = self._failures_as_wrong()
+            counted = {name: strict._tallies[name].accuracy for name in CATEGORIES if name in strict._tallies}
+            counted |= {name: value for name, value, _ in strict.averages()}
+            found |= {f"{name}.failures_as_wrong": value for name, value in counted.items()}
         for kind, count in self._errors().most_common():
             found[f"errors.{kind}"] = float(count)
         return found
@@ -131,6 +148,9 @@ class Scoreboard:
         """Rows of each category, and which averages leave something out."""
         counted = [f"{name} {tally.right}/{tally.rows}" for name, tally in self._tallies.items()]
         notes = [f"right of rows scored: {', '.join(counted)}"] if counted else []
+        if self._failed:
+            lost = ", ".join(f"{name} {self._failed[name]:,}" for name in CATEGORIES if self._failed[name])
+            notes.append(f"samples without a score, neither right nor wrong: {lost}")
         incomplete = [f"{name} ({_without(gaps)})" for name, _, gaps in self.averages() if gaps]
         if incomplete:
             notes.append(
@@ -140,6 +160,15 @@ class Scoreboard:
             listed = ", ".join(f"{count:,} × {kind}" for kind, count in errors.most_common())
             notes.append(f"wrong samples by their first fault: {listed}")
         return notes
+
+    def _failures_as_wrong(self) -> Scoreboard:
+        """The board that counts samples without a score as wrong."""
+        board = Scoreboard()
+        board.averages_of = self.averages_of
+        for name in {**self._tallies, **self._failed}:
+            tally = self._tallies.get(name) or Tally()
+            board._tallies[name] = Tally(tally.right, tally.rows + self._failed[name])
+        return board
 
     def _leaves(self, part: str) -> tuple[str, ...]:
         """The categories under a part."""

@@ -150,6 +150,10 @@ class SampleRecord(Struct, frozen=True):
     tool_calls: list[JsonValue] | None = None
     """Calls that were read from the reply, each as `{name: {parameter: value}}`; of several turns, those of each reply of
     each turn."""
+    reply_counts: list[JsonValue] | None = None
+    """Of several turns: prompt tokens, completion tokens and seconds of each reply of each turn."""
+    group: str | None = None
+    """The part of the evaluation that the row belongs to, so that failures are counted there too."""
 
 
 _KEYS = {
@@ -167,6 +171,8 @@ _KEYS = {
     "choices_is_greedy": "_choices_is_greedy",
     "conversation": "conversation",
     "tool_calls": "tools",
+    "reply_counts": "counts",
+    "group": "g",
     "redacted": "redacted",
 }
 """The fields in the text of a score, with their names there."""
@@ -246,6 +252,10 @@ def encode_score(record: SampleRecord) -> bytes:
         stored["conversation"] = record.conversation
     if record.tool_calls is not None:
         stored["tools"] = record.tool_calls
+    if record.reply_counts is not None:
+        stored["counts"] = record.reply_counts
+    if record.group is not None:
+        stored["g"] = record.group
     text = encode_json(stored)
     return marked_as_redacted(text) if record.redacted else text
 

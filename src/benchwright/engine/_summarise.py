@@ -9,7 +9,7 @@ from dataclasses import replace
 from operator import itemgetter
 from typing import Any
 
-from benchwright.benchmarks import BenchmarkSpec
+from benchwright.benchmarks import BenchmarkSpec, DerivedWithFailures
 from benchwright.core import (
     OUTCOMES,
     REDACTED,
@@ -118,6 +118,10 @@ class _Sums:
             for given in scores:
                 if given is not None:
                     self.derived.add(given)
+            if isinstance(self.derived, DerivedWithFailures):
+                for given, group in zip(scores, records.column("group"), strict=True):
+                    if given is None:
+                        self.derived.add_failure(group)
         if self._panelled:
             for given in scores:
                 if given is not None and len(verdicts := verdicts_in(given)) > 1:

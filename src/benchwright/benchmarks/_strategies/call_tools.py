@@ -91,7 +91,9 @@ class CallTools(Strategy):
                 reply = await asking.ask(self._request(dialogue, repeat), part)
                 replies.append(reply)
                 if reply.failure is not None:
-                    return Answer(reply, "", row, usage=tokens_of(replies))
+                    return Answer(
+                        reply, "", row, usage=tokens_of(replies), extra={"group": dialogue.task.group}
+                    )
                 if not await dialogue.take(reply, asking.in_thread):
                     break
         return self._answer(row, dialogue, replies)
@@ -165,9 +167,12 @@ class CallTools(Strategy):
         )
         if dialogue.lenient:
             metadata |= {"_lenient_calls": step.lenient, "_lenient_turns": dialogue.as_json(lenient=True)}
-        extra: dict[str, Any] = {"tool_calls": dialogue.as_json() if dialogue.acts else step.calls}
+        extra: dict[str, Any] = {
+            "tool_calls": dialogue.as_json() if dialogue.acts else step.calls,
+            "group": dialogue.task.group,
+        }
         if dialogue.acts:
-            extra["conversation"] = list(dialogue.messages)
+            extra |= {"conversation": list(dialogue.messages), "reply_counts": dialogue.counts}
         return Answer(
             last,
             last.text if step.calls is None else calls_text(step.calls),

@@ -53,6 +53,8 @@ class ToolDialogue:
         """What requests offer as `tools`; empty in prompting mode."""
         self.steps: list[list[ToolStep]] = []
         """For each turn, what its replies called."""
+        self.counts: list[list[JsonValue]] = []
+        """For each turn, prompt tokens, completion tokens and seconds of its replies."""
         self.stopped = False
         """Whether a turn took more steps than it may."""
         self._environment = None if task.open is None else task.open()
@@ -64,6 +66,7 @@ class ToolDialogue:
             return False
         turn = self.task.turns[number]
         self.steps.append([])
+        self.counts.append([])
         said: list[JsonObject] = [dict(message) for message in turn.messages]
         if self.native:
             self.tools = [*self.tools, *self._as_tools(turn)]  # earlier requests keep theirs
@@ -83,6 +86,9 @@ class ToolDialogue:
         """Take in a reply and carry out its calls; whether the model is to be asked again within this turn."""
         step = self._read(reply)
         self.steps[-1].append(step)
+        usage = reply.usage
+        tokens: list[JsonValue] = [None, None] if usage is None else [usage.prompt, usage.completion]
+        self.counts[-1].append([*tokens, reply.latency_s])
         if not self.acts:
             return False
         calls = step.calls or []
