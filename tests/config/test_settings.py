@@ -125,3 +125,14 @@ def test_what_is_expected_is_said_once(setting: Setting, says: str) -> None:
     with pytest.raises(ValueError, match="is not") as told:
         setting.check(3)
     assert str(told.value) == says
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [each for each in OPTIONS if each.kind in ("int", "number")],
+    ids=lambda each: each.name,
+)
+def test_numbers_beyond_any_use_are_refused_in_files(setting: Setting) -> None:
+    for value in (10**400, -(10**400), float("inf"), float("nan")):
+        with pytest.raises(ValueError, match="expected|is not a"):
+            setting.check(value)

@@ -14,7 +14,7 @@ import pytest
 import benchwright
 from benchwright import ScorerInput, ScriptedEndpoint, benchmark, calibrate_judge, judge_score, scorer
 from benchwright.cli import main
-from benchwright.core import DatasetError, NotFoundError, UsageError
+from benchwright.core import BenchwrightError, DatasetError, NotFoundError, UsageError
 from recording_server import recording
 
 
@@ -219,3 +219,23 @@ def test_wrong_options_are_refused() -> None:
     with pytest.raises(UsageError, match="Did you mean 'linear'"):
         calibrate_judge([], weights="liner")
     assert main(["judge-calibrate", "labels.jsonl", "--judge", "{"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("label", "words"),
+    [
+        ("nan", "what are the grades 1, nan worth"),
+        ("inf", "what are the grades 1, inf worth"),
+        ("1e400", "what are the grades 1, 1e400 worth"),
+        (["1"], r"field 'label' is \['1'\]; expected a text or a number"),
+        ({"C": 1}, "expected a text or a number"),
+    ],
+)
+def test_labels_that_are_no_number_and_no_grade_end_at_once(label: Any, words: str) -> None:
+    with pytest.raises(BenchwrightError, match=words):
+        calibrate_judge([{"label": label, "grade": "1"}])
+
+
+def test_grades_may_be_written_in_small_letters() -> None:
+    found = calibrate_judge([{"label": " c ", "grade": "C"}, {"label": "I", "grade": "i"}])
+    assert found.agreement.agreed == 1.0

@@ -6,7 +6,6 @@ below `config.params.extra` if not. What has no key is refused, but for keys bel
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final
@@ -15,7 +14,7 @@ from benchwright.config._config_layers import Path
 from benchwright.config._run_settings import BY_NAME, RUN_SETTINGS
 from benchwright.config._setting import Setting
 from benchwright.config._values import in_kind
-from benchwright.core import MODEL_TYPES, ConfigError, is_secret_name, nearest, suggest
+from benchwright.core import MODEL_TYPES, ConfigError, finite_number, is_secret_name, nearest, suggest
 
 TYPE: Final = ("config", "type")
 EXTRA: Final = ("config", "params", "extra")
@@ -209,7 +208,7 @@ def _limit(where: str, key: str, value: Any) -> int | float:
     if isinstance(value, str):
         with suppress(ValueError):
             value = float(value) if "." in value else int(value)
-    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+    if isinstance(value, int | float) and finite_number(value) is not None:
         if value == 0:
             raise ConfigError(
                 f"{where}: {key} is 0, which would evaluate nothing; leave it out, or give null, for all rows"

@@ -15,7 +15,7 @@ import orjson
 from msgspec import Struct
 from msgspec.structs import replace
 
-from benchwright.core import LEFT_OUT, JsonValue, TooDeepError, load_json, suggest
+from benchwright.core import LEFT_OUT, JsonValue, TooDeepError, finite_number, load_json, suggest
 
 Kind: TypeAlias = Literal["int", "ints", "number", "bool", "text", "texts", "table", "steps"]
 """`texts` is a list of texts (one text is a list of one); `table` holds JSON values under names; `steps` is a table or a
@@ -199,15 +199,19 @@ class Setting(Struct, frozen=True):
             case "int":
                 if isinstance(value, bool) or not isinstance(value, int):
                     raise self._wrong(value)
+                if abs(value) >= 2**63:  # no server, file or column holds it
+                    raise ValueError(
+                        f"{value} has more than 64 bits; expected a whole number of at most 2^63 − 1"
+                    )
                 return self._in_range(value)
             case "ints":
                 if not isinstance(value, list) or not all(type(each) is int for each in value):
                     raise self._wrong(value)
                 return list(value)
             case "number":
-                if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+                if (number := finite_number(value)) is None:
                     raise self._wrong(value)
-                return self._in_range(float(value))
+                return self._in_range(number)
             case "bool":
                 if not isinstance(value, bool):
                     raise self._wrong(value)

@@ -197,6 +197,21 @@ def exact_json(value: Any, *, indent: bool = False) -> bytes:
         return encode_json(value)
 
 
+def finite_number(value: object) -> float | None:
+    """A number that calculations can use; None for anything else: texts, bools, infinities, whole numbers beyond any float.
+
+    >>> finite_number(2), finite_number("2"), finite_number(10**400), finite_number(float("nan"))
+    (2.0, None, None, None)
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
 def _finite(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None

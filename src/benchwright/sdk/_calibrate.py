@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-import math
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
-from benchwright.core import DatasetError, NotFoundError, RunFailedError, UsageError, score_fields, suggest
+from benchwright.core import (
+    DatasetError,
+    NotFoundError,
+    RunFailedError,
+    UsageError,
+    finite_number,
+    score_fields,
+    suggest,
+)
 from benchwright.datasets import open_dataset
 from benchwright.engine import InterruptedRunError
 from benchwright.reports import Calibration, JudgedRow, calibration
@@ -20,6 +28,7 @@ from benchwright.sdk._compare import find_run
 from benchwright.store import existing_workspace, open_existing
 
 _WEIGHTS = ("none", "linear", "quadratic")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _MOST_WITHOUT = 0.05
 """Share of samples without a grade, as of failed samples in runs."""
 _TARGETS = ("target", "reference", "answer")
@@ -87,6 +96,11 @@ def calibrate_judge(
             f"{labels if isinstance(labels, str | os.PathLike) else 'labels'}: no row has the field {label_field!r}.{suggest(label_field, fields)} The rows have: "
             f"{', '.join(fields)}. Name the field of the labels with --label-field"
         )
+    for each, field in ((each, field) for each in rows for field in (label_field, grade_field or "grade")):
+        if isinstance(each.row.get(field), list | dict):
+            raise DatasetError(
+                f"{each.where}: field {field!r} is {each.row[field]!r:.60}; expected a text or a number"
+            )
     if judge is not None:
         template = template or "binary_qa"
         result = _ask(rows, judge, template, criteria, score_mapping, workspace)
@@ -110,11 +124,12 @@ def calibrate_judge(
 
 
 def _worth(grade: str, score: object) -> float:
-    if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
+    worth = finite_number(score)
+    if worth is None:
         raise UsageError(
-            f"score_mapping: {grade!r} is {score!r}; expected the number that this grade is worth"
+            f"score_mapping: {grade!r} is {score!r:.60}; expected the number that this grade is worth"
         )
-    return float(score)
+    return worth
 
 
 def _read(labels: str | os.PathLike[str] | Sequence[Mapping[str, Any]]) -> list[_Labelled]:
@@ -221,16 +236,17 @@ class _Grades:
             return
         texts = {_text(value) for value in values if value is not None and not isinstance(value, bool)}
         for template in TEMPLATES.values():
-            if texts <= set(template.scores):
+            if {text.upper() for text in texts} <= {grade.upper() for grade in template.scores}:
                 self.scores = dict(template.scores)
                 return
-        try:
-            self.scores = {text: float(text) for text in texts}
-        except ValueError:
+        numbers = {text: finite_number(float(text)) if _NUMBER.fullmatch(text) else None for text in texts}
+        self.scores = {text: number for text, number in numbers.items() if number is not None}
+        if len(self.scores) < len(texts):
+            shown = ", ".join(text[:40] for text in sorted(texts)[:8])
             raise UsageError(
-                f"what are the grades {', '.join(sorted(texts)[:8])} worth? Say so with --score-mapping "
+                f"what are the grades {shown} worth? Say so with --score-mapping "
                 '\'{"GRADE": 1, "OTHER": 0}\', or with the --template of the judge'
-            ) from None
+            )
 
     def _known(self, each: _Labelled, field: str) -> str | None:
         """The grade in a field, as the scale writes it; None where there is none."""

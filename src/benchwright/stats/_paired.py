@@ -136,7 +136,7 @@ def wilcoxon_signed_rank(differences: Sequence[float]) -> float:
     tied = 0
     at = 0
     while at < n:
-        end = at
+        end = at + 1
         while end < n and kept[end][0] == kept[at][0]:
             end += 1
         rank = (at + 1 + end) / 2

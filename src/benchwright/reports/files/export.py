@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any, TypeAlias
 
 import orjson
 
-from benchwright.core import WITHOUT_REPLY, encode_json, replacing
+from benchwright.core import WITHOUT_REPLY, encode_json, finite_number, replacing
 from benchwright.reports.files.parquet import write_samples
 from benchwright.reports.views.figures import without_formula
 from benchwright.reports.views.runs import RunDetails
@@ -146,7 +145,7 @@ def _cell(value: Any) -> str:
         return "<c/>"
     if isinstance(value, bool):
         return f'<c t="b"><v>{int(value)}</v></c>'
-    if isinstance(value, int | float) and math.isfinite(value):
+    if finite_number(value) is not None:
         return f"<c><v>{value!r}</v></c>"
     text = _NO_XML.sub("", str(value))
     if len(text) > MOST_CHARS:
