@@ -134,5 +134,5 @@ def test_what_is_expected_is_said_once(setting: Setting, says: str) -> None:
 )
 def test_numbers_beyond_any_use_are_refused_in_files(setting: Setting) -> None:
     for value in (10**400, -(10**400), float("inf"), float("nan")):
-        with pytest.raises(ValueError, match="expected|is not a"):
+        with pytest.raises(ValueError, match=r"expected|is not a"):
             setting.check(value)
