@@ -65,17 +65,19 @@ def function_calling(bench: Bench) -> list[Figure]:
                 cases.append([row["function"], calls, row["ground_truth"], "python", name])
             lines.append(json.dumps({"id": row["id"], "result": _text(calls), **_COUNTS}))
         (results / f"BFCL_v3_{name}_result.json").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    file = bench.work / "function_calling" / "cases.json"
-    file.write_text(json.dumps(cases), encoding="utf-8")
+    folder_of_cases = bench.work / "function_calling"
+    (folder_of_cases / "right.json").write_text(json.dumps(cases), encoding="utf-8")
+    (folder_of_cases / "half.json").write_text(json.dumps(_half_wrong(cases)), encoding="utf-8")
     theirs = venvs.python_of(PUBLISHED)
     return [
-        _checked(bench, file, theirs, len(cases)),
+        _checked(bench, folder_of_cases / "right.json", theirs, len(cases), "calls checked", 5),
+        _checked(bench, folder_of_cases / "half.json", theirs, len(cases), "calls checked, half wrong,", 2),
         _evaluated(bench, results, theirs, names),
         _generated(bench, CATEGORIES["simple"].rows),
     ]
 
 
-def _checked(bench: Bench, file: Path, theirs: Path, count: int) -> Figure:
+def _checked(bench: Bench, file: Path, theirs: Path, count: int, what: str, wanted: float) -> Figure:
     rates: dict[str, list[float]] = {"ours": [], "theirs": []}
     for _ in range(bench.rounds(5)):
         found = {}
@@ -91,8 +93,8 @@ def _checked(bench: Bench, file: Path, theirs: Path, count: int) -> Figure:
     mine, other = series(rates["ours"]), series(rates["theirs"])
     note = f"{count:,} cases of the published data, {len(mine.values)} rounds; ours {mine.spread}, theirs {other.spread}"
     return Figure(
-        "calls checked per second of CPU", f"{shown(mine.middle)}/s", f"nvidia-bfcl {shown(other.middle)}/s",
-        mine.middle / other.middle, "×", 5, note=note,
+        f"{what} per second of CPU", f"{shown(mine.middle)}/s", f"nvidia-bfcl {shown(other.middle)}/s",
+        mine.middle / other.middle, "×", wanted, note=note,
     )  # fmt: skip
 
 
@@ -147,6 +149,19 @@ def _calls(row: dict[str, Any], as_texts: bool) -> list[dict[str, dict[str, Any]
             }
             calls.append({name: {key: str(v) for key, v in chosen.items()} if as_texts else chosen})
     return calls
+
+
+def _half_wrong(cases: list[Any]) -> list[Any]:
+    """Every second case with a fault in its last argument: another text, another type, or none at all."""
+    found = []
+    for number, (functions, calls, truths, language, category) in enumerate(cases):
+        (name, arguments), *_ = calls[-1].items()
+        if number % 2 and arguments:
+            *others, (last, value) = arguments.items()
+            spoiled = [*others, *([(last, f"{value} or so")], [(last, {"odd": value})], [])[number // 2 % 3]]
+            calls = [*calls[:-1], {name: dict(spoiled)}]
+        found.append([functions, calls, truths, language, category])
+    return found
 
 
 def _plain(value: Any) -> Any:
