@@ -32,23 +32,23 @@ _SETTINGS = (*(name for name in _OPTIONAL[1:]), "max_completion_tokens", *_OPTIO
 _OTHER_NAMES = {"max_output_tokens": "max_tokens", "max_new_tokens": "max_tokens"}
 _STATUSES = (200, 400, 422, 501)
 """200: an error inside a stream; 501: how llama.cpp names what it does not support."""
-_REFUSAL = re.compile(
+_REFUSAL = (
     r"\bunsupported\b|\bnot?\b (?:longer )?(?:be )?(?:currently )?(?:yet )?(?:support|permit|allow|accept|recogni|available)"
     r"|n't (?:support|allow|accept)|\bunrecogni[sz]ed\b|\bdeprecated\b|\bonly (?:the default|[\d.]+ is allowed)\b"
     r"|\b(?:unknown|unexpected|extra|extraneous|additional) (?:request |keyword |body |input )?"
-    r"(?:param|arg|field|key|input|propert)|\b(?:cannot|can't|can not) both be\b",
-    re.IGNORECASE,
+    r"(?:param|arg|field|key|input|propert)|\b(?:cannot|can't|can not) both be\b"
 )
-_TOGETHER = re.compile(r"\bboth\b|\bsame time\b|\btogether\b|\bsimultaneous", re.IGNORECASE)
-_OUT_OF_RANGE = re.compile(
-    r"\btoo (?:large|long|small|many)|\bmaximum (?:context|value|length)|\bmust be\b", re.IGNORECASE
-)
-_HEAD = re.compile(r"^\d{3} from \S+: ")
+_TOGETHER = r"\bboth\b|\bsame time\b|\btogether\b|\bsimultaneous"
+_OUT_OF_RANGE = r"\btoo (?:large|long|small|many)|\bmaximum (?:context|value|length)|\bmust be\b"
+_HEAD = r"^\d{3} from \S+: "
 _CLIENT_STOP = "client_side_stop"
 _FORMAT = "response_format"
-_ABOUT_FORMATS = re.compile(
-    r"response.?format|json.?schema|\bschema|structured|guided|grammar", re.IGNORECASE
-)
+_ABOUT_FORMATS = r"response.?format|json.?schema|\bschema|structured|guided|grammar"
+
+
+def _says(pattern: str, words: str) -> bool:
+    """Whether the server's words match. Most runs meet no refusal, so no pattern is compiled before the first."""
+    return re.search(pattern, words, re.IGNORECASE) is not None
 
 
 class RequestAdapter:
@@ -158,13 +158,13 @@ def refused_setting(failure: RequestFailure, body: Mapping[str, JsonValue]) -> s
     """
     if failure.http_status not in _STATUSES:
         return None
-    if is_verdict_format(body.get(_FORMAT)) and _ABOUT_FORMATS.search(failure.message):
+    if is_verdict_format(body.get(_FORMAT)) and _says(_ABOUT_FORMATS, failure.message):
         return _FORMAT
-    for sentence in re.split(r"[.;!]\s+", _HEAD.sub("", failure.message)):
-        if _REFUSAL.search(sentence) and not _OUT_OF_RANGE.search(sentence):
+    for sentence in re.split(r"[.;!]\s+", re.sub(_HEAD, "", failure.message)):
+        if _says(_REFUSAL, sentence) and not _says(_OUT_OF_RANGE, sentence):
             named = _named(sentence, body)
             if named:
-                return min(named, key=_SETTINGS.index) if _TOGETHER.search(sentence) else named[0]
+                return min(named, key=_SETTINGS.index) if _says(_TOGETHER, sentence) else named[0]
     return None
 
 
@@ -172,7 +172,9 @@ def setting_advice(failure: RequestFailure, body: Mapping[str, JsonValue]) -> st
     """The cure for a refusal that names a setting without saying that it is not taken at all, else nothing."""
     if failure.http_status not in (400, 422):
         return ""
-    named = [name for name in _named(_HEAD.sub("", failure.message), body) if name != "max_completion_tokens"]
+    named = [
+        name for name in _named(re.sub(_HEAD, "", failure.message), body) if name != "max_completion_tokens"
+    ]
     if not named:
         return ""
     flag = f"--{named[0].replace('_', '-')}"

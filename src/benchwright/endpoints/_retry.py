@@ -104,15 +104,14 @@ def kind_of_status(status: int, words: str) -> FailureKind:
     return "rejected"
 
 
-_TOO_LONG = re.compile(
+_TOO_LONG = (
     r"context_length_exceeded|exceed_context_size|(?:context|model) length|context (?:size|window)"
-    r"|prompt is too long|too long to fit|`inputs` (?:tokens \+|must have)|input token count",
-    re.IGNORECASE,
+    r"|prompt is too long|too long to fit|`inputs` (?:tokens \+|must have)|input token count"
 )
 """How servers say that a prompt does not fit: OpenAI, vLLM, SGLang, llama.cpp, llama-cpp-python, TGI, and others."""
-_LENGTH_TOO_LARGE = re.compile(r"max_(?:completion_|new_|output_)?tokens\W.{0,60}\btoo large", re.IGNORECASE)
-_LIMIT = re.compile(r"(?:context length is|must be <=) ?(\d+)")
-_PROMPT_TOKENS = re.compile(r"(\d+) (?:in (?:the|your) (?:messages|prompt)|`inputs`)")
+_LENGTH_TOO_LARGE = r"max_(?:completion_|new_|output_)?tokens\W.{0,60}\btoo large"
+_LIMIT = r"(?:context length is|must be <=) ?(\d+)"
+_PROMPT_TOKENS = r"(\d+) (?:in (?:the|your) (?:messages|prompt)|`inputs`)"
 
 
 def too_long(status: int, words: str) -> Literal["prompt", "reply", None]:
@@ -122,9 +121,11 @@ def too_long(status: int, words: str) -> Literal["prompt", "reply", None]:
     >>> too_long(400, "maximum context length is 512 tokens. However, you requested 4126 (30 in the messages, 4096")
     'reply'
     """
-    if status not in (400, 413, 422) or not _TOO_LONG.search(words) or _LENGTH_TOO_LARGE.search(words):
+    if status not in (400, 413, 422) or not re.search(_TOO_LONG, words, re.IGNORECASE):
+        return None
+    if re.search(_LENGTH_TOO_LARGE, words, re.IGNORECASE):
         return None  # or a setting is refused, which has its own cure
-    limit, prompt = _LIMIT.search(words), _PROMPT_TOKENS.search(words)
+    limit, prompt = re.search(_LIMIT, words), re.search(_PROMPT_TOKENS, words)
     fits = limit is not None and prompt is not None and int(prompt[1]) < int(limit[1])
     return "reply" if fits else "prompt"
 

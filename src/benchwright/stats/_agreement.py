@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from math import fsum, sqrt
 from typing import Literal, TypeAlias
 
+from benchwright.core import light_dataclass
 from benchwright.stats._intervals import FEWEST, t_quantile
 
 Weights: TypeAlias = Literal["none", "linear", "quadratic"]
@@ -22,7 +22,7 @@ _BY_CHANCE = 2.0
 share: fifty pairs that all agree may lack the one that does not. Chosen by simulation (tests/stats/test_agreement.py)."""
 
 
-@dataclass(frozen=True, slots=True)
+@light_dataclass(frozen=True, slots=True)
 class Agreement:
     """How far two raters agree on the same things."""
 
