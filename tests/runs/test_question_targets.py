@@ -191,7 +191,7 @@ def test_validate_is_for_data_only(folder: Path) -> None:
         "@scorer\ndef check(sample):\n    return {'correct': True}\n",
         encoding="utf-8",
     )
-    with pytest.raises(UsageError, match=r"no file of questions; .* benchwright check in_python.py"):
+    with pytest.raises(UsageError, match=r"not a file of questions; .* benchwright check in_python.py"):
         validate("in_python.py")
 
 
