@@ -106,8 +106,7 @@ class _Reader:
 
     def read_table(self, table: Mapping[Any, object]) -> None:
         """Short flags, or a list with what may be next to it."""
-        given = {str(key).replace("-", "_"): value for key, value in table.items()}
-        given = {key: value for key, value in given.items() if value is not None or key == "html_report_size"}
+        given = {str(key).replace("-", "_"): value for key, value in table.items() if value is not None}
         for name, why in _UNSUPPORTED.items():
             if _holds_something(given.pop(name, None)):
                 raise ConfigError(f"{self._where}: {name}: {why}")
