@@ -3,6 +3,7 @@ rows: copies of a row are repeats."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import tempfile
@@ -23,6 +24,7 @@ from benchwright import RunResult
 from benchwright.core import call_key
 from benchwright.sdk import RunOptions, rescore
 from benchwright.store import Workspace, open_store
+from recording_server import recording
 
 BENCHMARKS = """
 from benchwright import benchmark, judge_score, scorer
@@ -239,3 +241,64 @@ def test_replies_of_an_older_version_are_taken_and_resumed(dice: Dice, folder: P
     assert replies(resumed, folder) == replies(first, folder)
     again = rescore(first.run_id, options=RunOptions(limit=3))
     assert replies(again, folder) == replies(first, folder)
+
+
+PANEL = """
+from benchwright import benchmark, judge_panel, scorer
+
+@benchmark(name="panel", dataset="rows.jsonl", prompt="{{question}}", target_field="answer",
+           judge={{"url": "{url}", "model_id": "judge-a"}}, judge_1={{"url": "{url}", "model_id": "judge-b"}})
+@scorer
+def panel(sample):
+    return judge_panel(sample)
+"""
+STEPS = {
+    "use_caching": True,
+    "use_system_prompt": True,
+    "custom_system_prompt": "S",
+    "process_reasoning_traces": True,
+}
+
+
+@pytest.mark.parametrize(
+    ("target", "more"),
+    [
+        ("rows.jsonl", {}),
+        ("rows.jsonl", {"pipeline": STEPS}),
+        ("panel.py", {}),
+        ("bfcl_simple", {}),
+        ("bfcl_multi_turn", {}),
+        ("bfcl_multi_turn_prompting", {}),
+    ],
+    ids=["questions", "pipeline", "panel", "calls", "turns", "prompted turns"],
+)
+def test_any_kind_of_run_done_again_gives_the_same_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str, more: dict[str, Any]
+) -> None:
+    """A model that never says the same twice, on rows of which some are copies, with repeats."""
+    monkeypatch.chdir(tmp_path)
+    rows = [{"question": f"q{number % 3}", "answer": "a1"} for number in range(6)]
+    Path("rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    numbers = itertools.count()
+
+    def fickle(body: dict[str, Any]) -> str | dict[str, Any]:
+        number = next(numbers)
+        if body["model"].startswith("judge"):
+            return f"GRADE: {'CI'[number % 2]}"
+        if "tools" not in body or number % 3 == 0:
+            return f"a{number % 2}"
+        name = body["tools"][number % len(body["tools"])]["function"]["name"]
+        called = {"name": name, "arguments": "{}"}
+        return {"content": None, "tool_calls": [{"id": f"c{number}", "type": "function", "function": called}]}
+
+    with recording(fickle) as server:
+        Path("panel.py").write_text(PANEL.format(url=server.url))
+        files = []
+        for sent in (True, False):
+            result = benchwright.run(
+                target, model_url=server.url, model_id="m", temperature=1.0, repeats=2, limit=6,
+                output_dir=tmp_path / "out", overwrite=True, **more,
+            )  # fmt: skip
+            files.append((result.folder / "results.yml").read_bytes())
+            assert bool(server.take()) is sent
+    assert files[0] == files[1]
