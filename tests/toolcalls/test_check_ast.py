@@ -194,6 +194,11 @@ def test_expected_calls_of_users_take_both_forms() -> None:
         expected_calls_verdict(functions, [{"f": {}}], []).error_type == "irrelevance_error:decoder_success"
     )
     assert expected_calls_verdict(functions, [], [5]).error_type == "ground_truth:unreadable"
+    for broken, said in (
+        ("f(1)", "the list of expected calls"),
+        ([{"name": "f", "arguments": "{x"}], "the arguments of f"),
+    ):
+        assert said in str(expected_calls_verdict(functions, [], broken).message)
     two = [{"name": "f", "arguments": {"a": 1}}, {"name": "f", "arguments": {"a": 2}}]
     swapped = [{"f": {"a": 2}}, {"f": {"a": 1}}]
     assert expected_calls_verdict(functions, swapped, two).valid

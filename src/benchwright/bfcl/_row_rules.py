@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from benchwright.bfcl._categories import Category
-from benchwright.core import Row, load_json
-from benchwright.toolcalls import LIST_TYPES, NUMBER_TYPES, check_ast, ground_truth_of
+from benchwright.core import Row
+from benchwright.toolcalls import LIST_TYPES, NUMBER_TYPES, check_ast, ground_truth_of, parsed_json
 
 _ROLES = ("user", "system", "assistant", "tool")
 
@@ -56,7 +56,7 @@ def messages_row(row: Row, category: Category, identity: str) -> Row:
 def truth_of(value: Any, name: str = "ground_truth") -> list[dict[str, dict[str, list[Any]]]]:
     """The ground truth of a row; a value that is not a list is the only one allowed."""
     if isinstance(value, str):
-        value = load_json(value)
+        value = parsed_json(value, f'"{name}"')
     if not isinstance(value, list) or not value:
         raise ValueError(f'"{name}" must be a list with at least one expected call')
     return ground_truth_of(value)
@@ -163,7 +163,9 @@ def _plain(value: Any) -> Any:
 
 def _turns(value: Any, *, empty_turns: bool) -> list[list[dict[str, Any]]]:
     if not isinstance(value, list) or not value:
-        raise ValueError('"question" must be a list of turns, each a list of messages')
+        raise ValueError(
+            "the messages (question) must be a list, or a list of turns with a list each, and must not be empty"
+        )
     turns = [value] if isinstance(value[0], dict) else value
     for number, turn in enumerate(turns, 1):
         if not isinstance(turn, list) or not (turn or empty_turns):

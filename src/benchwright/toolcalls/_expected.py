@@ -20,12 +20,20 @@ def ground_truth_of(expected: Any) -> list[dict[str, dict[str, list[Any]]]]:
     [{'f': {'a': [1, 2], 'b': ['x']}}]
     """
     if isinstance(expected, str):
-        expected = load_json(expected)
+        expected = parsed_json(expected, "the list of expected calls")
     if isinstance(expected, dict):
         expected = [expected]
     if not isinstance(expected, list):
         raise ValueError(f"expected calls are a list, not {type(expected).__name__}")
     return [_one(item) for item in expected]
+
+
+def parsed_json(text: str, what: str) -> Any:
+    """The value of a text that must be JSON. ValueError names what it is."""
+    try:
+        return load_json(text)
+    except ValueError as error:
+        raise ValueError(f"{what} must be JSON, found the text {shown(text)}: {error}") from None
 
 
 def _one(item: Any) -> dict[str, dict[str, list[Any]]]:
@@ -38,7 +46,7 @@ def _one(item: Any) -> dict[str, dict[str, list[Any]]]:
     ):
         arguments = item.get("arguments", {})
         if isinstance(arguments, str):
-            arguments = load_json(arguments)
+            arguments = parsed_json(arguments, f"the arguments of {item['name']} in an expected call")
         if not isinstance(arguments, dict):
             raise ValueError(f"arguments of {item['name']} are not an object: {shown(arguments)}")
         return {item["name"]: {name: [as_allowed(value)] for name, value in arguments.items()}}
