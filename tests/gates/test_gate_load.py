@@ -48,7 +48,7 @@ def test_figures_are_held_by_value_or_interval(tests: tuple[Path, LoadResult, Lo
         {"figure": "request_throughput", "max": 0.1},
         {"figure": "error_share", "max": 0.2, "bound": "upper"},
         {"figure": "good_share", "min": 0.5, "bound": "lower"},
-        {"figure": "goodput", "min": 0.1},
+        {"figure": "goodput", "min": -1e6, "bound": "lower"},
         {"figure": "cached_tokens.mean", "max": 60_000},
         {"figure": "e2e.min", "max": 60_000, "stage": "77 in flight"},
     ]
@@ -65,6 +65,8 @@ def test_a_load_test_is_compared_with_a_run_and_with_a_portable_baseline(
     place, first, second = tests
     wide = {"metric": "e2e.mean", "bound": "upper", "margin": 60_000}
     rules = {"regression": [wide, {"metric": "request_throughput", "bound": "value", "margin_percent": 99.9}]}
+    lost = {"metric": "goodput", "bound": "upper", "margin": 1e6}
+    assert words(judged(place, second, first, regression=[lost])) == ["GO"]
     found = judged(place, second, first, **rules)
     assert words(found) == ["GO", "GO"]
     assert main(["export", "1", "--baseline", str(tmp_path / "b.jsonl"), "--workspace", str(place)]) == 0

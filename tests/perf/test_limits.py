@@ -80,3 +80,15 @@ def test_a_limit_that_cannot_be_judged_gives_no_goodput() -> None:
         assert isinstance(absent, dict)
         assert "needs streamed" in absent["goodput_per_s"]
     assert judged("e2e=2s", reply)["good_share"] == 1.0
+
+
+def test_goodput_has_an_interval_of_its_own() -> None:
+    """Every fourth request is late, so that goodput varies from slice to slice and the throughput hardly."""
+    late = [number % 4 == 0 and number < 100 for number in range(200)]
+    records = [streamed(number, 0.1 * number, ttft=0.2 if late[number] else 0.02) for number in range(200)]
+    found = judged("ttft=100ms", *records)
+    intervals = found["intervals_ci95"]
+    assert isinstance(intervals, dict)
+    low, high = intervals["goodput_per_s"]
+    assert low < found["goodput_per_s"] < high < found["request_throughput_per_s"]  # type: ignore[operator]
+    assert "goodput_per_s" not in judged("itl=1ms", *records[:5])["intervals_ci95"], "too few requests"  # type: ignore[operator]

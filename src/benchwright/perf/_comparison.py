@@ -32,6 +32,7 @@ from benchwright.perf._figures import StageRequests, rate_slices
 from benchwright.perf._metrics import METRICS, PER_REQUEST, Metric
 from benchwright.perf._quality import ScoreDifference, StageScores, score_differences
 from benchwright.perf._requests import Requests
+from benchwright.perf._slo import Limits
 from benchwright.perf._stage_summary import StageSummary
 from benchwright.stats import FEWEST
 
@@ -97,7 +98,7 @@ def compare_stages(
     pairs = _pairs(sides[0].measurable, sides[1].measurable)
     found = [
         each
-        for name in ("request_throughput", "output_throughput")
+        for name in ("request_throughput", "output_throughput", "goodput")
         if (each := _rate(name, *sides, summary_a, summary_b)) is not None
     ]
     found += [
@@ -261,7 +262,10 @@ def _rate(
     values = summary_a.figures.get(metric.key), summary_b.figures.get(metric.key)
     if values[0] is None or values[1] is None:
         return None
-    slices = [rate_slices(side).get(name) for side in (a, b)]
+    slices = [
+        rate_slices(side, _limits(summary) if name == "goodput" else ()).get(name)
+        for side, summary in ((a, summary_a), (b, summary_b))
+    ]
     estimates = None
     if slices[0] is not None and slices[1] is not None:
         first, second = draws(SLICES), draws(SLICES, SEED + 1)
@@ -270,6 +274,12 @@ def _rate(
             for v, w in zip(first, second, strict=True)
         ]
     return _difference(metric, "value", values[0], values[1], estimates, SLICES, paired=False)
+
+
+def _limits(summary: StageSummary) -> Limits:
+    return (
+        () if summary.slo is None else tuple((each.name, each.limit_ms / 1000) for each in summary.slo.limits)
+    )
 
 
 def _share(name: str, a: StageSummary, b: StageSummary) -> Difference | None:

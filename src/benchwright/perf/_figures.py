@@ -24,6 +24,7 @@ from benchwright.perf._faults import faults_of
 from benchwright.perf._flight import InFlight, TokenArrivals, flight_of, sums_per_slice, token_arrivals
 from benchwright.perf._metrics import METRICS, PER_REQUEST, Metric
 from benchwright.perf._requests import Requests
+from benchwright.perf._slo import Limits, within
 
 
 class StageRequests:
@@ -191,8 +192,8 @@ def _share(requests: Requests, part: str, whole: str) -> float | None:
     return pc.sum(both[part]).as_py() / below if below else None
 
 
-def rate_slices(stage: StageRequests) -> dict[str, list[float]]:
-    """Throughputs in equal slices of the duration, by name; empty: too few requests."""
+def rate_slices(stage: StageRequests, limits: Limits = ()) -> dict[str, list[float]]:
+    """Throughputs in equal slices of the duration, by name; with limits, goodput too. Empty: too few requests."""
     if stage.span is None or len(stage.completed) < SLICES:
         return {}
     start, end = stage.span
@@ -201,12 +202,15 @@ def rate_slices(stage: StageRequests) -> dict[str, list[float]]:
     slices = {"request_throughput": sums_per_slice(ends, ones(len(ends)), start, length, SLICES)}
     if stage.tokens is not None and _total(stage.completed["output_tokens"]) is not None:
         slices["output_throughput"] = stage.tokens.per_slice(start, length, SLICES)
+    if limits:
+        good = within(limits, stage.measurable)["ended"].drop_null()
+        slices["goodput"] = sums_per_slice(good, ones(len(good)), start, length, SLICES)
     return {name: [amount * SLICES / length for amount in each] for name, each in slices.items()}
 
 
-def rate_intervals(stage: StageRequests) -> dict[str, Interval]:
+def rate_intervals(stage: StageRequests, limits: Limits = ()) -> dict[str, Interval]:
     """Intervals of throughputs, by name."""
-    rates = rate_slices(stage)
+    rates = rate_slices(stage, limits)
     return {name: found for name, each in rates.items() if (found := rate_interval(each)) is not None}
 
 

@@ -315,7 +315,8 @@ PER_STAGE: tuple[Metric, ...] = (
     ),
     Metric(
         name="goodput", title="goodput", unit="1/s", better="higher", headline=True, needs="needs limits: --slo ttft=200ms",
-        definition="Requests per second that met every limit of --slo: their number over the duration. Failed requests meet none.",
+        definition="Requests per second that met every limit of --slo: their number over the duration. Failed requests meet none. "
+        "Its interval is a bootstrap of 20 equal slices of the duration.",
     ),
     Metric(
         name="good_share", title="share of requests within limits", unit="share", better="higher",

@@ -98,10 +98,23 @@ def judge_slo(limits: Limits, measurable: Requests, sent: int) -> SloResult | st
         streamed = pc.is_valid(measurable["first_token"]).true_count
         if len(measurable) and not values.is_valid().true_count and not (metric.one_token and streamed):
             return f"the limit {name} {metric.needs}"
-        met = pc.fill_null(pc.less_equal(values, limit), metric.one_token)
+        met = _met(name, limit, measurable)
         count = met.true_count
         results.append(
             LimitResult(name, round(limit * 1000, 6), count, round(count / sent, 6) if sent else 0.0)
         )
         kept = met if kept is None else pc.and_(kept, met)
     return SloResult(tuple(results), 0 if kept is None else kept.true_count, sent)
+
+
+def within(limits: Limits, measurable: Requests) -> Requests:
+    """The requests that keep all limits, of those that have latencies."""
+    for name, limit in limits:
+        measurable = measurable.where(_met(name, limit, measurable))
+    return measurable
+
+
+def _met(name: str, limit: float, measurable: Requests) -> Any:
+    metric = LIMITS[name]
+    assert metric.values is not None
+    return pc.fill_null(pc.less_equal(metric.values(measurable), limit), metric.one_token)

@@ -187,7 +187,7 @@ def summarise_stage(
     slo, why = _slo(stage, settings, figures)
     intervals = {
         METRICS[name].key: (METRICS[name].rounded(low), METRICS[name].rounded(high))
-        for name, (low, high) in rate_intervals(stage).items()
+        for name, (low, high) in rate_intervals(stage, () if slo is None else settings.slo).items()
     }
     return StageSummary(
         stage=number,
