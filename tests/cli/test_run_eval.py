@@ -348,6 +348,26 @@ def test_a_dry_run_creates_nothing_and_sends_nothing(
     assert "MY_KEY" in printed
 
 
+def test_a_dry_run_of_a_broken_dataset_creates_nothing_either(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = sorted(folder.rglob("*"))
+    words = [
+        "--eval_type",
+        "bfclv3_ast",
+        "--model_id",
+        "m",
+        "--model_type",
+        "chat",
+        "--model_url",
+        "http://h/v1",
+    ]
+    data = "config.params.extra.custom_dataset={path: data.jsonl, format: openai},config.params.task=simple"
+    assert main(["run_eval", *words, "--output_dir", "out", "--overrides", data, "--dry_run"]) == 2
+    assert "data.jsonl:1" in capsys.readouterr().err
+    assert sorted(folder.rglob("*")) == before
+
+
 def test_a_dry_run_prints_the_complete_configuration(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

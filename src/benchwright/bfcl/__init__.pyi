@@ -5,6 +5,7 @@ from benchwright.bfcl._categories import Category as Category
 from benchwright.bfcl._categories import categories_of as categories_of
 from benchwright.bfcl._categories import evaluation_of as evaluation_of
 from benchwright.bfcl._custom import read_custom as read_custom
+from benchwright.bfcl._custom import without_files as without_files
 from benchwright.bfcl._definition import Definition as Definition
 from benchwright.bfcl._definition import define as define
 from benchwright.bfcl._evaluation import load_evaluation as load_evaluation

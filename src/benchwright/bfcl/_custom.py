@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -19,7 +21,18 @@ DETAILS_FILE = "validation_failure_details.json"
 """Where all faults of a dataset are written."""
 Format = Literal["native", "openai"]
 _LISTED = 20
+_DRY: ContextVar[bool] = ContextVar("dry", default=False)
 _UP_TO_A_VALUE = re.compile(r"\s*(?=\S)")
+
+
+@contextmanager
+def without_files() -> Iterator[None]:
+    """Faults of datasets that are read within are reported, and not written."""
+    token = _DRY.set(True)
+    try:
+        yield
+    finally:
+        _DRY.reset(token)
 
 
 @dataclass(slots=True)
@@ -59,6 +72,7 @@ def read_custom(
 ) -> CustomRows:
     """Every row of a dataset, whose calls are read from texts if `as_text` is set. Raises DatasetError for a broken one, after writing all faults into the folder `details`;
     with `skip_bad_rows` the other rows are taken."""
+    details = None if _DRY.get() else details
     found = CustomRows(as_text=as_text)
     if format == "native":
         if template is not None:

@@ -96,7 +96,8 @@ def execute_configs(
 
     for note in found.notes:
         output.note(f"note: {note}")
-    runs = [_with_files(configure_run(config), again=complete) for config in found.configs]
+    dry = arguments.explain_config or arguments.dry_run
+    runs = [_with_files(configure_run(config, dry=dry), again=complete) for config in found.configs]
     if arguments.explain_config:
         return _explain(runs, output)
     if check is not None:

@@ -30,6 +30,8 @@ def evaluation_target(written: str, file: ConfigFile | None, cwd: Path) -> str:
         )
     if BENCHMARK_PLUGINS.find(written) is not None:
         return written
+    if (only := framework.removeprefix("byob_")) != name and framework != only and only in known:
+        raise NotFoundError(f"{framework} has no benchmark {name!r}. It has: {only}")
     if framework in (f"byob_{name}", "nocode", "mcq", "qa") or name in known:
         return name
     entries = [entry for entry in map(BENCHMARK_PLUGINS.entry, known) if entry is not None]

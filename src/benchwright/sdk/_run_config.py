@@ -6,6 +6,7 @@ import math
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 from msgspec import Struct
 
 from benchwright.benchmarks import BenchmarkSpec
-from benchwright.bfcl import evaluation_of
+from benchwright.bfcl import evaluation_of, without_files
 from benchwright.config import (
     ADAPTER,
     BAKED_IN,
@@ -90,11 +91,17 @@ class ConfiguredRun(Struct, frozen=True):
         return {"command": self.command, "framework_name": framework, "pkg_name": framework, **document}
 
 
-def configure_run(config: RunConfig, cwd: Path | None = None) -> ConfiguredRun:
-    """Find what a configuration names and check the two against each other. Sends and writes nothing.
+def configure_run(config: RunConfig, cwd: Path | None = None, *, dry: bool = False) -> ConfiguredRun:
+    """Find what a configuration names and check the two against each other. Sends nothing, and writes nothing but what is wrong
+    with a dataset; `dry`: not even that.
 
     Raises ConfigError for values that do not fit the benchmark, NotFoundError for one that is not there.
     """
+    with without_files() if dry else nullcontext():
+        return _configured(config, cwd)
+
+
+def _configured(config: RunConfig, cwd: Path | None) -> ConfiguredRun:
     cwd = cwd or Path.cwd()
     file = find_config(cwd)
     target = evaluation_target(config.target, file, cwd)
