@@ -154,7 +154,9 @@ def test_predictions_are_saved_unless_the_configuration_says_otherwise(
         keep = ["-o", "config.params.extra.save_predictions=true"]
         assert main(["run_eval", "--run_config", "run.yaml", *keep]) == 0
         assert saved <= files()
+        capsys.readouterr()
         assert main(["run_eval", "--run_config", "run.yaml"]) == 0  # also removes those of the run before
+        assert "samples.parquet" not in capsys.readouterr().out
     assert not saved & files()
     assert {"results.yml", "my_qa/byob_results.json"} <= files()
     assert document("run_config.yml")["config"]["params"]["extra"]["save_predictions"] is False

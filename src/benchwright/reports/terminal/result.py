@@ -238,14 +238,16 @@ def _remarks(view: ResultView) -> list[tuple[str, Pieces]]:
 
 
 def _files(view: ResultView) -> list[str]:
-    """The files of every run, and those of `run_eval` that are there."""
+    """The files of the run, and those of `run_eval`, that are there; in a folder that is gone, those of every run."""
     folder = view.run.folder
-    others = {path.name for path in folder.iterdir()} - set(RunFile) if folder.is_dir() else set()
+    there = {path.name for path in folder.iterdir()} if folder.is_dir() else set[str](RunFile)
+    own: list[str] = [name for name in RunFile if name in there]
+    others = there - set(RunFile)
     if not others:
-        return list(RunFile)
+        return own
     from benchwright.reports.files.eval_folder import EVAL_FILES  # not for runs that write none of them
 
-    return [*RunFile, *(file.name for file in EVAL_FILES if file.name in others and file.name[0] != ".")]
+    return [*own, *(file.name for file in EVAL_FILES if file.name in others and file.name[0] != ".")]
 
 
 def _warnings(view: ResultView) -> list[str]:
