@@ -346,6 +346,7 @@ def _launcher(cases: Cases) -> None:
     for name, variables, env in (
         ("host", {"HF_TOKEN": "host:HF_TOKEN"}, {"HF_TOKEN": "hf_x"}), ("plain", {"HF_TOKEN": "HF_TOKEN"}, {"HF_TOKEN": "hf_x"}),
         ("literal", {"LEVEL": "lit:5"}, {}), ("literal that is so", {"LEVEL": "lit:5"}, {"LEVEL": "5"}),
+        ("not set", {"NOT_THERE": "host:NOT_THERE"}, {}),
         ("runtime", {"HF_TOKEN": "runtime:HF_TOKEN"}, {}), ("other name", {"HF_TOKEN": "host:MY_TOKEN"}, {"MY_TOKEN": "t"}),
     ):
         launch(f"variables of a task {name}", launcher([{**QA, "env_vars": variables}]), env=env)

@@ -1,4 +1,4 @@
-"""608 configurations as the older packages render them, and as this one does: equal, or different for a reason that is named."""
+"""610 configurations as the older packages render them, and as this one does: equal, or different for a reason that is named."""
 
 from __future__ import annotations
 

@@ -209,6 +209,7 @@ def test_variables_must_have_the_values_of_the_file(tmp_path: Path, monkeypatch:
     """A process has its variables already, and a resumed run reads no file."""
     monkeypatch.setenv("LEVEL", "5")
     monkeypatch.setenv("OTHER", "5")
+    monkeypatch.setenv("HF_HOME", "somewhere")
     good = {
         "LEVEL": "lit:5",
         "OTHER": "host:LEVEL",
@@ -218,7 +219,8 @@ def test_variables_must_have_the_values_of_the_file(tmp_path: Path, monkeypatch:
     assert len(read(tmp_path, document(["a"], env_vars=good, auxiliary_deployments={}))) == 1
     for variables, cure in (
         ({"LEVEL": "lit:6 x"}, "export 'LEVEL=6 x'"),
-        ({"LEVEL": "host:NOT_THERE"}, 'export LEVEL="\\$NOT_THERE"'),
+        ({"LEVEL": "host:HF_HOME"}, 'export LEVEL="\\$HF_HOME"'),
+        ({"NOT_THERE": "host:NOT_THERE"}, "NOT_THERE is not set; export it"),
         ({"MY_API_KEY": "lit:sk-secret"}, "export MY_API_KEY with its value"),
     ):
         with pytest.raises(ConfigError, match=cure) as raised:

@@ -259,6 +259,10 @@ def _environment(source: str, place: str, variables: Any) -> None:
     a run that is resumed has no such file."""
     for name, value in _table(source, f"{place}env_vars", variables).items():
         kind, mark, text = str(value).partition(":")
+        if kind == "host" and text not in os.environ:
+            raise ConfigError(
+                f"{source}: {place}env_vars.{name} is {value}, and {text} is not set; export it before you start"
+            )
         if value in (None, name, f"${name}") or (kind in ("host", "runtime") and text == name):
             continue
         wanted = {"lit": text, "host": os.environ.get(text), "runtime": os.environ.get(text)}.get(kind)
