@@ -148,6 +148,7 @@ def without(row: dict[str, Any], key: str) -> dict[str, Any]:
         ({**OPENAI, "category": "simpel"}, "category 'simpel' is not evaluated.*simple"),
         ({**OPENAI, "messages": "hello"}, "list of turns"),
         ({**OPENAI, "tool_calls_ground_truth": "{"}, "expected|unexpected"),
+        ({**OPENAI, "tools": 2 * OPENAI["tools"]}, "two functions have the name math.factorial"),
     ],
 )
 def test_a_broken_row_stops_everything_with_its_line(tmp_path: Path, row: Any, message: str) -> None:
@@ -164,6 +165,15 @@ def test_a_broken_row_stops_everything_with_its_line(tmp_path: Path, row: Any, m
         "simple" if fault["category"] == "simple" else "",
     )
     assert len(read_custom(file, "openai", categories_of("simple"), skip_bad_rows=True).rows) == 1
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16"])
+def test_a_row_that_is_not_utf_8_is_refused_as_such(tmp_path: Path, encoding: str) -> None:
+    file = openai(tmp_path, OPENAI, {**OPENAI, "remark": "Grüße"})
+    file.write_bytes(file.read_text(encoding="utf-8").replace("\\u00fc", "ü").encode(encoding))
+    with pytest.raises(DatasetError, match=r":[12]: .*not UTF-8 text; save the file as UTF-8") as caught:
+        read_custom(file, "openai", categories_of("simple"), details=tmp_path / "details")
+    assert "missing" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

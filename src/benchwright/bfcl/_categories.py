@@ -178,7 +178,10 @@ def _words(task: str) -> Iterator[str]:
 
 
 def evaluation_of(name: str) -> Evaluation | None:
-    """The evaluation of a name: one of the table, or `bfcl_` and a category or group, with `_prompting` for calls as text."""
+    """The evaluation of a name: one of the table, or `bfcl_` and a category or group, with `_prompting` for calls as text.
+
+    The ones that are not evaluated have one too: whoever asks for its categories is told why.
+    """
     if name in EVALUATIONS:
         return EVALUATIONS[name]
     if not name.startswith("bfcl_"):
@@ -186,6 +189,6 @@ def evaluation_of(name: str) -> Evaluation | None:
     task = name.removeprefix("bfcl_")
     native = not task.endswith("_prompting")
     task = task.removesuffix("_prompting")
-    if task in GROUPS or _ALIASES.get(task, task) in CATEGORIES:
+    if task in GROUPS or _ALIASES.get(task, task) in CATEGORIES or task in _NOT_EVALUATED:
         return Evaluation(name, task, native, f"function calling: {task}")
     return None

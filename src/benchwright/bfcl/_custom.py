@@ -227,9 +227,14 @@ def _take(row: Row, category: Category, file: Path, line: int, found: CustomRows
 def _lines(
     file: Path, category: str, prefix: str, found: CustomRows
 ) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    text = file.read_text(encoding="utf-8-sig", errors="replace")
+    text = file.read_text(encoding="utf-8-sig", errors="surrogateescape")
     for number, raw in _documents(text) or enumerate(text.split("\n"), 1):
         if not raw.strip():
+            continue
+        readable = raw.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        if readable != raw:
+            fault = f"{prefix.format(number)}the line is not UTF-8 text; save the file as UTF-8"
+            found.refuse(file, category, fault, number, readable)
             continue
         try:
             value = load_json(raw)

@@ -24,6 +24,11 @@ def question_of(row: Row, category: Category, identity: str) -> Row:
         found["function"] = [
             _function(item, number) for number, item in enumerate(_functions(functions, category), 1)
         ]
+        names = [function["name"] for function in found["function"]]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(
+                f"two functions have the name {twice[0]}, so that a call could mean either; rename one of them"
+            )
     return found
 
 
