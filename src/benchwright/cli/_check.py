@@ -133,6 +133,8 @@ def report_json(report: CheckReport) -> dict[str, Any]:
     """A report as `--json` prints it; long texts without their middle, as on the terminal."""
     from dataclasses import asdict
 
+    from msgspec import Struct, structs
+
     from benchwright.core import ModelRequest
 
     def shown(value: Any) -> Any:
@@ -140,6 +142,8 @@ def report_json(report: CheckReport) -> dict[str, Any]:
             return _short(value)
         if isinstance(value, ModelRequest):
             return {"route": value.route, "body": shown(value.body)}
+        if isinstance(value, Struct):
+            return shown(structs.asdict(value))
         if isinstance(value, dict):
             return {key: shown(one) for key, one in value.items()}
         return [shown(one) for one in value] if isinstance(value, list | tuple) else value

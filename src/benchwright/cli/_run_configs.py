@@ -96,7 +96,7 @@ def execute_configs(
 
     for note in found.notes:
         output.note(f"note: {note}")
-    dry = arguments.explain_config or arguments.dry_run
+    dry = arguments.explain_config or (check is None and arguments.dry_run)  # `check` has no such flag
     runs = [_with_files(configure_run(config, dry=dry), again=complete) for config in found.configs]
     if arguments.explain_config:
         return _explain(runs, output)

@@ -7,7 +7,7 @@ from benchwright.config._benchmark import (
     CodeBenchmark,
     read_builtin,
 )
-from benchwright.config._config_layers import ConfigValue, Layer, leaves, merge_layers
+from benchwright.config._config_layers import ConfigValue, Layer, as_table, leaves, merge_layers
 from benchwright.config._files import (
     CONFIG_NAMES,
     SUITE_SUFFIXES,
@@ -199,6 +199,7 @@ __all__ = [
     "StepEntry",
     "SuiteOptions",
     "SystemMessage",
+    "as_table",
     "check_complete",
     "check_headers",
     "checked_mode",

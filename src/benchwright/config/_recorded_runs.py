@@ -1,4 +1,5 @@
-"""What the `run_config.yml` of a run says in other words than options do: settings of a file of questions, and the demo model."""
+"""What the `run_config.yml` of a run says in other words than options do: settings of a file of questions, streaming, and the demo
+model."""
 
 from __future__ import annotations
 
@@ -9,13 +10,20 @@ from benchwright.config._run_settings import BY_NAME, JUDGE_SETTINGS
 from benchwright.core import ConfigError, JsonObject, canonical_json
 
 
-def with_questions(document: dict[str, Any]) -> dict[str, Any]:
-    """The document of a recorded run on a file of questions, with the settings of that file under the keys of options."""
+def with_options(document: dict[str, Any]) -> dict[str, Any]:
+    """The document of a recorded run with everything under the keys of options: settings of a file of questions, and whether
+    replies are streamed, which `params` of results has below `extra`."""
     settings, config = document.get("settings"), document.get("config")
-    if not (isinstance(settings, dict) and "questions" in settings and isinstance(config, dict)):
+    if not (isinstance(settings, dict) and isinstance(config, dict)):
         return document
     params = config.get("params") or {}
     extra = dict(params.get("extra") or {})
+    if "stream" in extra and "stream" not in (
+        settings.get("extra") or {}
+    ):  # that would be the benchmark's own
+        target = document.get("target") or {}
+        endpoint = {"stream": extra.pop("stream"), **(target.get("api_endpoint") or {})}
+        document = {**document, "target": {**target, "api_endpoint": endpoint}}
     for name, value in question_options(extra.pop("questions", None) or {}).items():
         setting = BY_NAME[name]
         typed = isinstance(value, str) and setting.kind in ("texts", "table")

@@ -13,7 +13,7 @@ from benchwright.config._config_layers import Layer, leaves
 from benchwright.config._files import read_document
 from benchwright.config._launcher import LauncherFile, is_launcher_file, read_launcher
 from benchwright.config._overrides import read_override, read_overrides
-from benchwright.config._recorded_runs import with_questions
+from benchwright.config._recorded_runs import with_options
 from benchwright.config._run_config import (
     TO_BE_GIVEN,
     RunConfig,
@@ -60,7 +60,7 @@ def read_run_configs(
     layers: list[Layer] = []
     notes: tuple[str, ...] = ()
     if file is not None:
-        layer, notes = read_layer("run config", str(file), dict(leaves(with_questions(document))))
+        layer, notes = read_layer("run config", str(file), dict(leaves(with_options(document))))
         layers.append(layer)
     layers.append(flag_layer(flags))
     if overrides:

@@ -8,12 +8,23 @@ import shlex
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from benchwright.config import BY_NAME, RESCORE_OPTIONS, RUN_SETTINGS, Setting, question_options
-from benchwright.core import LEFT_OUT, VERSION, JsonObject, canonical_json, is_secret_name
+from benchwright.config import (
+    BY_NAME,
+    EXTRA,
+    KEY_OF,
+    RESCORE_OPTIONS,
+    RUN_SETTINGS,
+    Setting,
+    as_table,
+    leaves,
+    question_options,
+)
+from benchwright.core import LEFT_OUT, VERSION, JsonObject, canonical_json
 from benchwright.reports.views.settings import (
     PARAMS,
     endpoint_of,
     is_embedded_demo,
+    is_public_header,
     is_set,
     questions_of,
     sent_settings,
@@ -70,17 +81,14 @@ def command_of(run: RunRecord) -> str:
         elif setting.kind != "bool":
             words += _words(setting, recorded.get(setting.name))
     words += _words(BY_NAME["parallelism"], settings.get("parallelism"))
-    for name, value in (
-        table_of(table_of(settings.get("model")).get("headers")).items() if source is None else ()
-    ):
-        if "${" in str(value) or not is_secret_name(name):  # secrets only as names of variables
-            words += ["--header", f"{name}={value}"]
+    for name, value in _public_headers(settings).items() if source is None else ():
+        words += ["--header", f"{name}={value}"]
     for setting in [s for s in sent if s.kind not in ("number", "int")] + data:
         if setting.kind == "bool" or setting in sent:
             words += _words(setting, recorded.get(setting.name))
     for setting in _OTHERS:
         if source is None or setting.name in RESCORE_OPTIONS:
-            words += _changed(setting, settings)
+            words += _words(setting, _changed(setting, settings))
     return shlex.join(words)
 
 
@@ -92,19 +100,25 @@ _OTHERS = tuple(
 """Settings that stand in the command where they are not at their defaults."""
 
 
-def _changed(setting: Setting, settings: JsonObject) -> list[str]:
-    """A setting of the run or of its endpoint as it is typed; nothing where it is at its default."""
+def _public_headers(settings: JsonObject) -> JsonObject:
+    """Headers of the model; secrets only as names of variables."""
+    headers = table_of(table_of(settings.get("model")).get("headers"))
+    return {name: value for name, value in headers.items() if is_public_header(name, value)}
+
+
+def _changed(setting: Setting, settings: JsonObject) -> Any:
+    """A setting of the run or of its endpoint as it is recorded; None where it is at its default."""
     model, name = table_of(settings.get("model")), setting.recorded or setting.name
     if name in ("verify", "ca_file"):  # recorded as one: whether to check, or the file to check with
         verify = model.get("verify", True)
         value = verify if isinstance(verify, bool) is (name == "verify") else None
     elif setting.group == "model":
-        return []  # the words that name the model
+        return None  # what names the model is recorded as its endpoint
     elif setting.group == "tools":  # as the evaluation was defined
         value = table_of(table_of(settings.get("nocode")).get("bfcl")).get(name)
     else:
         value = settings.get(name, model.get(name))
-    return [] if value == setting.default else _words(setting, value)
+    return None if value == setting.default else value
 
 
 def _by_kind(setting: Setting) -> tuple[bool, ...]:
@@ -149,22 +163,34 @@ def run_config(details: RunDetails) -> JsonObject:
     the type as `framework_name`, and all other settings under `settings`."""
     settings = {name: value for name, value in details.settings.items() if name not in _IN_PARAMS}
     metadata = table_of(details.settings.get("metadata"))
-    shared = config_table(details)
+    shared: dict[str, Any] = config_table(details)
     asked = str(settings.get("asked") or "")
     source = re.match(r".+\.py(?=:|$)", asked)
     added: JsonObject = {} if details.saves_samples else {"save_predictions": False}
     if file := source[0] if source else asked if settings.get("questions") is not None else "":
         # Nobody finds the benchmark of a file, or a file of questions, by its type alone.
         added["benchmark_module"] = file
-    if added:
-        extra = {**table_of(details.params.get("extra")), **added}
-        shared["config"] = {**table_of(shared["config"]), "params": {**details.params, "extra": extra}}
+    added_values = {(*EXTRA, name): value for name, value in added.items()} | _other_values(details.settings)
     return {
-        **shared,
+        **as_table({**added_values, **dict(leaves(shared))}),
         "framework_name": details.eval_type.partition(".")[0],
         **({"metadata": metadata} if metadata else {}),
         "settings": without_none(settings),
     }
+
+
+def _other_values(settings: JsonObject) -> dict[tuple[str, ...], Any]:
+    """The settings that neither `params` nor the endpoint has, by their keys: without them, the configuration would start another
+    run."""
+    generation = table_of(settings.get("generation"))
+    found: dict[str, Any] = {setting.name: _changed(setting, settings) for setting in _OTHERS}
+    filters: Any = settings.get("filters") or ()
+    found["filters"] = [each if isinstance(each, str) else "=".join(each) for each in filters]
+    found["headers"] = _public_headers(settings)
+    for setting in RUN_SETTINGS:
+        if setting.name in generation and generation[setting.name] is None and setting.default is not None:
+            found[setting.name] = LEFT_OUT
+    return {KEY_OF[name]: value for name, value in found.items() if value is False or is_set(value)}
 
 
 def metadata_table(details: RunDetails) -> JsonObject:

@@ -155,12 +155,17 @@ def questions_of(run: RunRecord) -> JsonObject:
     }
 
 
+def is_public_header(name: str, value: object) -> bool:
+    """Whether files may hold a recorded header: its name promises no secret, or its value only names a variable."""
+    return "${" in str(value) or not is_secret_name(name)
+
+
 def without_secrets(value: JsonObject) -> JsonObject:
     """Settings with URLs made public and values of secret-looking headers masked."""
     masked: JsonObject = {}
     for name, entry in value.items():
         if name == "headers" and isinstance(entry, dict):
-            masked[name] = {h: "…" if is_secret_name(h) else v for h, v in entry.items()}
+            masked[name] = {h: v if is_public_header(h, v) else "…" for h, v in entry.items()}
         elif name in ("url", "proxy") and isinstance(entry, str):
             masked[name] = public_url(entry)
         else:
