@@ -1,6 +1,6 @@
 """Benchmarks: how users define them, how rows become prompts and requests, and what can be checked beforehand.
 
-Describes and never performs: no model is called here. The engine runs what this room defines.
+This room only describes: it calls no model. The engine runs what it defines.
 """
 
 from benchwright.core import lazy_front

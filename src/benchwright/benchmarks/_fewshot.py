@@ -1,14 +1,14 @@
 """Few-shot: where examples come from, and how the settings of the benchmark and the run become rendered examples.
 
-A pool is the first of these that has rows. It keeps away from the evaluated rows if it can:
+The pool is the first of these that has rows. It avoids the evaluated rows if it can:
 
 1. `fewshot_dataset`: its first max(4n, 16) rows;
-2. `fewshot_split`, for `hf://` datasets: the same of that split, all other options of the URI kept;
+2. `fewshot_split`, for `hf://` datasets: the same rows of that split, with all other options of the URI;
 3. the last 4n rows outside the evaluated ones, when a limit leaves at least n of them;
-4. the last 4n rows of the dataset: the few outside the evaluated ones first, and all of them; the others are
-   evaluated too, which a warning says, or refused when `strict`.
+4. the last 4n rows of the dataset: first all rows that are not evaluated, then evaluated ones.
+   A warning reports these; `strict` refuses them.
 
-The benchmark's `filters` hold for its dataset and for another split of it, not for a `fewshot_dataset`.
+The benchmark's `filters` apply to its dataset and to other splits of it, not to a `fewshot_dataset`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Pool(Struct, frozen=True):
     rows: list[Row]
     """The rows, in the order of their source."""
     source: FewShotSource
-    """Where they come from."""
+    """Their source."""
     overlapping: bool
     """Whether they are, or may be, evaluated too."""
     warnings: tuple[str, ...]
@@ -55,23 +55,23 @@ class Pool(Struct, frozen=True):
     failed_sources: tuple[str, ...]
     """Named sources that could not be used."""
     first: int = 0
-    """So many rows at the start are taken before all others."""
+    """Number of rows at the start that are taken before all others."""
     evaluated: Iterable[Row] = ()
     """Some of the evaluated rows, read once, when they are first used."""
 
     @property
     def place(self) -> str:
-        """The source in words, such as `the few-shot split`."""
+        """Description of the source, such as `the few-shot split`."""
         own = self.source.startswith("fewshot_")
         return f"the {self.source.replace('fewshot_', 'few-shot ')}" if own else "the dataset"
 
 
 def find_pool(spec: BenchmarkSpec, count: int, *, limit: int | None, strict: bool) -> Pool:
-    """The rows to take `count` examples from. BenchmarkError when `strict` and only a leaking pool is left."""
+    """The rows to take `count` examples from. BenchmarkError if `strict` is set and only a leaking pool is left."""
     warnings: list[str] = []
     failed: list[str] = []
     if spec.sampling is not None:
-        limit = None  # it counts requests of the plan, so that no row of the data is known to be left over
+        limit = None  # it counts requests of the plan, so no row of the data is certain to be unused
     primary = open_dataset(
         spec.dataset,
         base_dir=spec.base_dir,
@@ -132,7 +132,7 @@ def _from_source(
 
 
 def _same_content(reader: DatasetReader, primary: DatasetReader) -> bool:
-    """Whether two files are one, or copies of each other, or two hub URIs lead to the same rows."""
+    """Whether two files are the same or copies of each other, or two hub URIs lead to the same rows."""
     one, other = reader.path, primary.path
     if one is None or other is None:
         hub = reader.provenance is not None and primary.provenance is not None
@@ -195,7 +195,7 @@ def _overlap(spec: BenchmarkSpec, found: str, strict: bool) -> str:
 
 
 def _ignore(bad: object) -> None:
-    """Bad rows are the scan's to report; a pool does without them."""
+    """A pool leaves out bad rows; the scan reports them."""
 
 
 def resolve_fewshot(
@@ -210,13 +210,13 @@ def resolve_fewshot(
 
     Args:
         spec: The benchmark.
-        num_fewshot: The run's own number; 0 forces zero-shot, None takes the benchmark's.
+        num_fewshot: The run's own number; 0 forces zero-shot, None takes the benchmark's number.
         seed: Seed of the choice.
         limit: How many rows the run evaluates; rows beyond it are preferred as examples.
         strict: Refuse, with BenchmarkError, examples from evaluated rows, named sources that fail, and having none.
 
-    The same arguments give the same examples; none, and a warning that says why, where no row of the pool can be one.
-    DatasetError when the dataset cannot be read.
+    The same arguments give the same examples. If no row of the pool can be an example, there are none, and a warning
+    gives the reason. DatasetError if the dataset cannot be read.
     """
     count = spec.num_fewshot if num_fewshot is None else num_fewshot
     if count < 0:
@@ -227,7 +227,7 @@ def resolve_fewshot(
     main = prompt_template(spec)
     ignored = ignorable_ids(main, chain(pool.rows, pool.evaluated), partial(target_of, spec))
     chosen = choose_examples(pool.rows, count, seed, example_renderer(spec, main, ignored), pool.first)
-    # Without examples, no row is one.
+    # Without examples, no row is an example.
     about_pool = pool.warnings if chosen.examples or not pool.overlapping else pool.warnings[1:]
     if pool.rows and not chosen.examples:
         why = why_no_examples(spec, main, example_template(spec, main), pool)
@@ -247,10 +247,10 @@ def resolve_fewshot(
 
 
 def fewshot_problem(fewshot: FewShot | None, scan: RowScan) -> str | None:
-    """What is wrong with the examples as the rows see them: examples of a source of their own that turn out to be
-    evaluated rows, rows that are shown fewer than the run's examples, and examples that are copies of one another.
+    """What is wrong with the examples as the rows see them: examples from a separate source that turn out to be
+    evaluated rows, rows that get fewer examples than the run has, and examples that are copies of one another.
 
-    Where a pool is known to overlap, `FewShot.warnings` says so.
+    If a pool is known to overlap, `FewShot.warnings` reports it.
     """
     if fewshot is None or not fewshot.examples or not scan.rows:
         return None
@@ -277,8 +277,8 @@ def fewshot_problem(fewshot: FewShot | None, scan: RowScan) -> str | None:
 
 
 def strict_problem(fewshot: FewShot | None, scan: RowScan) -> str | None:
-    """Why `strict` refuses the run, after the scan of all rows: examples that are evaluated rows, or rows that are
-    shown fewer examples than were requested."""
+    """Why `strict` refuses the run, after the scan of all rows: examples are evaluated rows, or rows get fewer examples
+    than requested."""
     if fewshot is None or not scan.rows:
         return None
     if problem := fewshot_problem(fewshot, scan):

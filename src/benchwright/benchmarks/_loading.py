@@ -1,4 +1,4 @@
-"""From what the user typed to benchmarks: a file, a module, or an installed package, and a name in it.
+"""Finds the benchmarks that the user names: in a file, a module or an installed package.
 
 An entry point of an installed package names a module that defines benchmarks (`pkg.bench`) or one decorated function
 (`pkg.bench:check`).
@@ -20,18 +20,18 @@ from benchwright.plugins import Registry
 
 _LISTING = "What can be run from here: benchwright ls"
 _SPREADSHEETS = (".numbers", ".xlsb")
-"""Workbooks that are not read: what people have who look for a way to evaluate a table."""
+"""Workbook formats that are not supported, but that users may try."""
 
 
 def load_benchmarks(target: str, *, cwd: Path, names: Iterable[str] = ()) -> list[BenchmarkSpec]:
     """The benchmarks that `target` names, in order of definition.
 
     `target` is `file.py`, `file.py:name`, `package.module`, `package.module:name`, or the name of an installed
-    benchmark. Relative files and modules are looked for from `cwd`. A file is run again by every call. `names` are
-    what else the user could have meant: configured and built-in evaluations.
+    benchmark. Relative files and modules start at `cwd`. Every call runs the file again. `names` are other
+    evaluations that the user could have meant: configured and built-in ones.
 
     Raises BenchmarkError for code that cannot be imported or defines nothing, NotFoundError for a file, module
-    or name that is not there; both list what there is.
+    or name that does not exist; both list what exists.
     """
     place, name = _split(target)
     path = cwd / place
@@ -54,7 +54,7 @@ def load_benchmarks(target: str, *, cwd: Path, names: Iterable[str] = ()) -> lis
 
 
 def _installed(name: str) -> tuple[BenchmarkSpec, ...] | None:
-    """What an installed package offers under `name`, `package.name`, or the type that result files have."""
+    """What an installed package offers under `name`, `package.name`, or the type used in result files."""
     found = BENCHMARK_PLUGINS.find(name)
     short = name.rpartition(".")[2]
     return BENCHMARK_PLUGINS.find(short) if found is None and name == f"byob_{short}.{short}" else found
@@ -93,7 +93,7 @@ def _from_file(path: Path, shown: str) -> list[BenchmarkSpec]:
 
 
 def _of_module(module: ModuleType) -> list[BenchmarkSpec]:
-    """What the module and its submodules define, then what it imported by name from elsewhere."""
+    """Benchmarks defined in the module and its submodules, then those that it imports by name from elsewhere."""
     specs = defined_in(module)
     known = {id(spec) for spec in specs}
     for value in list(vars(module).values()):
@@ -111,7 +111,7 @@ def _of_module(module: ModuleType) -> list[BenchmarkSpec]:
 
 
 def _of_neighbour(value: ModuleType, module: ModuleType) -> list[BenchmarkSpec]:
-    """A file may gather the benchmarks of its neighbours by importing them."""
+    """Benchmarks of a neighbouring file: a file may collect these by importing it."""
     here, there = getattr(module, "__file__", None), getattr(value, "__file__", None)
     if here is None or there is None or not Path(there).is_relative_to(Path(here).parent):
         return []
@@ -140,8 +140,8 @@ def _named(specs: list[BenchmarkSpec], name: str, where: str) -> BenchmarkSpec:
 
 
 def custom_media_file(name: str, cwd: Path) -> str | None:
-    """The file that `mm_custom_gen` and its like stand for, where there is no configuration of that name: the only one of
-    the usual places. Another tool's users put their rows there, or edit a configuration that says where."""
+    """The file that a name such as `mm_custom_gen` stands for, if there is no configuration of that name: the only match
+    in the usual places. Users of another tool put their rows there, or name the place in a configuration."""
     if not name.startswith("mm_custom") or "." in name or "/" in name:
         return None
     patterns = (
@@ -156,12 +156,12 @@ def custom_media_file(name: str, cwd: Path) -> str | None:
         if len(found) == 1:
             return str(found[0])
         if found:
-            return None  # which of them is meant, only the user knows
+            return None  # only the user knows which one is meant
     return None
 
 
 def missing_target(target: str, place: str, cwd: Path, names: Iterable[str] = ()) -> NotFoundError:
-    """The error for a target that is nowhere, with what is spelt alike."""
+    """The error for a target that does not exist, with similar names."""
     path = cwd / place
     if path.suffix and ("/" in place or path.suffix in SUITE_SUFFIXES):
         near = suggest(path.name, _runnable_files(path.parent))
@@ -170,9 +170,9 @@ def missing_target(target: str, place: str, cwd: Path, names: Iterable[str] = ()
     files = _runnable_files(cwd)
     near = _near_file(place, files, *known)
     offered = f" Names known here: {', '.join(known)}." if known else ""
-    # Somebody who types the name of a public benchmark has its dataset in mind.
+    # A user who types the name of a public benchmark probably means its dataset.
     hub = "" if near or path.suffix else f" A dataset of the hub is written hf://ORG/{place}."
-    if place.startswith("mm_custom"):  # a configuration of another tool, which its users edit
+    if place.startswith("mm_custom"):  # another tool's configuration, which its users edit
         hub = (
             f" This is the name of a file of yours: call it {place}.jsonl, name it by --custom-dataset-path FILE.jsonl, or "
             "describe it in "
@@ -184,7 +184,7 @@ def missing_target(target: str, place: str, cwd: Path, names: Iterable[str] = ()
 
 
 def _near_file(written: str, files: Sequence[str], *names: str) -> str:
-    """A hint at what was meant: files that differ in their ending only, else what is spelt alike.
+    """A hint at what the user meant: files that differ only in their ending, else similar names.
 
     >>> _near_file("quiz.csv", ["quiz.xlsx", "quit.csv"]), _near_file("quiz", ["quiz.csv"]), _near_file("qiz", ["quiz.csv"])
     (" Did you mean 'quiz.xlsx'?", " Did you mean 'quiz.csv'?", " Did you mean 'quiz.csv'?")
@@ -192,7 +192,7 @@ def _near_file(written: str, files: Sequence[str], *names: str) -> str:
     stem = written.partition(".")[0]
     alike = [file for file in files if file.partition(".")[0] == stem]
     if not alike:
-        # A stem is compared, and its file offered: the stem alone cannot be run.
+        # Stems are compared, but files are suggested, because a stem alone cannot be run.
         by_stem = {Path(file).stem: file for file in reversed(files)}
         known = [*names, *files, *by_stem]
         near = nearest(written, known)
@@ -203,7 +203,7 @@ def _near_file(written: str, files: Sequence[str], *names: str) -> str:
 
 
 def _runnable_files(folder: Path) -> list[str]:
-    """Names of the files in a folder that could have been meant: Python, questions, suites."""
+    """Names of the files in a folder that the user could have meant: Python, questions, suites."""
     try:
         files = sorted(file.name for file in folder.iterdir() if file.is_file())
     except OSError:
@@ -212,7 +212,7 @@ def _runnable_files(folder: Path) -> list[str]:
 
 
 def _check(value: object) -> tuple[BenchmarkSpec, ...]:
-    if isinstance(value, BenchmarkSpec):  # as packages give them that `benchwright compile` has made
+    if isinstance(value, BenchmarkSpec):  # from a package made by `benchwright compile`
         specs: tuple[BenchmarkSpec, ...] = (value,)
     elif isinstance(value, ModuleType):
         specs = tuple(defined_in(value))

@@ -1,8 +1,8 @@
-"""From the media of a row to content parts of a chat message, and what is kept of them on record.
+"""From the media of a row to content parts of a chat message, and what is recorded of them.
 
-A part carries a file inside the request, its path, or its address. Files are read and encoded once, and kept by content
-within a budget. On record stands the hash of the file instead, so that a store does not grow by the files, and a reply is
-never taken for that of another picture.
+A part contains the file itself, its path, or its address. Files are read and encoded once, and kept by content
+within a budget. Records contain the hash of a file instead, so the store does not grow with the files, and a reply is
+never mistaken for that of another picture.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from benchwright.benchmarks._questions.options import AudioStyle, MediaForm
 
 BUDGET_BYTES = 256_000_000
-"""Most that is kept of encoded files."""
+"""Maximum size of the encoded files kept in memory."""
 
 _KNOWN_FILES = 65_536
-"""Files whose hash is remembered, at some 300 bytes each; beyond that all are forgotten and hashed again."""
+"""Number of files whose hash is remembered, at about 300 bytes each. Beyond it, all are forgotten and hashed again."""
 
 _Place: TypeAlias = tuple[int, int, int, int]
 
@@ -38,9 +38,9 @@ class Encoded(NamedTuple):
     text: str
     """What goes into the request: `data:image/png;base64,…`, or the base64 alone."""
     sha256: str
-    """Of the file's bytes, 64 hexadecimal digits."""
+    """SHA-256 of the file's bytes, 64 hexadecimal digits."""
     size: int
-    """Of the file, in bytes."""
+    """Size of the file in bytes."""
 
 
 class MediaFiles:
@@ -58,11 +58,11 @@ class MediaFiles:
         self._hashes: dict[_Place, str] = {}
         self._lock = Lock()
         self.reads = 0
-        """Times a file was read to its end."""
+        """How often a file was read completely."""
 
     @property
     def kept_bytes(self) -> int:
-        """What the encoded files take now."""
+        """Current size of the encoded files."""
         return self._size
 
     def encoded(self, path: Path, prefix: str) -> Encoded:
@@ -84,7 +84,7 @@ class MediaFiles:
         return Encoded(text, digest, len(content))
 
     def fingerprint(self, path: Path) -> tuple[str, int]:
-        """SHA-256 and size of a file that is not sent itself. OSError for one that cannot be read."""
+        """SHA-256 and size of a file whose content is not sent. OSError if it cannot be read."""
         place, size = _place(path)
         with self._lock:
             known = self._hashes.get(place)
@@ -104,7 +104,7 @@ class MediaFiles:
 
     def _keep(self, key: tuple[str, str], text: str) -> str:
         there = self._kept.get(key)
-        if there is not None:  # equal content under another name, or another thread was quicker
+        if there is not None:  # same content under another name, or another thread was faster
             self._kept.move_to_end(key)
             return there
         if len(text) <= self._budget:
@@ -122,7 +122,7 @@ def _place(path: Path) -> tuple[_Place, int]:
 
 
 _CHECKED = 65_536
-"""Files whose verdict a check remembers: many rows may show the same picture."""
+"""Number of files whose result a check remembers, because many rows may show the same picture."""
 
 
 def media_notes(spec: BenchmarkSpec) -> list[str]:
@@ -149,7 +149,7 @@ def _first(names: Sequence[str]) -> str:
 
 
 def media_problem(spec: BenchmarkSpec, model_type: ModelType | None) -> str | None:
-    """Why a model of this type cannot get rows with media, with the cure. Known after the scan of the rows."""
+    """Why this type of model cannot take rows with media, and the cure. Known after the scan of the rows."""
     used = model_type or spec.endpoint_type
     if spec.media is None or not spec.media.seen or used == "chat":
         return None
@@ -181,22 +181,22 @@ class RowMedia:
         self._files = files or MediaFiles()
         self._verdicts: dict[tuple[str, str], tuple[str, Callable[[], str]] | None] = {}
         self.seen = False
-        """Whether any row that was checked has media."""
+        """Whether any checked row has media."""
         self.cut: list[str] = []
-        """Files of checked rows that end too early."""
+        """Files of checked rows that are truncated."""
         self.linked: list[str] = []
-        """Files of checked rows that are links out of the dataset's folder, with the files that they lead to."""
+        """Files of checked rows that are links to files outside the dataset's folder, with their targets."""
         self._real_base = os.path.realpath(base_dir)
 
     def __call__(self, row: Row) -> tuple[MediaPart, ...]:
-        """The parts that stand before the text. Raises MissingFieldError for a file that cannot be sent."""
+        """The parts that come before the text. Raises MissingFieldError for a file that cannot be sent."""
         try:
             return tuple(self._part(item) for item in media_of(row, self._base))
         except MediaError as error:
             raise MissingFieldError(error.field, reason=error.__str__) from None
 
     def names(self, row: Row) -> tuple[str, ...]:
-        """Kind and path of each, as the row has them."""
+        """Kind and path of each file, as the row gives them."""
         return tuple(f"{item.kind} {_short(item.written)}" for item in media_of(row, self._base))
 
     def check(self, row: Row) -> None:
@@ -210,7 +210,7 @@ class RowMedia:
             raise MissingFieldError(error.field, reason=error.__str__) from None
 
     def _check(self, item: MediaItem) -> None:
-        if is_data_url(item.written):  # megabytes that nobody should hold on to
+        if is_data_url(item.written):  # megabytes that should not stay in memory
             self._look_at(item)
             return
         key = (item.written, item.kind)
@@ -228,7 +228,7 @@ class RowMedia:
             raise MediaError(*verdict)
 
     def _inside(self, item: MediaItem) -> bool:
-        """Whether the file goes into the request: `input_audio` has no place for a path."""
+        """Whether the request contains the file itself: `input_audio` cannot take a path."""
         return self._form == "base64" or (item.kind == "audio" and self._audio_style == "input_audio")
 
     def _look_at(self, item: MediaItem) -> None:
@@ -252,7 +252,7 @@ class RowMedia:
                 self.linked.append(link)
 
     def _beyond(self, path: Path) -> Path | None:
-        """Where a link leads that seems to lie in the dataset's folder and does not; None: it is what it seems.
+        """The target of a link that leads out of the dataset's folder; None if the file is in the folder.
 
         Files of the hub's cache are links to its `blobs`.
         """
@@ -307,7 +307,7 @@ class RowMedia:
         return MediaPart(_url_part(item, encoded.text), _url_part(item, kept))
 
     def _data_part(self, item: MediaItem) -> MediaPart:
-        """An address that is the file itself. It is passed on, and kept as its hash."""
+        """An address that contains the file itself. It is sent unchanged and recorded as its hash."""
         format, mime = check_data_url(item, max_bytes=self._most)
         text = item.written.partition(",")[2]
         try:

@@ -20,18 +20,18 @@ from benchwright.core import JsonObject, MissingFieldError, Row
 
 
 class Prompt(Struct, frozen=True):
-    """What one row asks."""
+    """The prompt of one row."""
 
     text: str
     """Few-shot block and rendered prompt, without the system text."""
     system: str | None = None
-    """Rendered system text; None where there is none or it comes out empty."""
+    """Rendered system text; None if there is none or it is empty."""
     examples: int = 0
     """How many few-shot examples come before the prompt."""
 
     @property
     def flat(self) -> str:
-        """One text for routes that know no messages: the system text, a newline, the prompt."""
+        """One text for routes without messages: the system text, a newline, the prompt."""
         return self.text if self.system is None else f"{self.system}\n{self.text}"
 
 
@@ -56,7 +56,7 @@ class PromptBuilder:
         """The compiled system prompt, if there is one."""
         self._render = template.render
         self._question = question_of(template, () if fewshot is None else fewshot.ignored)
-        if self._question == self._render:  # bound methods are made again at each look
+        if self._question == self._render:  # each access would create a new bound method
             self._question = self._render
         self._render_system: Callable[[Row], str] | None = system.render if system is not None else None
         self._prefix = prefix
@@ -69,7 +69,7 @@ class PromptBuilder:
         self._guard = SelfExampleGuard(template, self._examples, self._spares, target)
 
     def build(self, row: Row) -> Prompt:
-        """The prompt of one row. Raises MissingFieldError, also when it is the system prompt that lacks a field."""
+        """The prompt of one row. Raises MissingFieldError, also if the system prompt lacks a field."""
         text = self._render(row)
         shown = 0
         if self._block:
@@ -80,7 +80,9 @@ class PromptBuilder:
                 shown, block = len(kept), self._joined(kept)
             text = block + text
         system = self._render_system
-        return Prompt(text, None if system is None else system(row) or None, shown)  # an empty one is none
+        return Prompt(
+            text, None if system is None else system(row) or None, shown
+        )  # an empty one counts as none
 
     @property
     def shows_examples(self) -> bool:
@@ -88,11 +90,11 @@ class PromptBuilder:
         return bool(self._examples)
 
     def left_out_itself(self, prompt: Prompt) -> bool:
-        """Whether the row of a prompt that was built here is one of the examples, and was shown without it."""
+        """Whether the row of a prompt built here is one of the examples, which was then left out."""
         return not prompt.text.startswith(self._block)
 
     def _without(self, prompt: str, row: Row) -> list[Example]:
-        """The examples, with every one that is this row, or a copy of it, replaced by a spare where there is one."""
+        """The examples, with every one that is this row, or a copy of it, replaced by a spare if there is one."""
         is_row = self._guard.test_for(prompt, row)
         spares = (spare for spare in self._spares if not is_row(spare))
         kept = [example if not is_row(example) else next(spares, None) for example in self._examples]
@@ -139,7 +141,7 @@ def system_template(spec: BenchmarkSpec) -> Template | None:
 
 
 class OpeningTurn:
-    """Stands in for the prompt template where the prompt is empty and the row holds every user turn."""
+    """Replaces the prompt template if the prompt is empty and the row contains every user turn."""
 
     text = ""
     engine: Literal["turns"] = "turns"
@@ -154,12 +156,12 @@ class OpeningTurn:
 def next_user_turn(
     spec: BenchmarkSpec, row: Row, conversation: Sequence[JsonObject], turn_index: int
 ) -> str | None:
-    """The user turn number `turn_index` (the prompt is number 0), or None when the conversation is over.
+    """User turn number `turn_index` (the prompt is number 0), or None if the conversation is over.
 
     Turns come from the row's `turns_field` or from the benchmark's `next_turn`, which is called with a copy of
     the conversation so far (system message included) and, if it takes two arguments, the row. It may block:
-    call this from a thread when `spec.next_turn` is set. No more than `max_turns` user turns are given.
-    Raises MissingFieldError for turns that are not turns; exceptions of `next_turn` pass through.
+    call this from a thread when `spec.next_turn` is set. Returns at most `max_turns` user turns.
+    Raises MissingFieldError for invalid turns; exceptions of `next_turn` pass through.
     """
     if turn_index >= spec.max_turns:
         return None
@@ -179,7 +181,7 @@ def next_user_turn(
 
 
 def user_turns(row: Row, field: str) -> list[str]:
-    """The user turns in a column: texts, or messages of which the assistant's (references) are left out."""
+    """The user turns in a column: strings, or messages without those of the assistant (references)."""
     if field not in row:
         raise MissingFieldError(field, row)
     value = row[field]

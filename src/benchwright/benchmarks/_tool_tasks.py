@@ -1,4 +1,4 @@
-"""What a row asks of a model that calls functions: its turns, the functions it offers, and what the calls act on."""
+"""The task of a row for a model that calls functions: its turns, its functions, and the environment of the calls."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from benchwright.toolcalls import Calls, Language
 
 MAX_STEPS = 20
-"""Replies with calls that one turn may take. A model that wants more is stopped, and the sample counts as stopped."""
+"""Maximum number of replies with calls in one turn. After that, the sample is stopped and counts as stopped."""
 
 
 class ToolEnvironment(Protocol):
-    """What the calls of one sample act on. Opened again for every sample, so that samples never share a state."""
+    """What the calls of one sample act on. Opened anew for every sample, so samples never share state."""
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> str:
-        """Carry out one call; the text that the model gets to see. An error of the call is such a text as well."""
+        """Execute one call and return the text for the model. If the call fails, the text describes the error."""
         ...
 
 
@@ -32,37 +32,37 @@ class ToolTurn(Struct, frozen=True):
     """One turn of the user."""
 
     messages: tuple[JsonObject, ...]
-    """The message. Empty where the turn only offers further functions: then the model is informed of them."""
+    """The message. Empty if the turn only offers further functions: the model is then informed about them."""
     functions: tuple[JsonObject, ...] = ()
-    """Functions that are offered from this turn on: documents of functions, or tools as OpenAI's chat route takes them."""
+    """Functions offered from this turn on: function documents, or tools in the format of OpenAI's chat route."""
 
 
 class ToolTask(Struct, frozen=True, kw_only=True):
-    """All that one row asks."""
+    """The complete task of one row."""
 
     turns: tuple[ToolTurn, ...]
     """At least one."""
     language: Language = "python"
-    """In which the values of calls are written."""
+    """The language in which the values of calls are written."""
     open: Callable[[], ToolEnvironment] | None = None
-    """Opens what calls act on. None: calls are not carried out, and the first reply is the answer."""
+    """Opens the environment of the calls. None: calls are not executed, and the first reply is the answer."""
     group: str | None = None
     """The part of the evaluation that the row belongs to, if it has parts."""
 
     @property
     def text(self) -> str:
-        """All that the user says, for previews and to recognise rows that ask the same."""
+        """All user messages, for previews and to recognise rows with the same task."""
         said = (message.get("content") for turn in self.turns for message in turn.messages)
         return "\n".join(text for text in said if isinstance(text, str))
 
     @property
     def functions(self) -> list[JsonObject]:
-        """Every function that is ever offered."""
+        """The functions of all turns."""
         return [function for turn in self.turns for function in turn.functions]
 
 
 ToolTasks: TypeAlias = Callable[[Row], ToolTask]
-"""A row to what it asks. Raises MissingFieldError, with the reason, for a row that asks nothing usable."""
+"""Turns a row into its task. Raises MissingFieldError, with the reason, if the row has no usable task."""
 
 
 def task_of_prompt(spec: BenchmarkSpec, row: Row, prompt: Prompt) -> ToolTask:
@@ -81,7 +81,7 @@ def read_functions(row: Row, field: str) -> list[JsonObject]:
     value = at_path(row, field, _ABSENT)
     if value is _ABSENT:
         raise MissingFieldError(field, row)
-    if isinstance(value, str):  # as CSV files hold it
+    if isinstance(value, str):  # as in CSV files
         try:
             value = load_json(value)
         except ValueError as error:
@@ -101,18 +101,18 @@ _ABSENT: Any = object()
 
 
 def function_document(item: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The function itself, where it stands inside a tool."""
+    """The function itself, also if it is inside a tool."""
     inner = item.get("function")
     return inner if item.get("type") == "function" and isinstance(inner, Mapping) else item
 
 
 def is_tool(item: Mapping[str, Any]) -> bool:
-    """Whether a function is written as OpenAI's chat route takes it, and so sent as it is."""
+    """Whether a function is in the format of OpenAI's chat route, and is therefore sent unchanged."""
     return function_document(item) is not item
 
 
 def sent_name(item: Mapping[str, Any]) -> str:
-    """The name under which a function is sent as a tool: documents may have dots in theirs, and tools must not."""
+    """The name under which a function is sent as a tool. Names in documents may contain dots; names of tools must not."""
     name = str(function_document(item).get("name"))
     return name if is_tool(item) else name.replace(".", "_")
 
@@ -120,9 +120,9 @@ def sent_name(item: Mapping[str, Any]) -> str:
 def gold_calls(
     expected: Any, functions: Sequence[Mapping[str, Any]] = (), *, native: bool, brief: bool = False
 ) -> Calls:
-    """Calls that do what is expected: of every parameter, the first value that is allowed.
+    """Calls that meet the expectation: each parameter gets its first allowed value.
 
-    `brief` leaves out what may be left out, and takes the last value: data may list one that its own schema refuses.
+    `brief` omits optional parameters and takes the last value, because data may list values that their own schema refuses.
 
     >>> gold_calls([{"geo.area": {"base": [3, 4], "unit": ["m", ""]}}], native=True)
     [{'geo_area': {'base': 3, 'unit': 'm'}}]
@@ -150,7 +150,7 @@ def _allowed(
         optional = len(values) < len(allowed) and name not in required
         if values and not (optional and brief):
             chosen[name] = _plain(values[-1 if brief else 0], brief)
-        elif not optional and len(allowed) > len(values):  # only an empty text will do
+        elif not optional and len(allowed) > len(values):  # only an empty string is allowed
             chosen[name] = ""
     return chosen
 
@@ -162,7 +162,7 @@ def _plain(value: Any, brief: bool) -> Any:
 
 
 def function_problem(item: object) -> str | None:
-    """What is wrong with one function, in words; None if nothing is."""
+    """Describes what is wrong with a function; None if nothing is."""
     if not isinstance(item, Mapping):
         return f"it is {type(item).__name__}, not an object with a name and parameters"
     function = function_document(item)
@@ -190,7 +190,7 @@ def _schema_problem(name: str, parameters: Mapping[str, Any]) -> str | None:
 
 
 class Readings:
-    """What the lenient reading of calls adds to the strict one, counted from scores."""
+    """Counts, from the scores, what the lenient reading of calls adds to the strict one."""
 
     def __init__(self) -> None:
         self._rows = self._otherwise = self._strict = self._lenient = 0
@@ -204,7 +204,7 @@ class Readings:
             self._lenient += bool(scores["correct_lenient"])
 
     def remarks(self) -> Sequence[str]:
-        """One line; none where calls were read once."""
+        """One line; none if calls were read only once."""
         if not self._rows:
             return ()
         return (
@@ -214,7 +214,7 @@ class Readings:
 
 
 class CallErrors:
-    """Implements `Derived`: how often calls were wrong in which way, by the `error_type` of the scores."""
+    """Implements `Derived`: how often calls were wrong in each way, by the `error_type` of the scores."""
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()

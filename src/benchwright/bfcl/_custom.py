@@ -18,7 +18,7 @@ from benchwright.bfcl._row_rules import messages_row, misnamed, question_of, tru
 from benchwright.core import BadRow, DatasetError, Row, exact_json, load_json, suggest
 
 DETAILS_FILE = "validation_failure_details.json"
-"""Where all faults of a dataset are written."""
+"""The file that lists all faults of a dataset."""
 Format = Literal["native", "openai"]
 _LISTED = 20
 _DRY: ContextVar[bool] = ContextVar("dry", default=False)
@@ -27,7 +27,7 @@ _UP_TO_A_VALUE = re.compile(r"\s*(?=\S)")
 
 @contextmanager
 def without_files() -> Iterator[None]:
-    """Faults of datasets that are read within are reported, and not written."""
+    """Within this context, faults of datasets are reported but not written to a file."""
     token = _DRY.set(True)
     try:
         yield
@@ -41,13 +41,13 @@ class CustomRows:
 
     rows: list[Row] = field(default_factory=list)
     faults: list[dict[str, Any]] = field(default_factory=list)
-    """Each with `error`, and where known `file`, `category`, `line` and the raw `data`."""
+    """Each has `error` and, if known, `file`, `category`, `line` and the raw `data`."""
     doubts: list[str] = field(default_factory=list)
     """Rows whose ground truth cannot pass, and other remarks."""
     hopeless: list[str] = field(default_factory=list)
     """Ids of rows whose ground truth cannot pass."""
     as_text: bool = False
-    """Whether calls are read from texts."""
+    """Whether calls are read from text."""
 
     def refuse(
         self, file: Path, category: str, error: str, line: int | None = None, data: str | None = None
@@ -70,8 +70,8 @@ def read_custom(
     skip_bad_rows: bool = False,
     as_text: bool = False,
 ) -> CustomRows:
-    """Every row of a dataset, whose calls are read from texts if `as_text` is set. Raises DatasetError for a broken one, after writing all faults into the folder `details`;
-    with `skip_bad_rows` the other rows are taken."""
+    """Every row of a dataset. With `as_text`, calls are read from text. Raises DatasetError for a broken dataset, after
+    writing all faults into the folder `details`; `skip_bad_rows` leaves out the bad rows instead."""
     details = None if _DRY.get() else details
     found = CustomRows(as_text=as_text)
     if format == "native":
@@ -247,8 +247,9 @@ def _lines(
 
 
 def _documents(text: str) -> list[tuple[int, str]]:
-    """The objects of a file that writes them over several lines, each with the line that it begins on. Empty where the
-    first line is an object of its own, as it should be, or where something else stands in the file.
+    """The objects of a file in which they span several lines, each with the line on which it begins.
+
+    Empty if the first line is a complete object, as it should be, or if the file contains something else.
 
     >>> _documents('{"a":\\n 1}\\n{"b": 2}'), _documents('{"a": 1}\\n{"b":'), _documents('{\\n"a": 1')
     ([(1, '{"a":\\n 1}'), (3, '{"b": 2}')], [], [])

@@ -1,4 +1,4 @@
-"""Data templates: JSON whose strings are Jinja2, which turn rows of any shape into rows that are understood."""
+"""Data templates: JSON whose strings are Jinja2 templates. They turn rows of any format into a supported one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Shape = Callable[[dict[str, Any]], Any]
 
 
 def load_template(path: Path) -> Shape:
-    """The template in a file, as a function from a row to the row that replaces it."""
+    """The template in a file, as a function that takes a row and returns its replacement."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
@@ -39,7 +39,7 @@ def _compiled(value: Any, where: str) -> Shape:
 
 
 def _as_json(value: Any) -> str:
-    """Jinja2's own filter says of a missing field only that it cannot be written."""
+    """For a missing field, Jinja2's own filter reports only that it cannot be serialized."""
     from jinja2 import Undefined
 
     if isinstance(value, Undefined):

@@ -1,4 +1,4 @@
-"""Executable rows: calls are carried out by a user's module in a process of its own, and their results compared."""
+"""Executable rows: a user's module executes the calls in a separate process, and their results are compared."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ json.dump(results, real, default=str)
 def carry_out(
     module: Path, calls: Sequence[Mapping[str, Any]], seconds: float = _SECONDS
 ) -> list[dict[str, Any]]:
-    """What functions of a module give for calls (`name`, `arguments`, `positional`): `{"value"}` or `{"error"}` for each."""
+    """Results of calls (`name`, `arguments`, `positional`) to a module's functions, each `{"value"}` or `{"error"}`."""
     task = {"module": str(module), "calls": [{"positional": [], "arguments": {}, **call} for call in calls]}
     try:
         done = subprocess.run(
@@ -62,7 +62,7 @@ def carry_out(
 def check_executable(
     calls: Calls, expected: Sequence[str], kinds: Sequence[str], module: Path, *, simple: bool
 ) -> CallVerdict:
-    """The verdict on calls by what they give, next to what the expected calls (texts) give."""
+    """The verdict on calls: their results compared with those of the expected calls, which are given as text."""
     if len(calls) != len(expected):
         kind = "simple_exec_checker:wrong_count" if simple else "value_error:exec_result_count"
         return CallVerdict(False, kind, f"expected {len(expected)} calls, got {len(calls)}")

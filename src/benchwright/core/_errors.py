@@ -1,6 +1,6 @@
-"""Exceptions that several rooms raise. An error carries the cure in its text and the exit code in its class.
+"""Exceptions that several rooms raise. An error has the cure in its text and the exit code in its class.
 
-`docs/internals.md` draws the whole tree. Inside the engine a failing request or scorer is a value, not one of these.
+`docs/internals.md` shows the complete tree. Inside the engine, a failing request or scorer is a value, not an exception.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import ClassVar
 from benchwright.core._light_dataclass import light_dataclass
 
 FLAGS_TYPED: ContextVar[bool] = ContextVar("FLAGS_TYPED", default=False)
-"""Whether a command was typed. Messages name flags; the functions of Python turn them into keywords unless this is set."""
+"""Whether the user typed a command. Messages name flags; if this is not set, they name Python keywords instead."""
 
 
 class BenchwrightError(Exception):
@@ -48,7 +48,7 @@ class BenchmarkError(BenchwrightError, ValueError):
 
 
 class DatasetError(BenchwrightError, ValueError):
-    """Data that cannot be used. `bad_rows` holds each bad row found, up to a limit."""
+    """Data that cannot be used. `bad_rows` contains each bad row found, up to a limit."""
 
     __module__ = "benchwright"
 
@@ -69,7 +69,7 @@ class DatasetError(BenchwrightError, ValueError):
 
 
 class NotFoundError(BenchwrightError, LookupError):
-    """A run, benchmark, model or file that is not there."""
+    """A run, benchmark, model or file that does not exist."""
 
     __module__ = "benchwright"
 

@@ -1,4 +1,4 @@
-"""What runs that are under way in one event loop share: Ctrl-C, and one limit per endpoint."""
+"""What concurrent runs in one event loop share: Ctrl-C, and one limit per endpoint."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 GRACE_S = 1.5
-"""How long after the second signal Python may take to end the run by itself."""
+"""How long Python may take after the second signal to end the run by itself."""
 
 # One line per dump begins with one of these words. The shell ends when the pipe is closed.
 _SCRIPT = """
@@ -45,12 +45,12 @@ class Watchdog:
     """Watches this process from outside until it is closed."""
 
     def __init__(self, numbers: Iterable[signal.Signals]) -> None:
-        """Watch for these signals, which have handlers already: those are still called."""
+        """Watch for these signals. Their existing handlers are still called."""
         self._numbers: list[signal.Signals] = []
         self._shell: int | None = None
         try:
             source, self._pipe = os.pipe()
-        except OSError:  # no more files: there are graver worries than this
+        except OSError:  # no file descriptors left: the run has worse problems than this
             return
         try:
             self._shell = os.posix_spawn(
@@ -58,7 +58,7 @@ class Watchdog:
                 ("sh", "-c", _SCRIPT, "benchwright-watchdog", str(os.getpid()), str(GRACE_S)),
                 os.environ,
                 file_actions=((os.POSIX_SPAWN_DUP2, source, 0),),
-                setpgroup=0,  # a terminal's Ctrl-C is not for it
+                setpgroup=0,  # it must not receive the terminal's Ctrl-C
             )
         except OSError:
             os.close(self._pipe)
@@ -71,7 +71,7 @@ class Watchdog:
             self._numbers.append(number)
 
     def close(self) -> None:
-        """Stop watching. May be called again."""
+        """Stop watching. May be called more than once."""
         for number in self._numbers:
             faulthandler.unregister(number)
         self._numbers = []
@@ -101,7 +101,7 @@ _stopped_twice = False
 
 
 def stopped_twice() -> bool:
-    """Whether somebody has pressed Ctrl-C twice in this process, and wants nothing more of it."""
+    """Whether the user has pressed Ctrl-C twice in this process."""
     return _stopped_twice
 
 
@@ -120,9 +120,9 @@ class RunGroup:
         self._refused: dict[str, set[str]] = {}
         self._meters: dict[str, CostMeter] = {}
         self.interrupted = False
-        """Whether Ctrl-C, SIGTERM or SIGHUP has come: then nothing more begins."""
+        """Whether Ctrl-C, SIGTERM or SIGHUP has arrived: then nothing new starts."""
         self.signal = ""
-        """The name of the first signal; empty while there is none, or where the caller interrupted."""
+        """The name of the first signal; empty if there is none yet, or if the caller interrupted."""
 
     @contextmanager
     def open(self) -> Iterator[None]:
@@ -137,12 +137,12 @@ class RunGroup:
                 continue
             try:
                 loop.add_signal_handler(number, self._reported)
-                # The loop learns of signals by a pipe, so Python's own handler is free for what cannot wait for it.
+                # The loop learns of signals through a pipe, so Python's own handler is free for urgent work.
                 signal.signal(number, self._arrived)
                 signal.siginterrupt(number, False)
                 handled.append(number)
             except (ValueError, RuntimeError, NotImplementedError):
-                pass  # not the main thread: whoever embeds us handles signals
+                pass  # not the main thread: the embedding program handles signals
         if handled:
             self._watchdog = Watchdog(handled)
         try:
@@ -153,14 +153,14 @@ class RunGroup:
             sys.setswitchinterval(switch)
             for number in handled:
                 loop.remove_signal_handler(number)
-                with suppress(TypeError):  # of a handler that is not Python's
+                with suppress(TypeError):  # the handler is not Python's
                     signal.signal(number, before[number])
             for limiter in self._limiters.values():
                 limiter.close()
 
     @contextmanager
     def listening(self, received: Callable[[], None]) -> Iterator[None]:
-        """Have `received` called for every signal; at once, if one has come already."""
+        """Call `received` for every signal; at once if one has already arrived."""
         self._listeners.append(received)
         if self.interrupted:
             received()
@@ -170,7 +170,7 @@ class RunGroup:
             self._listeners.remove(received)
 
     def limiter(self, settings: EndpointSettings | DemoSettings) -> Limiter:
-        """The places of one endpoint. Its parallelism is a promise to the server, which several runs keep together."""
+        """The limiter of one endpoint. Its parallelism is a promise to the server that several runs keep together."""
         from benchwright.endpoints import Limiter
 
         key = f"{type(settings).__name__} {settings.fingerprint()}"
@@ -182,7 +182,7 @@ class RunGroup:
         return limiter
 
     def cost_meter(self, currency: str) -> CostMeter:
-        """The one meter of all runs: a limit on costs is meant for the command as a whole."""
+        """The cost meter that all runs share, because a cost limit applies to the entire command."""
         from benchwright.engine._cost_limit import CostMeter
 
         if currency not in self._meters:
@@ -190,12 +190,15 @@ class RunGroup:
         return self._meters[currency]
 
     def refused_settings(self, fingerprint: str) -> set[str]:
-        """Settings that one endpoint is known to refuse: learned by one run, spared all others."""
+        """Settings that one endpoint refuses. One run learns them, and the others need not."""
         return self._refused.setdefault(fingerprint, set())
 
     @contextmanager
     def working(self, worker: CodeType) -> Iterator[list[asyncio.Task[None]]]:
-        """While users' code may run in tasks of `worker`. Those put into the list have not ended, and stay watched."""
+        """Covers the time in which users' code may run in tasks of `worker`.
+
+        Tasks that the caller puts into the list have not ended and stay watched.
+        """
         self._workers = worker
         self._working += 1
         left: list[asyncio.Task[None]] = []
@@ -204,7 +207,7 @@ class RunGroup:
         finally:
             self._working -= not left
             if self._signals > 1 and not self._working:
-                self._unwatch()  # summing up is our own code, and may take its time
+                self._unwatch()  # the summary is our own code, and may take its time
 
     def interrupt(self) -> None:
         """Do what Ctrl-C does; from any thread."""
@@ -212,13 +215,13 @@ class RunGroup:
             self._loop.call_soon_threadsafe(self._received)
 
     def _arrived(self, number: int, frame: FrameType | None) -> None:
-        """A signal, in the main thread, whatever it is doing: also in the middle of a scorer that does not return."""
+        """Handles a signal in the main thread at any point, even inside a scorer that does not return."""
         global _stopped_twice
         self.signal = self.signal or signal.Signals(number).name
         self._signals += 1
         if self._signals > 1:
             _stopped_twice = True
-            # A scorer that computes in a thread gives way every 5 ms, and the run has a hundred small things to do.
+            # A computing scorer thread yields only every 5 ms, and the run still has a hundred small tasks to do.
             sys.setswitchinterval(_QUICK_SWITCH_S)
         while self._signals > 1 and frame is not None:
             if frame.f_code is self._workers:
@@ -226,7 +229,7 @@ class RunGroup:
             frame = frame.f_back
 
     def _reported(self) -> None:
-        """A signal, as the pipe of the loop reports it. Two that come together reach `_arrived` as one."""
+        """Handles a signal reported by the loop's pipe. Two that arrive together reach `_arrived` as one."""
         global _stopped_twice
         self._reports += 1
         if self._reports > 1:

@@ -1,4 +1,4 @@
-"""How a judge is reached: its settings, one question to it, and how asking can fail."""
+"""How to reach a judge: its settings, one question to it, and how the question can fail."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class JudgeFailedError(BenchwrightError):
     """The judge gave no usable grade. The sample then counts as failed in scoring, never as 0."""
 
     reason = "judge_failed"
-    """What a run counts the sample under."""
+    """The reason under which a run counts the sample."""
     grade = "CALL_ERROR"
-    """What stands for the grade where a failure is to count as 0."""
+    """The grade that is recorded if failures count as 0."""
 
 
 class UnreadableVerdictError(JudgeFailedError):
-    """The judge answered, and its words hold no grade that has a score."""
+    """The judge's reply contains no grade that has a score."""
 
     reason = "judge_unparsed"
     grade = "PARSE_ERROR"
@@ -35,14 +35,14 @@ class UnreadableVerdictError(JudgeFailedError):
 
 @dataclass(frozen=True, slots=True)
 class JudgeConfig:
-    """Settings of one judge, as they are under `judge=` on `@benchmark`."""
+    """Settings of one judge, as given by `judge=` in `@benchmark`."""
 
     url: str
     """Base URL of an OpenAI-compatible server, with or without `/chat/completions`."""
     model_id: str
     """Model to ask."""
     api_key: str | None = None
-    """Name of the environment variable that holds the key; never the key. Also `api_key_name`."""
+    """Name of the environment variable that contains the key; never the key. Also `api_key_name`."""
     temperature: float | None = 0.0
     """Sampling temperature; None leaves it out of the request."""
     top_p: float | None = 1.0
@@ -50,7 +50,7 @@ class JudgeConfig:
     max_new_tokens: int = 4096
     """Longest reply, in tokens. Also `max_tokens`."""
     parallelism: int | None = None
-    """Most judge requests in flight; None leaves it to the run."""
+    """Maximum number of judge requests in flight; None leaves it to the run."""
     max_retries: int = 16
     """Further attempts after a retryable failure."""
     request_timeout: float = 600
@@ -60,9 +60,9 @@ class JudgeConfig:
     ca_file: str | None = None
     """PEM file of a further certificate to trust."""
     parse_retries: int = 2
-    """How often the judge is asked again when its reply holds no grade that can be read."""
+    """How often the judge is asked again if its reply contains no readable grade."""
     structured: bool = False
-    """Whether the server is to hold the reply to a JSON schema with the grades. One that refuses it is asked without."""
+    """Whether the server constrains the reply to a JSON schema of the grades. If it refuses, the schema is left out."""
 
     def __post_init__(self) -> None:
         for name in ("url", "model_id"):
@@ -103,7 +103,7 @@ class JudgeConfig:
 
     @classmethod
     def of(cls, value: object, key: str = "judge") -> JudgeConfig:
-        """Settings from a mapping or ready-made; `key` is where they stood, for messages.
+        """Settings from a mapping or ready-made; `key` is their place in the benchmark, for messages.
 
         >>> JudgeConfig.of({"url": "http://localhost:8000/v1", "model_id": "j", "max_tokens": 64}).max_new_tokens
         64
@@ -146,7 +146,7 @@ class JudgeConfig:
         """The settings of a benchmark with those that a run gives for its judges.
 
         `given` has the settings of `judge`, or a table for each judge by its key. A null resets a setting, except for
-        temperature and top_p: there it means that requests do not have them.
+        temperature and top_p: requests then leave these out.
 
         >>> JudgeConfig.over({"judge": {"url": "http://a", "model_id": "m", "max_tokens": 9}}, {"model_id": "n", "max_tokens": None})
         {'judge': {'url': 'http://a', 'model_id': 'n'}}
@@ -180,7 +180,7 @@ class JudgeConfig:
             return
         kinds = int if whole else (int, float)
         is_number = isinstance(value, kinds) and not isinstance(value, bool)
-        # NaN compares false with everything and is refused so.
+        # NaN compares false with everything, so this refuses it too.
         if is_number and value >= at_least and (above is None or value > above):
             return
         kind = "a whole number" if whole else "a number"
@@ -189,7 +189,7 @@ class JudgeConfig:
 
 
 class JudgeCall(Struct, frozen=True):
-    """One question to a judge, complete."""
+    """One complete question to a judge."""
 
     config: JudgeConfig
     """Where to ask."""
@@ -198,4 +198,4 @@ class JudgeCall(Struct, frozen=True):
 
 
 Ask: TypeAlias = Callable[[JudgeCall], str]
-"""Sends one question and returns the judge's text; raises `JudgeFailedError` when there is none."""
+"""Sends one question and returns the judge's text; raises `JudgeFailedError` if there is none."""

@@ -1,4 +1,4 @@
-"""Calls against expected calls, by the rules of the published evaluation."""
+"""Checks calls against expected calls, by the rules of the published evaluation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from benchwright.toolcalls._verdict import VALID, CallVerdict, invalid, shown
 _WRONG_NAME = "simple_function_checker:wrong_func_name"
 
 _LONGEST_CONVERTED = 5_000
-"""Longest text that is read as a value of Java or JavaScript: patterns take time that grows with its square."""
+"""Longest text that is read as a value of Java or JavaScript, because the time of the patterns grows with its square."""
 
 
 _MOST_RULES = 256
@@ -21,7 +21,7 @@ _MOST_RULES = 256
 def check_ast(
     functions: Any, model_output: Any, ground_truth: Any, category: str, underscore_names: bool = False
 ) -> CallVerdict:
-    """The verdict on decoded calls. It never raises: what has an unforeseen shape is wrong.
+    """The verdict on decoded calls. It never raises: a call of an unexpected form is wrong.
 
     `functions` are the documents that the model saw, `ground_truth` is a list of `{name: {parameter: [allowed value, …]}}`.
     The category's name decides the language and whether order matters. `underscore_names` expects names whose dots
@@ -44,7 +44,7 @@ def check_ast(
 
 Check: TypeAlias = "Callable[[Any, Any, Any, LanguageTypes, bool], CallVerdict]"
 _RULES: dict[str, tuple[Check, LanguageTypes]] = {}
-"""What the names of the categories that came up decide."""
+"""The rules of each category seen so far, by name."""
 
 
 def _rules_of(category: str) -> tuple[Check, LanguageTypes]:
@@ -70,7 +70,7 @@ def _check_simple(
 def _check_multiple(
     functions: Any, calls: Any, truths: Any, types: LanguageTypes, underscore_names: bool
 ) -> CallVerdict:
-    """As many calls as expected, of which the first counts."""
+    """As many calls as expected; the first one counts."""
     if not calls or len(calls) != len(truths):
         return _wrong_count("multiple_function_checker", len(truths), calls)
     ((name, expected),) = truths[0].items()
@@ -80,7 +80,7 @@ def _check_multiple(
 def _check_parallel(
     functions: Any, calls: Any, truths: Any, types: LanguageTypes, underscore_names: bool
 ) -> CallVerdict:
-    """Each expected call takes the first unused call that passes. There is no second try, as in the published checker."""
+    """Each expected call takes the first unused call that passes. As in the published checker, there is no second try."""
     if not calls or len(calls) != len(truths):
         return _wrong_count("parallel_function_checker_no_order", len(truths), calls)
     unused = list(calls)
@@ -94,7 +94,7 @@ def _check_parallel(
                 del unused[index]
                 break
             if first is None or first.error_type == _WRONG_NAME:
-                first = verdict  # the fault of a call of the right name says more
+                first = verdict  # the fault of a call with the right name is more informative
         else:
             kind = "parallel_function_checker_no_order:cannot_find_match"
             if first is None:
@@ -113,7 +113,8 @@ def _check_call(
 ) -> CallVerdict:
     """One call against one expected call. The first fault ends the check.
 
-    This is the hot path: a subscript that raises costs right calls nothing, where `get` and `in` take a third of the time.
+    This is the hot path: a subscript that may raise costs right calls nothing, while `get` and `in` would take a third of
+    the time.
     """
     if underscore_names:
         name = name.replace(".", "_")
@@ -137,7 +138,7 @@ def _check_call(
     for parameter, value in arguments.items():
         try:
             allowed = expected[parameter]
-            # Most values are right, and of a type of which an equal value is right whatever the other rules say.
+            # Most values are right and of a type for which an equal value is right under all rules.
             if (
                 type(value) is plain[properties[parameter]["type"]]
                 and type(allowed) is list
@@ -151,7 +152,7 @@ def _check_call(
         fault = _argument_fault(parameter, value, properties[parameter], allowed, types)
         if fault is not None:
             return fault
-    if len(arguments) != len(expected):  # otherwise each is an expected one, so none is missing
+    if len(arguments) != len(expected):  # otherwise each call is expected, so none is missing
         for parameter, allowed in expected.items():
             if parameter not in arguments and "" not in allowed:
                 kind = "simple_function_checker:missing_optional"
@@ -196,7 +197,7 @@ def _argument_fault(
 
 
 class _Reason:
-    """The message of a verdict, which is worded when it is read."""
+    """The message of a verdict, formatted only when it is read."""
 
     def __init__(self, verdict: CallVerdict) -> None:
         self._verdict = verdict

@@ -1,4 +1,4 @@
-"""A user's expected calls: OpenAI's `{"name", "arguments"}`, or the form of the published data."""
+"""A user's expected calls, in OpenAI's format `{"name", "arguments"}` or that of the published data."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from benchwright.toolcalls._verdict import VALID, CallVerdict, invalid, shown
 
 
 def ground_truth_of(expected: Any) -> list[dict[str, dict[str, list[Any]]]]:
-    """Expected calls in the form that the checker takes. ValueError says what is wrong with them.
+    """Expected calls in the checker's format. ValueError describes what is wrong with them.
 
-    A value that is not a list stands for itself, in `{"name", "arguments"}` every value does.
+    A value that is not a list stands for itself; in `{"name", "arguments"}`, every value does.
 
     >>> ground_truth_of([{"name": "f", "arguments": {"a": [1, 2]}}])
     [{'f': {'a': [[1, 2]]}}]
@@ -29,7 +29,7 @@ def ground_truth_of(expected: Any) -> list[dict[str, dict[str, list[Any]]]]:
 
 
 def parsed_json(text: str, what: str) -> Any:
-    """The value of a text that must be JSON. ValueError names what it is."""
+    """The value of a string that must be JSON. The ValueError names it as `what`."""
     try:
         return load_json(text)
     except ValueError as error:
@@ -60,7 +60,7 @@ def _one(item: Any) -> dict[str, dict[str, list[Any]]]:
 
 
 def as_allowed(value: Any) -> Any:
-    """A plain value as an allowed value: objects hold lists of allowed values."""
+    """A plain value as an allowed value; objects contain lists of allowed values."""
     if isinstance(value, dict):
         return {key: [item] for key, item in value.items()}
     if isinstance(value, list):
@@ -76,7 +76,7 @@ def expected_calls_verdict(
     any_order: bool = True,
     underscore_names: bool = False,
 ) -> CallVerdict:
-    """The verdict on calls by a user's expected calls: as many, each matching one, in any order by default.
+    """The verdict on calls: as many as the user expects, each matching one, by default in any order.
 
     No expected call means that none may be made.
     """

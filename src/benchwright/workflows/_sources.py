@@ -1,4 +1,4 @@
-"""Where a workflow's rows come from: hub datasets, files, a server, or an object of the user's own."""
+"""Where a workflow's rows come from: hub datasets, files, a server, or the user's own object."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _PROTOCOL = ("source_id", "initialize", "load_batch")
 
 @runtime_checkable
 class DatasetSource(Protocol):
-    """Rows of the user's own: a database, an internal service, files of any kind.
+    """The user's own rows: a database, an internal service, files of any kind.
 
-    May also have `restore(metadata)`: a resumed run calls it, with what `initialize` returned, instead of
-    `initialize`.
+    May also have `restore(metadata)`: a resumed run calls it instead of `initialize`, with the value that
+    `initialize` returned.
     """
 
     @property
@@ -32,30 +32,30 @@ class DatasetSource(Protocol):
         ...
 
     async def initialize(self) -> JsonValue:
-        """Check that the data are there; what is returned is recorded."""
+        """Check that the data exist. The return value is recorded."""
         ...
 
     async def load_batch(self, offset: int, batch_size: int) -> list[dict[str, JsonValue]]:
-        """At most `batch_size` rows from `offset` on. None at all means the end; fewer do not."""
+        """At most `batch_size` rows, starting at `offset`. An empty batch marks the end; a short one does not."""
         ...
 
 
 class RowSource(Protocol):
-    """What a dataset reads from, once it is known what was meant."""
+    """What a dataset reads from, once the user's argument is resolved."""
 
     keeps_rows: bool
-    """Whether batches are stored with the run; otherwise they can be read again as they were."""
+    """Whether batches are stored with the run. If not, the same rows can be read again."""
 
     async def initialize(self) -> JsonObject:
-        """Settle what is read; recorded, with `identity` and, where known, `total_rows`."""
+        """Decide what to read. The result is recorded, with `identity` and, if known, `total_rows`."""
         ...
 
     def restore(self, metadata: JsonObject) -> None:
-        """Settle the same again, from what was recorded."""
+        """Restore that decision from the record."""
         ...
 
     async def load(self, offset: int, count: int) -> list[Row]:
-        """At most `count` rows from `offset` on."""
+        """At most `count` rows, starting at `offset`."""
         ...
 
     def notes(self) -> Sequence[str]:
@@ -66,7 +66,7 @@ class RowSource(Protocol):
 def choose_source(
     source: object, client: object, config: str | None, split: str | None, revision: str | None
 ) -> RowSource:
-    """What `source` means. TypeError or ValueError before anything is recorded."""
+    """The source that the argument means. Raises TypeError or ValueError before anything is recorded."""
     if not isinstance(source, str | Path):
         return _object_source(source, config=config, split=split, revision=revision)
     text = str(source)
@@ -91,27 +91,27 @@ class HubRows:
         self._window_start = 0
 
     async def initialize(self) -> JsonObject:
-        """Resolve configuration, split and commit; what was resolved is used to the end."""
+        """Resolve configuration, split and commit, once for the entire run."""
         return await asyncio.to_thread(self._resolve)
 
     def restore(self, metadata: JsonObject) -> None:
-        """Resume with the recorded commit, wherever the branch has moved."""
+        """Resume with the recorded commit, even if the branch has moved."""
         self._uri = str(metadata["uri"])
 
     async def load(self, offset: int, count: int) -> list[Row]:
-        """Rows by number; larger pieces are read ahead, since reading continues in order."""
+        """Rows by number. Reads ahead, because rows are usually read in order."""
         start = offset - self._window_start
         if start < 0 or start + count > len(self._window):
             self._window = await asyncio.to_thread(self._read, offset, max(count, WINDOW_ROWS))
             self._window_start, start = offset, 0
         rows = self._window[start : start + count]
-        # What was handed out may be changed by its receiver: a later pass reads it again.
+        # The caller may change the rows it gets, so a later pass reads them again.
         self._window = self._window[start + len(rows) :]
         self._window_start = offset + len(rows)
         return rows
 
     def notes(self) -> Sequence[str]:
-        """How the commit and the split were chosen where the URI left that open, and damage in the cache."""
+        """How the commit and the split were chosen if the URI did not name them, and damage in the cache."""
         return () if self._dataset is None else self._dataset.notes
 
     def _resolve(self) -> JsonObject:
@@ -127,7 +127,7 @@ class HubRows:
 
 
 class FileRows:
-    """A file, or a URI that a fetcher knows. The rows are read in order; a jump back starts again."""
+    """A file, or a URI that a fetcher supports. Rows are read in order; a jump back starts over."""
 
     keeps_rows = False
 
@@ -139,7 +139,7 @@ class FileRows:
         self._fingerprint: str | None = None
 
     async def initialize(self) -> JsonObject:
-        """Note what the file holds, by its content."""
+        """Record the fingerprint of the file's content."""
         return await asyncio.to_thread(self._look)
 
     def restore(self, metadata: JsonObject) -> None:
@@ -190,7 +190,7 @@ class FileRows:
 
 
 class ServerRows:
-    """A hub dataset read through the dataset server, where only the server's address is known."""
+    """A hub dataset read through the dataset server, if only the server's address is known."""
 
     keeps_rows = False
 
@@ -216,7 +216,7 @@ class ServerRows:
         return metadata
 
     def restore(self, metadata: JsonObject) -> None:
-        """Request what was resolved."""
+        """Request the resolved dataset."""
         self._uri = str(metadata["uri"])
         self._config, self._split = metadata.get("config"), metadata.get("split")
 
@@ -247,7 +247,7 @@ class ServerRows:
 
 
 class ObjectRows:
-    """An object of the user's own; its batches are kept with the run, since nobody else has them."""
+    """The user's own object. Its batches are stored with the run, since no one else has them."""
 
     keeps_rows = True
 
@@ -263,7 +263,7 @@ class ObjectRows:
         }
 
     def restore(self, metadata: JsonObject) -> None:
-        """Hand back what `initialize` returned, if the object takes it."""
+        """Pass on what `initialize` returned, if the object has a `restore` method."""
         restore = getattr(self._source, "restore", None)
         if callable(restore):
             restore(metadata.get("metadata"))

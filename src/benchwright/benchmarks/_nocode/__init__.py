@@ -1,4 +1,4 @@
-"""Evaluations without code, from a table of the configuration to a benchmark like any other; and the built-in ones.
+"""Evaluations without code, made from a table of the configuration, and the built-in ones.
 
 Built-in evaluations are tables too, with data from the hub.
 """
@@ -26,21 +26,21 @@ Answer with one word: yes, no or maybe."""
 
 
 class BuiltinEvaluation(Struct, frozen=True):
-    """One of them."""
+    """One built-in evaluation."""
 
     description: str
     """One line for listings."""
     dataset: str
-    """Where its rows are."""
+    """URI of its rows."""
     prompt: str
     """Template text."""
     grading: Mapping[str, Any]
-    """How replies are compared: what a `GraderStyle` is made of."""
+    """How replies are compared: the arguments of a `GraderStyle`."""
 
     @property
     def grader(self) -> GraderStyle:
         """How replies are compared."""
-        from benchwright.config import GraderStyle  # the names are needed by every run, and this by few
+        from benchwright.config import GraderStyle  # every run needs the names, and few need this
 
         return GraderStyle(**self.grading)
 
@@ -76,7 +76,7 @@ BUILTIN_EVALUATIONS: Mapping[str, BuiltinEvaluation] = {
 
 
 def builtin_definition(table: BuiltinBenchmark, name: str, folder: Path) -> NoCodeBenchmark:
-    """The evaluation as a definition of its own, under `name`."""
+    """The evaluation as a separate definition, under `name`."""
     from benchwright.config import NoCodeBenchmark
 
     found = BUILTIN_EVALUATIONS.get(table.benchmark)

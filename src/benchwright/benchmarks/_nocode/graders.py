@@ -1,4 +1,4 @@
-"""Scorers of described evaluations: what a reply is worth against the right answer."""
+"""Scorers of evaluations without code: they compare a reply with the right answer."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def choice_scorer(read: ChoiceReader) -> ScorerFunction:
 
 
 def grader_scorer(style: GraderStyle, question: Callable[[Row], str], cwd: Path) -> ScorerFunction:
-    """Free replies, compared as the style says. `question` is what a judge gets as the question."""
+    """Free replies, compared according to the style. A judge gets `question` as the question."""
     match style.type:
         case "exact_match":
             return _exact(style)
@@ -66,7 +66,7 @@ def grader_scorer(style: GraderStyle, question: Callable[[Row], str], cwd: Path)
 
 
 def headline_of(style: GraderStyle | None) -> str | None:
-    """The metric that stands for a run; None: whatever a function or a scorer gives."""
+    """The headline metric of a run; None: whatever a function or a scorer returns."""
     if style is None:
         return "accuracy"
     if style.type in ("python", "scorer"):
@@ -77,7 +77,7 @@ def headline_of(style: GraderStyle | None) -> str | None:
 
 
 def golden_check(style: GraderStyle) -> Callable[[str], str | None]:
-    """What is wrong with a right answer, so that no reply could be compared with it; None: nothing."""
+    """Why no reply can be compared with this right answer; None if nothing is wrong."""
     if style.type == "numeric":
         from benchwright.scorers import ScorerInput as Input
         from benchwright.scorers import qa_answers
@@ -109,7 +109,7 @@ def _pattern_problem(golden: str) -> str | None:
 
 
 def normalised(text: str, steps: tuple[str, ...]) -> str:
-    """A text without what makes no difference.
+    """A text without the differences that do not count.
 
     >>> normalised(" The  Cat! ", ("casefold", "punctuation", "space", "articles"))
     'cat'
@@ -124,7 +124,7 @@ def normalised(text: str, steps: tuple[str, ...]) -> str:
 
 
 def load_function(place: str, cwd: Path) -> Callable[..., Any]:
-    """The function that `file.py:name` or `package.module:name` means. ConfigError where there is none."""
+    """The function that `file.py:name` or `package.module:name` names. ConfigError if there is none."""
     where, _, name = place.rpartition(":")
     if not where or not name:
         raise ConfigError(f"function {place!r}: expected file.py:name or package.module:name")
@@ -254,7 +254,8 @@ def _judge(style: GraderStyle, question: Callable[[Row], str]) -> ScorerFunction
 
 
 def _python(function: Callable[..., Any], place: str) -> ScorerFunction:
-    """A function of `(sample)`, `(response, golden)` or `(response, golden, row)` to a bool, a number or scores."""
+    """A function of `(sample)`, `(response, golden)` or `(response, golden, row)` that returns a bool, a number
+    or scores."""
     parameters = [
         parameter
         for parameter in inspect.signature(function).parameters.values()
@@ -274,14 +275,14 @@ def _python(function: Callable[..., Any], place: str) -> ScorerFunction:
             return {"accuracy": result}
         if isinstance(result, int | float):
             return {"score": result}
-        scores: Scores = result  # whatever else it is, the engine looks at it as at any scorer's
+        scores: Scores = result  # the engine checks anything else, as for any scorer
         return scores
 
     return score
 
 
 def judge_config(style: GraderStyle | None) -> dict[str, Any]:
-    """What the scorer sees as `sample.config`: the judge's settings, where there is a judge."""
+    """What the scorer sees as `sample.config`: the judge's settings, if there is a judge."""
     if style is None or style.type != "llm_judge":
         return {}
     settings: JsonObject = dict(style.judge)

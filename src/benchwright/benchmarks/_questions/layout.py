@@ -1,8 +1,8 @@
-"""How a file lays out its questions where it has no columns `question`, `A`, `B`, …, `answer`.
+"""How a file lays out its questions if it has no columns `question`, `A`, `B`, …, `answer`.
 
-Datasets keep options in a list, in a dict, in columns of other names, and answers as an index or a label. What a
-file does is found out from its first rows, stated next to every number, and undone row by row, so that prompts,
-checks and scorers know one form only. Whatever is not certain is left alone: then the row check refuses the rows.
+Datasets keep options in a list, in a dict or in columns of other names, and answers as an index or a label. The first
+rows of a file show its layout. It is reported with every result and converted row by row, so prompts, checks and scorers
+see only one layout. If anything is uncertain, rows are left unchanged, and the row check refuses them.
 """
 
 from __future__ import annotations
@@ -34,30 +34,30 @@ from benchwright.core import BadRow, DatasetError, Row, UsageError
 from benchwright.datasets import DatasetReader
 
 SAMPLE_ROWS = 1000
-"""How many rows decide. The check of all rows refuses later ones that differ."""
+"""How many rows determine the layout. The check of all rows refuses later ones that differ."""
 
 SEVERAL_SHARE = 0.05
-"""From this share of answers that name several options, a file is one of several right options; below it such an
-answer is a slip, and the row is refused."""
+"""If at least this share of answers names several options, the file has several right options per question. Below it,
+such an answer is a mistake, and the row is refused."""
 
 
 class Layout(Struct, frozen=True, kw_only=True):
-    """What a file calls its columns, and how its rows become questions with lettered options."""
+    """The column names of a file, and how its rows become questions with lettered options."""
 
     mapping: Mapping[str, str] = field(default_factory=dict)
     """Columns to rename."""
     shape: Callable[[Row], Row] | None = None
-    """What else is done to each row, after the renaming."""
+    """Further conversion of each row, after the renaming."""
     notes: tuple[str, ...] = ()
-    """How options and answers are read, in sentences."""
+    """Sentences that describe how options and answers are read."""
     used: frozenset[str] = frozenset()
-    """Columns of the data that are read though they have other names, or say the same as one that is read."""
+    """Columns that are read under other names, or that repeat a column that is read."""
     several: bool = False
     """Whether an answer means several options."""
 
 
 def find_layout(reader: DatasetReader, options: QuestionOptions, columns: Columns) -> Layout:
-    """The layout of a file, from its first rows. `reader` gives the rows as they are in the data.
+    """The layout of a file, from its first rows. `reader` returns the rows of the data unchanged.
 
     Raises UsageError for options that contradict the rows, and for a column of images that cannot be sent.
     """
@@ -91,9 +91,7 @@ def _layout_of_text(
         mapping[stem] = "question"
     answers = _answers(rows, names, source, options, columns, mapping)
     if source.guessed and answers.fit == 0 and answers.seen:
-        return Layout(
-            mapping=mapping, notes=tuple(_plainly(mapping))
-        )  # noted among the columns that are not used
+        return Layout(mapping=mapping, notes=tuple(_plainly(mapping)))  # reported among the unused columns
     mapping |= source.mapping
     given = "" if answers.column is None else mapping.get(answers.column, answers.column)
     shape = _shape(source, given, columns.answer, answers.base)
@@ -107,27 +105,27 @@ def _layout_of_text(
 
 
 class _Answers(Struct, frozen=True):
-    """Where the right options stand, and how they are written."""
+    """Where the right options are, and how they are written."""
 
     column: str | None = None
-    """The column, as the data call it; None: there is none."""
+    """The column, by its name in the data; None: there is none."""
     base: int | None = None
-    """Where its numbers begin to count; None: they do not count options."""
+    """The number of the first option; None: numbers do not count options."""
     given: bool = False
     """Whether the user gave that number."""
     seen: int = 0
     """Rows with an answer."""
     fit: int = 0
-    """How many of these mean an option of their row."""
+    """How many of these name an option of their row."""
     by_label: bool = False
-    """Whether an answer is the label of an option that is not its letter."""
+    """Whether answers are labels of options other than their letters."""
     verbatim: bool = False
-    """Whether answers are numbers that could be an index, and are read as the text of an option."""
+    """Whether answers are numbers that could be indexes but are read as texts of options."""
     several: bool = False
     """Whether an answer means several options."""
 
     def letters(self, row: Row, listed: Listed) -> object:
-        """What the answer of a row comes to; None where it has none."""
+        """The options that the answer of a row names; None if it has no answer."""
         value = None if self.column is None else row.get(self.column)
         return listed.letters_of(listed.answer(value, self.base))
 
@@ -140,7 +138,7 @@ def _answers(
     columns: Columns,
     mapping: Mapping[str, str],
 ) -> _Answers:
-    """The answers of the column that is named, else of the first that looks like one and fits the options."""
+    """The answers in the named column, else in the first column that looks like answers and fits the options."""
     if source.drawn is not None:
         return _Answers(column=source.drawn.right, seen=len(rows), fit=len(rows))
     renamed = next((name for name, usual in mapping.items() if usual == columns.answer), None)
@@ -199,7 +197,7 @@ def _several(several: int, seen: int) -> bool:
 def _agreeing(
     rows: Sequence[Row], names: Sequence[str], source: OptionSource, answers: _Answers
 ) -> Iterator[str]:
-    """The column of the answers, and others that say the same in every row."""
+    """The column with the answers, and others with the same content in every row."""
     if answers.column is None:
         return
     yield answers.column
@@ -213,7 +211,7 @@ def _agreeing(
 
 
 def _answer_notes(answers: _Answers, given: str, usual: str) -> Iterator[str]:
-    """How answers are read, where that is not as letters and texts in the usual column."""
+    """How answers are read, unless they are letters and texts in the usual column."""
     if answers.column is None or not answers.seen:
         return
     if answers.base is not None:
@@ -231,7 +229,7 @@ def _answer_notes(answers: _Answers, given: str, usual: str) -> Iterator[str]:
 
 
 def _shape(source: OptionSource, given: str, usual: str, base: int | None) -> Callable[[Row], Row] | None:
-    """What makes rows of one form; None where they have it."""
+    """The conversion to the common layout; None if rows already have it."""
     listed = source.read if source.column is not None or source.drawn is not None else None
     if listed is None and base is None and given in ("", usual):
         return None
@@ -241,7 +239,7 @@ def _shape(source: OptionSource, given: str, usual: str, base: int | None) -> Ca
         found = listed(row) if listed is not None else None
         shaped = dict(row)
         if found is not None:
-            if column == "options":  # what a template calls so is the lettered list
+            if column == "options":  # in a template, this name means the lettered list
                 del shaped[column]
             shaped.update(zip((*LETTERS, BEYOND), found.texts, strict=False))
         if not given or given not in row:
@@ -272,7 +270,7 @@ def _without_options(
 
 
 def _plain_names(names: Sequence[str], columns: Columns) -> dict[str, str]:
-    """Columns that differ from the usual names, or from those the user gives, only in case, width and blanks."""
+    """Columns that differ from the usual names, or from the user's, only in case, width and white space."""
     found = {}
     for name in ("max_tokens", *columns.question, columns.answer):
         if name not in names and (other := same_column(name, names)) is not None:
@@ -281,7 +279,7 @@ def _plain_names(names: Sequence[str], columns: Columns) -> dict[str, str]:
 
 
 def _plainly(mapping: Mapping[str, str], options: Mapping[str, str] | None = None) -> list[str]:
-    """Sentences for columns under other names; blanks and case alone are not worth one."""
+    """Sentences about columns with other names; differences in white space and case are not reported."""
     others = {
         name: usual
         for name, usual in mapping.items()
@@ -293,9 +291,9 @@ def _plainly(mapping: Mapping[str, str], options: Mapping[str, str] | None = Non
 def _sample(reader: DatasetReader) -> list[Row]:
     try:
         return [row for _, row in reader.head(SAMPLE_ROWS, on_bad=_ignore)]
-    except DatasetError:  # reported, with what stands before it, by the check of all rows
+    except DatasetError:  # the check of all rows reports it, with the rows before it
         return []
 
 
 def _ignore(bad: BadRow) -> None:
-    """Bad rows are the scan's to report."""
+    """Ignores bad rows, which the scan reports."""

@@ -1,4 +1,4 @@
-"""A bare file of questions becomes a benchmark like any other: prompt, media, row checks, scorer, headline."""
+"""Turns a bare file of questions into a benchmark: prompt, media, row checks, scorer, headline."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from benchwright.datasets import (
 
 
 def has_fixed_columns(path: str) -> bool:
-    """Whether the first row of a file has the columns of all."""
+    """Whether the first row of a file has all columns."""
     format = data_format(path)
     return format is not None and format.fixed_columns
 
@@ -69,10 +69,10 @@ def question_name(target: str) -> str:
 def media_for(
     path: Path | None, options: QuestionOptions, *, cwd: Path, columns: Iterable[str] | None
 ) -> tuple[Media | None, RowCheck | None]:
-    """What shows the media of rows, and what checks them; two Nones where no row can have any.
+    """The functions that send and check the media of rows; two Nones if no row can have media.
 
-    Paths in rows start at the folder of the data file (at `cwd` where the data are not a file). `columns` are those
-    of all rows; None where later rows may have others, as in JSON Lines.
+    Paths in rows start at the folder of the data file (at `cwd` if the data are not a file). `columns` are those of all
+    rows; None if later rows may have others, as in JSON Lines.
     """
     if columns is not None and not names_media(set(columns)):
         return None, None
@@ -92,9 +92,9 @@ NO_GOLD = "no gold (the data have no answers); replies are recorded"
 def load_questions(path: str, options: QuestionOptions, *, cwd: Path) -> BenchmarkSpec:
     """The benchmark that a file of questions makes. Relative paths, templates included, start at `cwd`.
 
-    Looks at as many rows as it takes to know the type and whether there are answers; whatever is wrong with
-    single rows is left to the check of all of them. Raises NotFoundError for a file that is not there, and
-    UsageError for options that contradict the data or one another.
+    Reads as many rows as it needs to detect the type and whether there are answers. The check of all rows reports single
+    bad rows. Raises NotFoundError for a file that does not exist, and UsageError for options that contradict the data
+    or one another.
     """
     path = with_file_options(path, encoding=options.encoding, sheet=options.sheet)
     columns = Columns.of(options)
@@ -111,7 +111,7 @@ def load_questions(path: str, options: QuestionOptions, *, cwd: Path) -> Benchma
             'with a template of your own: --template "{question} …"'
         )
     if options.fewshot_dataset is not None and "://" not in options.fewshot_dataset:
-        open_dataset(options.fewshot_dataset, base_dir=cwd)  # named, so it must be there
+        open_dataset(options.fewshot_dataset, base_dir=cwd)  # named, so it must exist
     if options.system is not None:
         check_system(options.system, columns, cwd)
     prompt, example = _prompts(options, data_type, columns, cwd, gold=found.gold)
@@ -194,7 +194,7 @@ def _open(path: str, cwd: Path) -> DatasetReader:
         return open_dataset(path, base_dir=cwd)
     except DatasetError as error:
         if "://" not in path and not (cwd / Path(path.partition("?")[0]).expanduser()).exists():
-            raise NotFoundError(str(error)) from None  # a target that is not there, like any other
+            raise NotFoundError(str(error)) from None  # a missing target, like any other
         raise
 
 
@@ -206,7 +206,7 @@ def _sampling(options: QuestionOptions, path: Path | None, cwd: Path) -> Samplin
 
 
 def _refuse_twins(columns: Columns, path: str, cwd: Path) -> None:
-    """Two columns under one letter: one of them would be lost."""
+    """Refuse two columns for one letter, because one of them would be lost."""
     if not columns.mapping:
         return
     for _, row in open_dataset(path, base_dir=cwd).head(1, on_bad=lambda bad: None):
@@ -223,11 +223,11 @@ def _refuse_twins(columns: Columns, path: str, cwd: Path) -> None:
 
 
 def _rules(options: QuestionOptions, data_type: DataType) -> str:
-    """All that decides prompts and scores and stands in no file: part of the benchmark's hash."""
+    """Everything that determines prompts and scores and is in no file; part of the benchmark's hash."""
     deciding: JsonObject = {**options.to_json(), "data_type": data_type}
-    # Encoding and sheet decide the rows, whose fingerprint they are part of.
+    # Encoding and sheet determine the rows and are part of their fingerprint.
     for elsewhere in ("name", "meta_path", "fewshot_dataset", "template", "system", "encoding", "sheet"):
         deciding.pop(elsewhere)
-    if options.answer_index is None:  # the rules of runs from before it was a setting stay the same
+    if options.answer_index is None:  # keeps the hash of runs from before this was a setting
         del deciding["answer_index"]
     return canonical_json(deciding).decode()

@@ -16,16 +16,16 @@ DataType: TypeAlias = Literal["mcq", "mcq_multi", "qa"]
 """Multiple choice with one right option, with any number of right ones, or a question with a free answer."""
 
 PromptStyle: TypeAlias = Literal["benchwright", "cot", "aisbench"]
-"""How a row asks: our instruction, thinking first, or the prompts of AISBench."""
+"""The built-in prompts: our instruction, reasoning first, or the prompts of AISBench."""
 
 McqFallback: TypeAlias = Literal["none", "levenshtein", "aisbench"]
-"""What decides where no answer can be read: nothing, the nearest option within limits, or AISBench's guess."""
+"""What counts if no answer can be read: nothing, the nearest option within limits, or AISBench's guess."""
 
 InferMethod: TypeAlias = Literal["gen", "logprob", "logprob_text"]
-"""A reply is generated; or letters, or texts of options, are ranked by their log-probability."""
+"""Generate a reply, or rank the letters or the texts of the options by log-probability."""
 
 MediaForm: TypeAlias = Literal["base64", "path", "url"]
-"""How files reach the server: inside the request, as file:// paths, or as they are (http:// addresses)."""
+"""How files reach the server: inside the request, as file:// paths, or unchanged (http:// addresses)."""
 
 AudioStyle: TypeAlias = Literal["audio_url", "input_audio"]
 """Which content part carries audio: vLLM's `audio_url` or OpenAI's `input_audio`."""
@@ -48,44 +48,44 @@ def _declared(name: str) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionOptions:
-    """How a file of questions is sent and scored. Recorded with the run, so that a resume builds the same."""
+    """How a file of questions is sent and scored. Recorded with the run, so that a resumed run is the same."""
 
     name: str | None = None
     """Name of the benchmark; None: the file's, without its known suffixes. Also `abbr`."""
     data_type: DataType | None = None
-    """None: found out from the rows."""
+    """None: detected from the rows."""
     infer_method: InferMethod = _declared("infer_method")
     """How rows are sent."""
     prompt_style: PromptStyle = _declared("prompt_style")
-    """Which of the built-in prompts asks."""
+    """Which built-in prompt to use."""
     template: str | None = None
     """Template text or file instead of a built-in prompt; columns in braces, `{options}` for the lettered list."""
     human_prompt: str | None = None
     """The same under the name that AISBench's configuration files use."""
     bot_prompt: str | None = None
-    """How an answer begins, on a line of its own below the template; `{answer}` in it is left open."""
+    """How an answer begins, on a separate line below the template; `{answer}` in it stays empty."""
     system: str | None = None
     """System prompt: template text or file."""
     input_columns: tuple[str, ...] = ()
-    """Columns that hold the question, where it is not `question`; single capital letters among them are options."""
+    """Columns with the question, if it is not `question`; single capital letters among them are options."""
     output_column: str | None = None
-    """Column that holds the expected answer, where it is not `answer`."""
+    """Column with the expected answer, if it is not `answer`."""
     options: tuple[str, ...] = ()
-    """Columns that hold the options, in order, where they are not all of A, B, C, …; or the one that holds a list."""
+    """Columns with the options, in order, if they are not all of A, B, C, …; or the one column that contains a list."""
     answer_index: int | None = None
-    """Where numbers in the answer column begin to count the options, 0 or 1; None: found out, or they are texts."""
+    """Whether numbers in the answer column count the options from 0 or from 1; None: detected, or they are texts."""
     fewshot_dataset: str | None = None
     """File of solved examples; the number is a setting of the run."""
     meta_path: str | None = None
-    """Sampling and lengths; None: `<file>.meta.json`, if it is there."""
+    """File with sampling and lengths; None: `<file>.meta.json`, if it exists."""
     mcq_fallback: McqFallback = _declared("mcq_fallback")
-    """What decides in `accuracy` where no answer can be read; `accuracy_strict` never guesses."""
+    """What counts in `accuracy` if no answer can be read; `accuracy_strict` never guesses."""
     qa_metrics: tuple[str, ...] = ()
     """The requested metrics, the headline first; empty: normalised exact match, with the other standard ones next to it."""
     qa_pattern: str | None = None
-    """Regular expression of the metric `regex`; None: the answer column holds one per row."""
+    """Regular expression of the metric `regex`; None: the answer column contains one per row."""
     numeric_tolerance: float = _declared("numeric_tolerance")
-    """How far numbers may be apart and still be equal, as a share of the expected one."""
+    """How far numbers may differ and still count as equal, as a share of the expected one."""
     evaluator: str | None = None
     """A scorer by name instead of the type's own: a built-in one, `mcq`, or a metric of qa."""
     evaluator_kwargs: JsonObject = field(default_factory=dict)
@@ -132,7 +132,7 @@ class QuestionOptions:
                 raise UsageError(f"{name} names something twice: {', '.join(value)}")
 
     def _check_ranking(self) -> None:
-        """Nothing is replied where options are ranked: what is about replies would do nothing."""
+        """Ranked options have no replies, so settings about replies would have no effect."""
         if self.infer_method == "gen":
             return
         given = [
@@ -150,16 +150,16 @@ class QuestionOptions:
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> QuestionOptions:
-        """The reverse of `to_json`; keys of other versions are passed over."""
+        """The reverse of `to_json`; keys of other versions are ignored."""
         known = {f.name for f in fields(cls)}
         return cls.of({name: value for name, value in record.items() if name in known})
 
     @classmethod
     def of(cls, values: Mapping[str, Any], where: str = "options") -> QuestionOptions:
-        """From what a user wrote, in a suite or in Python. An unknown key is refused with near names.
+        """From a user's settings, in a suite or in Python. An unknown key is refused, with similar names.
 
         Names of AISBench's configuration files are understood: `abbr`, and a `template` that is a dict with
-        `round`. Nulls are left out, one text stands for a list of one (or several between commas).
+        `round`. Nulls are left out. A string stands for a list of one, or of several separated by commas.
         """
         known = [f.name for f in fields(cls)]
         checked: dict[str, Any] = {}
@@ -213,19 +213,19 @@ def _rounds(template: Mapping[str, Any], where: str) -> dict[str, str]:
 
 
 META_SUFFIX = ".meta.json"
-"""What follows the whole name of the data file: `qa.csv.meta.json`."""
+"""What follows the full name of the data file: `qa.csv.meta.json`."""
 
 
 def sampling_for(path: Path | None, options: QuestionOptions, *, cwd: Path | None = None) -> Sampling | None:
-    """What the meta file asks for, or None without one.
+    """The plan in the meta file, or None without one.
 
     Args:
-        path: The data file; None where the data are not a file of this machine.
+        path: The data file; None if the data are not a local file.
         options: `meta_path` names the meta file, relative to `cwd`; `compat` samples as AISBench does.
         cwd: Where a relative `meta_path` starts; None: the current folder.
 
     Raises:
-        DatasetError: a file that is named is not there, or something in it is wrong; lists everything that is.
+        DatasetError: a named file does not exist or has mistakes; the error lists all of them.
     """
     base = Path.cwd() if cwd is None else cwd
     if options.meta_path is not None:

@@ -33,17 +33,17 @@ class RowPlan(Struct, frozen=True):
 
     prompt: Prompt
     requests: int
-    """Requests of one repeat; of a conversation that a function continues, at least."""
+    """Number of requests of one repeat; a lower bound if a function continues the conversation."""
     chars: int
-    """Characters that they send, as `size_of` counts them."""
+    """Characters in these requests, as `size_of` counts them."""
     texts: tuple[str, ...] = ()
-    """What else makes the row different from others with its prompt: candidates, later turns, the response."""
+    """What else distinguishes the row from others with the same prompt: candidates, later turns, the response."""
     choices: tuple[str, ...] = ()
-    """The candidates, where candidates are ranked."""
+    """The candidates, if candidates are ranked."""
     cut_from: int = 0
-    """How many user turns the row has, where that is more than `max_turns`."""
+    """Number of user turns in the row, if it exceeds `max_turns`."""
     reread: bool = False
-    """Whether its target is a candidate's text and, as an index or a letter, another candidate."""
+    """Whether its target is the text of one candidate and the index or letter of another."""
 
 
 class GoldTry(NamedTuple):
@@ -61,17 +61,17 @@ class Answer(Struct):
     """What the scorer will see, or why it will see nothing."""
 
     reply: ModelReply | None
-    """The reply that decides the outcome (the last, where there are several); None without a model call."""
+    """The reply that decides the outcome (the last, if there are several); None without a model call."""
     response: str
     """The text to score."""
     metadata: dict[str, Any]
     """The row, with what the strategy adds."""
     prompt: str | None = None
-    """Kept in the record where no call holds it."""
+    """The prompt, recorded if no call contains it."""
     skipped: str | None = None
     """Why nothing could be requested for the row."""
     broken: str | None = None
-    """Why the user's own code could not bring the sample to its end."""
+    """Why the user's own code could not finish the sample."""
     conversation: list[JsonObject] | None = None
     """All messages, of a conversation."""
     turn_index: int | None = None
@@ -79,23 +79,23 @@ class Answer(Struct):
     extra: dict[str, Any] | None = None
     """Fields of the `SampleRecord` that the strategy fills."""
     usage: tuple[int, ...] | None = None
-    """Prompt and completion tokens of all the sample's calls, where the server counted them; then those of the prompts
-    that it took from its cache, if any."""
+    """Prompt and completion tokens of all calls of the sample, if the server counted them; then the prompt tokens that it
+    took from its cache, if any."""
 
 
 class Asking(Protocol):
-    """How a strategy reaches the model: whoever performs a run supplies it for each sample."""
+    """How a strategy reaches the model. The code that performs a run supplies it for each sample."""
 
     def ask(self, request: ModelRequest, part: str | None = None) -> Awaitable[ModelReply]:
         """The reply. `part` names one of several calls of a sample, such as `c001`; None: its only call."""
         ...
 
     def in_thread(self, function: Callable[..., Any], *arguments: Any) -> Awaitable[Any]:
-        """What a function gives that may block, such as one that reads files."""
+        """The result of a function that may block, such as one that reads files."""
         ...
 
     def likelihood(self, reply: ModelReply, context: str, choice: str) -> tuple[float, bool] | ModelReply:
-        """Log-probability of a candidate, and whether it is the greedy one; a failed reply where it has none."""
+        """Log-probability of a candidate, and whether it is the greedy one; a failed reply if it has none."""
         ...
 
 
@@ -116,7 +116,7 @@ class Strategy(ABC):
         *,
         echo_tokens: int = 0,
     ) -> None:
-        """`echo_tokens` is what the server must be allowed to generate before it echoes a prompt."""
+        """`echo_tokens` is how many tokens the server must be allowed to generate before it echoes a prompt."""
         self._spec = spec
         self._prompts = prompts
         self._build = prompts.build
@@ -128,41 +128,41 @@ class Strategy(ABC):
     @classmethod
     @abstractmethod
     def fits(cls, spec: BenchmarkSpec, model_type: ModelType | None) -> bool:
-        """Whether rows of this benchmark are handled so. UsageError for a pair that cannot work."""
+        """Whether this strategy handles the rows of the benchmark. UsageError for a combination that cannot work."""
 
     @abstractmethod
     def plan(self, row: Row) -> RowPlan:
-        """What the row will send. Raises MissingFieldError; the row check is the caller's."""
+        """What the row will send. Raises MissingFieldError. The caller checks the row."""
 
     @abstractmethod
     def requests(self, row: Row, repeat: int = 0) -> Sequence[ModelRequest]:
-        """The requests that the row sends before any reply is known: of a conversation, its first.
+        """The requests that the row sends before any reply is known; for a conversation, the first.
 
         Sends nothing. Raises MissingFieldError for a row that cannot be used.
         """
 
     @abstractmethod
     async def answer(self, row: Row, repeat: int, asking: Asking) -> Answer:
-        """Ask, and read the answer; a row that cannot be used comes back as skipped."""
+        """Ask the model and read the answer. A row that cannot be used is returned as skipped."""
 
     def gold(self, scanned: ScannedRow, target: Any) -> Iterator[GoldTry]:
         """Right answers to try on the scorer; one of them must score as right.
 
-        A target is tried in the spellings a model would use: an index also as a letter, a list item by item.
+        A target is tried in the forms that a model would write: an index also as a letter, a list item by item.
         """
         for response in spellings(target):
             yield GoldTry(response, dict(scanned.row))
 
     def missing_fields(self, columns: Sequence[str], missing: Mapping[str, int]) -> Iterator[str]:
-        """One text for each field that requests need and that no row has; see `fields_without_column`."""
+        """One message for each field that requests need and no row has; see `fields_without_column`."""
         yield from fields_without_column(self._spec, self._prompts, columns, missing)
 
     def doubts(self, scan: RowScan, source: str) -> Iterator[str]:
-        """What is doubtful about rows when they are handled so."""
+        """Warnings about rows that this strategy handles."""
         yield from ()
 
     def identity(self, row: Row, plan: RowPlan) -> Hashable:
-        """Equal for rows that ask the same."""
+        """Equal for rows with the same question."""
         return (plan.prompt.text, *plan.texts) if plan.texts else plan.prompt.text
 
     def _checked(self, row: Row) -> None:
@@ -185,7 +185,7 @@ def spellings(target: Any) -> Iterator[str]:
 
 
 def tokens_of(replies: Sequence[ModelReply]) -> tuple[int, ...] | None:
-    """Of all calls together; None where the server did not count one of them, since part of a sum is none."""
+    """Tokens of all calls together; None if the server did not count one of them, since a partial sum is not a sum."""
     prompt = completion = cached = 0
     for reply in replies:
         if reply.usage is None:

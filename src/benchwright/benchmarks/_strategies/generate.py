@@ -90,7 +90,7 @@ class Generate(Strategy):
         try:
             if self._media is None:
                 request = self.request(row, repeat)
-            else:  # a video takes longer to read and encode than hundreds of rows
+            else:  # reading and encoding a video takes longer than hundreds of rows
                 request = await asking.in_thread(self.request, row, repeat)
         except MissingFieldError as error:
             return Answer(None, "", row, skipped=str(error))

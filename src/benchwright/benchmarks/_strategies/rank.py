@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _OPENS = "([{<\"'`/\\-=_*$#@«“‘„"
 _FIRST_UNSPACED = "\u2e80"
-"""From here on are the scripts of East Asia, which put no spaces between words."""
+"""From here on come East Asian scripts, which have no spaces between words."""
 
 
 class Rank(Strategy):
@@ -36,7 +36,7 @@ class Rank(Strategy):
 
     @classmethod
     def fits(cls, spec: BenchmarkSpec, model_type: ModelType | None) -> bool:
-        """What the model's type or the benchmark declares to be ranked."""
+        """If the model type or the benchmark requests ranking."""
         if "completions_logprob" not in (model_type, spec.endpoint_type):
             return False
         if spec.candidates is not None:
@@ -67,7 +67,7 @@ class Rank(Strategy):
         return RowPlan(prompt, len(choices), chars, choices, choices, reread=reread)
 
     def requests(self, row: Row, repeat: int = 0) -> list[ModelRequest]:
-        """Prompt and candidate, to be echoed; one request for each."""
+        """One request for each candidate, with the prompt and the candidate to echo."""
         self._checked(row)
         context = self._build(row).flat
         return [self._request(context, choice, repeat) for choice in self._choices(row)]
@@ -88,7 +88,7 @@ class Rank(Strategy):
             )
         )
         for reply in replies:
-            if reply.failure is not None:  # ranking the rest would answer another question
+            if reply.failure is not None:  # ranking the rest would answer a different question
                 return Answer(reply, "", row)
         logprobs: list[float] = []
         greedy: list[bool] = []
@@ -104,19 +104,19 @@ class Rank(Strategy):
         return Answer(replies[best], choices[best], {**row, **ranking}, extra=extra, usage=tokens_of(replies))
 
     def gold(self, scanned: ScannedRow, target: Any) -> Iterator[GoldTry]:
-        """Each candidate as the likeliest: some must score as right."""
+        """Each candidate as the likeliest in turn: at least one must score as right."""
         for best, choice in enumerate(scanned.choices):
             yield GoldTry(choice, row_with_best(scanned, best))
 
     def missing_fields(self, columns: Sequence[str], missing: Mapping[str, int]) -> Iterator[str]:
-        """What the prompt reads, and the column with the candidates."""
+        """Fields that the prompt reads, and the column with the candidates."""
         yield from super().missing_fields(columns, missing)
         field = self._spec.choices_field
         if field is not None and self._spec.choices is None and not has_column(field, columns):
             yield parameter_without_column(self._spec, "choices_field", columns)
 
     def doubts(self, scan: RowScan, source: str) -> Iterator[str]:
-        """Candidates that run into the prompt, and targets that the scorer takes for another candidate."""
+        """Candidates that run into the prompt, and targets that the scorer mistakes for another candidate."""
         yield from _glued_choices(scan, source)
         if reread := reread_targets(self._spec, scan):
             yield reread
@@ -140,16 +140,16 @@ class Rank(Strategy):
 
 
 def row_with_best(scanned: ScannedRow, best: int) -> dict[str, Any]:
-    """A row as a scorer sees it when one candidate is by far the most likely."""
+    """A row as a scorer sees it if one candidate is by far the likeliest."""
     wins = [at == best for at in range(len(scanned.choices))]
     logprobs = [0.0 if won else -1000.0 for won in wins]
     return {**scanned.row, **_ranking(scanned.choices, logprobs, wins)}
 
 
 def reread_targets(spec: BenchmarkSpec, scan: RowScan) -> str | None:
-    """That the scorer takes targets for another candidate than the one whose text they are, with the cure.
+    """A warning, with the cure, that the scorer reads targets as a candidate other than the one whose text they are.
 
-    Whether it does is tried on the first such row: a scorer of the user's own may read either way.
+    The first such row shows whether it does, because a user's own scorer may read targets either way.
     """
     from benchwright.benchmarks._scoring import call_scorer
     from benchwright.scorers import ScorerInput, reread_target
@@ -187,7 +187,7 @@ def _ranking(choices: Sequence[str], logprobs: Sequence[float], greedy: Sequence
 
 
 def _glued_choices(scan: RowScan, source: str) -> Iterator[str]:
-    """Candidates are appended as they are: without a space between, another word is ranked than was meant."""
+    """Candidates are appended unchanged: without a space in between, a different word would be ranked."""
     for scanned in scan.first:
         text = scanned.prompt.flat
         glued = next((choice for choice in scanned.choices if _runs_together(text, choice)), None)

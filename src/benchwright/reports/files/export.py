@@ -1,4 +1,4 @@
-"""Samples of a run as a file of their own: JSON lines, CSV, a workbook, or the Parquet of the run's folder."""
+"""The samples of a run as a file: JSON lines, CSV, a workbook, or the Parquet file of the run's folder."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from benchwright.reports.views.samples import Predicted, RunSamples
 TEXT_FORMATS = ("jsonl", "csv")
 """Formats that can be printed, line by line."""
 Identify: TypeAlias = Callable[[int, int], str]
-"""Row number and repeat to an id."""
+"""Turns a row number and a repeat into an id."""
 EXPORTED = tuple(name for name, column in COLUMNS.items() if column.exported)
-"""Columns that a prediction has under their own names, after those that it names otherwise."""
+"""Columns that keep their names in a prediction. They follow the renamed ones."""
 TABLE_COLUMNS = (
     "data_abbr", "id", "repeat", "success", "uuid", "origin_prompt", "prediction", "gold", "outcome", "error", "scores",
     *EXPORTED,
 )  # fmt: skip
-"""What tables of predictions have before the metrics and the row."""
+"""Columns of prediction tables that come before the metrics and the row."""
 MOST_ROWS = 1_048_576
-"""Rows that a sheet can have."""
+"""Maximum number of rows in a sheet."""
 
 MOST_CHARS = 32_767
-"""Characters that a cell can hold."""
+"""Maximum number of characters in a cell."""
 
 _TYPES = """<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
 <Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">\
@@ -95,7 +95,7 @@ def failed_line(predicted: Predicted, dataset: str) -> bytes:
 
 
 def sample_ids(identity: str) -> Identify:
-    """Gives the samples of a run ids that no other sample has; the same each time they are written."""
+    """Gives each sample of a run a unique id, which is the same each time it is written."""
     from uuid import NAMESPACE_URL, uuid5
 
     space = uuid5(NAMESPACE_URL, identity)
@@ -103,7 +103,7 @@ def sample_ids(identity: str) -> Identify:
 
 
 def _prompt(view: SampleView) -> Any:
-    """The prompt; the messages where there is more than that one."""
+    """The prompt, or the messages if there are several."""
     if view.messages is None:
         return view.prompt
     messages = orjson.loads(view.messages)
@@ -116,8 +116,8 @@ def _line(record: dict[str, Any]) -> bytes:
 
 
 def write_workbook(path: Path, rows: Iterable[list[Any]], sheet: str = "samples") -> tuple[int, int]:
-    """Write rows of texts, numbers and truth values; returns how many rows, and how many cells had to be cut, which then
-    say so. Texts stay texts: none is taken for a formula. Raises ValueError for more rows than a sheet can have."""
+    """Write rows of strings, numbers and bools. Returns the number of rows, and of cells that had to be cut; these are
+    marked. No string is taken for a formula. Raises ValueError for more rows than a sheet can have."""
     import zipfile
 
     written = cut = 0
@@ -161,14 +161,14 @@ def _escaped(text: str) -> str:
 def export_samples(
     details: RunDetails, samples: RunSamples, path: Path, format: str, *, raw: bool = False
 ) -> int:
-    """Write the samples of a run and return how many they are. The file is there whole or not at all."""
+    """Write the samples of a run and return their number. The file is complete or absent."""
     if format == "parquet":
         return write_samples(path, samples, _metrics(details), choices=details.ranks_choices)
     if format == "xlsx":
         with replacing(path) as temporary:
             written, _ = write_workbook(temporary, _table(details, samples))
         return written - 1
-    count = -1 if format == "csv" else 0  # the heading is not a sample
+    count = -1 if format == "csv" else 0  # the header is not a sample
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         for line in exported_lines(details, samples, format, raw=raw):
             file.write(line)
@@ -179,8 +179,8 @@ def export_samples(
 def exported_lines(
     details: RunDetails, samples: RunSamples, format: str, *, raw: bool = False
 ) -> Iterator[str]:
-    """The samples as texts that end their lines, streamed: `jsonl`, or `csv` with a heading. Cells of CSV that a
-    spreadsheet would take for formulas get an apostrophe, unless `raw` is set."""
+    """Stream the samples as lines: `jsonl`, or `csv` with a header. Cells of CSV that a spreadsheet would take
+    for formulas get an apostrophe, unless `raw` is set."""
     if format != "csv":
         yield from (line.decode() for line in _lines(details, samples))
         return
@@ -195,7 +195,7 @@ def _lines(details: RunDetails, samples: RunSamples) -> Iterator[bytes]:
 
 
 def _table(details: RunDetails, samples: RunSamples) -> Iterator[list[Any]]:
-    """The samples as cells, after a heading: texts, numbers, truth values, and JSON where a value is none of them."""
+    """The samples as cells, after a header: strings, numbers, bools, and JSON for other values."""
     metrics = _metrics(details)
     yield [*TABLE_COLUMNS, *(f"score.{name}" for name in metrics), "row"]
     for line in _lines(details, samples):
@@ -219,7 +219,7 @@ def _csv_writer() -> Callable[[list[Any]], str]:
     import csv
 
     stream = io.StringIO(newline="")
-    writer = csv.writer(stream, lineterminator="\r\n")  # so that a cell with either of them is quoted
+    writer = csv.writer(stream, lineterminator="\r\n")  # so that a cell with either character is quoted
 
     def write(cells: list[Any]) -> str:
         stream.seek(0)
