@@ -14,7 +14,7 @@ from benchwright.benchmarks._template import Template, load_template
 from benchwright.core import BenchwrightError, MissingFieldError, Row
 
 FewShotSource: TypeAlias = Literal["fewshot_dataset", "fewshot_split", "outside_rows", "overlapping_rows"]
-"""Where examples come from: a source of their own, rows that are not evaluated, or rows that are."""
+"""Where examples come from: their own source, rows that are not evaluated, or rows that are."""
 
 
 class Example(Struct, frozen=True):
@@ -101,7 +101,7 @@ _IDS = {"id", "idx", "uid", "uuid", "guid", "qid"}
 def ignorable_ids(main: Template, rows: Iterable[Row], target: Callable[[Row], object]) -> tuple[str, ...]:
     """Fields of the prompt that only number the rows, so that one question may be in two files under two ids.
 
-    None where the ids make the question ("What does error {error_id} mean?"), which `rows`, some of the data, show. Without
+    None if the ids make the question ("What does error {error_id} mean?"), which `rows`, some of the data, show. Without
     their ids, rows with different answers would then ask the same, or all of them would.
     """
     ids = tuple(

@@ -14,7 +14,7 @@ _ABSENT: Any = object()
 
 
 def at_path(row: Row, path: str, default: Any = None) -> Any:
-    """What stands in a column, or at a dotted path through dicts and lists where no column has that very name.
+    """What stands in a column, or at a dotted path through dicts and lists if no column has that very name.
 
     >>> at_path({"a": {"b": ["x", "y"]}, "c.d": 1}, "a.b.1"), at_path({"c.d": 1}, "c.d"), at_path({}, "c.d")
     ('y', 1, None)

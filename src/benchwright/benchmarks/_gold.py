@@ -142,7 +142,7 @@ class _Trial:
         }
 
     def add(self, scanned: ScannedRow, target: Any) -> bool:
-        """Try one row. True where the scorer calls a judge: then its scores say nothing, and nothing was counted."""
+        """Try one row. True if the scorer calls a judge: then its scores say nothing, and nothing was counted."""
         from benchwright.scorers import JudgeFailedError
 
         self._judge_called = False
@@ -221,7 +221,7 @@ def _deciding_key(scores: Scores, headline: str | None) -> str | None:
 
 
 def _finished(result: Any) -> Any:
-    """The value of a scorer's result; an `async` scorer is run to its end in a thread with a loop of its own."""
+    """The value of a scorer's result; an `async` scorer is run to its end in a thread with its own loop."""
     if not inspect.isawaitable(result):
         return result
     import asyncio

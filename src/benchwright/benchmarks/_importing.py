@@ -196,7 +196,7 @@ def import_dotted(name: str, cwd: Path) -> ModuleType | None:
 
 
 def _module_name(path: Path) -> str:
-    """The file's stem, so that its functions can be pickled; a name of its own where the stem is taken."""
+    """The file's stem, so that its functions can be pickled; its own name where the stem is taken."""
     stem = path.stem
     if (
         stem.isidentifier()

@@ -42,7 +42,7 @@ _MARKS = re.compile(
 
 _DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−", "-"))
 _LABEL = re.compile(r"^[\s*_\-•]*(?:\(?[A-Za-z0-9]{1,2}[).:]|\[[A-Za-z0-9]{1,2}\])\s+")
-"""What stands before an option on a line of its own."""
+"""What stands before an option on its own line."""
 
 
 class SelfExampleGuard:
@@ -133,7 +133,7 @@ class SelfExampleGuard:
         return any(_head(text) in heads or _head(f"{text} {answer}") in heads for text in (prompt, *texts))
 
     def _answer(self, row: Row) -> str:
-        """The expected answer; empty where the row's cannot be read, which others report."""
+        """The expected answer; empty if the row's cannot be read, which others report."""
         try:
             return str(self._target(row))
         except (BenchwrightError, LookupError, TypeError, ValueError):
@@ -163,7 +163,7 @@ def normalised(text: str) -> str:
 
 
 def _lines(text: str) -> tuple[str, ...]:
-    """The lines of a prompt in an order of their own, options without their letters: the same for options in another
+    """The lines of a prompt in their own order, options without their letters: the same for options in another
     order."""
     return tuple(sorted(filter(None, (normalised(_LABEL.sub("", line)) for line in text.splitlines()))))
 

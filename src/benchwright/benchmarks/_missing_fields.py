@@ -68,7 +68,7 @@ def has_column(field: str, columns: Sequence[str]) -> bool:
 
 
 def target_error(spec: BenchmarkSpec, scan: RowScan) -> str | None:
-    """The same where nothing may be sent: every row would have the empty target, which many scorers find in any
+    """The same if nothing may be sent: every row would have the empty target, which many scorers find in any
     reply.
 
     So it is where the benchmark names the column itself. Where `target_field` was left at its default a note is

@@ -159,7 +159,7 @@ class AskableRows(Struct, frozen=True, kw_only=True):
                 index += 1
 
     def requests(self, row: Row, repeat: int = 0) -> Sequence[ModelRequest]:
-        """What one row sends before any reply is known: several requests where choices are ranked, none where the
+        """What one row sends before any reply is known: several requests where choices are ranked, none if the
         response is in the row. Media are read and encoded. Raises MissingFieldError for a row that cannot be used.
 
         Rows that rank choices may need another `max_tokens`, which the server's echo decides: see `but`.

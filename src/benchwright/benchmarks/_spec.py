@@ -43,7 +43,7 @@ class MediaPart(NamedTuple):
     part: JsonObject
     """As the server gets it."""
     record: JsonObject
-    """As it is kept: the file as its hash. The same object where there is no file."""
+    """As it is kept: the file as its hash. The same object if there is no file."""
 
 
 class Media(Protocol):
@@ -69,7 +69,7 @@ class Media(Protocol):
         ...
 
     def __call__(self, row: Row) -> tuple[MediaPart, ...]:
-        """The content parts that stand before the text. Raises MissingFieldError for a file that is not there."""
+        """The content parts that stand before the text. Raises MissingFieldError for a file that does not exist."""
         ...
 
 
@@ -132,7 +132,7 @@ class BenchmarkSpec:
     dataset: DatasetRef
     """Path, URI, or a callable or iterable that yields rows."""
     prompt: str
-    """Template text, or the name of a template file. May be empty where no prompt is needed."""
+    """Template text, or the name of a template file. May be empty if no prompt is needed."""
     scorer: ScorerFunction
     """The decorated function."""
     target_field: str = "target"
@@ -142,7 +142,7 @@ class BenchmarkSpec:
     requirements: tuple[str, ...] = ()
     """Packages the scorer needs, as pip requirement strings. Checked, never installed."""
     requirements_file: Path | None = None
-    """The file that they were read from, where there is one."""
+    """The file that they were read from, if there is one."""
     field_mapping: dict[str, str] | None = None
     """Columns to rename, source to target; every other parameter means the names after mapping."""
     shape: Callable[[Row], Row] | None = None
@@ -196,7 +196,7 @@ class BenchmarkSpec:
     base_dir: Path = field(default_factory=Path.cwd)
     """Folder of the benchmark file; relative paths start here."""
     source: Path | None = None
-    """The benchmark file, where there is one."""
+    """The benchmark file, if there is one."""
     line: int | None = None
     """Line of the decorator in `source`."""
     passes_config: bool = False

@@ -119,7 +119,7 @@ def template_file(value: str, base_dir: Path) -> Path | None:
 
 
 def looks_like_lost_file(value: str, base_dir: Path) -> bool:
-    """Whether a value was probably meant as a template file that is not there."""
+    """Whether a value was probably meant as a template file that does not exist."""
     return (
         value.lower().endswith(_FILE_ENDINGS)
         and _FILE_NAME.fullmatch(value) is not None

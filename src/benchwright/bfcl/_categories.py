@@ -24,7 +24,7 @@ class Category:
     rows: int
     """Rows of the published data, version 3."""
     v4_name: str = ""
-    """As version 4 names it, where that differs; empty where version 4 has no such category."""
+    """As version 4 names it, where that differs; empty if version 4 has no such category."""
 
     @property
     def language(self) -> Language:

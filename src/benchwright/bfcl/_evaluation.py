@@ -232,7 +232,7 @@ def load_evaluation(definition: Definition) -> BenchmarkSpec:
 
 
 def _gold(rows: EvaluationRows, row: Row) -> Any:
-    """The expected calls where calls can be made of them; `""` where that would need a renderer of other languages, and
+    """The expected calls where calls can be made of them; `""` if that would need a renderer of other languages, and
     where it is known that none can pass."""
     category = CATEGORIES[row["category"]]
     if category.check != "ast" or category.language != "python" or row["id"] in rows.hopeless:
@@ -309,7 +309,7 @@ class _Scorer:
         }
 
     def _lenient(self, row: Row, acts: bool) -> dict[str, Any]:
-        """The score of the same replies, read by rules that forgive more; nothing where that is not requested."""
+        """The score of the same replies, read by rules that forgive more; nothing if that is not requested."""
         if "_lenient_calls" not in row:
             return {}
         calls, turns = row["_lenient_calls"], row["_lenient_turns"]

@@ -64,7 +64,7 @@ class Provider:
     data: Path
     """The native layout."""
     classes: Path | None
-    """Modules of simulated classes; None where there are none but our own."""
+    """Modules of simulated classes; None if there are none but our own."""
     origin: str
     """What it is, for people and for the manifest."""
 

@@ -27,7 +27,7 @@ def write_result_files(version: str, folder: Path, model: str, samples: Iterable
         results.setdefault(category.name, []).append(_result_line(row, repeat, record, reply, result))
         if record.scores is None:
             files.add_failed(category)
-        elif "category" in record.scores:  # not where nothing is to be scored
+        elif "category" in record.scores:  # not if nothing is to be scored
             files.add(row, result, record.tool_calls, record.scores, repeat)
     for name, lines in results.items():
         write_lines(result_file(folder / "result" / model, CATEGORIES[name], version, "result"), lines)
@@ -79,7 +79,7 @@ def _turns(row: Row, record: SampleRecord) -> list[list[Any]]:
 
 
 def _called(tool_calls: Any, text: Any) -> Any:
-    """Calls as `[{name: arguments as JSON}]`; the text where there are none. What is not a call stays as it came."""
+    """Calls as `[{name: arguments as JSON}]`; the text if there are none. What is not a call stays as it came."""
     if not isinstance(tool_calls, list):
         return text or ""
     return [_call(item) for item in tool_calls]

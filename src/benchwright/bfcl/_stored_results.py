@@ -26,7 +26,7 @@ class StoredScores:
 
     board: Scoreboard
     failed: int
-    """Results that hold a failed request: neither right nor wrong."""
+    """Results that contain a failed request: neither right nor wrong."""
 
 
 def evaluate_results(
@@ -95,7 +95,7 @@ def _turns(result: Any, native: bool) -> list[list[Calls | None]] | None:
 
 
 def _calls(result: Any, category: Category, native: bool) -> tuple[Calls | None, str | None]:
-    """The calls of a stored result: a list of `{name: JSON text}`, or a text, which holds no calls where they are native."""
+    """The calls of a stored result: a list of `{name: JSON text}`, or a text, which contains no calls if they are native."""
     try:
         if isinstance(result, str):
             if native:

@@ -144,7 +144,7 @@ class CodeDisplay:
             self._line_open = not data.endswith(b"\n")
 
     def progress(self, progress: ProgramProgress) -> None:
-        """Draw the line, or write one now and then where there is no terminal."""
+        """Draw the line, or write one now and then if there is no terminal."""
         if self._quiet:
             return
         text = progress_text(progress)

@@ -204,7 +204,7 @@ def print_result(result: RunResult, output: Output) -> None:
 
 
 def note_problems(result: RunResult, name: str, output: Output) -> None:
-    """Print each problem on a line of its own, to standard error."""
+    """Print each problem on its own line, to standard error."""
     for problem in result.report_problems:
         output.note(f"error: {name} ended, but {problem}")
     if result.exit_code == 1 and result.first_failure and not result.report_problems:

@@ -103,7 +103,7 @@ class _Help(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, max_help_position=34, width=width)
 
     def _format_action_invocation(self, action: argparse.Action) -> str:
-        """Leave out aliases, which have a list of their own."""
+        """Leave out aliases, which have their own list."""
         every = action.option_strings
         action.option_strings = [name for name in every if name not in _aliases(action)]
         try:

@@ -35,7 +35,7 @@ def begin(*, ours: bool) -> None:
             signal.signal(number, _interrupted)
     # Arrow's own allocator keeps what it once had: 30 MB more at the end of a run than the system's.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
-    # Arrow loads NumPy where there is one, and its OpenBLAS starts a thread per core that waits for work in a
+    # Arrow loads NumPy if there is one, and its OpenBLAS starts a thread per core that waits for work in a
     # loop: 0.1 s of each core. 2^20 cycles are as good as 2^26 between two calls, and over in no time.
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")
     # A sample makes hundreds of objects and no cycles; looking for some after every 700 took 8 % of a run.

@@ -111,7 +111,7 @@ def read_config(path: Path) -> ConfigFile:
         n: read_benchmark(path, n, sub_table(path, f"benchmarks.{n}", v), foreign=foreign)
         for n, v in tables.items()
     }
-    # A model that is described where it is used is known by a name of its own, like any other.
+    # A model that is described where it is used is known by its own name, like any other.
     models |= {b.model: b.own_model for b in benchmarks.values() if b.own_model is not None and b.model}
     return ConfigFile(
         path=path,

@@ -60,7 +60,7 @@ class Translated(NamedTuple):
 
 
 def translate(where: str, written: Mapping[str, object]) -> Translated:
-    """Foreign keys become ours; those that cannot mean anything here are refused, or noted where they do no harm."""
+    """Foreign keys become ours; those that cannot mean anything here are refused, or noted if they do no harm."""
     values = {key.replace("-", "_"): value for key, value in written.items()}
     for key in (*_MAY_BE_BLANK, *_WITHOUT_EFFECT, *_LOAD_TEST):
         if values.get(key, 0) is None or values.get(key, 0) == "":  # how their templates leave a setting open

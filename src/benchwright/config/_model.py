@@ -95,7 +95,7 @@ class ModelConfig:
     repeats: int | None = None
     """Repeats of each row."""
     api_key_name: str | None = None
-    """Environment variable that holds the key."""
+    """Environment variable that contains the key."""
     generation: Mapping[str, JsonValue] = field(default_factory=dict)
     """Settings of request bodies, under their names: `temperature`, `max_tokens` and so on."""
     timeout: float | None = None

@@ -69,7 +69,7 @@ class PipelineSettings(Struct, frozen=True):
         return bool(self.steps or self.notes)
 
     def find(self, form: type[Any]) -> Any:
-        """The built-in step of a class; None where there is none. Any: an object of that class."""
+        """The built-in step of a class; None if there is none. Any: an object of that class."""
         return next((entry.built_in for entry in self.steps if STEPS.get(entry.name) is form), None)
 
     @property
@@ -78,7 +78,7 @@ class PipelineSettings(Struct, frozen=True):
         return [entry.to_json() for entry in self.steps if entry.changes]
 
     def identity(self) -> str:
-        """Stands for these steps in the key of a call; empty where no step changes anything."""
+        """Stands for these steps in the key of a call; empty if no step changes anything."""
         return f" pipeline={content_hash(self.changing)}" if self.changing else ""
 
     def to_json(self) -> JsonObject:

@@ -153,7 +153,7 @@ def override_layer(pairs: Sequence[tuple[str, Any]], source: str) -> Layer:
 def config_of(
     layers: Sequence[Layer], *, label: str = "", name: str = "", notes: Sequence[str] = ()
 ) -> RunConfig:
-    """The configuration that the layers make. `name` is evaluated where no layer says what."""
+    """The configuration that the layers make. `name` is evaluated if no layer says what."""
     values = merge_layers(layers)
     for value in values.values():
         if value.value == TO_BE_GIVEN:

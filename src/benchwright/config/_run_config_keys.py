@@ -90,7 +90,7 @@ SHOWN_KEYS: tuple[Path, ...] = (
     KEY_OF["model_id"],
     KEY_OF["api_key_name"],
 )  # fmt: skip
-"""Keys that a rendered configuration always has, null where nothing sets them."""
+"""Keys that a rendered configuration always has, null if nothing sets them."""
 RUN_CONFIG_KEYS: Mapping[Path, str] = {
     **{path: name for name, path in KEY_OF.items()},
     **dict.fromkeys((TYPE, MODULE, FAIL_ON_SKIP, *BAKED_IN), ""),

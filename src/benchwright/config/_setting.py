@@ -158,7 +158,7 @@ class Setting(Struct, frozen=True):
 
     @property
     def limits(self) -> str:
-        """The range of its values in words; empty where there is none.
+        """The range of its values in words; empty if there is none.
 
         >>> Setting("top_p", "number", "", above=0, most=1).limits
         'above 0, at most 1'
@@ -240,7 +240,7 @@ class Setting(Struct, frozen=True):
                 return _json_value(value)
 
     def wrong_type(self, value: object) -> str:
-        """Which types of Python a value must have, in words; empty where it has one of them."""
+        """Which types of Python a value must have, in words; empty if it has one of them."""
         types = _TYPES.get(self.kind, ())
         if not types or (isinstance(value, types) and (not isinstance(value, bool) or bool in types)):
             return ""

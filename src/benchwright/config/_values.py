@@ -82,7 +82,7 @@ def in_kind(setting: Setting, value: Any) -> Any:
 
 
 def as_switch(value: Any) -> Any:
-    """True or false, also where it is spelled as a text or a number."""
+    """True or false, also if it is spelled as a text or a number."""
     return _SPELLED.get(str(value).lower(), value) if isinstance(value, str | int) else value
 
 

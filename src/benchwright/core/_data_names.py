@@ -86,7 +86,7 @@ def data_format(path: str) -> DataFormat | None:
 
 
 def hub_format(path: str) -> DataFormat | None:
-    """The format in which a file of a hub repository is read; None where it is not read.
+    """The format in which a file of a hub repository is read; None if it is not read.
 
     >>> hub_format("data/a.JSONL.gz").name, hub_format("book.xlsx"), hub_format("lines.txt").name
     ('jsonl', None, 'txt')

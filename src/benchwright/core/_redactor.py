@@ -102,7 +102,7 @@ class Redactor:
         return text
 
     def clean_json(self, data: bytes, keep: Iterable[str] = ()) -> bytes:
-        """Encoded JSON without secrets; the very same object where there are none. Texts under the names `keep` of
+        """Encoded JSON without secrets; the very same object if there are none. Texts under the names `keep` of
         an object are its own words, such as a status, and stay."""
         if not self.guards or not self.found_in(data):
             return data

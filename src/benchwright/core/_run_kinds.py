@@ -9,7 +9,7 @@ from enum import StrEnum
 
 
 class RunKind(StrEnum):
-    """What was run: a benchmark by the engine, a workflow of the user's own, or a load test."""
+    """What was run: a benchmark by the engine, the user's own workflow, or a load test."""
 
     BENCHMARK = "benchmark"
     WORKFLOW = "workflow"

@@ -184,7 +184,7 @@ _REDACTED_MARK = b'{"redacted":true,'
 
 
 def encode_sample(record: SampleRecord) -> tuple[StepValues, ...]:
-    """The rows to store: calls with keys of their own, then the score."""
+    """The rows to store: calls with their own keys, then the score."""
     row, calls = record.row, record.calls
     key = "score/%09d/%04d" % (record.sample_id, record.repeat)  # noqa: UP031  # `score_key` without the call, and quicker than an f-string
     if row is None:
@@ -206,7 +206,7 @@ def encode_sample(record: SampleRecord) -> tuple[StepValues, ...]:
 
 
 def call_step(call: CallRecord, own_key: str = "") -> StepValues:
-    """A call in a row of its own; `own_key` is for the sample's own call, which has no key."""
+    """A call in its own row; `own_key` is for the sample's own call, which has no key."""
     return (
         call.key or own_key, call.input_hash, call.input, call.output, call.reusable, call.started_at, call.finished_at,
         None, None, None,

@@ -119,14 +119,14 @@ _RANDOM = re.compile(r"(?=.*[A-Za-z])(?=.*(?:[0-9]|[a-z][A-Z]))(?![/~.])(?!.*://
 _LONGEST_WORD = 12
 """Shorter values and parts of paths may be names, such as `gpt-4o-mini`."""
 _SECRET_END = re.compile("(?:key|token|pass|pwd|pw|auth)$", re.IGNORECASE)
-"""How variables end that hold a secret, such as `MYKEY`. Values that look like no secret are none all the same."""
+"""How variables end that contain a secret, such as `MYKEY`. Values that look like no secret are none all the same."""
 
 _known: dict[str, str] = {}
 """Secret values of this process, with the variable each came from."""
 
 
 def environment_secret(variable: str) -> str:
-    """The value of an environment variable, remembered as a secret; empty where there is none."""
+    """The value of an environment variable, remembered as a secret; empty if there is none."""
     value = os.environ.get(variable, "")
     remember_secret(value, variable)
     return value

@@ -109,7 +109,7 @@ class RunSummary:
     cost: dict[str, Any] | None = None
     """What the replies cost by the prices at the start of the run: `amount` (of which the run `spent` a part,
     where other replies came from earlier runs), `currency`, `as_of`, `source`, `coverage`,
-    `right_answers`, `per_right_answer`, and `judges` by their models; None where no price is known."""
+    `right_answers`, `per_right_answer`, and `judges` by their models; None if no price is known."""
 
     @property
     def main_metric(self) -> str | None:

@@ -10,7 +10,7 @@ _NAME = "benchwright_verdict"
 
 
 def verdict_format(grades: Sequence[str]) -> JsonObject:
-    """The `response_format` that holds a judge to these grades; to any text where there are none.
+    """The `response_format` that holds a judge to these grades; to any text if there are none.
 
     >>> verdict_format(["C", "I"])["json_schema"]["schema"]["properties"]["grade"]
     {'type': 'string', 'enum': ['C', 'I']}

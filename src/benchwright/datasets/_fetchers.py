@@ -72,7 +72,7 @@ def file_options(written: str, base_dir: Path | None) -> tuple[str, FileOptions]
 
 
 def with_file_options(path: str, *, encoding: str | None, sheet: str | None) -> str:
-    """The path with options in it, where there are any and it has none of its own.
+    """The path with options in it, if there are any and it has none of its own.
 
     >>> with_file_options("a.csv", encoding="cp1252", sheet=None)
     'a.csv?encoding=cp1252'
@@ -117,7 +117,7 @@ def local_path(uri: str, base_dir: Path | None) -> Path:
 
 def file_of_dataset(ref: object, base_dir: Path) -> tuple[Path, str] | None:
     """The file on this machine that a dataset is, and the options after its path; None for data of any other kind. Raises
-    DatasetError where there is no such file."""
+    DatasetError if there is no such file."""
     if not isinstance(ref, str | os.PathLike) or scheme_of(written := str(os.fspath(ref))) not in (
         None,
         "file",
@@ -245,7 +245,7 @@ def register_fetcher(fetcher: Fetcher) -> None:
 
 def fetch(uri: str, base_dir: Path | None) -> FetchResult | HfUri | None:
     """The local file of a path or URI, or the parsed URI where it names a hub dataset and no registered fetcher supports
-    it. None where no fetcher supports it.
+    it. None if no fetcher supports it.
     """
     # Resolve a path first: fetchers do not know the folder of the benchmark.
     if scheme_of(uri) in (None, "file"):

@@ -65,7 +65,7 @@ class HfUri:
 
 
 _SINGLE = tuple(field.name for field in fields(HfUri) if field.default is None)
-"""Keys that hold one text, in the order in which URIs are written."""
+"""Keys that contain one text, in the order in which URIs are written."""
 _KNOWN = (*_SINGLE, "trust_remote_code", "filter_field", "filter_value")
 
 

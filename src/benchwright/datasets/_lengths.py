@@ -122,7 +122,7 @@ LENGTH_PARAMS = {
 
 
 def draw_lengths(lengths: OutputLengths, count: int, random: Random, *, compat: bool) -> list[int] | None:
-    """The lengths of `count` requests, in their order; None where they stand in the rows."""
+    """The lengths of `count` requests, in their order; None if they stand in the rows."""
     match lengths:
         case ColumnLengths():
             return None
@@ -177,7 +177,7 @@ def share_counts(lengths: LengthShares, count: int, *, compat: bool) -> list[int
 
 
 def shortest(lengths: OutputLengths) -> int | None:
-    """The shortest length that can come up; None where only the rows know."""
+    """The shortest length that can come up; None if only the rows know."""
     match lengths:
         case FixedLength(value):
             return value

@@ -108,7 +108,7 @@ _NOT_MEDIA = (
 
 
 def sniff_media(head: bytes) -> MediaFormat | None:
-    """The format that the first bytes of a file show; None where they show none.
+    """The format that the first bytes of a file show; None if they show none.
 
     >>> sniff_media(b"RIFF....WAVEfmt ").name
     'wav'
@@ -159,7 +159,7 @@ def format_by_name(name: str) -> MediaFormat | None:
 
 
 def known_other(head: bytes) -> str | None:
-    """What a file is that is not media at all, with the cure; None where nothing is known of it."""
+    """What a file is that is not media at all, with the cure; None if nothing is known of it."""
     start = head.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     return next((what for begins, what in _NOT_MEDIA if start.startswith(begins)), None)
 

@@ -80,7 +80,7 @@ class Problems:
 
     @staticmethod
     def kind(value: Found) -> str:
-        """A value as messages name it: its type, and its content where that is short."""
+        """A value as messages name it: its type, and its content if that is short."""
         if value is None:
             return "null"
         if isinstance(value, bool):

@@ -110,7 +110,7 @@ class DatasetReader:
         return list(self._notes)
 
     def origins(self) -> Sequence[int] | None:
-        """For each row, its number in the data, where one may come more than once; None where none can."""
+        """For each row, its number in the data, where one may come more than once; None if none can."""
         return None
 
     def _batches(self, size: int, on_bad: OnBad | None, limit: int | None) -> Iterator[Batch]:

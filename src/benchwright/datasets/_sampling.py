@@ -44,7 +44,7 @@ class RowRange:
     span: slice | None = None
     """A slice of the rows."""
     count: int | None = None
-    """How many rows to draw at random; all rows where there are no more."""
+    """How many rows to draw at random; all rows if there are no more."""
     share: float | None = None
     """Which share of the rows to draw at random, rounded down, at least one row."""
 
@@ -86,7 +86,7 @@ class RowRange:
 
     @property
     def reach(self) -> int | None:
-        """How many rows to read at most; None where that depends on the number of rows."""
+        """How many rows to read at most; None if that depends on the number of rows."""
         span = self.span
         if span is None or (span.start or 0) < 0 or span.stop is None or span.stop < 0:
             return None
@@ -175,7 +175,7 @@ def sample_indexes(sampling: Sampling, rows: int) -> Sequence[int]:
 
 
 def output_lengths(sampling: Sampling, count: int) -> list[int] | None:
-    """The planned length of each of `count` requests, in order; None where nothing, or the rows, decide it.
+    """The planned length of each of `count` requests, in order; None if nothing, or the rows, decide it.
 
     Percentages are rounded by largest remainder and mixed, unless `compat` or `order` differ.
     """

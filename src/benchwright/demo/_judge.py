@@ -76,7 +76,7 @@ def _is_grade(text: str) -> bool:
 
 
 def _sections(text: str) -> tuple[str, str]:
-    """The response and the reference of a judge prompt; empty where there is none."""
+    """The response and the reference of a judge prompt; empty if there is none."""
     marks = list(_SECTION.finditer(text))
     response = reference = ""
     for at, mark in enumerate(marks):

@@ -256,7 +256,7 @@ def demo_server(
     max_body_bytes: int = MAX_BODY_BYTES,
     api_key: str | None = None,
 ) -> Iterator[DemoServer]:
-    """A server in a thread of its own, for tests and examples.
+    """A server in a separate thread, for tests and examples.
 
     >>> with demo_server() as server:
     ...     server.url.startswith("http://127.0.0.1:")
@@ -295,7 +295,7 @@ def demo_server(
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """uvloop where there is one: about twice the requests per second."""
+    """uvloop if there is one: about twice the requests per second."""
     try:
         import uvloop
     except ImportError:

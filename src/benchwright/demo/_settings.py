@@ -23,7 +23,7 @@ ONE = 1 << 32
 
 
 def _fault(weight: float, kind: FailureKind, status: int | None, message: str) -> float:
-    """A kind of fault: its usual weight, and the failure that it is where there is no connection to spoil."""
+    """A kind of fault: its usual weight, and the failure that it is if there is no connection to spoil."""
     return field(default=weight, metadata={"failure": RequestFailure(kind, message, status)})
 
 

@@ -13,7 +13,7 @@ _PROPERTIES = re.compile(r"Its properties are (?=\{)")
 
 
 def described_schema(schema: JsonObject) -> JsonObject | None:
-    """The schema that the description of a text puts into words; None where it is an ordinary text."""
+    """The schema that the description of a text puts into words; None if it is an ordinary text."""
     description = str(schema.get("description") or "")
     hint = _HINT.search(description)
     if hint is None or hint[2] == "String":

@@ -197,7 +197,7 @@ class Attempter:
     def _of_bad_reply(self, bad: BadReply) -> Trouble:
         kind: FailureKind = "bad_reply"
         message = bad.message
-        if bad.error:  # the same fault whether it has a status of its own or not, streamed or not
+        if bad.error:  # the same fault whether it has its own status or not, streamed or not
             status = bad.code if bad.code is not None and 400 <= bad.code < 600 else 500
             kind = kind_of_status(status, message)
             message = _with_cure(message, self._cure_of_length(status, message))

@@ -46,7 +46,7 @@ class Head(Struct, frozen=True):
     encoding: str
     """Content-Encoding; empty for none."""
     plain_length: int = -1
-    """Length of the body where nothing else has to be looked at: the reply is good, the body is as it is, and the
+    """Length of the body if nothing else has to be looked at: the reply is good, the body is as it is, and the
     connection is kept. Else -1."""
 
 

@@ -25,7 +25,7 @@ class MetricsPage:
         )
 
     async def read(self, timeout_s: float) -> str:
-        """The text of the page. ConfigError with the reason where there is none."""
+        """The text of the page. ConfigError with the reason if there is none."""
         try:
             reply = await self._transport.get(self.url, self._headers, timeout_s)
         except TransportFailure as failure:

@@ -71,7 +71,7 @@ def proxy_of(settings: EndpointSettings) -> str | None:
 
 
 _KEPT_UNLIMITED = 1 << 16
-"""Idle connections that are kept where nothing limits the requests under way: as many as there can be."""
+"""Idle connections that are kept if nothing limits the requests under way: as many as there can be."""
 
 
 def _transport(settings: EndpointSettings, proxy: str | None, policy: Policy, clock: Clock) -> Transport:

@@ -69,7 +69,7 @@ class RequestAdapter:
         self.known.update(self.refused)
 
     def apply(self, request: ModelRequest) -> ModelRequest:
-        """The request as the server takes it; the same object where nothing has to change.
+        """The request as the server takes it; the same object if nothing has to change.
 
         The record of a request whose stop texts are applied here names them: they are part of what decides the
         reply, and so of its key.

@@ -245,7 +245,7 @@ def _without_choices(data: dict[str, Any], clean: Clean) -> BadReply:
 
 
 def error_inside(data: dict[str, Any], clean: Clean = str, code: JsonValue = None) -> BadReply:
-    """A reply with status 200 that holds an error object; `code` where the format names the status elsewhere."""
+    """A reply with status 200 that contains an error object; `code` where the format names the status elsewhere."""
     error = data.get("error")
     if code is None and isinstance(error, dict):
         code = error.get("code")

@@ -71,7 +71,7 @@ Write http://localhost:8000
     api: Api = DEFAULT_API
     """Which wire format the server speaks."""
     api_key_name: str | None = None
-    """Environment variable that holds the key. The key itself is never part of the settings."""
+    """Environment variable that contains the key. The key itself is never part of the settings."""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Further request headers, as written: `${VARIABLE}` stands for a value of the environment. Not shown in representations:
     their values may be secret."""

@@ -78,7 +78,7 @@ class Calls:
         return self._pool.run(function, *arguments)
 
     def likelihood(self, reply: ModelReply, context: str, choice: str) -> tuple[float, bool] | ModelReply:
-        """Log-probability of a candidate, and whether it is the greedy one; a failed reply where it has none."""
+        """Log-probability of a candidate, and whether it is the greedy one; a failed reply if it has none."""
         from benchwright.endpoints import EmptyContinuationError, continuation_likelihood
 
         try:
@@ -134,7 +134,7 @@ class SampleCalls:
             self._journal.keep(self.item, (call,))
 
     def store_early(self) -> Awaitable[None] | None:
-        """Store what waits for a score that takes longer than a reply should wait. None where nothing waits, or
+        """Store what waits for a score that takes longer than a reply should wait. None if nothing waits, or
         without a journal: then all calls are in the record of the sample."""
         if self._journal is None or not self.calls:
             return None
@@ -168,7 +168,7 @@ class RequestIdentity:
         """16 bytes that stand for the request: endpoint, adapter version, route, repeat and full body, and its
         number among equal requests. The first has none, as in older versions.
 
-        Of a body that holds files the record is hashed, which has the SHA-256 of each: as telling as the files
+        Of a body that contains files the record is hashed, which has the SHA-256 of each: as telling as the files
         themselves, without going over their megabytes again.
         """
         if number:

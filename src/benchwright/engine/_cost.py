@@ -28,7 +28,7 @@ class RunPrices(Struct, frozen=True):
     """Of its judges, by their models."""
 
     def to_json(self) -> JsonObject:
-        """For the manifest; empty where nothing is known."""
+        """For the manifest; empty if nothing is known."""
         judges: JsonObject = {name: price.to_json() for name, price in self.judges.items()}
         found: dict[str, JsonValue] = {
             "model": None if self.model is None else self.model.to_json(), "judges": judges or None,
@@ -129,7 +129,7 @@ class _Tokens(Struct):
 def run_cost(
     summary: RunSummary, prices: RunPrices, taken_over: Iterable[TakenOver]
 ) -> dict[str, Any] | None:
-    """What the replies of a run cost, and how much of it the run itself `spent`; None where no price is known.
+    """What the replies of a run cost, and how much of it the run itself `spent`; None if no price is known.
 
     `coverage` is the share of replies whose tokens the server counted: the amounts are of these alone. `taken_over` are
     the calls that another run has paid for.

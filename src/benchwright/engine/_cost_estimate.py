@@ -47,7 +47,7 @@ _NO_PRICE: JsonObject = dict.fromkeys(("currency", "as_of", "source", "prompts",
 
 
 def estimated_cost(spec: BenchmarkSpec, settings: RunSettings, report: CheckReport) -> JsonObject | None:
-    """About what all repeats of a checked run cost; None where no price is known."""
+    """About what all repeats of a checked run cost; None if no price is known."""
     known = find_prices(Path(settings.cwd), settings.prices)
     price, longest = model_price(known, spec, settings), _longest_reply(settings, report)
     judges = {

@@ -151,7 +151,7 @@ async def _work(parts: RunParts) -> None:
     """One worker: a sample at a time. It takes the next only when the last is committed, so that after a
     kill at most one request per worker has been paid for and not recorded."""
     feed, do, journal, progress = parts.feed, parts.do, parts.journal, parts.progress
-    append = journal.append  # what `finish` does where nothing is replaced, without the call
+    append = journal.append  # what `finish` does if nothing is replaced, without the call
     while (item := feed.take() or await feed.next()) is not None:
         progress.in_flight += 1
         try:

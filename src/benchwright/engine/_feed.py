@@ -29,7 +29,7 @@ class WorkItem(Struct, frozen=True):
     copy: int = 0
     """Which of the rows with the same prompt this is: copies are repeats, and never share a reply."""
     recorded: Mapping[str, StepOutput] | None = None
-    """Its calls that an earlier start recorded, by key; None where there are none."""
+    """Its calls that an earlier start recorded, by key; None if there are none."""
 
 
 class Feed:
@@ -111,7 +111,7 @@ class Feed:
                 if key in scored:
                     self._count_recorded(scored[key])
                     continue
-                # Each repeat has a row of its own: a scorer that changes it must not change later prompts.
+                # Each repeat has its own row: a scorer that changes it must not change later prompts.
                 own = deepcopy(row) if repeats > 1 else row
                 ready.append(WorkItem(index, repeat, own, copy_of(index), calls.get(sample_of(key))))
 

@@ -44,7 +44,7 @@ class EndpointFindings:
             self._changed()
 
     def to_json(self) -> JsonObject:
-        """For the manifest; empty where nothing was found out."""
+        """For the manifest; empty if nothing was found out."""
         found: dict[str, Any] = {"refused": self.adapter.refused, "served": self.served}
         return {name: value for name, value in found.items() if value}
 

@@ -24,7 +24,7 @@ class RunJournal:
         """Store rows as they are."""
 
     def keep(self, item: WorkItem, calls: Sequence[CallRecord]) -> asyncio.Future[None]:
-        """Store calls of a sample whose score is not known yet, each as a step of its own.
+        """Store calls of a sample whose score is not known yet, each as its own step.
 
         A full disk or a lost lease is reported by whoever stores next, and must not keep an `async` scorer from being
         awaited.

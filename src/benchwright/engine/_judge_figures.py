@@ -54,7 +54,7 @@ def _add(took: _Took, body: Mapping[str, Any], reply: Mapping[str, Any]) -> None
 
 
 def verdicts_in(scores: Mapping[str, Any]) -> dict[str, tuple[str, float]]:
-    """Grade and score of each judge of several, by its key; empty where there were not several."""
+    """Grade and score of each judge of several, by its key; empty if there were not several."""
     return {
         (key := name.removeprefix(GRADE_OF)): (str(grade), float(scores[SCORE_OF + key]))
         for name, grade in scores.items()

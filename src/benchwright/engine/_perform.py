@@ -343,7 +343,7 @@ async def _echo_profile(
     prepared: Prepared, store: Store, run: RunRecord, endpoint: Endpoint, progress: Progress
 ) -> EchoProfile | None:
     """What is known of the server's echo: learned once per run and kept, so that a resume sends equal bodies.
-    None where no choices are ranked."""
+    None if no choices are ranked."""
     if not prepared.rows.facts.needs_echo:
         return None
     from benchwright.endpoints import EchoProfile, learn_echo
@@ -378,7 +378,7 @@ def _replay_notes(prepared: Prepared, store: Store, run: RunRecord) -> list[str]
 
 
 def _server_notes(prepared: Prepared, findings: ServerFindings) -> list[str]:
-    """What was learned about the servers. The demo model's note stands there already where no server was involved."""
+    """What was learned about the servers. The demo model's note stands there already if no server was involved."""
     endpoint = prepared.settings.endpoint
     notes = findings.notes(endpoint.fingerprint(), endpoint.model_id)
     return [note for note in notes if note not in prepared.notes]

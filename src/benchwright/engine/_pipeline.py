@@ -1,4 +1,4 @@
-"""A run within a request pipeline: what the pipeline needs of the engine, and nothing where a run has none."""
+"""A run within a request pipeline: what the pipeline needs of the engine, and nothing if a run has none."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ class Prepared(Struct, frozen=True):
 
     @property
     def asks_a_model(self) -> bool:
-        """False where the responses are in the data."""
+        """False if the responses are in the data."""
         return self.rows.facts.sends
 
 
@@ -91,7 +91,7 @@ def prepare(spec: BenchmarkSpec, settings: RunSettings) -> Prepared:
 
 
 def prepared_like(other: Prepared, settings: RunSettings) -> Prepared | None:
-    """The same benchmark, prepared for another model without another pass over its rows. None where the settings
+    """The same benchmark, prepared for another model without another pass over its rows. None if the settings
     request other rows, prompts or checks; then it must be prepared again."""
     rows = other.rows
     same = rows_and_prompts(other.settings) == rows_and_prompts(settings)

@@ -57,7 +57,7 @@ class RecordedReplies:
         identity: RequestIdentity,
         sample: SampleCalls,
     ) -> ModelReply:
-        """The recorded reply to `request`. Raises NotAskedError where there is none; sends nothing, ever."""
+        """The recorded reply to `request`. Raises NotAskedError if there is none; sends nothing, ever."""
         item = sample.item
         number = item.copy if key is None else identity.number(key, request, sample)
         request = identity.findings.adapter.apply(request)
@@ -133,7 +133,7 @@ class SourceBlocks:
         return self._block(sample_id)[0].get(key)
 
     def row_hash(self, sample_id: int, repeat: int) -> bytes | None:
-        """What stands for the content of a sample's row; None where the sample is not recorded."""
+        """What stands for the content of a sample's row; None if the sample is not recorded."""
         return self._block(sample_id)[1].get(score_key(sample_id, repeat))
 
     def _block(self, sample_id: int) -> tuple[dict[str, CallStep], dict[str, bytes]]:

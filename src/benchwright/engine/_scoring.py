@@ -33,7 +33,7 @@ _LIBRARY = os.path.dirname(os.__file__) + os.sep
 
 class _NeedsThread(SystemExit):
     """Raised when a scorer asks a model while it runs in the event loop. Not an Exception, so that a scorer's
-    own `except Exception` does not swallow it, and of a kind about which a thread of its own says nothing."""
+    own `except Exception` does not swallow it, and of a kind about which its own thread says nothing."""
 
 
 class Scored(Struct, frozen=True):

@@ -30,7 +30,7 @@ _KINDS: dict[str, Any] = {"http": EndpointSettings, "demo": DemoSettings, "scrip
 class RunSettings:
     """One run of one benchmark against one model. Holds names of secrets, never secrets.
 
-    What a field decides is declared with the option of its name, or here where there is none. A field without either
+    What a field decides is declared with the option of its name, or here if there is none. A field without either
     decides everything, so that a new one is never left out of a comparison.
     """
 

@@ -29,7 +29,7 @@ class Budget:
     max_requests: int | None = None
     """Requests sent, retries included."""
     max_tokens_total: int | None = None
-    """Prompt and completion tokens together, as the server counts them; estimated where it does not."""
+    """Prompt and completion tokens together, as the server counts them; estimated if it does not."""
     max_minutes: float | None = None
     """Wall-clock minutes since the run (or its resumption) started."""
     max_cost: float | None = None

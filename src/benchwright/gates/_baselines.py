@@ -87,7 +87,7 @@ class OneRun:
 
 
 def baseline_file(path: Path) -> Path | None:
-    """The file of a portable baseline: the one named, or the one in the folder; None where there is none."""
+    """The file of a portable baseline: the one named, or the one in the folder; None if there is none."""
     inside = path / FILE_IN_FOLDER
     return inside if inside.is_file() else path if path.is_file() else None
 

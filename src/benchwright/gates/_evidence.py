@@ -191,7 +191,7 @@ def _labels(row: JsonValue, columns: Collection[str]) -> Iterator[SliceKey]:
 def paired_values(
     pairs: PairedSamples, metric: str, *, failures_as_wrong: bool
 ) -> tuple[list[float], list[float]]:
-    """Means of a metric by row, of the baseline and of the run; empty where no pair has it."""
+    """Means of a metric by row, of the baseline and of the run; empty if no pair has it."""
     tally = pairs.with_failures(metric) if failures_as_wrong else None
     tally = tally or pairs.tallies.get(metric)
     if tally is None:

@@ -148,7 +148,7 @@ def _run_row(
 def _obstacles(
     policy: Policy, run: RunRecord, baseline: Baseline | None, harmless: Collection[str]
 ) -> tuple[str, list[str]]:
-    """Why a run cannot be compared with its baseline, empty where it can; and what differs without harm."""
+    """Why a run cannot be compared with its baseline, empty if it can; and what differs without harm."""
     if baseline is None:
         return "", []
     other = baseline.run

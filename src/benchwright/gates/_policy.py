@@ -134,7 +134,7 @@ class Policy(Struct, frozen=True, kw_only=True):
 
 
 def read_policy(path: Path) -> Policy:
-    """The policy in a TOML file. NotFoundError where there is none, ConfigError for what is no policy."""
+    """The policy in a TOML file. NotFoundError if there is none, ConfigError for what is no policy."""
     if path.is_dir() or (path.is_file() and path.suffix.lower() != ".toml"):
         raise ConfigError(f"{path}: a policy is a TOML file; name one that ends in .toml")
     try:
@@ -239,7 +239,7 @@ def _refuse_twins(rules: tuple[Rule, ...]) -> None:
 
 
 def _line(text: str, table: str, number: int = 0) -> str:
-    """`:12`, the line where a table begins; empty where it is not known."""
+    """`:12`, the line where a table begins; empty if it is not known."""
     pattern = re.compile(
         rf"^\s*\[{{1,2}}\s*[\"']?{re.escape(table)}[\"']?\s*[\].]|^\s*{re.escape(table)}\s*="
     )

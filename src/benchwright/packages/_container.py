@@ -137,7 +137,7 @@ def write_own_wheel(folder: Path) -> None:
 
 
 def why_no_docker() -> str | None:
-    """Why no image can be built here; None where docker's daemon answers."""
+    """Why no image can be built here; None if docker's daemon answers."""
     if shutil.which("docker") is None:
         return "docker is not installed"
     try:

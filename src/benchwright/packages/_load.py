@@ -32,7 +32,7 @@ class PackagedBenchmark(msgspec.Struct, frozen=True):
     dataset: str
     """Its dataset, as the module writes it."""
     records: int | None = None
-    """Rows of its dataset; None where they were not counted: data of other machines."""
+    """Rows of its dataset; None if they were not counted: data of other machines."""
     requirements: tuple[str, ...] = ()
     """Packages that its scorer needs."""
     replaced: dict[str, str] = {}
@@ -92,5 +92,5 @@ def load_package(file: str) -> dict[str, BenchmarkSpec]:
 
 
 def _path(place: str, content: Path, spec: BenchmarkSpec) -> str:
-    """Relative to the module where it is in the package: reports then show no path of this installation."""
+    """Relative to the module if it is in the package: reports then show no path of this installation."""
     return place if os.path.isabs(place) else os.path.relpath(content / place, spec.base_dir)

@@ -1,4 +1,4 @@
-"""A package: names, version, requirements and files of the wheel that holds a module of benchmarks."""
+"""A package: names, version, requirements and files of the wheel that contains a module of benchmarks."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def make_package(
         max_data: Most bytes of data in the package.
 
     Raises UsageError or BenchmarkError for names that cannot be used, requirements that pip cannot read, too much data, and
-    files that hold a key.
+    files that contain a key.
     """
     package = _package_name(content, name)
     _refuse_built_in(content.specs)

@@ -1,4 +1,4 @@
-"""Prompts that no server has seen before: each request begins with a word of its own, so that no prefix cache holds it."""
+"""Prompts that no server has seen before: each request begins with its own word, so that no prefix cache holds it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def word_of(nonce: str, number: int) -> str:
 
 
 def with_blank(request: ModelRequest) -> ModelRequest:
-    """The request with room for a word of its own at the start of its prompt."""
+    """The request with room for its own word at the start of its prompt."""
     body = _begun(request.body, _BLANK)
     return replace(request, body=body, payload=encode_json(body))
 

@@ -1,4 +1,4 @@
-"""Python values as Arrow arrays, by their buffers: `pyarrow.array` and `pyarrow.scalar` import pandas where it is installed, which
+"""Python values as Arrow arrays, by their buffers: `pyarrow.array` and `pyarrow.scalar` import pandas if it is installed, which
 takes seconds."""
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def ones(count: int) -> Any:
 
 
 def constant(value: Any, kind: Any = None) -> Any:
-    """An Arrow scalar; its type follows from the value where none is given."""
+    """An Arrow scalar; its type follows from the value if none is given."""
     import pyarrow as pa
 
     if type(value) is bool:

@@ -45,7 +45,7 @@ class Conversation(Struct, frozen=True):
     delay_s: float = 0.0
     """Before the first turn."""
     first_turn: int = 0
-    """Index of the turn that is sent first: not 0 where all but the last are history."""
+    """Index of the turn that is sent first: not 0 if all but the last are history."""
     next_turn: Callable[[Sequence[JsonObject], int], str | None] | None = None
     """Gives the user's next words in place of `later`: the messages so far and the index of the turn; None: it is over."""
 
@@ -112,7 +112,7 @@ _ROLES = {
 
 
 def conversation_column(row: Row) -> str | None:
-    """The column that holds a conversation: texts of the user, or messages; None: there is none."""
+    """The column that contains a conversation: texts of the user, or messages; None: there is none."""
     return next((name for name in _COLUMNS if isinstance(row.get(name), list) and row[name]), None)
 
 
@@ -222,7 +222,7 @@ def check_conversation(row: Row, field: str, mode: str, *, prompt: bool = False)
 
 
 def with_turn(first: ModelRequest, messages: Sequence[JsonValue], max_tokens: int | None) -> ModelRequest:
-    """The request with other messages, and its own longest reply where there is one."""
+    """The request with other messages, and its own longest reply if there is one."""
     body: JsonObject = {**first.body, "messages": list(messages)}
     if max_tokens is not None:
         body.update(

@@ -22,7 +22,7 @@ FAULTS: dict[str, str] = {
 
 
 def faults_of(requests: Requests) -> Any:
-    """The fault of each completed request as an Arrow array of names; null where there is none."""
+    """The fault of each completed request as an Arrow array of names; null if there is none."""
     import pyarrow as pa
 
     none = constant(None, pa.string())

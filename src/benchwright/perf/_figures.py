@@ -37,7 +37,7 @@ class StageRequests:
 
     @cached_property
     def faults(self) -> Any:
-        """The fault of each completed request, null where it has none."""
+        """The fault of each completed request, null if it has none."""
         return faults_of(self.completed)
 
     @cached_property
@@ -59,7 +59,7 @@ class StageRequests:
 
     @cached_property
     def span(self) -> tuple[float, float] | None:
-        """From the first planned send, or the first send where nothing is planned, to the last end."""
+        """From the first planned send, or the first send if nothing is planned, to the last end."""
         if not len(self.sent):
             return None
         start = pc.min(self.measured["planned"]).as_py()
@@ -171,7 +171,7 @@ def _token_figures(stage: StageRequests, seconds: float) -> dict[str, float]:
 
 
 def _total(counts: Any) -> int | None:
-    """The sum; None where nothing is known, or not of every request: a sum over some is not a total."""
+    """The sum; None if nothing is known, or not of every request: a sum over some is not a total."""
     return None if not len(counts) or counts.null_count else int(pc.sum(counts).as_py())
 
 
@@ -223,7 +223,7 @@ def reasons_for_absence(found: dict[str, Any], slo: str | None) -> dict[str, str
 
 
 def sorted_values(requests: Requests, stage: int, metric: Metric) -> Sequence[float]:
-    """The values of a metric over the requests of a stage that have latencies, sorted; in seconds where it is a time."""
+    """The values of a metric over the requests of a stage that have latencies, sorted; in seconds if it is a time."""
     assert metric.values is not None
     values = metric.values(StageRequests(requests.stage(stage)).measurable).drop_null()
     return numbers(values.take(pc.sort_indices(values)))

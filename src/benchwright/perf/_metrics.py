@@ -38,7 +38,7 @@ class Metric(Struct, frozen=True, kw_only=True):
     definition: str
     """Whole sentences: `--explain` and the manual print it."""
     values: Callable[[Requests], Any] | None = None
-    """The value of each request, in seconds where the unit is a time; null where it has none. None: a figure of the stage."""
+    """The value of each request, in seconds where the unit is a time; null if it has none. None: a figure of the stage."""
     pooled: bool = False
     """Whether a request has several values, which are pooled over all requests."""
     needs: str = ""

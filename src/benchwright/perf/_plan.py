@@ -84,7 +84,7 @@ def build_plan(
     """Build and encode the requests of the rows, in their order; `wanted`: no more than these are needed.
 
     A trace has all rows of its window, in the order of their stamps. `exact_output`: replies shall be as long as they may.
-    Media are read and encoded here, so no file is touched once the clock runs. Raises DatasetError where no row sends
+    Media are read and encoded here, so no file is touched once the clock runs. Raises DatasetError if no row sends
     anything.
     """
     built: list[PlannedRequest] = []

@@ -90,7 +90,7 @@ class StageScores:
 
     @cached_property
     def _values(self) -> dict[str, list[float | None]]:
-        """By name, one value per request in its order; None where it has none."""
+        """By name, one value per request in its order; None if it has none."""
         texts = self._requests["scores"].to_pylist()
         found: dict[str, list[float | None]] = {}
         for place, text in enumerate(texts):

@@ -195,7 +195,7 @@ _BATCH = 10_000
 
 
 def recorded_requests(store: Store, run_id: int) -> Iterator[RequestRecord]:
-    """The recorded requests of a load test, in the order of their numbers, with their scores where there are any."""
+    """The recorded requests of a load test, in the order of their numbers, with their scores if there are any."""
     left, first = store.count_steps(run_id, "request"), 0
     scored = store.count_steps(run_id, "grade") > 0
     while left > 0:

@@ -145,7 +145,7 @@ class Requests:
         return Requests(self.table.sort_by(keys).combine_chunks())
 
     def seconds(self, start: str, end: str) -> Any:
-        """From one instant to another; null where either is unknown."""
+        """From one instant to another; null if either is unknown."""
         return pc.subtract(self[end], self[start])
 
     def stages(self) -> list[int]:
@@ -192,7 +192,7 @@ class Requests:
         return Gaps(gaps.filter(same), later.filter(same))
 
     def longest_gaps(self) -> Any:
-        """The longest gap of each request; null where it has none."""
+        """The longest gap of each request; null if it has none."""
         import pyarrow as pa
 
         # Slices of memory, not `group_by`: that one loads pyarrow.dataset, and with it pandas.

@@ -65,7 +65,7 @@ class SelfTest(Struct, frozen=True):
 
 
 def self_test(*, concurrency: int = 64, requests: int = 512, workers: int = 1) -> SelfTest:
-    """Start the simulator in a process of its own, load it, and compare times. Takes a few seconds."""
+    """Start the simulator in a separate process, load it, and compare times. Takes a few seconds."""
     command = [sys.executable, "-m", "benchwright", "simulate", "--port", "0", "--ttft-ms", f"{TTFT_MS:g}", "--itl-ms", f"{ITL_MS:g}"]  # fmt: skip
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as server:
         try:

@@ -91,14 +91,14 @@ class StageSummary(Struct, frozen=True, kw_only=True):
     notes: tuple[Note, ...]
     stopped_by: str | None = None
     turns: tuple[GroupSummary, ...] = ()
-    """By the place in a conversation, where there are conversations."""
+    """By the place in a conversation, if there are conversations."""
     urls: tuple[GroupSummary, ...] = ()
-    """By the server, where there are several."""
+    """By the server, if there are several."""
     server: ServerFigures | None = None
     """What the server counted itself; None: it was not asked, or the stage did not end."""
 
     def to_json(self) -> JsonObject:
-        """Every figure under its key, null where it is absent; `absent` says why."""
+        """Every figure under its key, null if it is absent; `absent` says why."""
         whole: JsonObject = {metric.key: self.figures.get(metric.key) for metric in PER_STAGE}
         each: JsonObject = {
             metric.key: self.metrics[metric.key].to_json() if metric.key in self.metrics else None

@@ -46,9 +46,9 @@ class LoadSummary(Struct, frozen=True, kw_only=True, rename={"sent": "evaluated"
     """How scores change from the lowest level to the highest."""
     cost: dict[str, Any] | None = None
     """What all replies cost by the prices at the start: `amount`, `spent`, `currency`, `as_of`, `source`, `coverage`,
-    `per_1000_requests`; None where no price is known."""
+    `per_1000_requests`; None if no price is known."""
     notes: tuple[Note, ...]
-    """Of all stages, each kind once; with the stages that it is of where there are several."""
+    """Of all stages, each kind once; with the stages that it is of if there are several."""
     stages: tuple[StageSummary, ...]
 
     def to_json(self) -> JsonObject:
@@ -98,7 +98,7 @@ def summarise(
         whole = [stage for stage in found if stage.stage in ended and stage.stopped_by != "interrupt"]
         probes = [probe_of(stage, settings) for stage in whole]
         search = search_result(probes, settings.search, whole=not settings.open_loop)
-        # Requests of probes beyond the boundary may well fail. The answer counts where there is one.
+        # Requests of probes beyond the boundary may well fail. The answer counts if there is one.
         comparable = search.status in ("found", "at_least", "not_met")
     else:
         partial = partial or any(stage.stopped_by == "errors" for stage in found)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _LEAD_S = 0.02
 """Between the order to begin and the first request, so that every process has the order by then."""
 _MANY_LEAD_S = 0.15
-"""The same where several processes have to hear of it."""
+"""The same if several processes have to hear of it."""
 
 LEAST_PER_SLOT = 4
 """Requests of a probe for each slot, at least: fewer end before the slots have met each other's queue."""
@@ -158,7 +158,7 @@ class LoadTest:
             slots, requests = min(settings.warmup, slots or 16), settings.warmup
         elif settings.search is not None and requests is not None and slots is not None:
             requests = max(requests, LEAST_PER_SLOT * slots)
-        # Without a cap of its own an open loop stops short of the last file: records need some too.
+        # Without its own cap an open loop stops short of the last file: records need some too.
         cap = settings.max_concurrency or (most_connections(workers) if slots is None else None)
         return PhaseTask(
             stage=stage,

@@ -87,7 +87,7 @@ class RequestRecord(Struct, frozen=True, array_like=True, omit_defaults=True):
     ended: float | None = None
     """The last byte, or when it was known to have failed."""
     arrivals: tuple[float, ...] = ()
-    """When each event with content arrived, in seconds after `sent`; empty where the reply was not streamed."""
+    """When each event with content arrived, in seconds after `sent`; empty if the reply was not streamed."""
     event_tokens: tuple[int, ...] | None = None
     """Tokens of each of these events, where they are known."""
     outcome: RequestOutcome = RequestOutcome.OK

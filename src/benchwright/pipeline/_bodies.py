@@ -81,7 +81,7 @@ def _content(message: Any) -> str:
 
 
 def payload_change(step: PayloadModifier) -> BodyStep | None:
-    """Takes fields out wherever they are, then adds some, then renames some; None where it changes only headers."""
+    """Takes fields out wherever they are, then adds some, then renames some; None if it changes only headers."""
     removed = frozenset(step.params_to_remove or ())
     added: Mapping[str, JsonValue] = step.params_to_add or {}
     renamed: Mapping[str, str] = step.params_to_rename or {}

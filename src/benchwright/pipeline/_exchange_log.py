@@ -163,7 +163,7 @@ def _masked(headers: Pairs) -> JsonValue:
 
 
 def _value(body: bytes) -> JsonValue:
-    """A body as JSON where it is that, else as text."""
+    """A body as JSON if it is that, else as text."""
     try:
         found: JsonValue = load_json(body)
     except ValueError:

@@ -60,7 +60,7 @@ def open_pipeline(
     *,
     url: str = "",
 ) -> OpenEndpoint:
-    """The endpoint that `opened` gives, within the pipeline; the very same where no step needs to be between.
+    """The endpoint that `opened` gives, within the pipeline; the very same if no step needs to be between.
 
     `model` are the settings of the model. `folder` gets the log. Raises ConfigError for what a step cannot do.
     """
@@ -97,7 +97,7 @@ def compiled_steps(settings: PipelineSettings) -> list[Any]:
 
 
 def _runnable(entry: StepEntry) -> Any:
-    """What does the work of a step; None where another part of the program does it."""
+    """What does the work of a step; None if another part of the program does it."""
     step = entry.built_in
     if isinstance(step, SystemMessage):
         return system_message(step)

@@ -190,7 +190,7 @@ def in_event_loop(work: Coroutine[Any, Any, Any], interrupt: Callable[[], None] 
         asyncio.get_running_loop()
     except RuntimeError:
         return _run_loop(work)
-    # A notebook or an async program: its loop is taken, so ours runs in a thread of its own.
+    # A notebook or an async program: its loop is taken, so ours runs in a separate thread.
     outcome: list[Any] = []
     failure: list[BaseException] = []
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def load_cost(requests: Requests, price: Price | None) -> dict[str, Any] | None:
-    """By the tokens of all whole replies, warm-ups included; None where no price is known. `coverage` is the share of them
+    """By the tokens of all whole replies, warm-ups included; None if no price is known. `coverage` is the share of them
     whose tokens the server counted: the figures are of these alone."""
     if price is None:
         return None

@@ -126,7 +126,7 @@ class _SystemOfRow:
     fields: frozenset[str] = frozenset()
 
     def render(self, row: Row) -> str:
-        """Empty where the row has none."""
+        """Empty if the row has none."""
         return str(row.get("system") or "")
 
 

@@ -268,7 +268,7 @@ def _opened_as(ready: _Ready) -> Sequence[EndpointSettings | OpenableSettings]:
 
 
 def _urls(endpoints: Sequence[EndpointSettings | DemoSettings]) -> tuple[str, ...]:
-    """As reports show them; none where there is one server."""
+    """As reports show them; none if there is one server."""
     if len(endpoints) == 1:
         return ()
     return tuple(public_url(each.url) for each in endpoints if isinstance(each, EndpointSettings))
@@ -344,7 +344,7 @@ _WHY = {
 
 
 def ended_as(summary: LoadSummary, cause: str | None) -> tuple[RunStatus, int]:
-    """Status and exit code: 1 where nothing was answered, 3 where figures are not comparable."""
+    """Status and exit code: 1 if nothing was answered, 3 where figures are not comparable."""
     if cause == "interrupt":
         return "interrupted", 130
     if summary.sent == summary.failed:

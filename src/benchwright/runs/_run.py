@@ -250,7 +250,7 @@ def planned(
     scripted: bool = False,
     label: str | None = None,
 ) -> Plan:
-    """The run of one target. `several`: it has a folder of its own in that of the options. `scripted`: an object answers."""
+    """The run of one target. `several`: it has its own folder in that of the options. `scripted`: an object answers."""
     effective = options.over(target.defaults)
     if several and effective.output_dir is not None:
         effective = replace(effective, output_dir=effective.output_dir / target.spec.key)

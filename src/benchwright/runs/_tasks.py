@@ -32,7 +32,7 @@ class TaskResult(Struct, frozen=True):
     """What became of one benchmark of a task."""
 
     name: str
-    """The task's name, and that of the benchmark where it has several."""
+    """The task's name, and that of the benchmark if it has several."""
     result: RunResult | None = None
     error: str = ""
     """Why there is no result."""

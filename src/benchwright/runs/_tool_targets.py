@@ -13,7 +13,7 @@ TOOL_SETTINGS = tuple(setting.name for setting in RUN_SETTINGS if setting.group 
 """Names of the options that only function-calling evaluations take."""
 
 _CUSTOM = {"tool_data": "path", "tool_data_format": "format", "tool_data_template": "data_template_path"}
-"""Options that describe a dataset of the user's own, with their keys in `custom_dataset`."""
+"""Options that describe the user's own dataset, with their keys in `custom_dataset`."""
 
 
 def refuse_tool_settings(options: RunOptions, own: Container[str], target: str) -> None:

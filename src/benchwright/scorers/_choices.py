@@ -34,7 +34,7 @@ def options_of(row: Row) -> dict[str, str]:
 def gold_letter(answer: object, options: Mapping[str, str]) -> str | None:
     """The option that `answer` means: by its letter in any case, by letter and text, or by a text that only it has.
 
-    A letter goes before a text: with A = "B" and B = "A" the answer `B` is option B. None where it means no
+    A letter goes before a text: with A = "B" and B = "A" the answer `B` is option B. None if it means no
     option, or several.
 
     >>> options = {"A": "Paris", "B": "London"}
@@ -70,7 +70,7 @@ def gold_letter(answer: object, options: Mapping[str, str]) -> str | None:
 
 
 def gold_letters(answer: object, options: Mapping[str, str]) -> list[str] | None:
-    """The options that `answer` means, in order, where several may be right; None where it means none.
+    """The options that `answer` means, in order, where several may be right; None if it means none.
 
     Read are a list of letters or texts, letters between commas, blanks or other signs, and capitals in a row that
     follow one another in the alphabet.
@@ -182,7 +182,7 @@ def mcq_ranked(sample: ScorerInput) -> Scores:
 def reread_target(target: object, choices: Sequence[str]) -> tuple[int, int] | None:
     """The candidate whose text a target is, and the other one that `multiple_choice_acc` takes it for.
 
-    None where both scorers read it alike.
+    None if both scorers read it alike.
 
     >>> reread_target("2", ["3", "2", "1", "4"]), reread_target("2", ["1", "2"])
     ((1, 2), None)

@@ -70,7 +70,7 @@ def judge_score(
     Raises:
         JudgeFailedError: the judge could not be reached, or gave no grade that has a score.
         ConfigError: there are no usable settings under `judge_key`.
-        JudgeTemplateError: the template needs a value that is not there. Also a KeyError.
+        JudgeTemplateError: the template needs a value that does not exist. Also a KeyError.
     """
     if on_failure not in ("fail", "zero"):
         raise UsageError(f"on_failure is {on_failure!r}; expected 'fail' or 'zero'")

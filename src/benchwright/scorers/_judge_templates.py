@@ -118,7 +118,7 @@ TEMPLATE_PLUGINS: Registry[JudgeTemplate] = Registry("judge_templates", _check, 
 
 
 def named_template(template: str) -> JudgeTemplate | None:
-    """The built-in or installed question with this name; None where `template` is itself the text of a question.
+    """The built-in or installed question with this name; None if `template` is itself the text of a question.
 
     A lone word is a name. UsageError if nothing has that name.
     """
@@ -204,7 +204,7 @@ def stated_grade(reply: str, grades: Mapping[str, str], *, closed: bool = False)
 
 
 def stated_words(reply: str) -> str:
-    """What stands after the last `GRADE:`, up to the end of its line; empty where there is nothing."""
+    """What stands after the last `GRADE:`, up to the end of its line; empty if there is nothing."""
     statements = list(_STATEMENT.finditer(reply))
     if not statements:
         return ""

@@ -15,7 +15,7 @@ def search(pattern: str, text: str, flags: int) -> bool:
 
 
 def find_all(pattern: str, text: str, flags: int) -> list[str | None]:
-    """Group 1 (or the whole match, where there are no groups) of every match."""
+    """Group 1 (or the whole match, if there are no groups) of every match."""
     compiled = re.compile(pattern, flags)
     return [match[1] if compiled.groups else match[0] for match in compiled.finditer(text)]
 

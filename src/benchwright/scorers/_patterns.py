@@ -48,7 +48,7 @@ def is_found(pattern: str, text: str, flags: int = 0) -> bool:
 
 
 def matches_of(pattern: re.Pattern[str], text: str) -> list[str | None]:
-    """Group 1 (or the whole match, where there are no groups) of every match. PatternTimeoutError after `LIMIT_S`."""
+    """Group 1 (or the whole match, if there are no groups) of every match. PatternTimeoutError after `LIMIT_S`."""
     if _is_harmless(pattern.pattern, len(text)):
         return find_all(pattern.pattern, text, pattern.flags)
     found: list[str | None] = _limited(find_all, pattern.pattern, text, pattern.flags)
@@ -102,7 +102,7 @@ class _Alarm:
         self._ringing_for: object = None
 
     def take(self) -> bool:
-        """Start the clock; False where it belongs to others, or where there is none."""
+        """Start the clock; False if it belongs to others, or if there is none."""
         if not hasattr(signal, "setitimer"):
             return False
         handler = _handler_of(signal.SIGALRM)

@@ -68,7 +68,7 @@ def holds(response: str, expected: str) -> bool:
 def holds_answer(response: str, answer: object) -> bool | None:
     """Whether an accepted answer stands in the response as whole words or a whole number; case counts.
 
-    None where there is no answer.
+    None if there is no answer.
 
     >>> holds_answer("It is Paris.", ["Lyon", "Paris"]), holds_answer("It is 15.", 5), holds_answer("x", None)
     (True, False, None)
@@ -122,7 +122,7 @@ def qa_answers(
     It always gives `normalised_exact` (the headline: equal after NFKC, with blanks trimmed and collapsed; case
     counts), `exact` (equal as they are), `contains` (as the scorer of that name: anywhere in the response, ignoring
     case), `contains_word` (as whole words or a whole number: 5 is not in 15), `numeric` (the number the response states, or its last one, equals the answer's; only for
-    answers that hold a number) and `f1` (of `f1_token`). All but `exact` see normalised texts, so that an answer that
+    answers that contain a number) and `f1` (of `f1_token`). All but `exact` see normalised texts, so that an answer that
     is `normalised_exact` is right by every one of them. `numeric` comes with `matched`, the number that was
     read, and `rule`, how it was found. A row without an answer gets nothing.
 

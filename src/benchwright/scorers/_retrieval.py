@@ -43,7 +43,7 @@ def retrieval_metrics(sample: ScorerInput) -> Scores:
 def retrieval_metrics_dedup(sample: ScorerInput) -> Scores:
     """`retrieval_metrics` after each retrieved item was reduced to its first occurrence.
 
-    Nothing can exceed 1. `k` must be a positive integer where it is given.
+    Nothing can exceed 1. `k` must be a positive integer if it is given.
 
     >>> retrieval_metrics_dedup(ScorerInput("", None, {"retrieved": ["a", "a"], "relevant": ["a"]}))["ndcg"]
     1.0

@@ -12,7 +12,7 @@ def tool_calls_match(sample: ScorerInput) -> AnswerScores:
     """Whether the calls of a reply are the expected ones, in any order.
 
     `correct`: as many calls as expected, each with the name and arguments of another expected one. `parsed`: whether the reply
-    could be read as calls; a reply in plain words is parsed, and right where no call is expected. `name_correct`: whether the
+    could be read as calls; a reply in plain words is parsed, and right if no call is expected. `name_correct`: whether the
     right functions were called, whatever their arguments. `error_type`: the first fault, as a text.
 
     Expected calls are `{"name": …, "arguments": {…}}`, or `{name: {parameter: [allowed values]}}`, where `""` among the values

@@ -63,7 +63,7 @@ def calibrate_judge(
             `question`, `response`, `target` and the label. Else the label and the judge's grade; rows without a label
             count as judged ones.
         run: a run that has the judge's grades.
-        judge: settings of a judge that grades the rows now, as a run of its own.
+        judge: settings of a judge that grades the rows now, as its own run.
         template: how the judge is asked, and what its grades are worth; None: `binary_qa` for a judge that is asked, else
             the built-in template that has the grades.
         criteria: further instructions for a judge that is asked.
@@ -150,7 +150,7 @@ def _read(labels: str | os.PathLike[str] | Sequence[Mapping[str, Any]]) -> list[
 def _recorded(
     run: int | str | RunResult, field: str, workspace: str | os.PathLike[str] | None
 ) -> dict[tuple[int, int], tuple[str, float] | None]:
-    """Grade and score of each sample and repeat of a run; None where there is no grade."""
+    """Grade and score of each sample and repeat of a run; None if there is no grade."""
     place = existing_workspace(Path.cwd(), None if workspace is None else Path(workspace))
     store = open_existing(place)
     if store is None:
@@ -249,7 +249,7 @@ class _Grades:
             )
 
     def _known(self, each: _Labelled, field: str) -> str | None:
-        """The grade in a field, as the scale writes it; None where there is none."""
+        """The grade in a field, as the scale writes it; None if there is none."""
         value = each.row.get(field)
         if value is None or value == "":
             return None

@@ -52,7 +52,7 @@ def compare(
 ) -> Comparison | LoadComparison:
     """Compare two runs of one kind by number, name, folder, `last` or result; `ComparisonOptions` explains the options.
 
-    Either may also be a blessed name, a portable baseline, or a folder with the files of a run from elsewhere. NotFoundError for a run that is not there and for
+    Either may also be a blessed name, a portable baseline, or a folder with the files of a run from elsewhere. NotFoundError for a run that does not exist and for
     a metric that neither run has, UsageError for runs that cannot be compared.
     """
     for name in unknown:

@@ -50,9 +50,9 @@ def gate(
     **unknown: Never,
 ) -> Verdict:
     """Judge a run by a policy: a file, or its tables. `baseline` is a name, a run, or a portable baseline; without it, the
-    name of the run's benchmark counts where it is blessed.
+    name of the run's benchmark counts if it is blessed.
 
-    NotFoundError for a run, a policy or a baseline that is not there, ConfigError for a policy that cannot be used.
+    NotFoundError for a run, a policy or a baseline that does not exist, ConfigError for a policy that cannot be used.
     """
     _refuse_unknown(gate, unknown)
     rules = _policy(policy)

@@ -74,7 +74,7 @@ def resolve(
     `config` is the configuration in which names are looked up; None: the one found upwards from `cwd`.
     `how` makes a suite of any target as soon as it says something that only suites understand, such as several models.
     `config_dir` is the folder in which names of models are looked up. Raises NotFoundError, with near names, for a
-    target that is not there, and UsageError for options that it does not take.
+    target that does not exist, and UsageError for options that it does not take.
     """
     options, how = options or RunOptions(), how or SuiteOptions()
     cwd = cwd or Path.cwd()

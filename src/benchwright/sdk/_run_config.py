@@ -95,7 +95,7 @@ def configure_run(config: RunConfig, cwd: Path | None = None, *, dry: bool = Fal
     """Find what a configuration names and check the two against each other. Sends nothing, and writes nothing but what is wrong
     with a dataset; `dry`: not even that.
 
-    Raises ConfigError for values that do not fit the benchmark, NotFoundError for one that is not there.
+    Raises ConfigError for values that do not fit the benchmark, NotFoundError for one that does not exist.
     """
     with without_files() if dry else nullcontext():
         return _configured(config, cwd)

@@ -186,7 +186,7 @@ class RunBody(BaseModel):
     metrics: dict[str, Any] | None
     """The value of each metric."""
     cost: dict[str, Any] | None
-    """What the replies cost; null where no price is known."""
+    """What the replies cost; null if no price is known."""
     input: str | None
     """JSON text."""
     output: str | None

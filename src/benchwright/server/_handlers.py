@@ -24,7 +24,7 @@ class Call(Struct, frozen=True):
     query: Mapping[str, Any]
     """Query parameters, with defaults filled in."""
     body: Any
-    """The body as its model; None where there is none."""
+    """The body as its model; None if there is none."""
 
     @property
     def run_id(self) -> int:

@@ -37,7 +37,7 @@ class Agreement:
     weights: Weights
     """How disagreements count in κ."""
     kappa: float | None
-    """1: perfect, 0: as by chance. None where there is no chance to disagree: a rater used one category only."""
+    """1: perfect, 0: as by chance. None if there is no chance to disagree: a rater used one category only."""
     ci_low: float | None
     """Lower end of the 95 % interval of κ."""
     ci_high: float | None

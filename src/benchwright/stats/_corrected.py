@@ -1,6 +1,6 @@
 """What humans would have said, from what a judge said and how far it can be trusted.
 
-Two ways, each with a 95 % interval that holds the error of the judge and the few labels that it is known from:
+Two ways, each with a 95 % interval that contains the error of the judge and the few labels that it is known from:
 
 * by sensitivity and specificity, for scores of 0 and 1 (Rogan and Gladen 1978; interval of Lang and Reiczigel 2014);
 * by the mean error on labelled rows drawn from those that were judged, for any scores (prediction-powered inference, with
@@ -44,7 +44,7 @@ def rogan_gladen(
     """The true share of ones, where a judge calls `judged[0]` of `judged[1]` so.
 
     `positives` are labelled ones, `negatives` labelled zeros: how many of them the judge calls as they are, of how many.
-    Labels may come from other rows, if the judge errs there as often. None where the judge does not tell ones from
+    Labels may come from other rows, if the judge errs there as often. None if the judge does not tell ones from
     zeros better than chance, or one of the two has no label.
 
     >>> found = rogan_gladen((60, 100), (45, 50), (40, 50))
@@ -105,7 +105,7 @@ def prediction_powered(
 
 
 def _weight(judge: Sequence[float], human: Sequence[float], unlabelled: Sequence[float]) -> float:
-    """How much the judge's scores of further rows are worth: 0 where they tell nothing, 1 where nearly all."""
+    """How much the judge's scores of further rows are worth: 0 if they tell nothing, 1 where nearly all."""
     spread = _variance([*judge, *unlabelled])
     if not unlabelled or not spread:
         return 0.0

@@ -124,12 +124,12 @@ def mean_interval(
     share: bool = True,
     z: float = Z_95,
 ) -> tuple[float | None, float | None, Interval]:
-    """The interval of a mean, and how it was made; None and `none` where there is no basis for one.
+    """The interval of a mean, and how it was made; None and `none` if there is no basis for one.
 
     Args:
         mean: The mean.
         stderr: Its standard error with n - 1, by rows where rows have several values.
-        rows: Independent rows; fewer than there are where they have unequal numbers of values.
+        rows: Independent rows; fewer than there are if they have unequal numbers of values.
         third: Third central moment of the rows; only used for values from 0 to 1.
         answers: Zeros and ones that the mean is of; None: the values are others.
         repeated: Whether rows have several values.

@@ -50,7 +50,7 @@ def open_store(place: str | Workspace, *, read_only: bool = False) -> Store:
 
 
 def open_existing(workspace: Workspace, *, to_write: bool = False) -> Store | None:
-    """Open a workspace's store; None where nothing was ever recorded, because looking creates nothing.
+    """Open a workspace's store; None if nothing was ever recorded, because looking creates nothing.
 
     A store that this user may only read is opened to read, unless the caller has something `to_write`.
     """
@@ -61,7 +61,7 @@ def open_existing(workspace: Workspace, *, to_write: bool = False) -> Store | No
 
 
 def store_problems(workspace: Workspace) -> list[str] | None:
-    """What is damaged in a workspace's store; None where nothing was ever recorded."""
+    """What is damaged in a workspace's store; None if nothing was ever recorded."""
     backend = _backend(workspace.store_url)
     return backend.problems(workspace) if backend.exists(workspace) else None
 

@@ -51,7 +51,7 @@ class Workspace(Struct, frozen=True):
         return self.state / "runs" / f"{run_id:04d}-{name}"
 
     def run_folders(self, known: Container[int] = (), beyond: int = 0) -> dict[int, Path]:
-        """Folders of runs by number that hold files, also those that the database does not know; without those of
+        """Folders of runs by number that contain files, also those that the database does not know; without those of
         `known` numbers, and of numbers up to `beyond`."""
         try:
             found = sorted(os.listdir(self.state / "runs"))
@@ -128,7 +128,7 @@ def find_workspace(start: Path, explicit: Path | None = None) -> Workspace:
 
 
 def existing_workspace(start: Path, explicit: Path | None = None) -> Workspace:
-    """The same, to look only: NotFoundError for an explicit folder that is not there, where nothing can be found."""
+    """The same, to look only: NotFoundError for an explicit folder that does not exist, where nothing can be found."""
     workspace = find_workspace(start, explicit)
     if explicit is not None and not workspace.root.is_dir():
         wrong = "is not a folder" if workspace.root.exists() else "is not there"

@@ -76,7 +76,7 @@ class Place(Struct, frozen=True):
     path: str
     """Absolute; a URI as it was written."""
     note: str | None = None
-    """A note where it was not found in the first place."""
+    """A note if it was not found in the first place."""
 
 
 def locate(written: str, suite: Path, cwd: Path, where: str) -> Place:
@@ -108,7 +108,7 @@ def _near(path: Path) -> str:
 
 
 def _where(path: Path, kind: str, number: int, value: object) -> str:
-    """What messages call an entry: its number, and its name where it has one."""
+    """What messages call an entry: its number, and its name if it has one."""
     names = [value.get(key) for key in _NAMES] if isinstance(value, Mapping) else []
     name = next((f" ({name})" for name in names if isinstance(name, str) and name), "")
     return f"{path}: {kind}, entry {number}{name}"

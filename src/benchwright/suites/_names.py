@@ -73,7 +73,7 @@ def chosen_models(suite: Suite, names: Sequence[str], *, config_dir: str | None 
 
 
 def config_folder(config_dir: str | None, cwd: Path) -> Path | None:
-    """The folder of configurations; None where there is none."""
+    """The folder of configurations; None if there is none."""
     folder = cwd / Path(config_dir or DEFAULT_CONFIG_DIR).expanduser()
     if folder.is_dir():
         return folder

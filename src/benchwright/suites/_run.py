@@ -153,7 +153,7 @@ def planned_suite(
     ask_server: bool = True,
     endpoint: OpenEndpoint | None = None,
 ) -> Pairs | None:
-    """The pairs of a suite; None where only a work folder says what is meant."""
+    """The pairs of a suite; None if only a work folder says what is meant."""
     if how.mode in ("eval", "viz") and how.reuse is None:
         raise UsageError(
             f"--mode {how.mode} works on what an earlier command recorded: add --reuse for the newest work folder, or "
@@ -274,7 +274,7 @@ class PairCheck(Struct, frozen=True):
     dataset: str
     """The dataset's name in tables."""
     report: CheckReport
-    """About the dataset, and what keeps this model from being called; the same object where that is the same."""
+    """About the dataset, and what keeps this model from being called; the same object if that is the same."""
     ready: bool
     """Whether a run could start: nothing is wrong, or only rows that it may leave out."""
 

@@ -227,7 +227,7 @@ def _family(run: RunRecord) -> str:
 
 
 def scored_later(store: Store, each: PairTask) -> bool:
-    """Whether the pair's replies and scores are runs of their own, so that resuming means scoring again, too."""
+    """Whether the pair's replies and scores are separate runs, so that resuming means scoring again, too."""
     if each.run_id is None:
         return False
     return source_run(store, each.run_id).id != each.run_id or _infers(store, each.run_id)

@@ -11,7 +11,7 @@ Language: TypeAlias = Literal["python", "java", "javascript"]
 """The languages in which calls can be written."""
 
 Calls: TypeAlias = list[dict[str, dict[Any, Any]]]
-"""Calls in order, each as `{name: {parameter: value}}`. A key may be None where the text gave no name."""
+"""Calls in order, each as `{name: {parameter: value}}`. A key may be None if the text gave no name."""
 
 
 class CallDecodeError(BenchwrightError, ValueError):

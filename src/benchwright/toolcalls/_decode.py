@@ -101,7 +101,7 @@ def _parameters(functions: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
 
 
 def _bare_calls(text: str) -> str:
-    """The part of a chatty reply that holds the calls: no reasoning, no fence, no prose around the list."""
+    """The part of a chatty reply that contains the calls: no reasoning, no fence, no prose around the list."""
     text = text.rpartition("</think>")[2].strip()
     _, _, fenced = text.partition("```")
     inside, closing, _ = fenced.partition("```")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def decode_javascript(text: str) -> Calls:
-    """The first call that stands as a statement of its own."""
+    """The first call that stands as its own statement."""
     source = text.encode("utf-8", "replace")
     for statement in parse(source, "javascript").children:
         if statement.type != "expression_statement":

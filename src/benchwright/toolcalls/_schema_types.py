@@ -62,7 +62,7 @@ LIST_TYPES: dict[Language, frozenset[str]] = {
     "java": frozenset(("Array", "ArrayList")),
     "javascript": frozenset(("array",)),
 }
-"""Types whose elements have a type of their own."""
+"""Types whose elements have their own type."""
 NUMBER_TYPES = frozenset(
     name
     for types in (JAVA_TYPES, JAVASCRIPT_TYPES)
@@ -80,11 +80,11 @@ class LanguageTypes:
     types: dict[str, type]
     """The Python type of each type name."""
     lists: frozenset[str]
-    """Type names whose elements have a type of their own."""
+    """Type names whose elements have their own type."""
     plain: dict[str, type | None]
     """The types of values that are right wherever they equal an allowed one; None for types with other rules."""
     error_type: str | None = None
-    """The fault when a value is not a text; None where values are not texts."""
+    """The fault when a value is not a text; None if values are not texts."""
     convert: Convert | None = None
     """From text, type name and element type to a value."""
 

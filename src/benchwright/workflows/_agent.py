@@ -16,7 +16,7 @@ class AgentResult(TypedDict):
     """What came of an agent."""
 
     content: str
-    """The last answer; empty where the model was stopped while it still called tools."""
+    """The last answer; empty if the model was stopped while it still called tools."""
     messages: list[JsonObject]
     """The whole conversation, calls and results included."""
     model_calls: int

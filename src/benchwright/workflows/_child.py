@@ -1,4 +1,4 @@
-"""The process of a program: started without a shell in a group of its own, its output kept, signals passed on; and watched
+"""The process of a program: started without a shell in its own group, its output kept, signals passed on; and watched
 until it ends, with progress, time limit and heartbeat."""
 
 from __future__ import annotations

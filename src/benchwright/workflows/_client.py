@@ -87,7 +87,7 @@ class ReqwestSession:
             builder = ClientBuilder().follow_redirects(False).connect_timeout(_CONNECT_TIMEOUT).no_proxy()
             if not again:
                 # A kept connection that a restarted server has closed fails as if the request had arrived. What must
-                # not be sent twice gets a connection of its own, whose refusal is certain.
+                # not be sent twice gets its own connection, whose refusal is certain.
                 builder = builder.pool_max_idle_per_host(0)
             self._clients[again] = builder.timeout(_TIMEOUT).build()
         request = self._clients[again].request(method, url).headers(headers)
@@ -206,7 +206,7 @@ class BenchwrightRun(Struct, frozen=True):
 class BenchwrightClient:
     """Implements `WorkflowClient` over HTTP. An asynchronous context manager.
 
-    `base_url` and `token` come from BENCHWRIGHT_BASE_URL and BENCHWRIGHT_TOKEN where they are not given.
+    `base_url` and `token` come from BENCHWRIGHT_BASE_URL and BENCHWRIGHT_TOKEN if they are not given.
     """
 
     def __init__(

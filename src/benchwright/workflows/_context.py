@@ -163,7 +163,7 @@ class WorkflowContext:
         """Call a function as a step: `await ctx.do(ask, row)`. A step that is recorded is not called again.
 
         The key is made of the file and name of the function and a hash of its arguments, which must be what JSON can
-        hold: `my_eval.ask(3f2a9c1b5d07)`. A second call with equal arguments is a step of its own, `…#2`. So loops,
+        hold: `my_eval.ask(3f2a9c1b5d07)`. A second call with equal arguments is its own step, `…#2`. So loops,
         also concurrent ones, need neither closures nor keys. A function that is renamed, or called with other
         arguments, is another step.
         """

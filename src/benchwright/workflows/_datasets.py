@@ -126,7 +126,7 @@ class Dataset(Generic[RowT]):
         self.stats = DatasetStats()
         """What the last pass read, yielded and skipped."""
         self.notes: list[str] = []
-        """What a reader of the rows must know: how commit and split were chosen where that was left open, a hub that
+        """What a reader of the rows must know: how commit and split were chosen if that was left open, a hub that
         could not be reached, damage that was mended. Each is an event of the run, too."""
         self._ctx = ctx
         self._source = source

@@ -124,7 +124,7 @@ def frozen_manifest(handler: Callable[..., Any]) -> JsonObject:
 
 
 def entry_of(handler: Callable[..., Any]) -> JsonObject:
-    """The file that defines a handler, and the SHA-256 of its content; nulls where there is no file."""
+    """The file that defines a handler, and the SHA-256 of its content; nulls if there is no file."""
     try:
         found = inspect.getsourcefile(inspect.unwrap(handler))
     except TypeError:

@@ -63,7 +63,7 @@ class HttpRecorder:
         if not interrupted:
             await self._client.call("POST", "/steps/fail", body)
             return
-        # The task is being cancelled: the request gets a task of its own, and a moment.
+        # The task is being cancelled: the request gets its own task, and a moment.
         reporting = asyncio.ensure_future(
             self._client.call("POST", "/steps/fail", {**body, "interrupted": True})
         )

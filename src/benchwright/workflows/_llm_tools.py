@@ -25,7 +25,7 @@ class LLMToolCall(TypedDict):
     name: str
     """The function."""
     arguments: JsonObject
-    """Values by parameter; empty where they cannot be read."""
+    """Values by parameter; empty if they cannot be read."""
     error: str | None
     """Why they cannot be read."""
 
@@ -125,7 +125,7 @@ def _call(item: JsonValue, number: int) -> LLMToolCall:
 
 
 def tools_of_request(tools: Sequence[LLMTool]) -> list[JsonValue]:
-    """All tools of a request, each with a name of its own."""
+    """All tools of a request, each with its own name."""
     if isinstance(tools, str | Mapping):
         raise UsageError(
             "call_llm: tools is a list of functions, or of tools as OpenAI's chat route takes them"

@@ -194,7 +194,7 @@ def merge_input(
 
 
 def program_executable(command: Sequence[str], cwd: Path) -> str:
-    """The program of a command: a path from its folder, or a name on PATH. UsageError where there is none.
+    """The program of a command: a path from its folder, or a name on PATH. UsageError if there is none.
 
     `python` is that of the active environment; where none is active, the one that runs this.
     """

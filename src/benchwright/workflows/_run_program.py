@@ -47,7 +47,7 @@ class ProgramServer(Struct, frozen=True):
 
 
 Serve = Callable[[Workspace, Lease], AbstractContextManager[ProgramServer | None]]
-"""Starts a server that writes to the run of a lease on behalf of clients; None where there can be none."""
+"""Starts a server that writes to the run of a lease on behalf of clients; None if there can be none."""
 
 
 def run_program(

@@ -47,7 +47,7 @@ def freeze_nocode(definition: NoCodeBenchmark) -> NoCodeBenchmark:
 def load_nocode(definition: NoCodeBenchmark) -> BenchmarkSpec:
     """The benchmark of a definition whose templates are read. The data are not read.
 
-    Raises ConfigError for templates that cannot be compiled and functions that are not there.
+    Raises ConfigError for templates that cannot be compiled and functions that do not exist.
     """
     choices, grader = definition.choices, definition.grader
     read = None if choices is None else ChoiceReader(choices)

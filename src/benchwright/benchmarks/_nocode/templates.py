@@ -147,7 +147,7 @@ def _environment() -> ImmutableSandboxedEnvironment:
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
     class RowEnvironment(ImmutableSandboxedEnvironment):
-        """A column comes before a method of dictionaries: `row.items` is the column, where there is one."""
+        """A column comes before a method of dictionaries: `row.items` is the column, if there is one."""
 
         def getattr(self, obj: Any, attribute: str) -> Any:
             if isinstance(obj, dict) and attribute in obj:

@@ -32,9 +32,9 @@ class Columns(Struct, frozen=True):
     letters: str = ""
     """The only letters that are options; empty: all that follow one another from A."""
     mapping: Mapping[str, str] = field(default_factory=dict)
-    """Columns of other names that hold options, and the letters they become."""
+    """Columns of other names that contain options, and the letters they become."""
     from_list: str | None = None
-    """The one column that holds all options, where the user names it."""
+    """The one column that contains all options, where the user names it."""
 
     @classmethod
     def of(cls, options: QuestionOptions) -> Columns:
@@ -114,7 +114,7 @@ _MEDIA = {
     "video": "video",
     "audio": "audio",
 }
-"""Names of columns that hold files, with the kind of these files."""
+"""Names of columns that contain files, with the kind of these files."""
 _FAMILY = re.compile(
     r"(?P<stem>op|opt|option|choice|sol|ending|alternative|candidate|answer|ans|resp|response)(?P<mark>[a-z]|\d{1,2})"
 )
@@ -124,7 +124,7 @@ _WRONG = re.compile(r"(?:distractor|incorrectanswer|wronganswer)(?P<mark>\d{1,2}
 
 
 class NamedOptions(Struct, frozen=True):
-    """A right option and wrong ones, each in a column of its own."""
+    """A right option and wrong ones, each in its own column."""
 
     right: str
     """Column of the right one."""
@@ -144,7 +144,7 @@ def same_column(name: str, names: Iterable[str]) -> str | None:
 def lettered_columns(names: Sequence[str]) -> dict[str, str]:
     """Columns called A, B, C, …, and the letters they mean, from A on; nothing below two.
 
-    Full-width and padded capitals count as capitals. Small letters count where no column is a capital A.
+    Full-width and padded capitals count as capitals. Small letters count if no column is a capital A.
 
     >>> lettered_columns(["question", "Ａ", "Ｂ", "C "]), lettered_columns(["a", "b", "x"]), lettered_columns(["a"])
     ({'Ａ': 'A', 'Ｂ': 'B', 'C ': 'C'}, {'a': 'A', 'b': 'B'}, {})
@@ -244,7 +244,7 @@ def _squashed(name: str) -> str:
 def columns_of_media(rows: Sequence[Row], names: Sequence[str]) -> dict[str, str]:
     """Columns such as `image` whose cells name files that can be sent, with the kind of these files.
 
-    None where the rows name their files in `media`, or in `type` and `path`. Raises UsageError for a column that
+    None if the rows name their files in `media`, or in `type` and `path`. Raises UsageError for a column that
     must hold files by its name, and whose cells cannot be sent: the model would not see the picture.
     """
     if names_media(set(names)):

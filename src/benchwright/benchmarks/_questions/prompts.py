@@ -254,7 +254,7 @@ class WrittenPrompt(CodePrompt):
 def written_prompts(
     options: QuestionOptions, data_type: DataType, columns: Columns, cwd: Path
 ) -> tuple[CodePrompt, CodePrompt] | None:
-    """The prompt and its form as a solved example; None where the options give no template."""
+    """The prompt and its form as a solved example; None if the options give no template."""
     inner = _compiled(options, columns, cwd)
     if inner is None:
         return None

@@ -1,4 +1,4 @@
-"""The options of a row: in one cell, as a list, a dict or the JSON text of one, or in columns of their own."""
+"""The options of a row: in one cell, as a list, a dict or the JSON text of one, or in their own columns."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Listed(Struct, frozen=True):
         return dict(zip(LETTERS, self.texts, strict=False))
 
     def letters_of(self, value: object) -> str | list[str] | None:
-        """The letter, or letters, that a value means by a label, a letter or a text; None where it means none."""
+        """The letter, or letters, that a value means by a label, a letter or a text; None if it means none."""
         from benchwright.scorers import gold_letters
 
         letter = self._labelled(value)
@@ -93,7 +93,7 @@ class Listed(Struct, frozen=True):
 
 
 def listed_options(value: Any) -> Listed | None:
-    """The options in a cell, or None where it holds none.
+    """The options in a cell, or None if it holds none.
 
     Understood are a list of texts, a list of dicts with text and label, a dict of two lists (`text`, `label`), a dict
     from label to text, and the JSON text of each. Blank ones at the end are none.
@@ -184,7 +184,7 @@ def _parsed(text: str) -> Any:
 
 
 OptionsOf: TypeAlias = Callable[[Row], Listed | None]
-"""A row to its options with their labels; None where it has none."""
+"""A row to its options with their labels; None if it has none."""
 
 
 class OptionSource(Struct, frozen=True, kw_only=True):
@@ -195,11 +195,11 @@ class OptionSource(Struct, frozen=True, kw_only=True):
     mapping: Mapping[str, str] = field(default_factory=dict)
     """Columns that only need another name."""
     column: str | None = None
-    """The column that holds all of them."""
+    """The column that contains all of them."""
     drawn: NamedOptions | None = None
-    """A right and several wrong ones in columns of their own."""
+    """A right and several wrong ones in their own columns."""
     names: tuple[str, ...] = ()
-    """Columns of the data that hold options."""
+    """Columns of the data that contain options."""
     notes: tuple[str, ...] = ()
     """How they are read; nothing for columns A, B, C, …"""
     guessed: bool = False
@@ -209,7 +209,7 @@ class OptionSource(Struct, frozen=True, kw_only=True):
 def option_source(
     rows: Sequence[Row], names: Sequence[str], options: QuestionOptions, columns: Columns
 ) -> OptionSource | None:
-    """Where a file keeps options, by what the user names, else by the names of its columns; None where it has none."""
+    """Where a file keeps options, by what the user names, else by the names of its columns; None if it has none."""
     if columns.from_list is not None:
         named = columns.from_list
         name = named if named in names else same_column(named, names) or named

@@ -38,7 +38,7 @@ def options_reader(columns: Columns) -> OptionsOf:
 
 
 def stem_reader(columns: Columns) -> Callable[[Row], str]:
-    """How a row's question is read. Raises MissingFieldError where there is none."""
+    """How a row's question is read. Raises MissingFieldError if there is none."""
 
     def one(row: Row, name: str) -> str:
         value = row.get(name)
@@ -76,7 +76,7 @@ class RowRules:
         self.examine(row)
 
     def examine(self, row: Row) -> int:
-        """The number of the row's options; 0 where it is not multiple choice."""
+        """The number of the row's options; 0 if it is not multiple choice."""
         self._stem(row)
         if self._also is not None:
             self._also(row)

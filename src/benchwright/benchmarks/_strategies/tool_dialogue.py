@@ -30,7 +30,7 @@ class ToolStep(Struct, frozen=True):
     """What one reply called."""
 
     calls: Calls | None
-    """The calls; None where the reply could not be read as calls."""
+    """The calls; None if the reply could not be read as calls."""
     error: str | None = None
     """Why not, in one word."""
     lenient: Calls | None = None
@@ -136,7 +136,7 @@ class ToolDialogue:
         return None
 
     async def _result(self, call: dict[str, dict[Any, Any]], in_thread: InThread) -> str:
-        assert self._environment is not None  # calls are carried out only where there is one
+        assert self._environment is not None  # calls are carried out only if there is one
         ((name, arguments),) = call.items()
         try:
             return str(
@@ -144,7 +144,7 @@ class ToolDialogue:
             )
         except TimeoutError:
             return f"Error during execution: {name} took more than {CALL_SECONDS:g} seconds"
-        except Exception as error:  # an environment of the user's own may raise; the model gets to see what
+        except Exception as error:  # the user's own environment may raise; the model gets to see what
             return f"Error during execution: {error}"
 
     def _said(self, reply: ModelReply, calls: Calls) -> JsonObject:

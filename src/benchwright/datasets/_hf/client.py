@@ -280,7 +280,7 @@ class Client:
             yield int(response.status_code), arriving(blocks, url)
 
     def xet_file(self, url: str) -> Any | None:
-        """How to fetch a file by the Xet protocol. None where the hub does not offer it for this file, or where Xet is
+        """How to fetch a file by the Xet protocol. None if the hub does not offer it for this file, or where Xet is
         not installed or switched off (`HF_HUB_DISABLE_XET`)."""
         with self._sending(url) as headers:
             from huggingface_hub.file_download import get_hf_file_metadata, is_xet_available

@@ -253,7 +253,7 @@ def download(
 
 
 def file_end(hub: Hub, ref: RepoRef, commit: str, file: HubFile, count: int) -> bytes:
-    """The last `count` bytes of a file, for formats that keep their index there. Empty where the hub would send it all."""
+    """The last `count` bytes of a file, for formats that keep their index there. Empty if the hub would send it all."""
     url = hub.address(ref.repo, commit, file.path)
     span = f"bytes={max(0, file.size - count)}-{file.size - 1}"
 

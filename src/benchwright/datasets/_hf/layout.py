@@ -237,7 +237,7 @@ def exported_configs(paths: Iterable[str]) -> list[Config]:
 
 def one_format(paths: Sequence[str]) -> tuple[list[str], list[str]]:
     """Files of the most frequent kind, and the rest: the same rows are often published in two formats. Plain text is
-    taken for data only where there is nothing else."""
+    taken for data only if there is nothing else."""
     counts = Counter(map(_kind, paths))
     if len(counts) < 2:
         return list(paths), []

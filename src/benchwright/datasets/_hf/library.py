@@ -1,6 +1,6 @@
 """The `datasets` library as a loader, on request: `loader=datasets`.
 
-It runs in a process of its own: it takes seconds to import, reads its variables only then, and may abort at exit. It gets
+It runs in a separate process: it takes seconds to import, reads its variables only then, and may abort at exit. It gets
 a cache folder of its own for each load, because from a shared one it would serve any revision when the hub is away.
 """
 
@@ -126,7 +126,7 @@ def library_loader(dataset: PinnedDataset) -> LibraryLoader:
 
 
 def _child(dataset: PinnedDataset, order: dict[str, Any]) -> JsonObject:
-    """Runs the library in a process of its own. Its answer counts, not its exit status: it may abort at exit."""
+    """Runs the library in a separate process. Its answer counts, not its exit status: it may abort at exit."""
     settings, uri = dataset.hub.settings, dataset.uri
     text = dataset.pinned.ref.uri
     with tempfile.TemporaryDirectory(prefix="benchwright-datasets-") as folder:

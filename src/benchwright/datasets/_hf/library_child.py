@@ -1,4 +1,4 @@
-"""Runs the `datasets` library in a process of its own: an order on standard input, the answer in a file."""
+"""Runs the `datasets` library in a separate process: an order on standard input, the answer in a file."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class HubDataset:
         return f"HubDataset({str(self._source.resolved.uri)!r})"
 
     def init(self) -> HubInfo:
-        """What there is to read. Learns the number of rows from the files' own indexes where they have one."""
+        """What there is to read. Learns the number of rows from the files' own indexes if they have one."""
         resolved = self._source.resolved
         first = self.batch(0, 1)
         return HubInfo(

@@ -32,7 +32,7 @@ class HubSettings:
     token_source: str | None
     """Where the token was found: a variable's name or a file."""
     token_path: Path | None
-    """Where `hf auth login` keeps the token; None where a variable holds it, or forbids to send any."""
+    """Where `hf auth login` keeps the token; None if a variable holds it, or forbids to send any."""
     offline: str | None
     """The variable that forbids network access, if one does."""
     cache: Path

@@ -44,7 +44,7 @@ class HubSource:
                 yield chunk.rows
 
     def count(self) -> int:
-        """How many rows there are, from the files' own indexes where they have one."""
+        """How many rows there are, from the files' own indexes if they have one."""
         return sum(stop - start for start, stop in map(self._bounds, self.resolved.pieces))
 
     def fingerprint(self) -> str:

@@ -139,7 +139,7 @@ def choose_split(splits: Sequence[str]) -> tuple[str, str]:
 
 
 def no_such_split(uri: str, requested: str, config: str, splits: Sequence[str]) -> DatasetError:
-    """The error for a split that is not there."""
+    """The error for a split that does not exist."""
     where = "" if config == "default" else f" of configuration {config!r}"
     return DatasetError(
         f"{uri}: there is no split {requested!r}{where}; there are: {_listed(splits)}.{suggest(requested, splits)}"

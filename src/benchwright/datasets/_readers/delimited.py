@@ -16,7 +16,7 @@ from benchwright.datasets._values import Chunk, Chunks
 _NAMED_SEPARATOR = re.compile(r"sep=([^\w\s\"]|\t)?", re.IGNORECASE)
 
 # Stands after the last line. No file can hold it (lone surrogates below DC80 are never decoded), so if it
-# comes back as anything but a row of its own, the last quote was never closed.
+# comes back as anything but its own row, the last quote was never closed.
 _END = "\ud800"
 
 

@@ -68,7 +68,7 @@ def batch_rows(batch: Any) -> list[Row]:
 
 
 def record_batches(table: Any, start: int, stop: int, size: int) -> Iterator[Any]:
-    """The record batches that hold rows `start` to `stop`, cut to them."""
+    """The record batches that contain rows `start` to `stop`, cut to them."""
     groups: list[int] = []
     at = before = 0
     for number in range(table.metadata.num_row_groups):
@@ -107,7 +107,7 @@ def opened(file: StoredFile) -> BinaryIO:
 
 
 def rows_per_chunk(metadata: Any) -> int:
-    """How many rows to read at a time: few where they are large."""
+    """How many rows to read at a time: few if they are large."""
     size = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
     per_row = max(1, size // max(1, metadata.num_rows))
     return int(max(1, min(CHUNK_ROWS, CHUNK_BYTES // per_row)))

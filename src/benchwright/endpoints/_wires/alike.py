@@ -72,7 +72,7 @@ class Shape:
 
 
 def shape_of(data: bytes, event: dict[str, Any], route: Route) -> Shape | None:
-    """The shape of an event that holds one piece of text and nothing else that is read; None for any other.
+    """The shape of an event that contains one piece of text and nothing else that is read; None for any other.
 
     >>> shape_of(b'{"choices":[{"delta":{"content":"4"}}]}', {"choices": [{"delta": {"content": "4"}}]}, "chat").head
     b'data: {"choices":[{"delta":{"content":'

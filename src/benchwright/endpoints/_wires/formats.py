@@ -47,7 +47,7 @@ def wire_format(api: Api) -> WireFormat:
 
 
 def wire_of(api: Api) -> Wire:
-    """A wire of its own for one endpoint: some remember what their server cannot take."""
+    """Its own wire for one endpoint: some remember what their server cannot take."""
     if api in WIRE_FORMATS:
         wire: Wire = import_module(f"benchwright.endpoints._wires.{api}").WIRE()
         return wire

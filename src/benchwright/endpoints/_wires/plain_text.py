@@ -43,7 +43,7 @@ NO_DETAILS = Details(None, None, None)
 
 
 def prompt_of(request: ModelRequest) -> str:
-    """The one text that is sent. Messages are only taken where they are not a conversation: a system text and one
+    """The one text that is sent. Messages are only taken if they are not a conversation: a system text and one
     of the user's, joined as the completions route does. The server applies no chat template here."""
     if request.route == "completions":
         prompt = request.body.get("prompt")

@@ -66,7 +66,7 @@ def _input(request: ModelRequest) -> JsonValue:
 
 
 def _items(message: dict[str, Any]) -> list[JsonValue]:
-    """A message; tool calls and their results are items of their own here."""
+    """A message; tool calls and their results are separate items here."""
     role, content = message.get("role"), message.get("content")
     if role == "tool":
         return [{"type": "function_call_output", "call_id": message.get("tool_call_id"), "output": content}]

@@ -102,7 +102,7 @@ class TritonWire(TranslatingWire):
 
 
 def _input(name: str, request: ModelRequest) -> JsonValue:
-    """The value of an input that TensorRT-LLM has under this name; None where there is nothing to send."""
+    """The value of an input that TensorRT-LLM has under this name; None if there is nothing to send."""
     body = request.body
     if name == "max_tokens":
         return body.get("max_completion_tokens") or body.get("max_tokens")

@@ -70,7 +70,7 @@ class EvalRun(Struct, frozen=True):
         return max(0, self.details.run.starts - 1)
 
     def step(self, name: str) -> JsonObject | None:
-        """The settings of a step of the run's pipeline; None where it has no such step."""
+        """The settings of a step of the run's pipeline; None if it has no such step."""
         entries = table_of(self.details.settings.get("steps")).get("interceptors")
         for entry in entries if isinstance(entries, list) else ():
             if isinstance(entry, dict) and entry.get("name") == name:

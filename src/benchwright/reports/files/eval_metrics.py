@@ -48,7 +48,7 @@ class Start(Struct, frozen=True):
 
 
 def last_start(details: RunDetails, number: int) -> Start | None:
-    """The start that has just ended; None where a resumption found nothing to do."""
+    """The start that has just ended; None if a resumption found nothing to do."""
     began, ended = starts_of(details), details.run.finished_at
     if ended is None or ended < began[-1]:
         return None
@@ -91,7 +91,7 @@ class Figure:
             self._most = most if self._most is None else max(self._most, most)
 
     def named(self, name: str) -> JsonObject:
-        """`avg_<name>` and `max_<name>`; null where there was no number."""
+        """`avg_<name>` and `max_<name>`; null if there was no number."""
         return {f"avg_{name}": self.total / self._count if self._count else None, f"max_{name}": self._most}
 
 

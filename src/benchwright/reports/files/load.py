@@ -130,7 +130,7 @@ _BATCH = 2_000
 
 
 def export_requests(requests: Requests, path: Path, format: str, *, raw: bool = False) -> int:
-    """Write all requests and return how many they are. The file is there whole or not at all."""
+    """Write all requests and return how many they are. The file is complete or absent."""
     if format == "parquet":
         with replacing(path) as temporary:
             write_request_file(requests, temporary)

@@ -92,7 +92,7 @@ def whole_test(view: LoadView, stage: StageSummary, completed: Requests) -> dict
 
 
 def _total(completed: Requests, name: str) -> str | None:
-    """A sum over all completed requests; None where one of them has no count."""
+    """A sum over all completed requests; None if one of them has no count."""
     counts = completed[name]
     return None if counts.null_count or not len(counts) else f"{pc.sum(counts).as_py()}"
 

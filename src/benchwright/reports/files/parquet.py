@@ -237,7 +237,7 @@ def _packed(pa: Any, code: str, numbers: Sequence[float]) -> Any:
 
 
 def _valid(pa: Any, values: Sequence[Any]) -> tuple[Any, int]:
-    """The bitmap of the values that are there, None where all are; and how many are not."""
+    """The bitmap of the values that are there, None if all are; and how many are not."""
     there = [value is not None for value in values]
     nulls = there.count(False)
     return (_bitmap(pa, there), nulls) if nulls else (None, 0)

@@ -26,7 +26,7 @@ class _NotPlainError(Exception):
 
 
 def plain_yaml(document: JsonObject) -> str | None:
-    """The document as the library writes it, keys sorted, in block style; None where the library has to."""
+    """The document as the library writes it, keys sorted, in block style; None if the library has to."""
     try:
         return "".join(_lines(document, "", set())) if document else None
     except _NotPlainError:

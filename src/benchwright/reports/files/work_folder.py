@@ -182,7 +182,7 @@ def write_work_folder(
     Args:
         folder: Where to; made if it is not there.
         workspace: Folder whose `.benchwright/` holds the runs.
-        runs: The runs, in the order of the tables. Two tasks of equal names get files of their own.
+        runs: The runs, in the order of the tables. Two tasks of equal names get their own files.
         details: Whether results list every sample.
         extract_rate: Whether results say in how many replies an answer was found.
         moment: Time that file names hold, in seconds since the epoch; None: now.

@@ -48,7 +48,7 @@ class Tally:
         self.kinds: Counter[str] = Counter()
         """Failures by kind."""
         self.methods: Counter[str] = Counter()
-        """Samples by the rule that read the answer; empty where scorers name none."""
+        """Samples by the rule that read the answer; empty if scorers name none."""
         self.extracted = 0
         """Samples out of whose reply an answer was read."""
         self.failed_requests: list[str] = []

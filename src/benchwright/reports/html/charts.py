@@ -52,7 +52,7 @@ def _log_ticks(low: float, high: float, most: int) -> list[float]:
 
 
 def axis_for(values: Sequence[float], title: str, *, zero: bool = True, log: bool = False) -> Axis:
-    """An axis that holds the values, with a little room above."""
+    """An axis that contains the values, with a little room above."""
     known = [value for value in values if value is not None]
     low, high = (min(known), max(known)) if known else (0.0, 1.0)
     if log and low > 0 and high > low:

@@ -101,7 +101,7 @@ def _sentences(comparison: Comparison) -> list[str]:
 
 
 def _disagrees(metric: MetricComparison) -> bool:
-    """Whether an interval leaves out 0 where the test finds nothing."""
+    """Whether an interval leaves out 0 if the test finds nothing."""
     lines = (
         (metric.paired, metric.p_adjusted),
         (metric.failures_as_wrong, metric.p_adjusted_failures_as_wrong),
@@ -329,7 +329,7 @@ def _add_failures(table: Table, metric: MetricComparison, break_: str, *, short:
 
 
 def _p_value(paired: PairedResult | None, corrected: float | None, *, short: bool) -> str:
-    """The corrected p-value; of a time, which is not corrected, its own; none where no pair differs."""
+    """The corrected p-value; of a time, which is not corrected, its own; none if no pair differs."""
     if paired is None or not differing(paired):
         return "–"
     return _short_p(paired.p_value if corrected is None else corrected, short=short)

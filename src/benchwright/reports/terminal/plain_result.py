@@ -21,7 +21,7 @@ class _NotPlainError(Exception):
 
 
 def plain_result(view: ResultView, width: int) -> str | None:
-    """The lines of `result_table` in so many columns; None where the library has to draw them."""
+    """The lines of `result_table` in so many columns; None if the library has to draw them."""
     parts = result_parts(view)
     title = _text(parts.title)
     try:
@@ -65,7 +65,7 @@ def _table(rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
 
 
 def _grid(rows: Sequence[tuple[str, Pieces]], width: int) -> Iterator[str]:
-    """Labels, and next to them the texts, whose words go to further lines where there is no room."""
+    """Labels, and next to them the texts, whose words go to further lines if there is no room."""
     indent = max(len(label) for label, _ in rows) + 2
     for label, pieces in rows:
         lead, line = label, ""

@@ -43,7 +43,7 @@ def grid(rows: Iterable[tuple[str, str | RenderableType]] = ()) -> Table:
 
 
 class FittedTable:
-    """Columns with their cells and weights; where there is no room, the lightest are left out. A cell is never cut."""
+    """Columns with their cells and weights; if there is no room, the lightest are left out. A cell is never cut."""
 
     def __init__(self, columns: Sequence[tuple[str, Sequence[str], int]]) -> None:
         self._columns = columns
@@ -123,7 +123,7 @@ class ResultParts(Struct, frozen=True):
     title: Pieces
     """Benchmark, model and number of rows."""
     metrics: list[list[str]]
-    """The headings, and a row for each metric; empty where there are no scores."""
+    """The headings, and a row for each metric; empty if there are no scores."""
     remarks: list[tuple[str, Pieces]]
     """Labels and texts below the table."""
     no_metrics: str = ""

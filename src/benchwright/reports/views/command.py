@@ -97,7 +97,7 @@ _OTHERS = tuple(
     for setting in RUN_SETTINGS
     if setting.group not in ("data", "generation", "questions") and setting.decides not in ("budget", "place")
 )
-"""Settings that stand in the command where they are not at their defaults."""
+"""Settings that stand in the command if they are not at their defaults."""
 
 
 def _public_headers(settings: JsonObject) -> JsonObject:
@@ -107,7 +107,7 @@ def _public_headers(settings: JsonObject) -> JsonObject:
 
 
 def _changed(setting: Setting, settings: JsonObject) -> Any:
-    """A setting of the run or of its endpoint as it is recorded; None where it is at its default."""
+    """A setting of the run or of its endpoint as it is recorded; None if it is at its default."""
     model, name = table_of(settings.get("model")), setting.recorded or setting.name
     if name in ("verify", "ca_file"):  # recorded as one: whether to check, or the file to check with
         verify = model.get("verify", True)

@@ -290,6 +290,6 @@ def _show_off(found: JsonObject, other: JsonObject, recorded: JsonObject) -> Non
 
 
 def served_models(run: RunRecord) -> list[str]:
-    """The names under which servers listed their models during the run; empty where no server did."""
+    """The names under which servers listed their models during the run; empty if no server did."""
     servers = table_of(run.manifest.get("servers"))
     return sorted({str(name) for found in servers.values() for name in table_of(found).get("served") or ()})

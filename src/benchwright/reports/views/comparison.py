@@ -70,7 +70,7 @@ class Side:
     comparable: bool = True
     """Whether the run's numbers may be compared: it is complete, and not too many samples failed."""
     cost: JsonObject | None = None
-    """What its replies cost; None where no price is known."""
+    """What its replies cost; None if no price is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ class Comparison(TwoRuns):
     only_b: int
     """Samples that only the second has."""
     outputs: JsonObject
-    """`same`, and the runs' own outputs where they have any."""
+    """`same`, and the runs' own outputs if they have any."""
     noun: Literal["sample", "step"] = "sample"
     """What was paired."""
 

@@ -109,7 +109,7 @@ def settings_of(run: RunRecord) -> LoadSettings:
 
 def best_stage(summary: LoadSummary) -> StageSummary | None:
     """The stage that a list shows: with the most requests per second within limits, else with the most of all; of those that
-    were steady, where there are any. Of a search, the last probe at the level that it found."""
+    were steady, if there are any. Of a search, the last probe at the level that it found."""
     if not summary.stages:
         return None
     if summary.search is not None and summary.search.level is not None:
@@ -165,7 +165,7 @@ _LEAST = {"p99": 100, "p99.9": 1000}
 
 
 def data_notes(view: LoadView) -> list[str]:
-    """What is known about data and model from before the first request; the demo model has a note of its own."""
+    """What is known about data and model from before the first request; the demo model has its own note."""
     notes = view.manifest.get("notes")
     return [str(note) for note in notes if note != DEMO_NOTE] if isinstance(notes, list) else []
 

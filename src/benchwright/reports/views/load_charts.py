@@ -34,7 +34,7 @@ class Cdf(Struct, frozen=True):
 
 
 class OverTime(Struct, frozen=True):
-    """Curves over the time of the test, one value per span; None where nothing happened."""
+    """Curves over the time of the test, one value per span; None if nothing happened."""
 
     start: float
     step: float
@@ -80,7 +80,7 @@ def distribution_curves(requests: Requests, summary: LoadSummary, name: str) -> 
 
 
 def curves_over_time(requests: Requests, summary: LoadSummary) -> OverTime | None:
-    """The curves; None where nothing was sent."""
+    """The curves; None if nothing was sent."""
     sent = requests.sent
     sent = sent.where(pc.is_valid(sent["ended"]))
     if not len(sent):
@@ -172,7 +172,7 @@ def timeline(requests: Requests, summary: LoadSummary) -> tuple[list[Line], int]
 
 
 def around_the_slowest(requests: Requests, summary: LoadSummary) -> list[Line]:
-    """Every request of a short while around the slowest one; empty where the timeline has all requests anyway."""
+    """Every request of a short while around the slowest one; empty if the timeline has all requests anyway."""
     sent = _ended(requests)
     if len(sent) <= LINES:
         return []

@@ -121,7 +121,7 @@ def _level_json(level: StageComparison) -> JsonObject:
 def compare_loads(
     samples: SamplesOf, a: RunRecord, b: RunRecord, options: ComparisonOptions
 ) -> LoadComparison:
-    """Compare two load tests. NotFoundError for a figure that neither has, UsageError where they have no level in common."""
+    """Compare two load tests. NotFoundError for a figure that neither has, UsageError if they have no level in common."""
     requests = samples.requests(a.id), samples.requests(b.id)
     summaries = tuple(_summary(samples, run, each) for run, each in zip((a, b), requests, strict=True))
     matched, only_a, only_b = matched_levels(*summaries)

@@ -30,11 +30,11 @@ class MetricSide:
     ci_high: float | None
     """Upper end."""
     failures_as_wrong: float | None = None
-    """Mean with every failed sample counted as 0; None where that says nothing."""
+    """Mean with every failed sample counted as 0; None if that says nothing."""
     too_few: bool = False
     """Whether the rows are too few to rely on the interval."""
     no_interval: str = "too few"
-    """What tables show where there is no interval; `–`: the metric needs none."""
+    """What tables show if there is no interval; `–`: the metric needs none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +44,11 @@ class MetricComparison:
     name: str
     """The metric."""
     run_a: MetricSide | None
-    """In the first run; None where it has none."""
+    """In the first run; None if it has none."""
     run_b: MetricSide | None
     """In the second."""
     paired: PairedResult | None
-    """The samples that both measured, tested as pairs; None where there are none."""
+    """The samples that both measured, tested as pairs; None if there are none."""
     same: bool
     """Whether no paired sample differs by more than the tolerance, and both runs have the metric."""
     direction: Direction
@@ -58,9 +58,9 @@ class MetricComparison:
     lower_is_better: bool = False
     """Whether a smaller value is the better one."""
     p_adjusted: float | None = None
-    """The p-value, corrected by Holm's rule for the number of tests; None where no pair differs, and for times."""
+    """The p-value, corrected by Holm's rule for the number of tests; None if no pair differs, and for times."""
     failures_as_wrong: PairedResult | None = None
-    """The same test with every failed sample counted as 0; None where no paired sample failed."""
+    """The same test with every failed sample counted as 0; None if no paired sample failed."""
     p_adjusted_failures_as_wrong: float | None = None
     """The p-value of that test, corrected for the number of such tests."""
     question: bytes = b""
@@ -80,7 +80,7 @@ class MetricComparison:
 
     @property
     def test(self) -> Test | None:
-        """The test that the metric stands for; None where no pair differs, and for times."""
+        """The test that the metric stands for; None if no pair differs, and for times."""
         return None if self.noise else _test(self.name, self.paired, self.question)
 
     @property
@@ -119,7 +119,7 @@ class MetricComparison:
 
 
 def _paired_json(paired: PairedResult | None) -> JsonObject | None:
-    """The pairs of a metric; without a p-value where no pair differs, because nothing was tested."""
+    """The pairs of a metric; without a p-value if no pair differs, because nothing was tested."""
     if paired is None:
         return None
     return {**asdict(paired), "p_value": paired.p_value if differing(paired) else None}
@@ -162,7 +162,7 @@ def question_of(pairs: Iterable[tuple[object, float, float]]) -> bytes:
 
 
 def requested_metrics(names: Sequence[str], only: str | None) -> list[str]:
-    """The metrics of both runs, each once; or the one that was requested. NotFoundError where neither run has it."""
+    """The metrics of both runs, each once; or the one that was requested. NotFoundError if neither run has it."""
     known = list(dict.fromkeys(names))
     if only is None:
         return known
@@ -208,7 +208,7 @@ def _by_holm(tests: Iterable[tuple[Test | None, PairedResult | None]]) -> dict[T
 def direction_of(
     a: float | None, b: float | None, paired: PairedResult | None, tolerance: float
 ) -> Direction:
-    """Where a metric went: by the samples that both runs have, where there are some."""
+    """Where a metric went: by the samples that both runs have, if there are some."""
     if a is None or b is None:
         return "mixed"
     difference = b - a if paired is None else paired.difference

@@ -95,7 +95,7 @@ class _Waiting:
         self._texts_b = store.row_texts(b)
 
     def paired(self, row: list[Half]) -> Iterator[Pair]:
-        """A row of the second run, with its partner where there is one. Rows must come in their order."""
+        """A row of the second run, with its partner if there is one. Rows must come in their order."""
         found = self._taken(self._by_hash.get(row[0].row_hash))
         if found is None and self.rows:
             content = self._content_b(row[0].row)
@@ -201,7 +201,7 @@ class PairedSamples(Struct):
     """Whether a paired sample failed."""
 
     def with_failures(self, name: str) -> Tally | None:
-        """The values of a metric, failed samples counted as 0; None where none failed."""
+        """The values of a metric, failed samples counted as 0; None if none failed."""
         if not self.failures or name not in self.failed:
             return None
         tally = Tally({row: list(sums) for row, sums in self.failed[name].rows.items()})

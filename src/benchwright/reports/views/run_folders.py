@@ -187,7 +187,7 @@ def _summary(task: Mapping[str, Any]) -> RunSummary:
 
 
 def _known(path: Path) -> dict[str, Any]:
-    """What a file holds; nothing where it is missing or damaged."""
+    """What a file holds; nothing if it is missing or damaged."""
     try:
         return _yaml(path)
     except (OSError, ValueError):
@@ -226,7 +226,7 @@ class SamplesOf:
         requests: Mapping[int, Sequence[RequestRecord]] = {},
     ) -> None:
         self.store = store
-        """The workspace; None where all runs are from elsewhere."""
+        """The workspace; None if all runs are from elsewhere."""
         self._elsewhere, self._requests = elsewhere, requests
 
     def scored(self, run_id: int) -> Iterator[tuple[int, int, bytes, bytes]]:

@@ -82,7 +82,7 @@ class RunView:
 
     @property
     def model_title(self) -> str:
-        """The model as tables show it: by the name that its suite gives it, with the id where that is another."""
+        """The model as tables show it: by the name that its suite gives it, with the id if that is another."""
         if not self.model or not self.model_name or self.model_name == self.model:
             return self.model or self.model_name or ""
         return f"{self.model_name} ({self.model})"
@@ -303,7 +303,7 @@ def times_json(started: float, finished: float | None) -> JsonObject:
 
 
 def first_token_times(run: RunView) -> dict[str, Any] | None:
-    """`{mean, p50, p99, count}` of the seconds to the first token, from the samples of a streamed run; None where there
+    """`{mean, p50, p99, count}` of the seconds to the first token, from the samples of a streamed run; None if there
     are none. One column of the file is read, so that a run spends nothing on it."""
     path = run.folder / RunFile.SAMPLES
     if not run.streamed or not path.is_file():

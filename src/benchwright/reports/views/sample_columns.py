@@ -26,7 +26,7 @@ _MARK = "\0here"
 
 
 def request_texts(bodies: Sequence[bytes | None]) -> RequestTexts:
-    """The texts of each body; None where there is none. There must be bodies.
+    """The texts of each body; None if there is none. There must be bodies.
 
     Those of a run mostly differ in the last message alone, and reading only that takes half of the time or less.
     """
@@ -79,7 +79,7 @@ class _Frame(NamedTuple):
 
 
 def texts_in_one_frame(bodies: Sequence[bytes | None]) -> RequestTexts | None:
-    """The same for bodies that differ in the text of the last message alone; None where they do not."""
+    """The same for bodies that differ in the text of the last message alone; None if they do not."""
     frame = _frame_of(bodies[0])
     if frame is None:
         return None
@@ -169,7 +169,7 @@ class Column(Struct, frozen=True):
     ranked: bool = False
     """Whether only runs that rank choices have it."""
     exported: bool = False
-    """Whether predictions and exported tables have it under its own name. Others they have under names of their own."""
+    """Whether predictions and exported tables have it under its own name. Others they have under their own names."""
     predicted: bool = False
     """Whether predictions of `run_eval` have it under its own name."""
     compared: Literal["", "by", "shown"] = ""
@@ -194,13 +194,13 @@ class SampleView(NamedTuple):
     system: str | None
     """System message, for chat."""
     messages: bytes | None
-    """Chat messages as sent, or the whole conversation where there were several turns; JSON."""
+    """Chat messages as sent, or the whole conversation if there were several turns; JSON."""
     response: str | None
     """The text that was scored; null when there was none."""
     reasoning: str | None
     """The model's thinking."""
     target: str | None
-    """Expected answer; JSON where it is not a text."""
+    """Expected answer; JSON if it is not a text."""
     calls: bytes | None
     """Calls that were read from the reply, where functions were offered; JSON. Expected ones are the target."""
     outcome: str
@@ -357,7 +357,7 @@ def _without_choice(prompt: str | None, messages: bytes | None, choices: list[st
 
 
 def _conversation(conversation: Any, messages: bytes | None) -> bytes | None:
-    """All turns, where there were several."""
+    """All turns, if there were several."""
     return messages if conversation is None else encode_json(conversation)
 
 

@@ -43,10 +43,10 @@ class SampleDetails(Struct, frozen=True):
     judges: tuple[JudgeView, ...] = ()
     """Its judges, in the order of their questions."""
     calls: CallsView | None = None
-    """The functions that it called, next to the expected ones; None where it is not about calls."""
+    """The functions that it called, next to the expected ones; None if it is not about calls."""
 
     def to_json(self) -> JsonObject:
-        """The sample, `judges`, and `calls` where it is about calls."""
+        """The sample, `judges`, and `calls` if it is about calls."""
         calls: JsonObject = {} if self.calls is None else {"calls": self.calls.to_json()}
         return {**self.sample.to_json(), "judges": [judge.to_json() for judge in self.judges], **calls}
 
@@ -63,7 +63,7 @@ class SampleList(Struct, frozen=True):
     more: bool = False
     """Whether the limit leaves some out."""
     empty: str = "no samples"
-    """What to say where there are none."""
+    """What to say if there are none."""
     reasons: bool = False
     """Whether a table shows why each failed, in place of its prompt and reply."""
     in_full: bool = False

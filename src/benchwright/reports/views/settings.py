@@ -183,5 +183,5 @@ def without_none(value: JsonObject) -> JsonObject:
 
 
 def table_of(value: object) -> dict[str, Any]:
-    """The value where it is a table; else an empty one."""
+    """The value if it is a table; else an empty one."""
     return value if isinstance(value, dict) else {}

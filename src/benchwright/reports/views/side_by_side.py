@@ -64,13 +64,13 @@ class SideCell:
     failed: int
     """Samples without a score."""
     outcomes: dict[str, int]
-    """Samples per outcome, all of them named; empty where the run has no result."""
+    """Samples per outcome, all of them named; empty if the run has no result."""
     marks: tuple[Mark, ...]
     """What keeps the cell from being compared."""
     too_few: bool = False
     """Whether the rows are too few to rely on the interval."""
     no_interval: str = "too few"
-    """What tables show where there is no interval; `–`: the metric needs none."""
+    """What tables show if there is no interval; `–`: the metric needs none."""
 
     @property
     def text(self) -> str:
@@ -99,7 +99,7 @@ class SideRow:
     dataset: str
     """The dataset's name."""
     metric: str | None
-    """The metric's name; None where no run has one."""
+    """The metric's name; None if no run has one."""
     headline: bool
     """Whether it is the metric that stands for the dataset."""
     cells: tuple[SideCell, ...]

@@ -17,7 +17,7 @@ class CallsView(Struct, frozen=True):
     rows: tuple[tuple[str, str, str], ...]
     """Turn, call and expected call side by side; an empty text where one side has no more."""
     difference: str | None
-    """The first difference in words; None where the calls are right."""
+    """The first difference in words; None if the calls are right."""
 
     def to_json(self) -> JsonObject:
         """`{called, expected, difference}`."""

@@ -67,7 +67,7 @@ class Cell(Struct, frozen=True):
     run_id: int
     """Where it comes from."""
     text: str
-    """Two decimals; `–` where there is no figure."""
+    """Two decimals; `–` if there is no figure."""
     value: float | None = None
     """In percent where the metric is a share."""
     low: float | None = None
@@ -81,13 +81,13 @@ class Cell(Struct, frozen=True):
     failed: int = 0
     """Samples without a score."""
     outcomes: dict[str, int] = struct_field(default_factory=dict)
-    """Samples per outcome, all of them named; empty where the run has no result."""
+    """Samples per outcome, all of them named; empty if the run has no result."""
     remark: str = ""
     """Why the figure is missing, or must not be compared."""
     too_few: bool = False
     """Whether the rows are too few to rely on the interval."""
     no_interval: str = "too few"
-    """What tables show where there is no interval."""
+    """What tables show if there is no interval."""
 
     @property
     def interval(self) -> str:

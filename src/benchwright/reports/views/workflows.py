@@ -250,7 +250,7 @@ def all_points(store: Store, run_id: int) -> Iterator[MetricPoint]:
 
 
 def value_of(text: bytes | None) -> JsonValue:
-    """A recorded input or output as a value; None where there is none."""
+    """A recorded input or output as a value; None if there is none."""
     return None if text is None else load_exact_json(text)
 
 

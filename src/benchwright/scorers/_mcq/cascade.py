@@ -39,7 +39,7 @@ class Lone(NamedTuple):
     at: int
     """Its place."""
     letter: str | None
-    """The option; None where several are named at once."""
+    """The option; None if several are named at once."""
     rule: ChoiceRule
     """What recognised it."""
 
@@ -88,7 +88,7 @@ def _opening(view: View, options: Mapping[str, str], texts: OptionTexts, stated:
 
 
 def _is_list(view: View, letter: str, options: Mapping[str, str], texts: OptionTexts) -> bool:
-    """Whether the letter opens a list of the options: the next one follows on a line of its own, or with its text."""
+    """Whether the letter opens a list of the options: the next one follows on its own line, or with its text."""
     following = chr(ord(letter) + 1)
     for found in _compiled(_NEXT_ITEM).finditer(view.text):
         if found["letter"] == following in options and texts.own_at(view, found.end(), following) is not None:
@@ -164,7 +164,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-# Models that complete text continue with a question of their own; what follows answers that one.
+# Models that complete text continue with their own question; what follows answers that one.
 _NEXT_QUESTION = r"\n(?:Question|Q|问题|题目)\s?\d{0,4}\s?[:.]"
 
 

@@ -83,7 +83,7 @@ def _is_number(text: str) -> bool:
 _COMPARED_CHARS = 50_000
 """Edit distances look at no more of a reply or an option: they cost the product of both lengths."""
 
-# `@` stands for the row's letters. Each phrase is looked for in the whole reply, and the first that holds a letter
+# `@` stands for the row's letters. Each phrase is looked for in the whole reply, and the first that contains a letter
 # decides. Which phrases there are, and their order, was found by putting thousands of replies to the released function.
 _PHRASES: tuple[tuple[str, str], ...] = (
     ("zh_answer", r"答案是?\s*([@])"),

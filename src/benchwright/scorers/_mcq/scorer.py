@@ -20,7 +20,7 @@ from benchwright.scorers._mcq.view import View
 from benchwright.scorers._scorer import Scorer, ScorerInput, Scores
 
 Fallback: TypeAlias = Literal["none", "levenshtein", "aisbench"]
-"""What decides `accuracy` where no answer can be read."""
+"""What decides `accuracy` if no answer can be read."""
 
 
 def mcq_answers(fallback: Fallback = "none") -> Scorer:
@@ -33,7 +33,7 @@ def mcq_answers(fallback: Fallback = "none") -> Scorer:
 
     Args:
         fallback: `none`: `accuracy` is strict, and `accuracy_with_fallback` says what `nearest_choice` would
-            have made of it. `levenshtein`: `nearest_choice` decides in `accuracy` where nothing was read.
+            have made of it. `levenshtein`: `nearest_choice` decides in `accuracy` if nothing was read.
             `aisbench`: `accuracy` is what `aisbench_choice` gives.
 
     Raises:
@@ -151,7 +151,7 @@ def mcq_remarks(metrics: Mapping[str, MetricSummary], fallback: str = "none") ->
 
 
 def unread_remark(metrics: Mapping[str, MetricSummary], counted: str = "counted as not right") -> list[str]:
-    """How many replies hold no readable answer, and what becomes of them; nothing where all can be read."""
+    """How many replies hold no readable answer, and what becomes of them; nothing if all can be read."""
     read = _value(metrics, "extraction_rate")
     if read is None or read >= 1:
         return []
@@ -272,7 +272,7 @@ def set_remarks(metrics: Mapping[str, MetricSummary]) -> list[str]:
 
 
 def _letters(written: str, options: Mapping[str, str]) -> frozenset[str]:
-    """The letters of a list; nothing where one of them is not an option, or the list is a word."""
+    """The letters of a list; nothing if one of them is not an option, or the list is a word."""
     found = re.findall(r"[A-Z](?![a-z])", written)
     return frozenset(found) if found and all(letter in options for letter in found) else frozenset()
 

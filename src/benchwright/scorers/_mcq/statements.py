@@ -113,7 +113,7 @@ class Statement(NamedTuple):
     """Place of the letter, or of the text, that it names."""
     end: int
     letter: str | None
-    """The option; None where it names several."""
+    """The option; None if it names several."""
     rule: ChoiceRule
     """What recognised it."""
     by_text: bool
@@ -193,7 +193,7 @@ def _by_others(view: View, at: int) -> bool:
 def _stated(
     view: View, at: int, rule: ChoiceRule, options: Mapping[str, str], texts: OptionTexts
 ) -> Statement | None:
-    """The option named at `at`: by its letter, or by its text where that is the longer reading."""
+    """The option named at `at`: by its letter, or by its text if that is the longer reading."""
     letter = letter_at(view, at, options)
     named = texts.at(view, at)
     if named is not None and (

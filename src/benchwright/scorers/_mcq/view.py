@@ -22,7 +22,7 @@ _THINKING = (
     r"|<\|channel\|>final<\|message\|>"
 )
 _INVISIBLE = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
-# Dress that says nothing about the answer. Each alternative begins with a character of its own and is bounded,
+# Dress that says nothing about the answer. Each alternative begins with its own character and is bounded,
 # so that the search is linear.
 _MARK = (
     rf"(?:\*\*+|(?<!\w)\*|\*(?!\w)|[`$\"“”„«»「」『』‘{_INVISIBLE}]|~~|(?<![^\W_])_+|_+(?![^\W_])"

@@ -67,9 +67,9 @@ class SqliteStore(WorkflowRuns, WorkflowSteps, WorkflowSupervision, WorkflowList
     """One workspace database, opened by one process. Many steps at once go through the two writers."""
 
     def step_writer(self, run_id: int) -> SqliteStepWriter:
-        """A writer with a connection of its own."""
+        """A writer with its own connection."""
         return SqliteStepWriter(self.workspace.database, self.held_lease(run_id))
 
     def workflow_writer(self) -> SqliteWorkflowWriter:
-        """A writer with a connection of its own."""
+        """A writer with its own connection."""
         return SqliteWorkflowWriter(self.workspace.database)

@@ -77,7 +77,7 @@ _KINDS = (
 
 
 def _kind_of(error: Exception) -> str:
-    """The kind of trouble, by SQLite's own name of the error; by its words where it has none."""
+    """The kind of trouble, by SQLite's own name of the error; by its words if it has none."""
     name = str(getattr(error, "sqlite_errorname", ""))
     for start, kind in _KINDS:
         if name.startswith(start):

@@ -129,7 +129,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "INSERT OR IGNORE INTO marks VALUES ('workflow_steps', 0)",  # the last step number given out
     ),
     (  # 3: a sample's only call may be in the row of its score: half the rows, two thirds of the time.
-        "ALTER TABLE steps ADD COLUMN call_hash BLOB",  # as input_hash; null: the call has a row of its own
+        "ALTER TABLE steps ADD COLUMN call_hash BLOB",  # as input_hash; null: the call has its own row
         "ALTER TABLE steps ADD COLUMN call_input BLOB",  # as input
         "ALTER TABLE steps ADD COLUMN call_output BLOB",  # as output; `reusable` then speaks of the call
     ),

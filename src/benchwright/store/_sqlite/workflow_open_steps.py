@@ -296,6 +296,6 @@ def event_row(event: HeldEvent) -> EventRow:
 
 
 def write_lone(connection: sqlite3.Connection, step: OpenStep) -> bool:
-    """Write one step in one statement, which is a transaction of its own; False: its lease is gone."""
+    """Write one step in one statement, which is its own transaction; False: its lease is gone."""
     lease = step.lease
     return connection.execute(PUT_STEP_IF_LEASED, (*step.row(), lease.run_id, lease.token)).rowcount > 0
