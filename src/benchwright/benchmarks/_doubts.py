@@ -65,7 +65,7 @@ def _constant(prompt: Template) -> str:
 
 
 def missing_answers(spec: BenchmarkSpec, scan: RowScan) -> str | None:
-    """That rows of a question file have no answer, where others have one."""
+    """A warning that some rows of a question file have no answer."""
     if not spec.family or spec.unscored or not scan.missing_targets:
         return None
     rows = _rows(scan.missing_targets, "has", "have")
@@ -76,7 +76,7 @@ def missing_answers(spec: BenchmarkSpec, scan: RowScan) -> str | None:
 
 
 def repeated_ids(scan: RowScan) -> str | None:
-    """That rows share their `id`."""
+    """A warning that rows share their `id`."""
     return (
         f"{_rows(scan.repeated_ids, 'repeats', 'repeat')} the id of an earlier row"
         if scan.repeated_ids
@@ -85,7 +85,7 @@ def repeated_ids(scan: RowScan) -> str | None:
 
 
 def repetitions(scan: RowScan) -> Iterator[str]:
-    """That rows ask the same, or share their `id`."""
+    """A warning that rows have the same question, or share their `id`."""
     if scan.repeated_prompts:
         again = _rows(scan.repeated_prompts, "repeats", "repeat")
         yield f"{again} what an earlier row asks, word for word"
@@ -94,7 +94,7 @@ def repetitions(scan: RowScan) -> Iterator[str]:
 
 
 def cut_conversations(spec: BenchmarkSpec, scan: RowScan) -> str | None:
-    """That conversations end before their last turn, with the cure."""
+    """A warning, with the cure, that conversations end before their last turn."""
     if not scan.cut_conversations:
         return None
     rows = _rows(scan.cut_conversations, "has", "have")
@@ -105,7 +105,7 @@ def cut_conversations(spec: BenchmarkSpec, scan: RowScan) -> str | None:
 
 
 def about_target(spec: BenchmarkSpec, scan: RowScan) -> Iterator[str]:
-    """What is doubtful about the expected answers."""
+    """Warnings about the expected answers."""
     if spec.family:
         if problem := missing_answers(spec, scan):
             yield problem
@@ -117,7 +117,7 @@ def about_target(spec: BenchmarkSpec, scan: RowScan) -> Iterator[str]:
 
 
 def about_rows(spec: BenchmarkSpec, scan: RowScan, strategy: Strategy, source: str) -> Iterator[str]:
-    """What is doubtful about the rows that can be sent."""
+    """Warnings about the rows that can be sent."""
     for field, count in sorted(scan.null_fields.items()):
         yield f'field "{field}" is null in {_rows(count)} and reads as "None" in the prompt'
     yield from repetitions(scan)
@@ -127,7 +127,7 @@ def about_rows(spec: BenchmarkSpec, scan: RowScan, strategy: Strategy, source: s
 
 
 def about_gold(gold: GoldCheck) -> Iterator[str]:
-    """What the scorer made of right answers, where it should have been something else."""
+    """Warnings about right answers that the scorer does not score as right."""
     wrong = gold.checked - gold.right
     if wrong:
         yield (
@@ -140,7 +140,7 @@ def about_gold(gold: GoldCheck) -> Iterator[str]:
 
 
 def _rows(count: int, one: str = "", many: str = "") -> str:
-    """So many rows, with the verb that goes with the number."""
+    """The number of rows, with the verb in the right form."""
     return f"1 row {one}".strip() if count == 1 else f"{count} rows {many}".strip()
 
 
@@ -179,7 +179,7 @@ def _satisfies(version: str, required: Requirement) -> bool:
         installed = Version(version)
     except InvalidVersion:
         return True  # a version of another scheme: only pip can say
-    # A pre-release that somebody installed is there on purpose.
+    # An installed pre-release is there on purpose.
     return required.specifier.contains(installed, prereleases=True)
 
 

@@ -23,9 +23,9 @@ class Example(Struct, frozen=True):
     text: str
     """What is shown."""
     prompt: str | None
-    """What the example's row asks (`question_of`), by which a row recognises itself; None if that is not known."""
+    """The question of the example's row (`question_of`), by which a row recognises itself; None if it is not known."""
     values: tuple[str, ...] = ()
-    """Every text and number of the example's row, where `prompt` is not known: the question is one of them."""
+    """Every text and number of the example's row, if `prompt` is not known: the question is one of them."""
 
 
 class FewShot(Struct, frozen=True):
@@ -34,13 +34,13 @@ class FewShot(Struct, frozen=True):
     examples: tuple[Example, ...]
     """In the order in which they are shown."""
     spares: tuple[Example, ...]
-    """What stands in where an example is the row under test."""
+    """Replacements if an example is the row under test."""
     source: FewShotSource
     """Where the examples come from."""
     overlapping: bool
     """Whether examples are, or may be, rows that are evaluated too."""
     warnings: tuple[str, ...] = ()
-    """What the user should know, loudest first."""
+    """Warnings for the user, the most important first."""
     requested: int = 0
     """How many examples were requested."""
     failed_sources: tuple[str, ...] = ()
@@ -53,9 +53,9 @@ class Chosen(Struct, frozen=True):
     """Examples picked from a pool."""
 
     examples: tuple[Example, ...]
-    """Those to show."""
+    """The examples to show."""
     spares: tuple[Example, ...]
-    """The usable rest of the pool."""
+    """The remaining usable rows of the pool."""
     unusable: int
     """Rows of the pool that lack a field."""
 
@@ -65,8 +65,8 @@ def choose_examples(
 ) -> Chosen:
     """Pick `count` rows: all in order if there are no more, else `random.Random(seed).sample`.
 
-    The `first` rows of the pool, fewer than `count`, are taken in any case, in order; the choice is among the
-    others. A picked row that cannot be rendered is replaced by the next spare one in the pool's order.
+    The `first` rows of the pool, fewer than `count`, are always taken, in order; the others are drawn at random. A
+    picked row that cannot be rendered is replaced by the next spare one in the pool's order.
     """
     at = range(len(rows))
     others, needed = at[first:], count - first
@@ -82,7 +82,7 @@ def choose_examples(
 
 
 def texts_in(value: object, *, numbers: bool = True) -> Iterator[str]:
-    """Every text, and every number as text, that stands in a value at whatever depth."""
+    """Every text, and every number as text, at any depth of a value."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):

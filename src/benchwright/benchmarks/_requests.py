@@ -1,4 +1,4 @@
-"""From a prompt to a request: bodies exactly as OpenAI-compatible servers take them, encoded once."""
+"""From a prompt to a request: bodies exactly as OpenAI-compatible servers expect them, encoded once."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Generation:
     model: str
     """Model name as the server knows it."""
     settings: Mapping[str, JsonValue]
-    """Every declared setting. None leaves one out of the body, and so to the server."""
+    """Every declared setting. None leaves a setting out of the body, so the server decides."""
     extra_body: Mapping[str, JsonValue]
-    """Further keys of the body; they win over the settings."""
+    """Further keys of the body; they override the settings."""
 
     def __init__(
         self, model: str, *, extra_body: Mapping[str, JsonValue] | None = None, **settings: JsonValue
@@ -43,7 +43,7 @@ class Generation:
         object.__setattr__(self, "extra_body", extra_body or {})
 
     def but(self, **changes: Any) -> Generation:
-        """The same, with other values: of settings, `model` or `extra_body`."""
+        """A copy with other values of settings, `model` or `extra_body`."""
         return Generation(**{"model": self.model, "extra_body": self.extra_body, **self.settings, **changes})
 
     def to_json(self) -> JsonObject:
@@ -83,7 +83,7 @@ def chat_request(
 
 
 def chat_requests(generation: Generation) -> Callable[[Prompt, int], ModelRequest]:
-    """How the requests of many prompts are made, as `chat_request` makes them without history and media."""
+    """Builds requests for many prompts, like `chat_request` without history and media."""
     model, settings = generation.model, body_settings(generation)
 
     def request(prompt: Prompt, repeat: int) -> ModelRequest:
@@ -97,7 +97,7 @@ def chat_requests(generation: Generation) -> Callable[[Prompt, int], ModelReques
 
 
 def completions_requests(generation: Generation) -> Callable[[Prompt, int], ModelRequest]:
-    """How the requests of many prompts are made, as `completions_request` makes them."""
+    """Builds requests for many prompts, like `completions_request`."""
     model, settings = generation.model, body_settings(generation)
 
     def request(prompt: Prompt, repeat: int) -> ModelRequest:
@@ -110,7 +110,7 @@ def completions_requests(generation: Generation) -> Callable[[Prompt, int], Mode
 def conversation_request(
     conversation: Sequence[JsonObject], generation: Generation, *, repeat: int = 0
 ) -> ModelRequest:
-    """A request to the chat route with the messages exactly as they are."""
+    """A request to the chat route with unchanged messages."""
     return _chat([dict(message) for message in conversation], generation, repeat)
 
 
@@ -121,7 +121,7 @@ def open_conversation(prompt: Prompt) -> list[JsonObject]:
 
 
 def with_row_length(generation: Generation, row: Row, field: str) -> Generation:
-    """The settings with the row's own longest reply; empty, null and 0 leave what the run says."""
+    """The settings with the row's own maximum reply length; empty, null and 0 keep the run's setting."""
     value = row.get(field)
     if value is None or value == "" or value == 0:
         return generation
@@ -131,7 +131,7 @@ def with_row_length(generation: Generation, row: Row, field: str) -> Generation:
 
 
 def completions_request(prompt: Prompt, generation: Generation, *, repeat: int = 0) -> ModelRequest:
-    """A request to the completions route; a system text comes before the prompt, a newline between."""
+    """A request to the completions route; a system text and a newline come before the prompt."""
     return completions_requests(generation)(prompt, repeat)
 
 
@@ -161,8 +161,8 @@ def _chat(messages: list[JsonValue], generation: Generation, repeat: int) -> Mod
 
 
 def body_settings(generation: Generation) -> JsonObject:
-    """The keys of a body that say how to generate."""
-    # A switch that is off is left out: not every server knows it.
+    """The keys of a body that control generation."""
+    # A switch that is off is left out, because not every server supports it.
     body: JsonObject = {
         name: value for name, value in generation.settings.items() if value is not None and value is not False
     }

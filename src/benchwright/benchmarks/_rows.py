@@ -1,6 +1,6 @@
 """The rows of a run, opened: data, examples and prompts, a scan of every row, and each row's requests.
 
-`check`, `run` and everything else that sends a benchmark's requests start here, and so cannot disagree about them.
+`check`, `run` and everything else that sends a benchmark's requests start here, so they cannot disagree.
 """
 
 from __future__ import annotations
@@ -46,18 +46,18 @@ if TYPE_CHECKING:
     from benchwright.scorers import ScorerInput, Scores
 
 BATCH_ROWS = 256
-"""Rows read at a time: enough to make the reading cheap, few enough to stay flat in memory."""
+"""Rows read at a time: enough to make reading cheap, few enough to bound the memory."""
 
 INFERENCE_ONLY = "inference only; score it with: benchwright rescore RUN"
-"""Why a run of inference only has no scores."""
+"""Why an inference-only run has no scores."""
 
 
 @light_dataclass(frozen=True, slots=True, kw_only=True)
 class RowSettings:
-    """The settings that decide which rows there are and what they send. They have the names of the run's settings."""
+    """The settings that determine which rows there are and what they send. They have the names of the run's settings."""
 
     generation: Generation = field(default_factory=lambda: Generation("model"))
-    """What goes into every request body."""
+    """Contents of every request body."""
     model_type: ModelType | None = None
     """The type of the model; None: the one that the benchmark declares."""
     dataset: str | None = None
@@ -65,11 +65,11 @@ class RowSettings:
     filters: tuple[tuple[str, str], ...] = ()
     """Column and value pairs, in addition to the benchmark's own filters."""
     limit: int | None = None
-    """Number of rows to evaluate, from the first on."""
+    """Number of rows to evaluate, starting with the first."""
     repeats: int = 1
     """How often each row is sent."""
     num_fewshot: int | None = None
-    """Examples per prompt; None: as the benchmark says."""
+    """Examples per prompt; None: as the benchmark declares."""
     fewshot_seed: int = 42
     """Seed of the choice of examples."""
     fewshot_strict: bool = False
@@ -81,13 +81,13 @@ class RowSettings:
     infer_only: bool = False
     """Whether nothing is scored."""
     native_calling: bool | None = None
-    """Whether functions are sent as tools; None: as the benchmark says."""
+    """Whether functions are sent as tools; None: as the benchmark declares."""
     lenient_calls: bool = False
-    """Whether calls in texts are also read by rules that forgive more."""
+    """Whether calls in texts are also read by the lenient rules."""
     extra: Mapping[str, Any] | None = None
-    """Values of this run for what the benchmark declares as `extra`."""
+    """This run's values for the benchmark's `extra`."""
     judge: JsonObject | None = None
-    """Settings of judges over the benchmark's own."""
+    """Settings of judges that override the benchmark's own."""
 
     @classmethod
     def of(cls, settings: Any, model_type: ModelType) -> RowSettings:
@@ -111,15 +111,15 @@ class AskableRows(Struct, frozen=True, kw_only=True):
     """Rows that are ready to be sent: read once, counted, with compiled prompts. Iterating gives them in order."""
 
     spec: BenchmarkSpec
-    """The benchmark as the settings request it."""
+    """The benchmark with the run's settings applied."""
     settings: RowSettings
-    """What decides the rows."""
+    """The settings that determine the rows."""
     strategy: Strategy
-    """From a row to its requests."""
+    """Turns a row into requests."""
     reader: DatasetReader
     """The evaluated rows."""
     prompts: PromptBuilder
-    """From a row to its prompt."""
+    """Turns a row into a prompt."""
     fewshot: FewShot | None
     """The examples, if any."""
     scan: RowScan
@@ -174,7 +174,7 @@ class AskableRows(Struct, frozen=True, kw_only=True):
         return replace_struct(self, settings=settings, strategy=strategy)
 
     def problems(self) -> Iterator[BenchwrightError]:
-        """What makes a run pointless though every row can be used."""
+        """Problems that make a run pointless even if every row can be used."""
         if problem := target_error(self.spec, self.scan):
             yield DatasetError(problem)
         if self.settings.fewshot_strict and (problem := strict_problem(self.fewshot, self.scan)):
@@ -183,7 +183,8 @@ class AskableRows(Struct, frozen=True, kw_only=True):
             yield UsageError(problem)
 
     def refuse_problems(self) -> None:
-        """Raise what keeps a run from starting: bad rows, unless they may be skipped, no rows, and the problems."""
+        """Raise an error if a run cannot start: because of bad rows that may not be skipped, no rows, or other
+        problems."""
         if self.scan.bad_total and not self.settings.skip_bad_rows:
             raise DatasetError.of_rows(self.scan.bad_rows, self.scan.bad_total)
         for problem in self.problems():
@@ -211,15 +212,15 @@ class AskableRows(Struct, frozen=True, kw_only=True):
 def open_rows(
     spec: BenchmarkSpec, settings: RowSettings, *, watch_repetition: bool = False, max_listed: int = 20
 ) -> AskableRows:
-    """Open the data, choose examples, compile prompts, and look at every row. Sends nothing.
+    """Open the data, choose examples, compile prompts, and check every row. Sends nothing.
 
     Args:
         spec: The benchmark as it is defined.
-        settings: What the run requests of it.
+        settings: The settings of the run.
         watch_repetition: Count repeated prompts too.
         max_listed: How many bad rows are listed; all are counted.
 
-    Bad rows are for the caller to judge, by `refuse_problems` or by `scan`. DatasetError for data that cannot be read
+    The caller decides about bad rows, with `refuse_problems` or `scan`. DatasetError for data that cannot be read
     to its end, BenchmarkError for a template or filters that cannot be used, UsageError for a model's type that does
     not fit the benchmark.
     """
@@ -257,11 +258,11 @@ def open_rows(
             max_listed,
             strategy=_strategy(spec, settings, prompts),
             on_unreadable=unreadable.append,
-            # Copies that a sampling plan requests are not news.
+            # Copies that a sampling plan requests are not reported.
             watch_repetition=watch_repetition and reader.origins() is None,
             watch_ids=reader.origins() is None,  # else a plan sends rows more than once
         )
-    if not scan.bad_total:  # every row was found good: no need to look again when it is sent
+    if not scan.bad_total:  # every row is good: no need to check it again when it is sent
         spec = replace(spec, check_row=None)
     if spec.media is not None and not spec.media.seen:
         spec = replace(spec, media=None)  # no row has any: requests need no thread to read files
@@ -317,7 +318,7 @@ def _strategy(
     spec: BenchmarkSpec, settings: RowSettings, prompts: PromptBuilder, echo_tokens: int = 0
 ) -> Strategy:
     generation = settings.generation
-    if spec.sampling is not None:  # what the user gives for this run wins over what lies next to the data
+    if spec.sampling is not None:  # the user's value for this run overrides the file next to the data
         generation = generation.but(extra_body={**spec.sampling.extra_body, **generation.extra_body})
     model_type = settings.model_type or spec.endpoint_type
     kind = strategy_of(spec, settings.model_type)
@@ -340,7 +341,7 @@ def _with_extra(spec: BenchmarkSpec, extra: Mapping[str, Any]) -> dict[str, Any]
 
 
 def merge_tables(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Both tables as one; of values with the same key, the one above.
+    """Both tables merged; for equal keys, the second table's value counts.
 
     >>> merge_tables({"judge": {"url": "u", "top_p": 1}, "n": 1}, {"judge": {"top_p": 0.5}})
     {'judge': {'url': 'u', 'top_p': 0.5}, 'n': 1}

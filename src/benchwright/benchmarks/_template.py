@@ -1,4 +1,4 @@
-"""From what the user wrote as a prompt to a compiled template: file or text, `{field}` or Jinja2.
+"""Compiles the user's prompt into a template: a file or text, in `{field}` syntax or Jinja2.
 
 Jinja2 is imported when the first such template is compiled. Templates run in its immutable sandbox: undefined variables
 are errors, nothing is escaped, and one final newline is dropped, as Jinja2 does. There is no loader, so a template cannot
@@ -37,7 +37,7 @@ class Template(Protocol):
 
     @property
     def engine(self) -> Engine:
-        """What it is written in."""
+        """Its syntax."""
         ...
 
     @property
@@ -52,7 +52,7 @@ class Template(Protocol):
 
 
 class PlainText:
-    """A text that is the same for every row, braces and all."""
+    """A text that is the same for every row, including its braces."""
 
     engine: Engine = "code"
     fields: frozenset[str] = frozenset()
@@ -102,7 +102,7 @@ def template_text(value: str, base_dir: Path, *, what: str = "prompt") -> str:
     if path is None:
         return value
     try:
-        return path.read_text(encoding="utf-8-sig")  # a mark at the start is not for the model
+        return path.read_text(encoding="utf-8-sig")  # a byte-order mark is not for the model
     except (OSError, UnicodeDecodeError) as error:
         raise BenchmarkError(f"{what}: cannot read the template file {path}: {error}") from None
 
@@ -114,7 +114,7 @@ def template_file(value: str, base_dir: Path) -> Path | None:
     try:
         path = base_dir / value
         return path if path.is_file() else None
-    except (OSError, ValueError):  # a whole prompt that happens to end in ".md" is not a possible file name
+    except (OSError, ValueError):  # a long prompt that happens to end in ".md" is not a possible file name
         return None
 
 
@@ -141,7 +141,7 @@ class JinjaTemplate:
         self.text = text
         """The template as written."""
         self.what = what
-        """What messages call it: prompt, system_prompt, fewshot_template."""
+        """Its name in messages: prompt, system_prompt, fewshot_template."""
         environment = _environment()
         try:
             tree = environment.parse(text)
@@ -154,7 +154,7 @@ class JinjaTemplate:
         self._render = compiled.render
 
     def render(self, row: Row) -> str:
-        """The text for one row; raises MissingFieldError, also for whatever else a template can fail with."""
+        """The text for one row; raises MissingFieldError, also for all other failures of a template."""
         try:
             return self._render(row)
         except Exception as error:

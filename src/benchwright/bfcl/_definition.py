@@ -1,4 +1,4 @@
-"""What a run of the evaluation is given: which categories, which data, and how the model is asked for calls."""
+"""The definition of an evaluation: its categories, its data, and how the model is asked for calls."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _CUSTOM_KEYS = ("path", "format", "data_template_path")
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """An evaluation, frozen: a later process reads the same rows by it."""
+    """A frozen evaluation, from which a later process reads the same rows."""
 
     name: str
     task: str
     native_calling: bool
     folder: str
-    """Where it was started."""
+    """The folder where it was started."""
     data_version: str = "v3"
     path: str | None = None
-    """The custom dataset; None: the published data, or the rows that ship."""
+    """The custom dataset; None: the published data, or the rows shipped with the package."""
     format: str | None = None
     template: str | None = None
     """Its data template."""
@@ -33,18 +33,18 @@ class Definition:
     """Python file with the functions that executable rows call."""
     skip_bad_rows: bool = False
     output: str | None = None
-    """Where the run's files go, and with them what is wrong with a dataset; None: the workspace of `folder`."""
+    """The folder for the run's files, including the list of a dataset's faults; None: the workspace of `folder`."""
     share: float | None = None
     """The share of the rows of each category, rounded up; None: all."""
 
     @property
     def details(self) -> Path:
-        """The folder for what is wrong with a dataset."""
+        """The folder for the list of a dataset's faults."""
         place = Path(self.folder) / ".benchwright" if self.output is None else Path(self.output)
         return place / "custom_dataset_processing"
 
     def to_json(self) -> JsonObject:
-        """As it is recorded."""
+        """The recorded form."""
         record = asdict(self)
         if self.share is None:  # as records of older versions
             del record["share"]
@@ -52,14 +52,14 @@ class Definition:
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Definition:
-        """The other way round."""
+        """The reverse of `to_json`."""
         return cls(**record["bfcl"])
 
 
 def define(
     name: str, given: Mapping[str, Any] | None, cwd: Path, *, skip_bad_rows: bool = False
 ) -> Definition | None:
-    """The evaluation of a name, with the values that `--input` gives; None for any other name."""
+    """The evaluation with this name and the values of `--input`; None for any other name."""
     evaluation = evaluation_of(name)
     if evaluation is None:
         return None

@@ -1,4 +1,4 @@
-"""The evaluation as a benchmark: its rows, what each of them asks of the model, and its scorer."""
+"""The evaluation as a benchmark: its rows, the task of each row, and its scorer."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from benchwright.scorers import ScorerInput
 
 MINI_SET = Path(__file__).parent / "_mini_set"
-"""Rows that ship: a handful of our own for each category."""
+"""Rows shipped with the package: a few of our own for each category."""
 
 
 _COLUMNS = (
@@ -39,7 +39,7 @@ _COLUMNS = (
 
 
 class EvaluationRows:
-    """The rows of all categories; a limit holds for each category."""
+    """The rows of all categories; a limit applies to each category."""
 
     def __init__(self, definition: Definition) -> None:
         self._definition = definition
@@ -86,7 +86,7 @@ class EvaluationRows:
         return found if "involved_classes" not in row else self.folder.documents(row["involved_classes"])
 
     def simulation(self, row: Row) -> Simulation:
-        """The simulated classes of a row, as they are at its start."""
+        """The simulated classes of a row in their initial state."""
         published = self.provider or find_provider(self._definition.data_version)
         return Simulation(
             row.get("initial_config") or {},
@@ -137,7 +137,7 @@ class EvaluationRows:
 
 @dataclass(frozen=True, slots=True)
 class _FirstRows:
-    """The first rows of each category. A limit on all of them would leave categories out."""
+    """The first rows of each category. A limit on all rows together would leave categories out."""
 
     whole: EvaluationRows
     limit: int
@@ -172,7 +172,7 @@ def _first_share(rows: list[Row], share: float | None) -> list[Row]:
 
 
 def _slim(row: Row) -> Row:
-    """Without documents of simulated classes, which every record of a sample would hold."""
+    """Leaves out the documents of simulated classes, which would be in every record of a sample."""
     return (
         {key: value for key, value in row.items() if key != "function"} if "involved_classes" in row else row
     )
@@ -197,7 +197,7 @@ def _runnable(categories: list[Category], definition: Definition) -> tuple[list[
 def load_evaluation(definition: Definition) -> BenchmarkSpec:
     """The evaluation as a benchmark."""
     rows = EvaluationRows(definition)
-    rows.rows()  # a broken dataset must stop everything here
+    rows.rows()  # a broken dataset must stop the run here
     doubts = list(rows.doubts)
     if definition.path is None and rows.provider is None:
         doubts.insert(
@@ -264,7 +264,7 @@ def _task(rows: EvaluationRows, row: Row) -> ToolTask:
 
 
 class _Scores(Scoreboard):
-    """The scoreboard, what the lenient reading adds, and what to do about calls that a server left in the text."""
+    """The scoreboard, the gain from the lenient reading, and advice about calls that a server left in the text."""
 
     def __init__(self, version: str) -> None:
         super().__init__(version)
@@ -278,12 +278,12 @@ class _Scores(Scoreboard):
         self._readings.add(scores)
 
     def remarks(self) -> list[str]:
-        """Those of the scoreboard, and the advice."""
+        """Notes of the scoreboard, and the advice."""
         return [*super().remarks(), *self._readings.remarks(), *text_calls_remark(self._as_text)]
 
 
 class _Scorer:
-    """From the calls of a sample to its scores."""
+    """Scores the calls of a sample."""
 
     __name__ = "bfcl"
 
@@ -309,7 +309,7 @@ class _Scorer:
         }
 
     def _lenient(self, row: Row, acts: bool) -> dict[str, Any]:
-        """The score of the same replies, read by rules that forgive more; nothing if that is not requested."""
+        """The score of the same replies under the lenient rules; nothing if it is not requested."""
         if "_lenient_calls" not in row:
             return {}
         calls, turns = row["_lenient_calls"], row["_lenient_turns"]

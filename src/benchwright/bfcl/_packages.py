@@ -1,4 +1,4 @@
-"""The published packages as providers of data and simulated classes: where they are, and how they get here.
+"""The published packages, which provide data and simulated classes: where they are, and how to fetch them.
 
 They are never imported: importing them needs hundreds of megabytes and creates folders next to site-packages.
 """
@@ -29,13 +29,13 @@ class Package:
     release: str
     """The pinned release."""
     sha256: str
-    """Of its wheel."""
+    """SHA-256 of its wheel."""
     module: str
     """The folder in its wheel."""
 
     @property
     def folder(self) -> Path:
-        """Where it lies once it was fetched."""
+        """Its folder after it was fetched."""
         return cache_folder() / "bfcl" / f"{self.project}-{self.release}"
 
 
@@ -57,16 +57,16 @@ PACKAGES: Mapping[str, Package] = {
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """A folder with data, and one with simulated classes that fit it."""
+    """A folder with data, and one with the matching simulated classes."""
 
     version: str
-    """Of the data."""
+    """Version of the data."""
     data: Path
     """The native layout."""
     classes: Path | None
     """Modules of simulated classes; None if there are none but our own."""
     origin: str
-    """What it is, for people and for the manifest."""
+    """Description for users and for the manifest."""
 
 
 def find_provider(version: str = "v3") -> Provider | None:
@@ -99,8 +99,8 @@ def _provider(package: Package, root: Path) -> Provider:
 
 
 def fetch_package(version: str = "v3") -> tuple[Provider, bool]:
-    """Bring the published package into the cache; whether it was brought now. pip downloads one pinned wheel without its
-    dependencies, its hash is checked, and only then is it unpacked."""
+    """Fetch the published package into the cache. Returns whether it was fetched now. pip downloads one pinned wheel
+    without its dependencies, its hash is checked, and only then is it unpacked."""
     package = PACKAGES.get(version)
     if package is None:
         raise NotFoundError(f"no data of version {version!r}; known: {', '.join(PACKAGES)}")
@@ -118,7 +118,7 @@ def fetch_package(version: str = "v3") -> tuple[Provider, bool]:
         _unpack(package, wheel, unpacked)
         shutil.rmtree(
             package.folder, ignore_errors=True
-        )  # half a package of an older version of this program
+        )  # an incomplete package from an older version of benchwright
         os.replace(unpacked, package.folder)
     return _provider(package, root), True
 

@@ -95,7 +95,8 @@ def _turns(result: Any, native: bool) -> list[list[Calls | None]] | None:
 
 
 def _calls(result: Any, category: Category, native: bool) -> tuple[Calls | None, str | None]:
-    """The calls of a stored result: a list of `{name: JSON text}`, or a text, which contains no calls if they are native."""
+    """The calls of a stored result: a list of `{name: JSON text}`, or a text, which contains no calls if they are
+    native."""
     try:
         if isinstance(result, str):
             if native:

@@ -17,7 +17,7 @@ from benchwright.stats import LimitTest, Spread, gain_against, mean_against, sha
 
 
 class BenchmarkRun(Struct, frozen=True):
-    """What rules about a benchmark run are judged by."""
+    """The evidence for rules about a benchmark run."""
 
     summary: RunSummary
     evidence: Evidence
@@ -28,13 +28,13 @@ class BenchmarkRun(Struct, frozen=True):
 
 
 def claims_about(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
-    """All that one rule asks: of one figure, or of each slice and of each metric that a pattern stands for."""
+    """All claims of one rule: about one figure, or about each slice and each metric that matches a pattern."""
     yield from _CLAIMS[rule.kind](rule, run)
 
 
 _Claims: TypeAlias = Callable[[Rule, BenchmarkRun], Iterator[Claim]]
 _CLAIMS: dict[RuleKind, _Claims] = {}
-"""What rules of a kind claim, by the decorator below."""
+"""The claims of each kind of rule, registered by the decorator below."""
 
 
 def _of_rules(kind: RuleKind) -> Callable[[_Claims], _Claims]:
@@ -93,7 +93,7 @@ def len_rows(scores: Scores) -> int:
 
 
 def _unsliced(rule: Rule, evidence: Evidence, subject: str) -> Claim | None:
-    """What keeps a rule from being judged by slices."""
+    """Why a rule cannot be judged by slices."""
     column = rule.slices
     if column is None:
         return None
@@ -232,7 +232,7 @@ def _used(rule: Rule, run: BenchmarkRun) -> float | str:
 
 
 def _cost(rule: Rule, summary: RunSummary) -> float | str:
-    """What model and judges cost together, or why that is not known."""
+    """The total cost of model and judges, or why it is unknown."""
     model = summary.cost or {}
     if model.get("amount") is None:
         return "the run has no cost: no price of its model is known, or the server counts no tokens"

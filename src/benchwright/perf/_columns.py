@@ -1,5 +1,5 @@
-"""Python values as Arrow arrays, by their buffers: `pyarrow.array` and `pyarrow.scalar` import pandas if it is installed, which
-takes seconds."""
+"""Python values as Arrow arrays, by their buffers: `pyarrow.array` and `pyarrow.scalar` import pandas if it is
+installed, which takes seconds."""
 
 from __future__ import annotations
 

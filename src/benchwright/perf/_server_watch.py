@@ -1,4 +1,4 @@
-"""Looks at the `/metrics` of the servers under load: before and after each stage, and once a second in between."""
+"""Reads the `/metrics` of the servers under load: before and after each stage, and once a second in between."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from benchwright.perf._server_figures import (
 )
 
 _FIRST_S = 0.5
-"""How long a test waits to learn whether there is such a page: its first request waits for this."""
+"""How long a test waits for the first reading of such a page, before its first request."""
 _LATER_S = 2.0
 _EVERY_S = 1.0
 
 
 class ServerWatch:
-    """The pages of a test's servers. What cannot be read is not an error: figures then say why they are absent."""
+    """The pages of a test's servers. An unreadable page is not an error: the figures then explain why they are absent."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Conversations under way: turn after turn in one slot, with the time that users think in between."""
+"""Conversations in progress: turn after turn in one slot, with the users' thinking time in between."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ _FIRST_WORDS = 200
 
 
 class Talks:
-    """The conversations of one phase in one process. The loop that has the slots supplies how requests are sent and recorded."""
+    """The conversations of one phase in one process. The loop that owns the slots supplies the functions that send and
+    record requests."""
 
     def __init__(
         self,
@@ -33,14 +34,14 @@ class Talks:
         self._think = parse_think_time(settings.think_time or "0")
         self._stopped = asyncio.Event()
         self.thinking = 0
-        """Users who think."""
+        """Number of users who are thinking."""
 
     def stop(self) -> None:
-        """No conversation sends another turn; who thinks is woken."""
+        """Stop: no conversation sends another turn, and thinking users wake up."""
         self._stopped.set()
 
     async def converse(self, sending: Sending, conversation: Conversation) -> None:
-        """All turns of a conversation; one that fails is the last."""
+        """Send all turns of a conversation; it ends after a failed turn."""
         if conversation.delay_s:
             due = (sending.planned or monotonic()) + conversation.delay_s
             sending.planned, sending.free_at = None if sending.planned is None else due, due
@@ -85,7 +86,7 @@ class Talks:
         return not self._stopped.is_set()
 
     def _leave_turns(self, failed: Sending, talk: Talk) -> None:
-        """The turns after one that failed are on record as not sent."""
+        """Record the turns after a failed one as not sent."""
         sending = failed
         for turn in talk.left:
             sending = _after(sending, replace(failed.entry, max_tokens=turn.max_tokens), None)
@@ -93,7 +94,7 @@ class Talks:
 
 
 def _after(before: Sending, entry: PlannedRequest, due: float | None) -> Sending:
-    """The turn after one."""
+    """The following turn."""
     planned = None if before.planned is None else due
     found = Sending(before.number + 1, before.stage, before.phase, entry, planned, before.worker, before.url)
     found.conversation, found.turn, found.free_at = before.conversation, before.turn + 1, due
@@ -101,7 +102,7 @@ def _after(before: Sending, entry: PlannedRequest, due: float | None) -> Sending
 
 
 class Talk:
-    """One conversation under way: its messages so far."""
+    """One conversation in progress: its messages so far."""
 
     def __init__(self, first: ModelRequest, conversation: Conversation, *, own_replies: bool) -> None:
         self._first, self._conversation, self._own = first, conversation, own_replies
@@ -113,7 +114,7 @@ class Talk:
 
     @property
     def left(self) -> tuple[Turn, ...]:
-        """Turns that are known and were not built yet."""
+        """Known turns that are not built yet."""
         return self._conversation.later[self.turn - self._conversation.first_turn :]
 
     async def next(self, reply: str) -> tuple[ModelRequest, Turn] | None:

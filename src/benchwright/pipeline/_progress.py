@@ -1,5 +1,5 @@
-"""Posts how many samples are done, from a separate thread: a URL that fails or hangs neither stops nor slows a run. The same
-number is in a file of the run's folder."""
+"""Posts how many samples are done, from a separate thread: a URL that fails or hangs neither stops nor slows a run. The
+same number is in a file of the run's folder."""
 
 from __future__ import annotations
 

@@ -44,8 +44,8 @@ class PreparedRequest(ModelRequest, frozen=True):
 def with_body(request: ModelRequest, change: BodyChange | JsonObject) -> ModelRequest:
     """The request with another body, or with its body changed, encoded again.
 
-    Of a request that contains files, a function also changes the record, which has their hashes. A body that is given as a whole
-    is recorded as a whole.
+    Of a request that contains files, a function also changes the record, which has their hashes. A body that is given
+    as a whole is recorded as a whole.
 
     >>> request = ModelRequest("chat", {"model": "m"}, b'{"model":"m"}')
     >>> with_body(request, {**request.body, "top_k": 5}).payload

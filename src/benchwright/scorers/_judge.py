@@ -44,10 +44,10 @@ def judge_score(
     on_failure: Literal["fail", "zero"] = "fail",
     **template_kwargs: Any,
 ) -> Scores:
-    """`judge_score`, `judge_grade`: what another model thinks of the response.
+    """`judge_score`, `judge_grade`: another model's grade of the response.
 
     Args:
-        sample: what to judge. `sample.config[judge_key]` says which model to ask (`JudgeConfig` or a dict).
+        sample: what to judge. `sample.config[judge_key]` names the model to ask (`JudgeConfig` or a dict).
         template: `binary_qa` (C, I), `binary_qa_partial` (C, P, I), `likert_5` (1 to 5), `safety` (SAFE,
             UNSAFE), or your own text with `{question}`, `{response}`, `{reference}`, `{criteria}` and the
             names in `template_kwargs`.
@@ -55,17 +55,16 @@ def judge_score(
         grade_pattern: a regular expression whose group 1 is the grade; the last match counts.
         score_mapping: grade → score; replaces the built-in one. A grade that is a number and not listed
             is its own score; of built-in templates only within their scale.
-        judge_key: where the settings stand in `sample.config`; `judge_1`, `judge_2`, … for several judges.
-        response_format: handed to the judge's server; the whole reply is then read as JSON first.
+        judge_key: key of the settings in `sample.config`; `judge_1`, `judge_2`, … for several judges.
+        response_format: passed to the judge's server; the reply as a whole is then first read as JSON.
         judge_output_parser: replaces all reading of the reply; returns the grade.
         on_failure: `zero` gives 0.0 and the grade `CALL_ERROR` or `PARSE_ERROR` instead of raising, with the
             reason as `judge_error`. The mean then counts a judge that failed as a wrong answer.
         template_kwargs: further template values; they override the standard ones.
 
-    The grade is read, in this order, from the whole reply as JSON (with `response_format`), from
-    `grade_pattern` or else the last readable `GRADE: …`, and from the last JSON object in the text that has
-    a `grade`, `score`, `rating` or `verdict`. A judge whose reply holds none is asked again, up to
-    `parse_retries` times.
+    The grade is read, in this order, from the whole reply as JSON (with `response_format`), from `grade_pattern` or
+    else the last readable `GRADE: …`, and from the last JSON object in the text that has a `grade`, `score`, `rating`
+    or `verdict`. If the reply contains none, the judge is asked again, up to `parse_retries` times.
 
     Raises:
         JudgeFailedError: the judge could not be reached, or gave no grade that has a score.
@@ -109,7 +108,7 @@ def _asked(sample: ScorerInput, config: JudgeConfig, body: JsonObject, reading: 
 
 
 class _Reading(Struct, frozen=True):
-    """How a grade is read from a reply, and what it is worth."""
+    """How a grade is read from a reply, and its score."""
 
     mapping: dict[str, float]
     """Grade → score."""
@@ -122,10 +121,10 @@ class _Reading(Struct, frozen=True):
     as_json: bool
     """Whether the whole reply is read as JSON first."""
     named: bool
-    """Whether the template has a name, and so a closed list of grades."""
+    """Whether the template is a named one, with a closed list of grades."""
 
     def scores(self, reply: str) -> Scores:
-        """UnreadableVerdictError where the reply has no grade that has a score."""
+        """UnreadableVerdictError if the reply has no grade with a score."""
         own = self.pattern is not None or self.parser is not None
         grade = self._grade(reply)
         if grade is None:
@@ -133,7 +132,7 @@ class _Reading(Struct, frozen=True):
         return _scores(grade, self.mapping, self.spellings, reply, closed=self.named and not own)
 
     def reminder(self) -> str:
-        """The message to a judge whose reply holds no grade."""
+        """The message to a judge whose reply contains no grade."""
         if self.pattern is not None or self.parser is not None or self.as_json or not self.mapping:
             return "Your reply holds no grade in the requested form. Give your verdict again, in exactly that form."
         grades = ", ".join(self.mapping)

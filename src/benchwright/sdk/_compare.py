@@ -52,8 +52,9 @@ def compare(
 ) -> Comparison | LoadComparison:
     """Compare two runs of one kind by number, name, folder, `last` or result; `ComparisonOptions` explains the options.
 
-    Either may also be a blessed name, a portable baseline, or a folder with the files of a run from elsewhere. NotFoundError for a run that does not exist and for
-    a metric that neither run has, UsageError for runs that cannot be compared.
+    Either may also be a blessed name, a portable baseline, or a folder with the files of a run from elsewhere.
+    NotFoundError for a run that does not exist and for a metric that neither run has, UsageError for runs that cannot
+    be compared.
     """
     for name in unknown:
         raise UsageError(f"compare() has no option {name!r}.{suggest(name, _KEYWORDS)}")
@@ -72,7 +73,9 @@ def compare(
         kind = _common_kind(first, second)
         folders = {run.id: run.folder for run in (first, second) if run.id <= 0}
         samples = SamplesOf(store, folders)
-        if any(baselines) and kind.baseline is not None:  # they know rows by their content, so all have to
+        if (
+            any(baselines) and kind.baseline is not None
+        ):  # baselines identify rows by content, so both sides must
             both = [
                 known or kind.baseline(samples, run)
                 for known, run in zip(baselines, (first, second), strict=True)
@@ -88,8 +91,8 @@ def compare(
 
 
 def _baseline(run: int | str | RunResult, place: Workspace) -> Baseline | None:
-    """The blessed name, or the portable baseline, that is meant; None: a run is. A name that also is that of a benchmark
-    stands for its baseline, as for `gate`."""
+    """The blessed name or portable baseline that is meant; None if it is a run. If a baseline and a benchmark have the
+    same name, it means the baseline, as for `gate`."""
     if not isinstance(run, str) or run.isdecimal():
         return None
     from benchwright.gates import baseline_file, named_baseline, read_baseline
@@ -137,7 +140,7 @@ _KEYWORDS = [name for name, each in signature(compare).parameters.items() if eac
 
 
 def find_run(store: Store | None, run: int | str | RunResult, number: int, place: Workspace) -> RunRecord:
-    """A run of the workspace, or of a folder that it does not know; the latter under `number`, 0 or less."""
+    """A run of the workspace, or of an unknown folder; the latter gets `number`, 0 or less."""
     folder = Path(called(run)).expanduser()
     try:
         if store is not None:
@@ -153,6 +156,6 @@ def find_run(store: Store | None, run: int | str | RunResult, number: int, place
 
 
 def harmless_settings() -> set[str]:
-    """Settings that decide how much work is done at a time, or only names and places: they change no result."""
+    """Settings that only control concurrency, names and places: they change no result."""
     run = {name for name, what in DECIDES.items() if what in HARMLESS}
     return run | {f"model.{name}" for name in changes_no_reply()}

@@ -34,21 +34,21 @@ def perf(
     finished: Callable[[LoadResult], None] | None = None,
     **keywords: Unpack[LoadKeywords],
 ) -> Any:
-    """Load a server with the requests of what `target` names, and measure how it answers.
+    """Load a server with the requests of `target`, and measure how it answers.
 
     Args:
         target: What the command takes (a file, a URI, a name), the decorated function itself, or what `resolve` returned; None
             with `synthetic`.
         options: What a load test shares with a run, as one object, instead of keywords.
         load: The load as one object, instead of keywords.
-        watcher: Who is shown the progress.
+        watcher: Receives the progress.
         finished: Called with the result of each test when it ends.
         keywords: Fields of `LoadOptions`, and those of `RunOptions` that a load test takes.
 
     Returns:
-        A `LoadResult`; a list of them where the target is several benchmarks, or a suite.
+        A `LoadResult`; a list of them if the target has several benchmarks or is a suite.
 
-    Raises BenchwrightError for what makes a test impossible. Failed requests are counted in the result instead.
+    Raises BenchwrightError if a test is impossible. Failed requests do not raise; the result counts them.
     """
     refuse_while_loading("perf")
     if (options is not None or load is not None) and keywords:

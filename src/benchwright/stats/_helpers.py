@@ -80,7 +80,8 @@ class Statistics:
 
 
 class Classification:
-    """Figures of yes-or-no decisions: what is true first, what was predicted second. 0 if there is nothing to divide by."""
+    """Figures of yes-or-no decisions: what is true first, what was predicted second. 0 if there is nothing to divide
+    by."""
 
     @staticmethod
     def precision(y_true: Sequence[bool], y_pred: Sequence[bool]) -> float:

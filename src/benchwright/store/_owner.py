@@ -15,7 +15,7 @@ from benchwright.core import RunOwnedError
 from benchwright.store._workflow_records import Lease
 
 HEARTBEAT_S = 10.0
-"""How often an owner gives a sign of life."""
+"""Seconds between two heartbeats of an owner."""
 DEAD_AFTER_S = 60.0
 """Silence after which an owner on another host counts as dead."""
 
@@ -40,7 +40,7 @@ class Owner(Struct, frozen=True):
         return cls(*orjson.loads(text))
 
     def alive(self, heartbeat: float | None) -> bool:
-        """Whether the process still runs. On this host the kernel says so, on others the heartbeat."""
+        """Whether the process still runs. The kernel knows on this host, the heartbeat on others."""
         if self.host == socket.gethostname():
             return self.started == _process_started(self.pid)
         return heartbeat is not None and time.time() - heartbeat < DEAD_AFTER_S
@@ -50,13 +50,13 @@ _BEGAN: dict[tuple[str, int], tuple[float, float]] = {}
 
 
 def begin_run(store: str, run_id: int, wall: float) -> None:
-    """This process starts a run of that store, or resumes it, at that time."""
+    """Note that this process starts or resumes a run of that store at that time."""
     _BEGAN[store, run_id] = wall, _steady()
 
 
 def end_of_run(store: str, run_id: int) -> float:
-    """The time at which a run ends now. Where this process has begun it, the steady clock says how long that took: a
-    jump of the wall clock in between would make minutes into days."""
+    """The end time of a run that ends now. If this process started it, the monotonic clock gives the duration, because
+    a jump of the wall clock would turn minutes into days."""
     began = _BEGAN.pop((store, run_id), None)
     return time.time() if began is None else began[0] + _steady() - began[1]
 
@@ -74,7 +74,7 @@ def this_process() -> Owner:
 
 
 def _process_started(pid: int) -> str:
-    """A text that is the same for as long as that process lives, and empty when it does not."""
+    """A text that stays the same while that process lives, and is empty when it does not."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
@@ -106,13 +106,13 @@ def new_lease(run_id: int) -> Lease:
 
 
 def hold(lease: Lease) -> Lease:
-    """Take up a lease that was handed over by another process."""
+    """Accept a lease from another process."""
     _HELD.add(lease.token)
     return lease
 
 
 def let_go(lease: Lease) -> None:
-    """This process writes no more with that lease."""
+    """Note that this process no longer writes with that lease."""
     _HELD.discard(lease.token)
 
 

@@ -12,9 +12,9 @@ from benchwright.core import NotFoundError, UsageError, make_private, own_ancest
 
 STATE_FOLDER = ".benchwright"
 SQLITE_URL = "sqlite:///"
-"""How the URL of an SQLite file begins; its path follows as it is."""
+"""The prefix of the URL of an SQLite file; the path follows unchanged."""
 _ANCHORS = (STATE_FOLDER, "benchwright.toml", ".benchwright.toml")
-"""What makes a folder a workspace: its records, or a configuration, next to which records belong."""
+"""What makes a folder a workspace: records, or a configuration, next to which records are stored."""
 
 _MOUNTS = Path("/proc/self/mountinfo")
 _NETWORK = {
@@ -24,12 +24,12 @@ _NETWORK = {
 
 
 class Workspace(Struct, frozen=True):
-    """A folder whose `.benchwright/` holds the database and the run folders."""
+    """A folder whose `.benchwright/` contains the database and the run folders."""
 
     root: Path
     """The folder that contains `.benchwright/`."""
     url: str | None = None
-    """Where its records are; None: in an SQLite database in the state folder."""
+    """URL of its records; None: an SQLite database in the state folder."""
 
     @property
     def state(self) -> Path:
@@ -66,7 +66,7 @@ class Workspace(Struct, frozen=True):
         }
 
     def without_runs(self) -> str:
-        """What to say where no run is on record: there was none yet, or the record was lost."""
+        """The message if no run is recorded: there was none yet, or the record was lost."""
         folders = self.run_folders()
         if not folders:
             return f"the workspace {self.root} has no runs yet. Start one with: benchwright run TARGET"
@@ -76,9 +76,9 @@ class Workspace(Struct, frozen=True):
         )
 
     def network_filesystem(self) -> str | None:
-        """The kind of network file system that the records are on; None: a disk of this machine, or not known.
+        """The kind of network file system that the records are on; None: a local disk, or unknown.
 
-        SQLite's locks and its log are not safe there: two machines may believe that each is alone.
+        SQLite's locks and its log are not safe there: two machines may each believe that they are alone.
         """
         try:
             lines = _MOUNTS.read_text(encoding="utf-8", errors="replace").splitlines()
@@ -94,7 +94,7 @@ class Workspace(Struct, frozen=True):
         return found[1] if found[1] in _NETWORK else None
 
     def create(self) -> None:
-        """Make the state folder, which ignores itself in git, and the workspace where only that is missing."""
+        """Create the state folder, which git ignores, and the workspace if only its folder is missing."""
         if not self.root.parent.is_dir():
             raise UsageError(
                 f"the workspace {self.root} cannot be made: there is no folder {self.root.parent}. Check the path, or "
@@ -102,7 +102,7 @@ class Workspace(Struct, frozen=True):
             )
         try:
             self.state.mkdir(mode=0o700, parents=True, exist_ok=True)
-            make_private(self.state)  # prompts, replies and rows are nobody else's
+            make_private(self.state)  # prompts, replies and rows are private
             ignore = self.state / ".gitignore"
             if not ignore.exists():
                 ignore.write_text("*\n", encoding="utf-8")
@@ -115,7 +115,7 @@ class Workspace(Struct, frozen=True):
 def find_workspace(start: Path, explicit: Path | None = None) -> Workspace:
     """The explicit folder, else the nearest ancestor with records or a configuration, else `start` itself.
 
-    Folders that everybody may write to, such as /tmp, end the search.
+    The search ends at folders that everybody may write to, such as /tmp.
     """
     if explicit is not None:
         return Workspace(explicit.expanduser().resolve())

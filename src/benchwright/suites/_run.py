@@ -1,5 +1,5 @@
-"""`run_suite` and `check_suite`: every pair of a model and a dataset, one run each, one or several at a time; or planned and
-looked at, with nothing sent."""
+"""`run_suite` and `check_suite`: every pair of a model and a dataset, one run each, one or several at a time; or only
+planned and checked, without sending anything."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from benchwright.runs import LoadResult
 
 DEFAULT_WORK_DIR = Path("outputs/default")
-"""Where commands write work folders, unless another place is given."""
+"""Default folder for the work folders of commands."""
 
 
 @keywords_in_errors
@@ -82,17 +82,17 @@ def run_suite(
     """Run every pair of a suite and return all results.
 
     Args:
-        suite: The file, or what `read_suite` gave.
-        options: What holds for every run, before what the suite says.
-        how: What holds for the suite as a whole, before what it says itself.
-        watcher: Who is shown the progress of all runs.
+        suite: The file, or the result of `read_suite`.
+        options: Options of every run; they override the suite's.
+        how: Options of the suite as a whole; they override the suite's own.
+        watcher: Receives the progress of all runs.
         planned: Called with all pairs, before the first request.
         finished: Called after each pair.
         endpoint: Answers instead of every model, in a test.
         config: The configuration to look names up in; None: found upwards from here.
         keywords: Fields of `RunOptions` and `SuiteOptions`, instead of the two objects.
 
-    All pairs are planned and checked before the first request; what makes one impossible raises. Once they
+    All pairs are planned and checked before the first request; an impossible pair raises. Once they
     run, a pair that fails does not stop the others.
     """
     refuse_while_loading("run_suite")
@@ -132,7 +132,7 @@ def run_suite(
 
 
 def opened_suite(suite: Suite | str | os.PathLike[str], *, cwd: Path) -> Suite:
-    """The suite that a file holds."""
+    """The suite in a file."""
     if isinstance(suite, Suite):
         return suite
     found = load_suite(os.fspath(suite), cwd=cwd)
@@ -153,7 +153,7 @@ def planned_suite(
     ask_server: bool = True,
     endpoint: OpenEndpoint | None = None,
 ) -> Pairs | None:
-    """The pairs of a suite; None if only a work folder says what is meant."""
+    """The pairs of a suite; None if only a work folder defines them."""
     if how.mode in ("eval", "viz") and how.reuse is None:
         raise UsageError(
             f"--mode {how.mode} works on what an earlier command recorded: add --reuse for the newest work folder, or "
@@ -267,20 +267,21 @@ class _Work:
 
 
 class PairCheck(Struct, frozen=True):
-    """What was found out about one pair."""
+    """The findings about one pair."""
 
     model: str
     """The model's name in tables."""
     dataset: str
     """The dataset's name in tables."""
     report: CheckReport
-    """About the dataset, and what keeps this model from being called; the same object if that is the same."""
+    """Findings about the dataset, and reasons why this model cannot be called. Pairs with equal findings share one
+    object."""
     ready: bool
     """Whether a run could start: nothing is wrong, or only rows that it may leave out."""
 
 
 class SuiteCheck(Struct, frozen=True):
-    """What was found out about a suite."""
+    """The findings about a suite."""
 
     pairs: tuple[PairCheck, ...]
     """In the order of the models, then of the datasets."""
@@ -289,7 +290,7 @@ class SuiteCheck(Struct, frozen=True):
 
 
 def check_suite(suite: Suite, options: RunOptions, how: SuiteOptions) -> SuiteCheck:
-    """Look at every pair without sending anything. Raises for what no pair could be planned with."""
+    """Check every pair without sending anything. Raises if no pair can be planned."""
     planned = planned_suite(suite, options, how, cwd=Path.cwd(), ask_server=False)
     reports: dict[bytes, CheckReport] = {}
     with_reasons: dict[tuple[bytes, tuple[str, ...]], CheckReport] = {}

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, Union, get_args, get_orig
 from benchwright.core import JsonObject, JsonValue, ModelReply, UsageError, load_json
 
 LLMTool: TypeAlias = Callable[..., Any] | Mapping[str, Any]
-"""A Python function, described by its signature and docstring; or a tool as OpenAI's chat route takes it."""
+"""A Python function, described by its signature and docstring; or a tool in the format of OpenAI's chat route."""
 
 _TYPES: dict[Any, str] = {
     str: "string", int: "integer", float: "number", bool: "boolean", list: "array", tuple: "array", dict: "object",
@@ -18,10 +18,10 @@ _TYPES: dict[Any, str] = {
 
 
 class LLMToolCall(TypedDict):
-    """One call that the model asks for."""
+    """One call that the model requests."""
 
     id: str
-    """The server's name for it, which the result must carry."""
+    """The server's id of the call, which the result must repeat."""
     name: str
     """The function."""
     arguments: JsonObject
@@ -31,7 +31,7 @@ class LLMToolCall(TypedDict):
 
 
 def tool_of(tool: LLMTool) -> JsonObject:
-    """The tool as requests hold it. UsageError for what is neither a function nor a tool.
+    """The tool as requests contain it. UsageError for anything that is neither a function nor a tool.
 
     >>> def add(a: int, b: int = 0) -> int:
     ...     "Add two numbers."
@@ -65,7 +65,7 @@ def tool_of(tool: LLMTool) -> JsonObject:
 def _parameters(function: Callable[..., Any], name: str) -> JsonObject:
     try:
         hints = get_type_hints(function)
-    except Exception:  # an annotation that cannot be evaluated says nothing about the type
+    except Exception:  # an annotation that cannot be evaluated does not show the type
         hints = {}
     properties: JsonObject = {}
     required: list[JsonValue] = []

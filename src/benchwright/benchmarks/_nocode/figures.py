@@ -1,4 +1,4 @@
-"""Figures over all samples: F1 by label, which label was read for which, and the spread of a similarity."""
+"""Figures over all samples: F1 by label, the confusion of labels, and the spread of a similarity."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class LabelFigures:
         return found
 
     def remarks(self) -> list[str]:
-        """What is to be shown to everybody: metrics with `show = "all"`."""
+        """Metrics that every view shows: those with `show = "all"`."""
         found, values = [], self.figures()
         if self._metrics.get("f1") == "all":
             each = ", ".join(
@@ -80,7 +80,7 @@ class Similarities:
             self._values.append(value)
 
     def figures(self) -> dict[str, float]:
-        """Statistics of the whole, not of a sample; percentiles are interpolated."""
+        """Population statistics, not sample statistics; percentiles are interpolated."""
         if not self._values:
             return {}
         ordered = sorted(self._values)

@@ -1,4 +1,4 @@
-"""A described evaluation becomes a benchmark: prompt, row checks, scorer, figures."""
+"""Turns an evaluation without code into a benchmark: prompt, row checks, scorer, figures."""
 
 from __future__ import annotations
 
@@ -244,7 +244,7 @@ def _derive(definition: NoCodeBenchmark) -> Callable[[], Derived] | None:
 
 
 def _dataset(dataset: str, folder: Path) -> str:
-    """As a user in that folder would write it."""
+    """The path relative to that folder, as a user would write it."""
     path = Path(dataset)
     if "://" not in dataset and path.is_absolute() and path.is_relative_to(folder):
         return str(path.relative_to(folder))
@@ -252,7 +252,7 @@ def _dataset(dataset: str, folder: Path) -> str:
 
 
 def _rules(definition: NoCodeBenchmark) -> str:
-    """All that decides prompts and scores and stands in no template: part of the benchmark's hash."""
+    """Everything that determines prompts and scores and is in no template; part of the benchmark's hash."""
     deciding = definition.to_json()
     for elsewhere in ("name", "dataset", "folder", "prompt", "prompt_file", "system", "system_file"):
         deciding.pop(elsewhere)

@@ -23,14 +23,14 @@ BEYOND = "AA"
 
 
 class Columns(Struct, frozen=True):
-    """Where a row keeps what it asks. Names are those after `mapping`."""
+    """The columns of a row's question, options and answer, by their names after `mapping`."""
 
     question: tuple[str, ...] = ("question",)
     """Columns of the question; several are shown one below the other."""
     answer: str = "answer"
     """Column of the expected answer."""
     letters: str = ""
-    """The only letters that are options; empty: all that follow one another from A."""
+    """The only letters that are options; empty: all consecutive letters from A."""
     mapping: Mapping[str, str] = field(default_factory=dict)
     """Columns of other names that contain options, and the letters they become."""
     from_list: str | None = None
@@ -38,7 +38,7 @@ class Columns(Struct, frozen=True):
 
     @classmethod
     def of(cls, options: QuestionOptions) -> Columns:
-        """As the options say. UsageError for options that cannot be lettered."""
+        """The columns that the options name. UsageError for options that cannot be lettered."""
         given = [name for name in options.input_columns if not _is_letter(name)]
         if options.input_columns and not given:
             raise UsageError(
@@ -63,11 +63,11 @@ class Columns(Struct, frozen=True):
 
     @property
     def only(self) -> frozenset[str] | None:
-        """The letters that count, where not all do."""
+        """The letters that count, if not all do."""
         return frozenset(self.letters) if self.letters else None
 
     def has_answer(self, row: Row) -> bool:
-        """Whether a row says what is right."""
+        """Whether a row has an answer."""
         return not is_blank(row.get(self.answer))
 
 
@@ -118,7 +118,12 @@ _MEDIA = {
 _FAMILY = re.compile(
     r"(?P<stem>op|opt|option|choice|sol|ending|alternative|candidate|answer|ans|resp|response)(?P<mark>[a-z]|\d{1,2})"
 )
-_LETTERED_ONLY = ("answer", "ans", "resp", "response")  # answer1, answer2 are rather several right answers
+_LETTERED_ONLY = (
+    "answer",
+    "ans",
+    "resp",
+    "response",
+)  # answer1, answer2 are more likely several right answers
 _RIGHT = ("correctanswer", "rightanswer", "bestanswer")
 _WRONG = re.compile(r"(?:distractor|incorrectanswer|wronganswer)(?P<mark>\d{1,2})")
 
@@ -192,12 +197,12 @@ def distractors(names: Sequence[str]) -> NamedOptions | None:
 
 
 def list_columns(names: Iterable[str]) -> list[str]:
-    """Columns whose name says that they hold all options."""
+    """Columns that, by their name, contain all options."""
     return [name for name in names if _squashed(name) in _LISTS]
 
 
 def answer_columns(names: Sequence[str]) -> list[str]:
-    """Columns whose name says that they hold the right answer, the likeliest first; `answer` itself is not one."""
+    """Columns that, by their name, contain the right answer, the likeliest first; `answer` itself is not one."""
     found = {_squashed(name): name for name in reversed(names)}
     return [found[known] for known in _ANSWERS if known in found]
 
@@ -208,12 +213,12 @@ def is_working(name: str) -> bool:
 
 
 def question_column(names: Sequence[str]) -> str | None:
-    """The only column whose name says that it holds the question, where none is called `question`."""
+    """The only column that, by its name, contains the question, if none is called `question`."""
     return _only(name for name in names if _squashed(name) in _QUESTIONS)
 
 
 def media_columns(names: Iterable[str]) -> dict[str, str]:
-    """Columns whose name says that they hold an image, a video or a sound, and which of these."""
+    """Columns that, by their name, contain images, videos or sounds, and which of these."""
     return {name: _MEDIA[known] for name in names if (known := _squashed(name)) in _MEDIA}
 
 

@@ -32,9 +32,9 @@ class Listed(Struct, frozen=True):
     texts: tuple[str, ...]
     """Their texts."""
     labels: tuple[str, ...] = ()
-    """What the data call them; empty: nothing but their places."""
+    """Their labels in the data; empty: they have only positions."""
     right: str | None = None
-    """The letter of the right one, where the options themselves say so."""
+    """The letter of the right option, if the options themselves mark it."""
 
     @property
     def options(self) -> dict[str, str]:
@@ -63,7 +63,7 @@ class Listed(Struct, frozen=True):
         return letter is not None and str(value).strip().upper() != letter
 
     def answer(self, value: object, base: int | None) -> Any:
-        """What stands for the answer in a row with lettered options; a value that means none stays as it is.
+        """The answer of a row with lettered options; a value that names no option is left unchanged.
 
         >>> Listed(("x", "y", "z")).answer(2, 1), Listed(("x", "y"), ("1", "2")).answer("2", None)
         ('B', 'B')
@@ -93,10 +93,10 @@ class Listed(Struct, frozen=True):
 
 
 def listed_options(value: Any) -> Listed | None:
-    """The options in a cell, or None if it holds none.
+    """The options in a cell, or None if it contains none.
 
     Understood are a list of texts, a list of dicts with text and label, a dict of two lists (`text`, `label`), a dict
-    from label to text, and the JSON text of each. Blank ones at the end are none.
+    from label to text, and the JSON text of each. Trailing blank ones do not count.
 
     >>> listed_options({"text": ["x", "y"], "label": ["A", "B"]})
     Listed(texts=('x', 'y'), labels=('A', 'B'), right=None)
@@ -113,7 +113,7 @@ def listed_options(value: Any) -> Listed | None:
 
 
 def whole_number(value: object) -> int | None:
-    """The whole number that a cell holds, `2`, `"2"` or `2.0`; None for anything else, truth values included."""
+    """The whole number that a cell holds, `2`, `"2"` or `2.0`; None for anything else, bools included."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int):
@@ -188,10 +188,10 @@ OptionsOf: TypeAlias = Callable[[Row], Listed | None]
 
 
 class OptionSource(Struct, frozen=True, kw_only=True):
-    """Where options stand."""
+    """Where a row has its options."""
 
     read: OptionsOf
-    """The options of a row as it is in the data."""
+    """The options of an unchanged row of the data."""
     mapping: Mapping[str, str] = field(default_factory=dict)
     """Columns that only need another name."""
     column: str | None = None
@@ -203,7 +203,7 @@ class OptionSource(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     """How they are read; nothing for columns A, B, C, …"""
     guessed: bool = False
-    """Whether only answers that fit make it sure."""
+    """Whether only matching answers confirm it."""
 
 
 def option_source(
@@ -297,6 +297,6 @@ def _renamed(mapping: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def is_filled(row: Row, name: str) -> bool:
-    """Whether a cell holds more than blanks."""
+    """Whether a cell contains more than white space."""
     value: Any = row.get(name)
     return value is not None and bool(str(value).strip())

@@ -1,4 +1,4 @@
-"""What one row of a question file must hold, each with its cure; and the report on all rows of a file."""
+"""The rules for a row of a question file, each with its cure, and the report on all rows of a file."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from benchwright.core import BadRow, DatasetError, MissingFieldError, Row, liste
 from benchwright.datasets import open_dataset
 
 OptionsOf: TypeAlias = Callable[[Row], Mapping[str, str]]
-"""A row to its own options, letter by letter."""
+"""Turns a row into its options by letter."""
 
 LENGTH = "max_tokens"
-"""The column with the longest reply of each row."""
+"""The column with the maximum reply length of each row."""
 
 _SHOWN_CHARS = 40
 
@@ -60,7 +60,7 @@ def stem_reader(columns: Columns) -> Callable[[Row], str]:
 
 
 class RowRules:
-    """Looks at one row. Raises MissingFieldError, with the reason, for one that cannot be sent or scored."""
+    """Checks one row. Raises MissingFieldError, with the reason, if it cannot be sent or scored."""
 
     __slots__ = ("_also", "_columns", "_options", "_several", "_stem")
 
@@ -131,7 +131,7 @@ def _check_length(value: Any) -> None:
     if value == "":
         return
     try:
-        length = float(value)  # "512.0" too: what a spreadsheet makes of a column with empty cells
+        length = float(value)  # "512.0" too: spreadsheets write this in a column with empty cells
         usable = length >= 0 and length == int(length) and not isinstance(value, bool)
     except (TypeError, ValueError, OverflowError):
         usable = False
@@ -207,11 +207,11 @@ def _shown(value: object) -> str:
 
 
 LISTED_BAD_ROWS = 100_000
-"""How many bad rows are listed; memory stays bounded, and nobody reads more."""
+"""How many bad rows are listed. This bounds the memory, and nobody reads more."""
 
 
 class Tally:
-    """Row rules that keep count of the options."""
+    """Row rules that also count the options."""
 
     def __init__(self, rules: RowRules) -> None:
         self._rules = rules
@@ -219,12 +219,12 @@ class Tally:
         """Good rows by their number of options."""
 
     def __call__(self, row: Row) -> None:
-        """As the rules themselves."""
+        """Checks a row by the rules, and counts its options."""
         self.options[self._rules.examine(row)] += 1
 
 
 def tallied(spec: BenchmarkSpec) -> tuple[BenchmarkSpec, Tally | None]:
-    """A benchmark whose row rules keep count; None for one that has no such rules."""
+    """The benchmark with row rules that count; None if it has no such rules."""
     if not isinstance(spec.check_row, RowRules):
         return spec, None
     tally = Tally(spec.check_row)
@@ -233,7 +233,7 @@ def tallied(spec: BenchmarkSpec) -> tuple[BenchmarkSpec, Tally | None]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileReport:
-    """What a file of questions holds."""
+    """The contents of a file of questions."""
 
     file: str
     """The file as the user wrote it."""
@@ -242,19 +242,19 @@ class FileReport:
     rows: int = 0
     """Rows that can be sent."""
     answers: int = 0
-    """How many of them say what is right."""
+    """How many of them have an answer."""
     options: Mapping[int, int]
     """Rows of multiple choice by their number of options."""
     columns: tuple[str, ...] = ()
     """Every column that occurs."""
     errors: tuple[str, ...] = ()
-    """What holds for the whole file."""
+    """Errors about the file as a whole."""
     warnings: tuple[str, ...] = ()
-    """What the user should know."""
+    """Warnings for the user."""
     bad_rows: tuple[BadRow, ...] = ()
     """Rows that cannot be sent or scored, in the order of the file."""
     bad_total: int = 0
-    """How many cannot."""
+    """Number of bad rows."""
 
     def __repr__(self) -> str:
         return f"<FileReport {self.file}: {self.data_type}, rows {self.rows}, bad rows {self.bad_total}>"
@@ -266,7 +266,7 @@ class FileReport:
 
 
 def validate_questions(spec: BenchmarkSpec, *, limit: int | None = None) -> FileReport:
-    """Look at every row of a file of questions, and list every one that is bad."""
+    """Check every row of a file of questions, and list all bad ones."""
     counting, tally = tallied(spec)
     file = str(spec.dataset)
     options: Counter[int] = Counter() if tally is None else tally.options

@@ -1,4 +1,4 @@
-"""Which scorer reads the replies to a question file, under which settings, and the notes on its numbers."""
+"""Chooses the scorer of a question file and its settings, and writes the notes on its numbers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _JUDGE = "judge"
 _CONSTANTS = ("chance",)
-"""What the scorers of multiple choice give by the number of options alone."""
+"""Scores of multiple choice that depend only on the number of options."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +27,7 @@ class Scoring:
 
     scorer: ScorerFunction
     headline: str | None
-    """The metric that stands for a run."""
+    """The headline metric of a run."""
     config: dict[str, Any] = field(default_factory=dict)
     """What the scorer sees as `sample.config`; judges are looked for here before a run."""
     remarks: Remarks | None = None
@@ -37,7 +37,7 @@ class Scoring:
 
 
 def scoring_of(options: QuestionOptions, data_type: DataType, columns: Columns) -> Scoring:
-    """The scorer that the options ask for, else the type's own. UsageError for settings that fit no scorer."""
+    """The scorer that the options request, else the type's default. UsageError for settings that fit no scorer."""
     name = options.evaluator
     if name is None and options.evaluator_kwargs:
         raise UsageError("evaluator_kwargs are settings of an evaluator; name it too: --evaluator NAME")
@@ -109,7 +109,7 @@ def _qa(options: QuestionOptions) -> Scoring:
         pattern=options.qa_pattern,
         tolerance=options.numeric_tolerance,
     )
-    # The judge stands in the configuration alone, where the settings of a run can change it.
+    # The judge is only in the configuration, where the settings of a run can change it.
     return Scoring(scorer=scorer, headline=reported[0], config={_JUDGE: options.judge} if judged else {})
 
 
@@ -137,7 +137,7 @@ def _refuse_others(name: str, given: JsonObject, known: tuple[str, ...]) -> None
 
 
 def _seeing_only(scorer: ScorerFunction, letters: frozenset[str]) -> ScorerFunction:
-    """A scorer that sees no other option than those: a column that merely looks like one decides nothing."""
+    """A scorer that sees only these options, so a column that merely looks like an option has no effect."""
     hidden = frozenset(LETTERS) - letters
 
     def score(sample: ScorerInput) -> Scores:

@@ -1,8 +1,8 @@
 """Call tools: the row offers functions, and the model's calls are the answer.
 
-Functions go out as `tools`, or, in prompting mode, in a system message, and calls are then read from the text. Where the row
-has an environment, calls are carried out and their results go back to the model, turn after turn. Every reply is one recorded
-call, so a resumed run replays them against a fresh environment and asks only for the rest.
+Functions are sent as `tools` or, in prompting mode, in a system message; calls are then read from the text. If the row
+has an environment, calls are executed and their results are sent back to the model, turn after turn. Every reply is one
+recorded call, so a resumed run replays them against a fresh environment and asks only for the rest.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ if TYPE_CHECKING:
     from benchwright.core import ModelReply, ModelRequest, ModelType, Row
 
 _TAKEN_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
-"""Names of functions that OpenAI's chat route takes, and most servers with it."""
+"""Function names that OpenAI's chat route and most servers accept."""
 _MOST_NAMES = 3
 
 
 class CallTools(Strategy):
-    """The model's answer is the functions that it calls."""
+    """The model answers by calling functions."""
 
     name = "call_tools"
     threads = 32
@@ -63,7 +63,7 @@ class CallTools(Strategy):
         return True
 
     def plan(self, row: Row) -> RowPlan:
-        """One request for each turn; what the model calls for on the way is not known yet."""
+        """One request for each turn; the calls within a turn are not known yet."""
         task = self._task(row)
         tools = encode_json(task.functions).decode()
         said = task.text
@@ -71,14 +71,14 @@ class CallTools(Strategy):
         return RowPlan(Prompt(said), len(task.turns), sent, (tools,))
 
     def requests(self, row: Row, repeat: int = 0) -> tuple[ModelRequest]:
-        """The first request; the others hold replies."""
+        """The first request; later ones contain replies."""
         self._checked(row)
         dialogue = self._open(self._task(row))
         dialogue.begin_turn()
         return (self._request(dialogue, repeat),)
 
     async def answer(self, row: Row, repeat: int, asking: Asking) -> Answer:
-        """Turn after turn, and within a turn reply after reply, until one of them calls nothing."""
+        """Sends turn after turn and, within a turn, asks again until a reply calls nothing."""
         try:
             self._checked(row)
             dialogue = self._open(self._task(row))
@@ -99,7 +99,7 @@ class CallTools(Strategy):
         return self._answer(row, dialogue, replies)
 
     def gold(self, scanned: ScannedRow, target: Any) -> Iterator[GoldTry]:
-        """The expected calls themselves. Those of several turns are for whoever made the benchmark to try."""
+        """The expected calls themselves. For several turns, the author of the benchmark must try them."""
         task = self._task(scanned.row)
         if task.open is not None:
             return
@@ -110,7 +110,7 @@ class CallTools(Strategy):
             yield GoldTry(calls_text(calls), self._seen(scanned.row, task, calls=calls))
 
     def missing_fields(self, columns: Sequence[str], missing: Mapping[str, int]) -> Iterator[str]:
-        """What the prompt reads, and the column with the functions."""
+        """Fields that the prompt reads, and the column with the functions."""
         spec = self._spec
         if spec.tool_tasks is not None:
             return
@@ -206,7 +206,7 @@ class CallTools(Strategy):
 
 
 def calls_text(calls: Sequence[Mapping[str, Mapping[Any, Any]]]) -> str:
-    """Calls as a Python list of them, which is how prompting mode writes them.
+    """Calls as a Python list, the format of prompting mode.
 
     >>> calls_text([{"area": {"base": 3, "unit": "m"}}])
     "[area(base=3, unit='m')]"

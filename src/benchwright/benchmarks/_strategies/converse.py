@@ -59,7 +59,7 @@ class Converse(Strategy):
         return RowPlan(prompt, 1 + len(later), sent, tuple(later), cut_from=cut_from)
 
     def requests(self, row: Row, repeat: int = 0) -> tuple[ModelRequest]:
-        """The first turn; the others hold replies."""
+        """The first turn; later ones contain replies."""
         self._checked(row)
         return (self._request(open_conversation(self._build(row)), repeat),)
 
@@ -82,7 +82,7 @@ class Converse(Strategy):
             conversation.append({"role": "assistant", "content": reply.text})
             try:
                 user = await self._next_turn(row, conversation, turn + 1, asking)
-            except Exception as error:  # the user's function, or turns that are not turns
+            except Exception as error:  # the user's function failed, or the turns are invalid
                 broken = f"turn {turn + 1}: {error}"
                 break
             if user is not None:
@@ -105,13 +105,13 @@ class Converse(Strategy):
             yield GoldTry(response, row, [first, {"role": "assistant", "content": response}])
 
     def missing_fields(self, columns: Sequence[str], missing: Mapping[str, int]) -> Iterator[str]:
-        """What the prompt reads, and the column with the turns."""
+        """Fields that the prompt reads, and the column with the turns."""
         yield from super().missing_fields(columns, missing)
         if self._spec.turns_field is not None and self._spec.turns_field not in columns:
             yield parameter_without_column(self._spec, "turns_field", columns)
 
     def doubts(self, scan: RowScan, source: str) -> Iterator[str]:
-        """A prompt that is also the first turn."""
+        """Warns if the prompt is also the first turn."""
         spec = self._spec
         first = next(iter(scan.first), None)
         if not (spec.prompt and spec.turns_field) or first is None:

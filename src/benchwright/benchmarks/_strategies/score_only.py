@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ScoreOnly(Strategy):
-    """Ready-made responses are scored as they are."""
+    """Scores ready-made responses unchanged."""
 
     name = "score_only"
 
@@ -36,7 +36,7 @@ class ScoreOnly(Strategy):
         return ()
 
     async def answer(self, row: Row, repeat: int, asking: Asking) -> Answer:
-        """The row's response. The prompt is for the record."""
+        """The row's response. The prompt is only for the record."""
         prompt = self._prompt(row).text
         try:
             return Answer(None, response_of(self._spec, row), row, prompt)
@@ -44,7 +44,7 @@ class ScoreOnly(Strategy):
             return Answer(None, "", row, prompt, skipped=str(error))
 
     def missing_fields(self, columns: Sequence[str], missing: Mapping[str, int]) -> Iterator[str]:
-        """The column with the responses is all that is needed."""
+        """Only the column with the responses is needed."""
         field = self._spec.response_field
         if field is not None and not has_column(field, columns):
             yield parameter_without_column(self._spec, "response_field", columns)

@@ -17,7 +17,7 @@ class TaskBoard:
         self.people = list(config.get("people", []))
         for task in config.get("tasks", []):
             self._add(task["title"], task.get("due"), task.get("assignee"), task.get("column", "todo"))
-        if long_context:  # finished work that nobody asks about
+        if long_context:  # finished tasks that no row asks about
             for number in range(1, 201):
                 self._add(f"Archived task {number}", None, None, "done")
 

@@ -1,4 +1,4 @@
-"""`report.html` of a load test: one page that loads nothing from anywhere."""
+"""`report.html` of a load test: one page without external resources."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Tile(Struct, frozen=True):
 
 
 def load_page(view: LoadView, requests: Requests) -> str:
-    """The whole page, with nothing to load from elsewhere."""
+    """The complete page, without external resources."""
     summary = view.summary
     curves = curves_over_time(requests, summary)
     timelines = _timelines(requests, summary)
@@ -147,7 +147,7 @@ def cost_tiles(cost: dict[str, Any] | None) -> list[Tile]:
 
 
 def level_table(summary: LoadSummary) -> tuple[list[tuple[str, str]], list[list[str]]]:
-    """Headings with what they mean, and a row for each stage."""
+    """Headers with their meanings, and a row for each stage."""
     stages = summary.stages
     columns: list[tuple[str, str, list[str]]] = []
 
@@ -230,7 +230,7 @@ def figure_rows(stage: StageSummary) -> list[tuple[str, str, str, str]]:
 
 
 def _settings(view: LoadView) -> list[tuple[str, str]]:
-    """What was set, in words; what is off is left out."""
+    """Descriptions of the settings, without those that are off."""
     rows = [("target", view.run.target), ("model", view.run.model_title)]
     url = view.endpoint.get("url")
     rows += [("address", str(url))] if url and not view.settings.urls else []

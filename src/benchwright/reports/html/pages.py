@@ -1,4 +1,4 @@
-"""Pages and fragments of HTML. They load nothing from anywhere, and no name in a view becomes markup."""
+"""Pages and fragments of HTML. They load no external resources, and no name in a view becomes markup."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _cost(summary: RunSummary | None) -> list[str]:
 
 
 def result_fragment(view: ResultView) -> str:
-    """The result of one run, as a notebook shows it."""
+    """The result of one run, for notebooks."""
     summary = view.summary
     counted = f"{plural(summary.evaluated, 'sample')}, {summary.failed:,} failed"
     cost = [f"cost: {line}" for line in _cost(summary)]
@@ -42,12 +42,12 @@ def result_fragment(view: ResultView) -> str:
 
 
 def suite_fragment(name: str, comparison: SideBySide) -> str:
-    """The result of a suite, as a notebook shows it: a column for each model."""
+    """The result of a suite, for notebooks: a column for each model."""
     return render("suite.html", name=name, comparison=comparison)
 
 
 def render(template: str, **values: Any) -> str:
-    """A template of this room with values; texts are escaped, whatever they hold."""
+    """Renders a template of this room. All texts are escaped."""
     return _environment().get_template(template).render(values)
 
 
@@ -70,5 +70,5 @@ def _environment() -> Environment:
 
 
 def _shown(value: Any) -> Any:
-    """Texts without control characters. Markup, a subclass of text, is of our own templates."""
+    """Text without control characters. `Markup`, a subclass of `str`, comes only from our own templates."""
     return printable(value) if type(value) is str else value

@@ -1,4 +1,4 @@
-"""From two recorded runs to a comparison: refuses what cannot be compared, pairs the samples, tests the metrics."""
+"""Compares two recorded runs: refuses what cannot be compared, pairs the samples, tests the metrics."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MUST_AGREE = (
     ("dataset", "fingerprint", "read other data"),
     ("fewshot", "hash", "showed other examples"),
 )
-"""Parts of a manifest without whose agreement a difference says nothing about the models."""
+"""Parts of a manifest that must agree; otherwise a difference says nothing about the models."""
 _KNOWN_OTHERWISE = frozenset(
     {
         "target",
@@ -178,14 +178,15 @@ def disagreements(a: RunRecord, b: RunRecord) -> Iterator[str]:
     if not _same_benchmark(a, b):
         yield "prompted or scored in another way"
     before, after = _part(a, "benchmark", "modules"), _part(b, "benchmark", "modules")
-    if isinstance(before, dict) and isinstance(after, dict) and before != after:  # older runs know of none
+    if isinstance(before, dict) and isinstance(after, dict) and before != after:  # older runs record none
         changed = [name for name in {**before, **after} if before.get(name) != after.get(name)]
         yield f"imported other code ({', '.join(sorted(changed))})"
 
 
 def _same_benchmark(a: RunRecord, b: RunRecord) -> bool:
-    """Whether prompts and scores follow the same rules. A model's own system message is a
-    setting, which is listed; runs of older versions do not record it apart."""
+    """Whether prompts and scores follow the same rules.
+
+    A model's own system message is a setting, which is listed; older versions do not record it separately."""
     own = [_part(run, "benchmark", "own_hash") for run in (a, b)]
     name = "own_hash" if all(own) else "hash"
     return _part(a, "benchmark", name) == _part(b, "benchmark", name)
@@ -265,7 +266,7 @@ def _settings(run: RunRecord, harmless: Collection[str]) -> JsonObject:
 
 
 def _without(table: JsonObject, known: Collection[str], prefix: str = "") -> JsonObject:
-    """Settings that are set and not `known`. One that is off is as one that an older version did not have."""
+    """Settings that are set and not `known`. A setting that is off equals one that an older version did not have."""
     found: JsonObject = {}
     for name, value in table.items():
         if f"{prefix}{name}" in known:
@@ -278,7 +279,7 @@ def _without(table: JsonObject, known: Collection[str], prefix: str = "") -> Jso
 
 
 def _show_off(found: JsonObject, other: JsonObject, recorded: JsonObject) -> None:
-    """Name what one run recorded as off and the other has: it is false there, not missing."""
+    """Add settings that one run recorded as off and the other has: they are false there, not missing."""
     for name, value in other.items():
         there = recorded.get(name)
         if there is False:
