@@ -56,8 +56,14 @@ def judge_benchmark(
     return _verdict(policy, run, baseline, [first], claims, notes)
 
 
-def judge_load(policy: Policy, run: RunRecord, requests: Requests, baseline: Baseline | None) -> Verdict:
-    """The verdict about a load test."""
+def judge_load(
+    policy: Policy,
+    run: RunRecord,
+    requests: Requests,
+    baseline: Baseline | None,
+    harmless: Collection[str] = (),
+) -> Verdict:
+    """The verdict about a load test. `harmless` names settings that change no result."""
     from benchwright.gates._load_claims import LoadRun, load_claims
 
     if run.summary is None:
@@ -66,7 +72,7 @@ def judge_load(policy: Policy, run: RunRecord, requests: Requests, baseline: Bas
     why, before, requests_before = "", None, None
     notes: list[str] = []
     if baseline is not None:
-        why, notes = _load_obstacles(policy, run, baseline)
+        why, notes = _load_obstacles(policy, run, baseline, harmless)
         if not why and baseline.run.summary is not None:
             before = LoadSummary.from_json(baseline.run.summary)
             requests_before = _columns(baseline.requests)
@@ -166,7 +172,9 @@ def _obstacles(
     return _settings(policy, setting_differences(other, run, harmless))
 
 
-def _load_obstacles(policy: Policy, run: RunRecord, baseline: Baseline) -> tuple[str, list[str]]:
+def _load_obstacles(
+    policy: Policy, run: RunRecord, baseline: Baseline, harmless: Collection[str]
+) -> tuple[str, list[str]]:
     other = baseline.run
     if other.kind != RunKind.LOAD:
         return f"the baseline is {kind_title(other.kind)}, the run a load test", []
@@ -177,7 +185,7 @@ def _load_obstacles(policy: Policy, run: RunRecord, baseline: Baseline) -> tuple
         return f"the baseline {baseline.title} is not comparable", []
     if load_data(other) != load_data(run):
         return "run and baseline sent the rows of other data", []
-    return _settings(policy, load_setting_differences(other, run))
+    return _settings(policy, load_setting_differences(other, run, harmless))
 
 
 def _settings(policy: Policy, compared: Any) -> tuple[str, list[str]]:

@@ -88,7 +88,7 @@ def _judge_load(
     from benchwright.gates import judge_load
 
     assert samples.store is not None  # folders are of benchmarks
-    return judge_load(policy, run, load_requests(samples.store, run.id), baseline)
+    return judge_load(policy, run, load_requests(samples.store, run.id), baseline, harmless)
 
 
 def _benchmark_baseline(samples: SamplesOf, run: RunRecord) -> Baseline:

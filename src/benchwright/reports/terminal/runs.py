@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from benchwright.core import OUTCOMES, RUN_STATUSES, RunKind, printable
@@ -59,7 +59,8 @@ def _table(runs: Sequence[RunView], *, narrow: bool) -> Table:
         status = _status(run, break_)
         if narrow and run.finished_at is not None:
             status += f"\nin {took}"
-        ends = f"\n{_ends(run.outcomes)}" if run.outcomes else ""
+        outcomes = table_of((run.summary or {}).get("outcomes"))
+        ends = f"\n{_ends(outcomes)}" if outcomes else ""
         table.add_row(
             str(run.id),
             Text(printable(run.name)),
@@ -79,13 +80,13 @@ def _cost(run: RunView) -> list[str]:
     return [] if cost.get("amount") is None else [money(cost["amount"], cost["currency"])]
 
 
-def _ends(counts: Sequence[int]) -> str:
-    """How samples ended, a line each, without what did not happen.
+def _ends(outcomes: Mapping[str, int]) -> str:
+    """How samples or requests ended, a line each, without what did not happen.
 
-    >>> _ends((40, 0, 0, 0, 0, 0, 0, 0)), _ends((1038, 0, 0, 2, 0, 0, 0, 0))
-    ('all scored', '1,038 scored\\n2 truncated')
+    >>> _ends({"scored": 40, "empty": 0}), _ends({"scored": 1038, "truncated": 2}), _ends({"ok": 7, "http_4xx": 1})
+    ('all scored', '1,038 scored\\n2 truncated', '7 ok\\n1 http_4xx')
     """
-    named = [(count, outcome) for count, outcome in zip(counts, OUTCOMES, strict=True) if count]
+    named = [(count, outcome) for outcome, count in outcomes.items() if count]
     if len(named) == 1:
         return f"all {named[0][1]}"
     return "\n".join(f"{count:,} {outcome}" for count, outcome in named)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,10 +18,12 @@ from benchwright.perf import (
     adjusted,
     compare_stages,
 )
+from benchwright.reports.views.comparing import setting_differences
 from benchwright.reports.views.comparison import ComparisonOptions, Side, TwoRuns, field_differences, title_of
 from benchwright.reports.views.load import (
     best_stage,
     load_view,
+    outcomes_of,
     recorded_summary,
     settings_of,
     stages_of_interest,
@@ -149,7 +151,7 @@ def compare_loads(
         levels=levels,
         only_a=only_a,
         only_b=only_b,
-        inputs=load_setting_differences(a, b),
+        inputs=load_setting_differences(a, b, options.harmless),
         search=search,
     )
 
@@ -217,6 +219,7 @@ def _side(run: RunRecord, summary: LoadSummary) -> Side:
         endpoint=str(endpoint_of(run).get("url") or ""),
         evaluated=summary.sent,
         failed=summary.failed,
+        outcomes=outcomes_of(summary.stages),
         title=title_of(run),
         comparable=summary.comparable and not summary.partial,
     )
@@ -240,12 +243,27 @@ def _doubts(a: RunRecord, b: RunRecord, one: LoadSummary, other: LoadSummary) ->
 
 def load_data(run: RunRecord) -> Any:
     """Stands for the data that a load test sent."""
-    return table_of(run.manifest.get("dataset")).get("sha256") or table_of(run.manifest.get("dataset")).get(
-        "hash"
-    )
+    return table_of(run.manifest.get("dataset")).get("fingerprint")
 
 
-def load_setting_differences(a: RunRecord, b: RunRecord) -> JsonObject:
-    """`{same, differences: [{path, run_a, run_b}]}` of two load tests."""
+_OF_LOAD = frozenset(
+    {
+        "load",
+        "generation.stream",
+        "infer_only",
+        "model.request_timeout_s",
+        "model.parallelism",
+        "parallelism",
+        "failure_threshold",
+    }
+)
+"""Settings of the run that those of the load repeat, or that have no effect on a load test."""
+
+
+def load_setting_differences(a: RunRecord, b: RunRecord, harmless: Collection[str] = ()) -> JsonObject:
+    """`{same, differences: [{path, run_a, run_b}]}` of two load tests: how they sent, then what they sent."""
     differences = field_differences(settings_of(a).to_json(), settings_of(b).to_json())
+    sent: Any = setting_differences(a, b, {*_OF_LOAD, *harmless})["differences"]
+    # Notes stand beside the figures.
+    differences += [each for each in sent if each["path"].split("[")[0] != "$.notes"]
     return {"same": not differences, "differences": differences}
