@@ -82,10 +82,11 @@ KEYS: dict[str, tuple[str, st.SearchStrategy[Any]]] = {
     "parallelism": ("config.params.parallelism", st.integers(1, 3)),
     "num_fewshot": ("config.params.extra.dataset.num_fewshot", st.integers(0, 1)),
     "filters": ("config.params.extra.filters", st.just(["kind=a"])),
+    "judge": ("config.params.extra.judge", st.sampled_from([{"temperature": 0.5}, {"max_tokens": 9}])),
     "system": ("config.params.extra.system", st.sampled_from(["Be brief.", "Be kind."])),
 }
 """Settings with their keys in run configurations. Null takes a value back."""
-ONLY = {"system": ("rows.jsonl",), "num_fewshot": ("bench.py:plain", "bench.py:judged"),
+ONLY = {"system": ("rows.jsonl",), "judge": ("bench.py:judged",), "num_fewshot": ("bench.py:plain", "bench.py:judged"),
         "filters": ("bench.py:plain", "bench.py:judged", "rows.jsonl")}  # fmt: skip
 """Settings that only some evaluations take."""
 TABLES = {name: values for name, (_, values) in KEYS.items()}
@@ -196,7 +197,7 @@ def by_body(received: list[Received]) -> list[str]:
 def assert_as_chosen(
     task: str, chosen: Mapping[str, Any], received: list[Received], model: str = "m"
 ) -> None:
-    """What arrived is what the settings mean; judges have none of them."""
+    """What arrived is what the settings mean; judges have settings of their own."""
     asked = [each for each in received if each.body["model"] != "judge"]
     assert len(asked) == expected_count(chosen)
     assert len(received) - len(asked) == (len(asked) if task == "bench.py:judged" else 0)
@@ -216,7 +217,8 @@ def assert_as_chosen(
     for each in received:
         if each.body["model"] == "judge":
             assert not {"x-team", "x-org", "authorization"} & set(each.headers)
-            assert (each.body["temperature"], each.body["max_tokens"]) == (0.0, 4096)
+            asked_for = {"temperature": 0.0, "max_tokens": 4096, **chosen.get("judge", {})}
+            assert {name: each.body[name] for name in asked_for} == asked_for
 
 
 def said_by(document: Mapping[str, Any], key: str) -> Any:
@@ -237,6 +239,8 @@ def assert_promised(
         }
         found = found.get(key, found or None)
         assert said_by(document, key) == found, key
+        if name == "judge" and found:  # the rest of it is the benchmark's
+            found = {each: found[each] for each in chosen.get(name, {})} or None
         assert name not in chosen or found == chosen[name], key
 
 
