@@ -18,6 +18,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 from benchmarks import data, ours, venvs
 from benchmarks.processes import BenchError, Command, StubAddress, environment, fresh_folder, stub
@@ -150,7 +151,12 @@ def compiled(python: Path, rows: Path, home: Path) -> None:
     source = ours.QA_BENCH.format(rows=str(rows), prompt=data.QA_PROMPT)
     bench = home / "bench.py"
     bench.write_text(source.replace("from benchwright", "from nemo_evaluator.contrib.byob"))
-    command = [python.with_name("nemo-evaluator-byob"), bench, "--install-dir", home / "packages"]
+    command: list[str | Path] = [
+        python.with_name("nemo-evaluator-byob"),
+        bench,
+        "--install-dir",
+        home / "packages",
+    ]
     done = subprocess.run(
         command,
         env=environment(_around(python, home)),
@@ -227,9 +233,12 @@ def main() -> int:
 
 def _compared(own: list[Round], older: list[Round]) -> int:
     rate = max(each.rate for each in own) / max(each.rate for each in older)
+    middle = median(each.rate for each in own) / median(each.rate for each in older)
     memory = max(each.tree_mb for each in own) / min(each.tree_mb for each in older)
     cpu = min(each.cpu_s for each in older) / min(each.cpu_s for each in own)
-    print(f"samples/s: {rate:.1f} × (wanted: at least {WANTED_RATE})")
+    print(
+        f"samples/s: {rate:.1f} × best against best, {middle:.1f} × by medians (wanted: at least {WANTED_RATE})"
+    )
     print(f"memory:    1/{1 / memory:.1f} (wanted: less than 1/{1 / WANTED_MEMORY:.0f})")
     print(f"CPU:       1/{cpu:.1f}; load {os.getloadavg()[0]:.1f} after")
     return 0 if rate >= WANTED_RATE and memory < WANTED_MEMORY else 1
