@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from functools import partial
 from pathlib import Path
@@ -50,6 +51,9 @@ def function_calling(bench: Bench) -> list[Figure]:
     """Checked cases per second of CPU, and seconds of CPU to evaluate all stored AST results, start-up included."""
     from benchwright.bfcl import CATEGORIES, GROUPS, NativeFolder, fetch_package
 
+    os.environ["BENCHWRIGHT_CACHE"] = str(
+        venvs.HOME / "cache"
+    )  # not the user's: the data changes what is evaluated
     provider, _ = fetch_package()
     folder = NativeFolder(provider.data, provider.version)
     names = [name for name in GROUPS["ast"] if CATEGORIES[name].check == "ast"]

@@ -25,6 +25,14 @@ for _deaf_to, _usual in ((signal.SIGINT, signal.default_int_handler), (signal.SI
         signal.signal(_deaf_to, _usual)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _a_cache_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Start with an empty cache: what the user once fetched must not decide which rows a test reads."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BENCHWRIGHT_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 @pytest.fixture(autouse=True)
 def _no_secrets_of_other_tests() -> Iterator[None]:
     yield

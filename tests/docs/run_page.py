@@ -221,7 +221,9 @@ def run_page(page: Path, *, write: bool) -> None:
         tempfile.TemporaryDirectory() as temporary,
         demo_server(DemoSettings(skill=SKILL)) as server,
     ):
-        folder = Path(temporary).resolve()
+        folder = Path(temporary).resolve() / "work"
+        folder.mkdir()
+        os.environ["BENCHWRIGHT_CACHE"] = str(folder.with_name("cache"))
         os.chdir(folder)
         try:
             run = PageRun(page, folder, server.url)
