@@ -32,7 +32,7 @@ _WORDS = {
     "steps": "JSON",
 }
 _LISTED = {"N,…": "whole numbers", "X,…": "numbers"}
-"""What stands between commas, by the name of the value in help texts."""
+"""What a comma-separated list contains, by the name of the value in help texts."""
 
 
 def rendered(page: str) -> str:
@@ -100,7 +100,7 @@ def _values(setting: Setting) -> str:
     elif choices:
         text = choices[0] if len(choices) == 1 else f"{', '.join(choices[:-1])} or {choices[-1]}"
     if setting.commas:
-        text = f"{_LISTED.get(setting.metavariable, 'names')}, between commas"
+        text = f"{_LISTED.get(setting.metavariable, 'names')}, comma-separated"
     return f"{text}; `none`: not sent" if setting.can_be_left_out else text
 
 

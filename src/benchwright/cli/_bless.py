@@ -15,7 +15,7 @@ def configure(parser: Parser) -> None:
         "run", metavar="RUN", nargs="?", help="a run, or a portable baseline from another machine"
     )
     parser.add_argument(
-        "--as", dest="name", metavar="NAME", help="the name to move (default: the name of the benchmark)"
+        "--as", dest="name", metavar="NAME", help="the name to give (default: the name of the benchmark)"
     )
     parser.add_argument(
         "--list", action="store_true", help="list the names, with the earlier baselines of each"

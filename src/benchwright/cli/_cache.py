@@ -21,9 +21,13 @@ def configure(parser: Parser) -> None:
         help="info: list; verify: check every file; prune: delete some; clear: delete all",
     )  # fmt: skip
     parser.add_argument(
-        "--older-than", metavar="TIME", help="prune: files not used for this time, such as 30d or 12h"
+        "--older-than", metavar="TIME", help="prune: delete files not used for this time, such as 30d or 12h"
     )
-    parser.add_argument("--max-size", metavar="SIZE", help="prune: down to this size, such as 20GB or 500MB")
+    parser.add_argument(
+        "--max-size",
+        metavar="SIZE",
+        help="prune: delete files until this size is reached, such as 20GB or 500MB",
+    )
     parser.example("benchwright cache info", "benchwright cache prune --older-than 30d --max-size 20GB")
 
 

@@ -87,7 +87,7 @@ def add_gold_flag(parser: Parser) -> None:
     parser.add_argument(
         "--allow-failing-gold",
         action="store_true",
-        help="let a check pass although no gold answer scores as right (default: exit code 1)",
+        help="pass the check even if no gold answer scores as right (default: exit code 1)",
     )
 
 

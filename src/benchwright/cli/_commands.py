@@ -46,17 +46,15 @@ def either(words: Iterable[str]) -> str:
 COMMANDS: dict[str, Command] = {
     "init": Command("init [DIR]", "write a starter: benchwright.toml, one benchmark, its data", "_init"),
     "ls": Command("ls", "list the evaluations that can be run from here", "_ls"),
-    "check": Command("check TARGET", "check everything that needs no request", "_check"),
+    "check": Command("check TARGET", "check a target without sending a request", "_check"),
     "validate": Command("validate FILE", "check every row of a file of questions", "_validate"),
-    "run": Command("run TARGET", "evaluate: print a table and write the files of the run", "_run"),
-    "run_eval": Command(
-        "run_eval", "evaluate as a run configuration in YAML, or its flags, say", "_run_eval"
-    ),
+    "run": Command("run TARGET", "evaluate, print a table and write the results to files", "_run"),
+    "run_eval": Command("run_eval", "evaluate from a YAML run configuration or its flags", "_run_eval"),
     "perf": Command(
-        "perf TARGET", "load test: send the data at a rate or concurrency, and time the replies", "_perf"
+        "perf TARGET", "load test: send the data at a rate or concurrency and time the replies", "_perf"
     ),
     "compile": Command(
-        "compile FILE.py", "make a package of benchmarks, and install it so that `ls` lists them", "_compile"
+        "compile FILE.py", "make a package of benchmarks and install it, so that `ls` lists them", "_compile"
     ),
     "resume": Command("resume RUN", "resume a run where it stopped", "_resume"),
     "rescore": Command(
@@ -69,18 +67,18 @@ COMMANDS: dict[str, Command] = {
     "export": Command(
         "export RUN", f"write the samples of a run as {either(EXPORT_FORMATS.values())}", "_export"
     ),
-    "compare": Command("compare A B", "compare two runs, sample by sample", "_compare"),
-    "gate": Command("gate RUN", "judge a run by a policy: GO, NO-GO or INCONCLUSIVE, for CI", "_gate"),
-    "bless": Command("bless RUN", "give a run a name, as the baseline of gates", "_bless"),
+    "compare": Command("compare A B", "compare two runs sample by sample", "_compare"),
+    "gate": Command("gate RUN", "judge a run by a policy, for CI: GO, NO-GO or INCONCLUSIVE", "_gate"),
+    "bless": Command("bless RUN", "give a run a name as a baseline for gates", "_bless"),
     "judge-calibrate": Command(
-        "judge-calibrate FILE", "compare a judge with human labels, and correct its score", "_judge_calibrate"
+        "judge-calibrate FILE", "compare a judge with human labels and correct its score", "_judge_calibrate"
     ),
     "cache": Command(
         "cache ACTION", "manage the cached rows of hub datasets: info, verify, prune, clear", "_cache"
     ),
-    "fetch": Command("fetch bfcl", "bring published function-calling data into the cache", "_fetch"),
+    "fetch": Command("fetch bfcl", "download published function-calling data into the cache", "_fetch"),
     "doctor": Command(
-        "doctor", "check the records, recover damaged ones, and list lost runs again", "_doctor"
+        "doctor", "check the records, recover damaged ones and list lost runs again", "_doctor"
     ),
     "serve": Command("serve", "serve this workspace over REST, on loopback", "_serve"),
     "simulate": Command("simulate", "serve the embedded demo model over HTTP", "_simulate"),
@@ -102,8 +100,8 @@ a name from benchwright.toml, or a suite of models and datasets (suite.toml,
 newest run), or a run folder. Without a model, the embedded demo model answers.
 
 options:
-  -h, --help     this text; after a command, its options and an example
-  --version      the version
+  -h, --help     show this help; after a command, its options and an example
+  --version      print the version
 
 Every command takes --json. Long options may be written with - or _.
 Exit codes: 0 success, 1 failed, 2 wrong usage or configuration, 3 finished but not

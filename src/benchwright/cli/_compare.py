@@ -24,19 +24,19 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--tolerance", type=value_of(_TOLERANCE), default=0.0, metavar="X", help=_TOLERANCE.meaning
     )
-    parser.add_argument("--times", action="store_true", help="count differences in latency")
+    parser.add_argument("--times", action="store_true", help="include differences in latency")
     parser.add_argument("--fail-on-diff", action="store_true", help="exit with 1 if the runs differ")
     parser.add_argument(
         "--fail-on",
         choices=("diff", "regression"),
-        help="exit with 1 if they differ, or only if B is worse beyond chance",
+        help="exit with 1 if the runs differ, or only if B is worse beyond chance",
     )
     parser.add_argument(
         "--force", action="store_true", help="compare even if data, prompts or scorers differ"
     )
     parser.add_argument(
         "--lower-is-better", action="append", default=[], metavar="NAME",
-        help="a metric for which lower is better; may be repeated (known: names like wer, error_rate, latency_s)",
+        help="a metric for which lower is better; may be repeated (names like wer, error_rate and latency_s are known)",
     )  # fmt: skip
     parser.add_argument("--limit", type=value_of(_LIMIT), default=20, metavar="N", help=_LIMIT.meaning)
     parser.add_argument("--all", action="store_true", help="list every changed sample")

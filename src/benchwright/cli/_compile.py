@@ -17,7 +17,9 @@ from benchwright.core import UsageError
 if TYPE_CHECKING:
     from benchwright.packages import Inspected, Package, PackagedBenchmark
 
-_MAX_DATA = Setting("max_data", "number", "most megabytes of data in the package (default: 100)", above=0)
+_MAX_DATA = Setting(
+    "max_data", "number", "maximum size of the data in the package, in MB (default: 100)", above=0
+)
 _IMAGE_FLAGS = ("tag", "base_image", "platform")
 _WHEELS = Path("dist")
 
@@ -26,15 +28,15 @@ def configure(parser: Parser) -> None:
     """Arguments of `compile`."""
     add = parser.add_argument
     add("module", metavar="FILE.py", nargs="?", help="file of benchmarks, or the dotted name of a module")
-    add("--dry-run", action="store_true", help="check the benchmarks and their data; make nothing")
+    add("--dry-run", action="store_true", help="only check the benchmarks and their data")
     add("--list", action="store_true", help="list installed packages, or the wheels in --install-dir")
     add("--install-dir", metavar="DIR", type=Path, help="keep the wheel or the build folder here")
-    add("--no-install", action="store_true", help="write the wheel (into dist/) and do not install it")
+    add("--no-install", action="store_true", help="write the wheel to dist/ without installing it")
     add("--name", metavar="NAME", help="name of the package (default: byob_ and the name of the file)")
     add(
         "--force",
         action="store_true",
-        help="replace another compiled package of this name; offer a benchmark that another one offers",
+        help="replace another compiled package of this name; allow a benchmark that another package already has",
     )
     add(
         "--include",
@@ -46,7 +48,7 @@ def configure(parser: Parser) -> None:
     add(
         "--reference-data",
         action="store_true",
-        help="leave data files where they are, named by absolute paths",
+        help="refer to data files by absolute paths instead of including them",
     )
     add("--max-data", metavar="MB", type=value_of(_MAX_DATA), help=_MAX_DATA.meaning)
     add(
@@ -57,12 +59,16 @@ def configure(parser: Parser) -> None:
     add_gold_flag(parser)
     image = parser.add_argument_group("container image")
     image.add_argument(
-        "--containerize", action="store_true", help="write a build folder; build it where docker answers"
+        "--containerize",
+        action="store_true",
+        help="write a build folder, and build the image if docker is available",
     )
     image.add_argument("--tag", metavar="NAME", help="name of the image (default: the name of the package)")
     image.add_argument("--base-image", metavar="IMAGE", help=f"image to start from (default: {BASE_IMAGE})")
     image.add_argument(
-        "--platform", metavar="OS/ARCH", help="one platform, such as linux/amd64; ends the image's tag"
+        "--platform",
+        metavar="OS/ARCH",
+        help="a platform, such as linux/amd64, which is added to the image's tag",
     )
     image.add_argument(
         "--push", metavar="IMAGE", help="push the image under this name (implies --containerize)"

@@ -41,10 +41,12 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--baseline",
         metavar="PATH",
-        help="write a portable baseline for gates instead: a folder, or a file if the name has an ending",
+        help="write a portable baseline for gates instead: a folder, or a file if the name has an extension",
     )
     parser.add_argument(
-        "--force", action="store_true", help="with --baseline: also a run that is partial or not comparable"
+        "--force",
+        action="store_true",
+        help="with --baseline: also export a run that is partial or not comparable",
     )
     add_workspace(parser)
     parser.example("benchwright export last", "benchwright export 12 --format csv -o - | head")

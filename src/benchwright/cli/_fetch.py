@@ -12,7 +12,10 @@ from benchwright.cli._parser import Parser
 def configure(parser: Parser) -> None:
     """Arguments of `fetch`."""
     parser.add_argument(
-        "what", metavar="WHAT", choices=("bfcl",), help="bfcl: function calling, data and classes"
+        "what",
+        metavar="WHAT",
+        choices=("bfcl",),
+        help="bfcl: the data and classes of the public function-calling evaluation",
     )
     parser.add_argument(
         "--data-version", metavar="VERSION", choices=("v3", "v4"), default="v3",

@@ -105,7 +105,7 @@ def add_suite_flags(parser: Parser) -> None:
         help="files of questions, instead of TARGET",
     )  # fmt: skip
     group.add_argument(
-        "--config-dir", metavar="DIR", help="folder with files of models/ and datasets/ (default: configs)"
+        "--config-dir", metavar="DIR", help="folder that contains models/ and datasets/ (default: configs)"
     )
     for setting in SUITE_SETTINGS:
         flag = f"--{setting.name.replace('_', '-')}"
@@ -118,7 +118,7 @@ def add_suite_flags(parser: Parser) -> None:
             )
     group.add_argument(
         "-r", "--reuse", nargs="?", const="", metavar="TIME",
-        help="resume the newest work folder, or the one of that time",
+        help="resume the newest work folder, or the one with this time",
     )  # fmt: skip
     group.add_argument(
         "-s", "--search", action="store_true", help="only print where the named models and datasets come from"

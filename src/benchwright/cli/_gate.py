@@ -12,7 +12,9 @@ from benchwright.cli._parser import Parser
 
 def configure(parser: Parser) -> None:
     parser.add_argument("run", metavar="RUN", help="the run to judge: number, name, folder or last")
-    parser.add_argument("--policy", metavar="FILE", required=True, help="what the run must be like, in TOML")
+    parser.add_argument(
+        "--policy", metavar="FILE", required=True, help="TOML file with the rules that the run must meet"
+    )
     parser.add_argument(
         "--baseline", metavar="B",
         help="what to compare with: a blessed name, a run, or a portable baseline (default: the name of the benchmark, if it is blessed)",

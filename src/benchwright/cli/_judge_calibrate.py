@@ -12,20 +12,22 @@ from benchwright.core import UsageError
 
 
 def configure(parser: Parser) -> None:
-    parser.add_argument("labels", metavar="LABELS", help="file of human labels (.jsonl, .csv, …)")
+    parser.add_argument("labels", metavar="LABELS", help="file with human labels (.jsonl, .csv, …)")
     parser.add_argument("--run", metavar="RUN", help="take the judge's grades from this run, by sample_id")
     parser.add_argument("--judge", metavar="JSON", help="have this judge grade the labelled rows now")
     parser.add_argument(
-        "--template", metavar="NAME", help="template of the judge, which says what grades are worth"
+        "--template", metavar="NAME", help="template of the judge, which defines what grades are worth"
     )
     parser.add_argument("--criteria", metavar="TEXT", default="", help="further instructions for --judge")
     parser.add_argument(
-        "--label-field", metavar="NAME", default="label", help="field of the labels (default: label)"
+        "--label-field", metavar="NAME", default="label", help="field with the labels (default: label)"
     )
     parser.add_argument(
-        "--grade-field", metavar="NAME", help="field of the grades (default: grade; of a run: judge_grade)"
+        "--grade-field", metavar="NAME", help="field with the grades (default: grade; for a run: judge_grade)"
     )
-    parser.add_argument("--score-mapping", metavar="JSON", help="what grades are worth, if no template says")
+    parser.add_argument(
+        "--score-mapping", metavar="JSON", help="what grades are worth, if no template defines it"
+    )
     parser.add_argument(
         "--weights", choices=("none", "linear", "quadratic"),
         help="how disagreements count in kappa (default: quadratic for more than two grades)",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 
+from benchwright.cli._commands import either
 from benchwright.cli._flags import add_workspace, existing_store, named_workspace
 from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser, value_of
@@ -26,7 +27,9 @@ def configure(parser: Parser) -> None:
         help=f"only runs with this status: {', '.join(RUN_STATUSES)}",
     )
     kinds = [kind.value for kind in RunKind]
-    parser.add_argument("--kind", choices=kinds, help=f"only runs of this kind: {' or '.join(kinds)}")
+    parser.add_argument(
+        "--kind", choices=kinds, metavar="KIND", help=f"only runs of this kind: {either(kinds)}"
+    )
     parser.add_argument(
         "--since",
         metavar="TIME",

@@ -30,12 +30,12 @@ def configure(parser: Parser) -> None:
     add_flags(parser, LOAD_OPTIONS)
     add_run_flags(parser, only=SHARED_WITH_RUNS, several=("model_url",))
     parser.add_argument(
-        "--explain", metavar="FIGURE", help="print the definition of a figure, such as ttft, and end"
+        "--explain", metavar="FIGURE", help="print the definition of a figure, such as ttft, and exit"
     )
     parser.add_argument(
         "--self-test",
         action="store_true",
-        help="measure this client's own error against a simulator, and end",
+        help="measure this client's own error against a simulator, and exit",
     )
     parser.add_help_all("target", "explain", "self_test")
     parser.common.add_argument("-q", "--quiet", action="store_true", help="do not show progress")

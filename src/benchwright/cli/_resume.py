@@ -14,9 +14,9 @@ from benchwright.config import RESUME_OVERRIDES, RunKeywords
 
 def configure(parser: Parser) -> None:
     parser.add_argument("run", metavar="RUN", help='number, "last", benchmark name, or folder (see: list)')
-    parser.add_argument("--retry-failed", action="store_true", help="request samples without a score again")
+    parser.add_argument("--retry-failed", action="store_true", help="send samples without a score again")
     parser.add_argument(
-        "--allow-changed", action="store_true", help="resume although the benchmark file has changed"
+        "--allow-changed", action="store_true", help="resume even if the benchmark file has changed"
     )
     parser.add_argument(
         "--use-current-config",

@@ -46,17 +46,17 @@ def add_config_flags(parser: Parser, *names: str) -> None:
     )  # fmt: skip
     group.add_argument(
         "-o", dest="override", metavar="KEY=VALUE", action="append",
-        help="a value above file and flags, by its dotted key; may be given again",
+        help="override file and flags by a dotted key; may be repeated",
     )  # fmt: skip
     group.add_argument(
-        "--overrides", metavar="KEY=VALUE,…", action="append", help="the same, several between commas"
+        "--overrides", metavar="KEY=VALUE,…", action="append", help="several overrides, comma-separated"
     )
     group.add_argument(
         "--explain-config", action="store_true", help="only print every value and where it comes from"
     )
     group.add_argument(
         "--parallel-tasks", nargs="?", type=value_of(_AT_ONCE), const=0, metavar="N",
-        help="run the tasks of a file at the same time, or N of them (default: one after the other)",
+        help="run all tasks of a file at the same time, or N at a time (default: one after the other)",
     )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ _FLAGS = ("model_id", "model_url", "output_dir", "api_key_name", "dataset", "num
 
 def configure(parser: Parser) -> None:
     """Arguments of `run_eval`."""
-    parser.add_argument("--eval-type", metavar="NAME", help="evaluation: a name that `benchwright ls` lists")
+    parser.add_argument("--eval-type", metavar="NAME", help="name of the evaluation (see: ls)")
     parser.add_argument(
         "--model-type", choices=(*MODEL_TYPES, "embedding"), metavar="TYPE",
         help=f"kind of request: {', '.join(MODEL_TYPES)}",

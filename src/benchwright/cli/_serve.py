@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from benchwright.server import ServerAddress
 
 _PORT = Setting("port", "int", "port to listen on; 0 for a free one (default: 8765)", least=0, most=65535)
-_BODY = Setting("max_body_mb", "number", "largest request body in MB (default: 64)", above=0)
+_BODY = Setting("max_body_mb", "number", "maximum size of a request body, in MB (default: 64)", above=0)
 
 
 def configure(parser: Parser) -> None:
@@ -23,9 +23,9 @@ def configure(parser: Parser) -> None:
         "--host", default="127.0.0.1", help="loopback address to listen on (default: 127.0.0.1)"
     )
     parser.add_argument("--port", type=value_of(_PORT), default=8765, metavar="N", help=_PORT.meaning)
-    parser.add_argument("--addr", metavar="IP:PORT", help="host and port in one")
+    parser.add_argument("--addr", metavar="IP:PORT", help="host and port in one argument")
     parser.add_argument(
-        "--token-name", metavar="VARIABLE", help="environment variable that holds the token of clients"
+        "--token-name", metavar="VARIABLE", help="environment variable that holds the clients' token"
     )
     parser.add_argument(
         "--open-reads", action="store_true", help="let every user of this machine read runs without the token"

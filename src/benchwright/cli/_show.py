@@ -25,7 +25,7 @@ def configure(parser: Parser) -> None:
         help="row number from 0 (12/1 is its second repeat), or the key of a workflow's step",
     )  # fmt: skip
     parser.add_argument("--failed", action="store_true", help="list samples without a score")
-    parser.add_argument("--wrong", action="store_true", help="list samples that were judged wrong")
+    parser.add_argument("--wrong", action="store_true", help="list samples with a wrong answer")
     parser.add_argument(
         "--unparsed", action="store_true", help="list samples whose reply has no readable answer"
     )

@@ -38,41 +38,41 @@ class LoadOptions:
     profile: str | None = _shape("when requests are sent", choices=PROFILE_NAMES, metavar="NAME", see="load.md#profiles",
         otherwise="poisson with --rate, else concurrent", frequent=True)
     concurrency: tuple[str, ...] | None = _shape("requests in flight; several numbers are a sweep: 1,2,4,8", commas=True,
-        aliases=("parallelism",), metavar="N,…", otherwise="as the model says, else 16", frequent=True)
-    rate: tuple[str, ...] | None = _shape("requests per second; several numbers are a sweep, of a ramp its start and end",
+        aliases=("parallelism",), metavar="N,…", otherwise="the model's limit, else 16", frequent=True)
+    rate: tuple[str, ...] | None = _shape("requests per second; several numbers are a sweep, or the start and end of a ramp",
         commas=True, aliases=("request_rate",), metavar="X,…", frequent=True)
-    burstiness: float | None = _shape("shape of gamma gaps: 1 is Poisson, below is burstier, above smoother", above=0, default=1.0,
-        more="Given alone, it chooses profile gamma")
-    burst_size: int | None = _shape("requests of a burst", least=1, otherwise="the requests of one second")
+    burstiness: float | None = _shape("shape of the gamma distribution of gaps: 1 is Poisson, less is burstier, more is smoother", above=0, default=1.0,
+        more="On its own, it selects the profile gamma")
+    burst_size: int | None = _shape("number of requests in a burst", least=1, otherwise="the requests of one second")
     ramp: str | None = _shape("how a ramp rises", choices=("linear", "exponential"), default="linear", metavar="LAW")
     trace_field: str | None = _shape("column with the timestamps of a trace", default="timestamp", metavar="COLUMN",
-        see="load.md#traces", more="Any flag of a trace chooses profile trace")
+        see="load.md#traces", more="Every trace flag selects the profile trace")
     trace_unit: str | None = _shape("unit of the timestamps; iso is a date and a time", choices=(*TIME_UNITS, "iso"),
         default="ms", metavar="UNIT")
     trace_speed: tuple[str, ...] | None = _shape("how much faster than recorded a trace is sent; several numbers are a sweep",
         commas=True, default=("1",), metavar="X,…")
     trace_start: float | None = _shape("skip this many seconds at the start of the trace", least=0, default=0.0, metavar="SECONDS")
-    trace_end: float | None = _shape("send the trace up to this second of it", above=0, metavar="SECONDS", otherwise="all of it")
-    max_concurrency: int | None = _shape("most requests in flight, whatever the schedule says", least=1, otherwise="no limit",
-        more="How many requests it delayed, and how long, is reported")
-    cache_bust: bool | None = _shape("begin every prompt with words of its own, so that no prefix cache of the server holds it",
-        more="The words are new in every test, so it repeats no prompt of an earlier one either")
-    synthetic: str | None = _shape("make prompts, in place of a target: input=512,output=128,law=lognormal,prefixes=4x256", tables=(),
+    trace_end: float | None = _shape("stop at this second of the trace", above=0, metavar="SECONDS", otherwise="its end")
+    max_concurrency: int | None = _shape("maximum number of requests in flight, even if more are due", least=1, otherwise="no limit",
+        more="The results say how many requests it delayed, and for how long")
+    cache_bust: bool | None = _shape("start every prompt with unique words, so that the server's prefix cache never contains it",
+        more="The words are new in every test, so prompts of earlier tests are not repeated either")
+    synthetic: str | None = _shape("generate prompts instead of reading a target: input=512,output=128,law=lognormal,prefixes=4x256", tables=(),
         metavar="LENGTHS", see="load.md#synthetic-prompts", frequent=True)
     exact_output: bool | None = _shape("request replies of exactly max_tokens: adds ignore_eos and min_tokens to requests",
         more="Servers such as vLLM and SGLang obey; others refuse the keys, or ignore them")
-    tokenizer: str | None = _shape("tokenizer.json, or a model's folder, by which prompts that are made get their length",
+    tokenizer: str | None = _shape("tokenizer.json, or a model's folder, to give generated prompts their exact length",
         metavar="PATH", otherwise="one word for each token: lengths are approximate")
-    turn_mode: str | None = _shape("what conversations send: every turn after the model's own replies, every turn after the replies "
-        "of the data, or the last turn alone", choices=("every", "every_with_gt", "last"), default="every",
+    turn_mode: str | None = _shape("what conversations send: every turn with the model's own replies, every turn with the replies "
+        "in the data, or only the last turn", choices=("every", "every_with_gt", "last"), default="every",
         aliases=("infer_mode",), metavar="MODE", see="load.md#conversations")
     think_time: str | None = _shape("how long users think between turns: 2s, exponential:2s, uniform:1s,3s, lognormal:2s,1s",
         default="0", metavar="TIME")
-    schedule_seed: int | None = _shape("seed of arrival times, of think times, and of prompts that are made", default=0)
+    schedule_seed: int | None = _shape("seed for arrival times, think times and generated prompts", default=0)
 
-    requests: int | None = _stop("measured requests of each level; if there are fewer rows, they are sent again from the first", least=1,
+    requests: int | None = _stop("measured requests per level; if there are fewer rows, sending starts over from the first row", least=1,
         otherwise="each row once; with --seconds, as many as there is time for", frequent=True)
-    conversations: int | None = _stop("measured conversations of each level, in place of requests", least=1,
+    conversations: int | None = _stop("measured conversations per level, instead of requests", least=1,
         otherwise="each row once")
     seconds: float | None = _stop("how long each level sends", above=0, aliases=("duration", "pressure_time"), metavar="SECONDS",
         frequent=True)
@@ -80,28 +80,28 @@ class LoadOptions:
         more="Without it, a test stops early only if its first 32 requests all fail")
     max_error_share: float | None = _stop("share of failed requests above which the test is not comparable (exit code 3)", least=0,
         most=1, default=0.05, metavar="SHARE")
-    warmup: int | None = _stop("requests before the first that counts", least=0, default=0, aliases=("num_warmups",),
-        more="They are recorded, and no figure counts them. If all of them fail, nothing is measured", frequent=True)
-    cooldown: int | None = _stop("requests after the last that counts, which keep the load up while it ends", least=0, default=0)
-    slo: str | None = _stop("limits that good requests keep: ttft=200ms,itl=30ms,e2e=2s", metavar="LIMITS", frequent=True)
-    slo_share: float | None = _stop("share of requests that must keep all limits", above=0, most=1, default=0.99, metavar="SHARE")
+    warmup: int | None = _stop("warm-up requests before the measured ones", least=0, default=0, aliases=("num_warmups",),
+        more="They are recorded but count in no figure. If all of them fail, nothing is measured", frequent=True)
+    cooldown: int | None = _stop("requests after the measured ones, which keep the load up while the last of those finish", least=0, default=0)
+    slo: str | None = _stop("limits that a good request meets: ttft=200ms,itl=30ms,e2e=2s", metavar="LIMITS", frequent=True)
+    slo_share: float | None = _stop("share of requests that must meet all limits", above=0, most=1, default=0.99, metavar="SHARE")
 
-    score: bool | None = _stop("score the replies with the benchmark's scorer, to see whether the server gets worse when it is busy", decides="scores",
-        more="Scoring begins after the last request, so it disturbs no time", see="load.md#quality-under-load")
+    score: bool | None = _stop("score the replies with the benchmark's scorer, to see whether they get worse when the server is busy", decides="scores",
+        more="Scoring begins after the last request, so it does not affect the times", see="load.md#quality-under-load")
 
-    find_max_load: bool | None = _search("search for the largest rate or concurrency at which the limits of --slo are kept", frequent=True,
+    find_max_load: bool | None = _search("search for the largest rate or concurrency that meets the limits of --slo", frequent=True,
         see="load.md#the-largest-load")
-    probe_repeats: int | None = _search("probes at each end of the last bracket", least=1, most=100, default=3)
-    max_probes: int | None = _search("most probes of a search", least=1, most=1000, default=40)
-    search_seconds: float | None = _search("no probe begins later than this after the first", above=0, default=1800.0, metavar="SECONDS")
+    probe_repeats: int | None = _search("number of probes at each end of the last bracket", least=1, most=100, default=3)
+    max_probes: int | None = _search("maximum number of probes in a search", least=1, most=1000, default=40)
+    search_seconds: float | None = _search("start no probe later than this after the first one", above=0, default=1800.0, metavar="SECONDS")
 
-    more_urls: tuple[str, ...] | None = _shape("further servers of the same model; requests go to all of them in turn", commas=True,
-        metavar="URL,…", see="load.md#several-servers", more="The same as --model-url given several times")
-    workers: int | None = _client("processes that send", least=1, most=256, default=1)
+    more_urls: tuple[str, ...] | None = _shape("additional servers of the same model; requests go to all of them in turn", commas=True,
+        metavar="URL,…", see="load.md#several-servers", more="The same as giving `--model-url` several times")
+    workers: int | None = _client("number of processes that send requests", least=1, most=256, default=1)
     server_metrics: bool | None = _client("read the server's own counters at /metrics before and after each level", default=True,
         see="load_figures.md#what-the-server-counts")
-    drain: float | None = _client("seconds that requests in flight have to end after Ctrl-C", least=0, default=30.0, metavar="SECONDS")
-    format: str | None = _client("write the files of this other tool too", choices=("aisbench",), metavar="TOOL", decides="place")
+    drain: float | None = _client("how long to wait for requests in flight after Ctrl-C", least=0, default=30.0, metavar="SECONDS")
+    format: str | None = _client("also write files in the format of this tool", choices=("aisbench",), metavar="TOOL", decides="place")
     # fmt: on
 
     def __post_init__(self) -> None:

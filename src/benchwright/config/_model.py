@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
-_TYPE = Setting("type", "text", "how it is asked", choices=(*MODEL_TYPES, "demo"))
+_TYPE = Setting("type", "text", "kind of request", choices=(*MODEL_TYPES, "demo"))
 _ALSO = {"headers": {"kind": "table", "aliases": ()}, "repeats": {"aliases": ("num_return_sequences",)}}
 """Settings of runs that are written otherwise in a model's table."""
 _HTTP = (
@@ -44,16 +44,20 @@ _HTTP = (
     Setting("timeout", "number", "seconds for one attempt", above=0, aliases=("request_timeout",)),
     Setting("retries", "int", "further attempts after a failure", least=0, aliases=("max_retries",)),
     Setting(
-        "max_concurrency", "int", "most requests at a time", least=1, aliases=("parallelism", "concurrency")
+        "max_concurrency",
+        "int",
+        "maximum number of requests at a time",
+        least=1,
+        aliases=("parallelism", "concurrency"),
     ),
-    Setting("requests_per_minute", "number", "most requests sent in a minute", above=0),
+    Setting("requests_per_minute", "number", "maximum number of requests per minute", above=0),
     Setting("provider", "text", "whose model it is", choices=tuple(PROVIDERS)),
     Setting("account_id", "text", "account at the provider"),
     Setting("gateway_id", "text", "gateway at the provider"),
     *(replace(setting, **_ALSO.get(setting.name, {})) for setting in settings_of("model")),  # type: ignore[arg-type]
 )
 _CHARACTER = (
-    Setting("skill", "number", "share of solvable questions answered rightly", least=0, most=1),
+    Setting("skill", "number", "share of solvable questions answered correctly", least=0, most=1),
     Setting("ttft_ms", "number", "milliseconds to the first token", least=0),
     Setting("itl_ms", "number", "milliseconds between tokens", least=0),
     Setting("error_rate", "number", "share of attempts that fail", least=0, most=1),

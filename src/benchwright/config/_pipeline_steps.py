@@ -61,7 +61,7 @@ class SystemMessage(PipelineStep):
     decides = "replies"
     required = "system_message"
     system_message: str | None = _changes("the text")
-    strategy: str | None = _changes("where it goes, next to an existing message", choices=("prepend", "append", "replace"),
+    strategy: str | None = _changes("where it goes if there is a system message already", choices=("prepend", "append", "replace"),
         default="prepend")
 
 
@@ -71,11 +71,11 @@ class PayloadModifier(PipelineStep):
 
     name = "payload_modifier"
     decides = "replies"
-    params_to_add: Mapping[str, JsonValue] | None = _changes("fields that every body gets")
-    params_to_remove: tuple[str, ...] | None = _changes("fields that are taken out of it, at any depth")
+    params_to_add: Mapping[str, JsonValue] | None = _changes("fields that are added to every body")
+    params_to_remove: tuple[str, ...] | None = _changes("fields that are removed from every body, at any depth")
     params_to_rename: Mapping[str, str] | None = _changes("new names of fields, by the old ones")
-    headers_to_add: Mapping[str, str] | None = _changes("headers that every request gets; `${VARIABLE}` for secrets")
-    headers_to_remove: tuple[str, ...] | None = _changes("headers that are left out")
+    headers_to_add: Mapping[str, str] | None = _changes("headers that are added to every request; write secrets as `${VARIABLE}`")
+    headers_to_remove: tuple[str, ...] | None = _changes("headers that are removed")
     headers_to_rename: Mapping[str, str] | None = _changes("new names of headers, by the old ones")
 
 
@@ -114,12 +114,12 @@ class Caching(PipelineStep):
     """Takes replies to equal requests from earlier runs, and saves exchanges as files."""
 
     name = "caching"
-    reuse_cached_responses: bool | None = row("take recorded replies", "source", otherwise="as `--cache` says")
+    reuse_cached_responses: bool | None = row("reuse recorded replies", "source", otherwise="as `--cache` says")
     cache_dir: str | None = row("folder of the saved files", "place", otherwise="`cache` in the run's folder")
     save_requests: bool | None = _watches("save requests", default=False)
     save_responses: bool | None = _watches("save replies", default=False)
-    max_saved_requests: int | None = _limit("most requests to save", otherwise="all")
-    max_saved_responses: int | None = _limit("most replies to save", otherwise="all")
+    max_saved_requests: int | None = _limit("maximum number of requests to save", otherwise="all")
+    max_saved_responses: int | None = _limit("maximum number of replies to save", otherwise="all")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +130,13 @@ class Reasoning(PipelineStep):
     decides = "replies"
     idle = ("add_reasoning", "stats_file_saving_interval", "enable_caching", "cache_dir", "save_individuals",
         "logging_aggregated_stats_interval")
-    start_reasoning_token: str | None = _changes("what thinking begins with", default="<think>")
-    end_reasoning_token: str | None = _changes("what it ends with", default="</think>")
-    include_if_not_finished: bool | None = _changes("keep thinking that never ended as the answer", default=True,
+    start_reasoning_token: str | None = _changes("text that starts the thinking", default="<think>")
+    end_reasoning_token: str | None = _changes("text that ends it", default="</think>")
+    include_if_not_finished: bool | None = _changes("if the thinking never ends, use it as the answer", default=True,
         aliases=("include_if_reasoning_not_finished",))
     migrate_reasoning_content: bool | None = _changes("put a separate `reasoning_content` in front of the answer",
         default=False)
-    enable_reasoning_tracking: bool | None = _watches("statistics of thinking in the metrics file", default=True,
+    enable_reasoning_tracking: bool | None = _watches("add statistics of the thinking to the metrics file", default=True,
         aliases=("track_reasoning",))
 
 
@@ -157,10 +157,10 @@ class ProgressTracking(PipelineStep):
     name = "progress_tracking"
     required = "progress_tracking_url"
     idle = ("output_dir",)
-    progress_tracking_url: str | None = _watches("where to; `${VARIABLE}` for secrets")
-    progress_tracking_interval: int | None = _watches("after how many samples", least=1, default=1)
-    progress_tracking_interval_seconds: float | None = _watches("and after how many seconds", above=0)
-    request_method: str | None = _watches("how", choices=("POST", "PATCH", "PUT"), default="PATCH")
+    progress_tracking_url: str | None = _watches("the URL; write secrets as `${VARIABLE}`")
+    progress_tracking_interval: int | None = _watches("post after this many samples", least=1, default=1)
+    progress_tracking_interval_seconds: float | None = _watches("and after this many seconds", above=0)
+    request_method: str | None = _watches("HTTP method", choices=("POST", "PATCH", "PUT"), default="PATCH")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +168,8 @@ class RaiseClientErrors(PipelineStep):
     """Stops the run at the first reply that says that the request is wrong."""
 
     name = "raise_client_errors"
-    status_codes: tuple[int, ...] | None = _watches("statuses that stop it", otherwise="the range")
-    exclude_status_codes: tuple[int, ...] | None = _watches("statuses of the range that do not", otherwise="408, 429")
+    status_codes: tuple[int, ...] | None = _watches("statuses that stop the run", otherwise="the range")
+    exclude_status_codes: tuple[int, ...] | None = _watches("statuses of the range that do not stop it", otherwise="408, 429")
     status_code_range_start: int | None = _watches("first status of the range", default=400, least=100, most=599)
     status_code_range_end: int | None = _watches("last status of the range", default=499, least=100, most=599)
 

@@ -22,7 +22,7 @@ from benchwright.core import APIS, MODEL_TYPES, JsonValue, LeftOut, UsageError, 
 if TYPE_CHECKING:
     from benchwright.config._pipeline import PipelineSettings
 
-_VERIFY, _CA_FILE = "check the {}'s TLS certificate", "PEM file of a further certificate to trust"
+_VERIFY, _CA_FILE = "check the {}'s TLS certificate", "PEM file with an additional certificate to trust"
 _ONLY_MODELS: tuple[Table, ...] = ("model",)
 _MODELS_TOO: tuple[Table, ...] = (*RUN_TABLES, "model")
 _ALL_MODELS_TOO: tuple[Table, ...] = (*RUN_TABLES, "model", "demo")
@@ -50,20 +50,20 @@ class RunOptions:
     model: str | None = row("model from benchwright.toml, a profile (see: ls --models), or 'demo'", "replies", group="model",
         tables=("run", "benchmark"), otherwise="demo", metavar="NAME", see="endpoints.md#profiles", frequent=True)
     model_url: str | None = _server("URL of the server", aliases=("base_url", "url"), tables=_NO_TABLE, metavar="URL",
-        more="Alone, it finds the server's only model", see="endpoints.md", frequent=True)
+        more="Without a model, the server's only one is used", see="endpoints.md", frequent=True)
     host_ip: str | None = _server("host of the server, instead of its URL", otherwise="localhost", metavar="HOST")
-    host_port: int | None = _server("its port", least=1, most=65535, default=8080, metavar="PORT")
-    enable_ssl: bool | None = _server("https instead of http, with a host")
-    model_id: str | None = _server("the model's name, as that server knows it", aliases=("model_name",), tables=_NO_TABLE,
-        metavar="ID", more="Left out: its only model, with a profile the first that it lists", frequent=True)
+    host_port: int | None = _server("port of that host", least=1, most=65535, default=8080, metavar="PORT")
+    enable_ssl: bool | None = _server("use https instead of http for that host")
+    model_id: str | None = _server("name of the model on the server", aliases=("model_name",), tables=_NO_TABLE,
+        metavar="ID", more="Default: the server's only model; with a profile, the first one it lists", frequent=True)
     model_type: str | None = _server("kind of request", choices=MODEL_TYPES, tables=("suite", "dataset"), metavar="TYPE",
-        otherwise="as the benchmark says")
+        otherwise="the benchmark's")
     api: str | None = _server("wire format of the server", choices=APIS, plugins="wires", default="openai", metavar="FORMAT",
         see="endpoints.md#wire-formats")
     api_key_name: str | None = _server("environment variable that holds the API key", decides="effort", aliases=("api_key_env",),
         metavar="VARIABLE", frequent=True)
     headers: Mapping[str, str] | None = _server(
-        "further request header: NAME=VALUE, secrets as ${VARIABLE}; may be given again", kind="texts", aliases=("header",),
+        "additional request header, with secrets as ${VARIABLE}; may be repeated", kind="texts", aliases=("header",),
         metavar="NAME=VALUE", more="In Python and in files: a table")
     verify: bool | None = _server(_VERIFY.format("server"), decides="effort", default=True,
         see="endpoints.md#certificates-and-proxies")
@@ -71,161 +71,161 @@ class RunOptions:
     pipeline: PipelineSettings | None = row("steps between the run and the model, as JSON", "replies", kind="steps", group="requests",
         aliases=("adapter_config",), tables=_ALL_MODELS_TOO, recorded="steps", metavar="JSON", see="pipeline.md",
         more="In files: a table. In Python: also a list of steps")
-    demo_skill: float | None = row("how good the demo model is", "replies", group="model", least=0, most=1, default=0.7,
+    demo_skill: float | None = row("share of solvable questions that the demo model answers correctly", "replies", group="model", least=0, most=1, default=0.7,
         metavar="SHARE", tables=("run", "benchmark", "suite"))
 
     dataset: str | None = _data("use this data instead of the benchmark's own", "data", metavar="PATH",
         otherwise="the benchmark's", tables=("benchmark", "dataset"), more="A path from the current folder, or a URI",
         see="data.md")
-    input: Mapping[str, JsonValue] | None = _data("what the evaluation of a configured name gets, as JSON", "everything",
+    input: Mapping[str, JsonValue] | None = _data("input of a configured evaluation, as JSON", "everything",
         metavar="JSON", tables=("suite", "dataset"), see="nocode.md",
-        more="For an evaluation without code `model`, `limit` and `prompt_template_file`, for a built-in one all of its "
-             "settings, for a program whatever it takes")
-    filters: tuple[str, ...] | None = _data("only rows whose column has this value: FIELD=VALUE; may be given again", "rows",
-        aliases=("filter",), metavar="FIELD=VALUE", more="The benchmark's own filters hold as well")
+        more="An evaluation without code takes `model`, `limit` and `prompt_template_file`; a built-in one takes all of its "
+             "settings; a program defines its own")
+    filters: tuple[str, ...] | None = _data("evaluate only rows whose column has this value; may be repeated", "rows",
+        aliases=("filter",), metavar="FIELD=VALUE", more="The benchmark's own filters apply as well")
     limit: int | None = _data("evaluate the first N rows", "rows", least=1, aliases=("limit_samples", "num_prompts"),
         otherwise="all", frequent=True)
     repeats: int | None = _data("send each row N times", "replies", least=1, aliases=("n_repeats",), default=1,
         tables=_MODELS_TOO, frequent=True)
-    pass_k: int | None = _data("the k of pass@k and cons@k", "summary", least=1, metavar="K", otherwise="the repeats",
+    pass_k: int | None = _data("the k of pass@k and cons@k", "summary", least=1, metavar="K", otherwise="the number of repeats",
         see="running.md#repeats")
-    num_fewshot: int | None = _data("solved examples in front of each prompt", "prompt", least=0,
+    num_fewshot: int | None = _data("number of solved examples before each prompt", "prompt", least=0,
         otherwise="the benchmark's", more="0 for none", frequent=True)
     fewshot_seed: int | None = _data("seed for drawing the examples", "prompt", default=42)
     fewshot_strict: bool | None = _data("refuse examples drawn from the evaluated rows", "rows")
     skip_bad_rows: bool | None = _data("leave unreadable rows out instead of refusing the file", "rows",
         more="They are counted as skipped")
-    native_calling: bool | None = _data("send functions as tools; if not, describe them in the prompt and read calls from the text",
-        "everything", otherwise="as the benchmark says", see="tools.md")
-    lenient_calls: bool | None = _data("score calls in texts a second time, read by rules that forgive prose, fences and positions",
+    native_calling: bool | None = _data("send functions as tools, instead of describing them in the prompt and reading calls from the text",
+        "everything", otherwise="the benchmark's", see="tools.md")
+    lenient_calls: bool | None = _data("also score calls in texts by lenient rules, which accept prose, code fences and positional arguments",
         "scores", see="tools.md#lenient-reading")
-    extra: Mapping[str, JsonValue] | None = _data("settings that the benchmark declares as extra, with other values, as JSON", "scores",
+    extra: Mapping[str, JsonValue] | None = _data("new values for settings that the benchmark declares as extra, as JSON", "scores",
         metavar="JSON", tables=("benchmark",), more="Scorers see them as sample.config", see="benchmarks.md")
-    judge: Mapping[str, JsonValue] | None = _data("settings of the judge over the benchmark's own, as JSON", "scores",
+    judge: Mapping[str, JsonValue] | None = _data("judge settings that override the benchmark's own, as JSON", "scores",
         metavar="JSON", tables=("run", "benchmark"), see="scorers.md#judges",
-        more="For several judges a table each, by their keys: `{\"judge_1\": {…}}`")
-    infer_only: bool | None = _data("ask and record the replies, and leave the scoring to `rescore`", "scores", flag=False,
+        more="For several judges, one table for each, by key: `{\"judge_1\": {…}}`")
+    infer_only: bool | None = _data("record the replies and leave the scoring to `rescore`", "scores", flag=False,
         tables=_NO_TABLE)
 
-    data_type: str | None = _questions("what a file of questions holds", "columns", choices=("mcq", "mcq_multi", "qa"),
-        aliases=("custom_dataset_data_type",), metavar="TYPE", otherwise="found out", see="questions.md")
-    infer_method: str | None = _questions("how answers are found: in a reply, or by ranking the letters or texts of the options", "replies",
+    data_type: str | None = _questions("type of the questions in a file", "columns", choices=("mcq", "mcq_multi", "qa"),
+        aliases=("custom_dataset_data_type",), metavar="TYPE", otherwise="detected", see="questions.md")
+    infer_method: str | None = _questions("how to get answers: from replies, or by ranking the letters or texts of the options", "replies",
         choices=("gen", "logprob", "logprob_text"), aliases=("custom_dataset_infer_method",), metavar="METHOD", only="mcq",
         default="gen")
-    meta_path: str | None = _questions("file with sampling and lengths of replies", "everything", aliases=("custom_dataset_meta_path",),
-        metavar="PATH", otherwise="FILE.meta.json, if it is there", see="data.md")
+    meta_path: str | None = _questions("file that plans which rows are sent and how long replies may be", "everything", aliases=("custom_dataset_meta_path",),
+        metavar="PATH", otherwise="FILE.meta.json, if it exists", see="data.md")
     prompt_style: str | None = _questions("built-in prompt to use", "prompt", choices=("benchwright", "cot", "aisbench"),
         metavar="STYLE", default="benchwright", see="questions.md#prompts")
-    template: str | None = _questions("prompt of your own, text or file: {question}, {options}, {A}, any column", "columns",
+    template: str | None = _questions("your own prompt, as text or a file, with {question}, {options}, {A} or any column", "columns",
         metavar="TEXT")
-    system: str | None = _questions("system prompt, text or file", "prompt", metavar="TEXT", tables=_ALL_MODELS_TOO)
+    system: str | None = _questions("system prompt, as text or a file", "prompt", metavar="TEXT", tables=_ALL_MODELS_TOO)
     fewshot_dataset: str | None = _questions("file of solved examples for --num-fewshot", "prompt", metavar="PATH",
         otherwise="the file's other rows")
-    input_columns: tuple[str, ...] | None = _questions("columns of the question", "columns", commas=True, metavar="NAMES",
+    input_columns: tuple[str, ...] | None = _questions("columns that make up the question", "columns", commas=True, metavar="NAMES",
         otherwise="question")
-    output_column: str | None = _questions("column of the expected answer", "columns", metavar="NAME", otherwise="answer")
-    options: tuple[str, ...] | None = _questions("columns of the options, or the one that lists them", "columns",
+    output_column: str | None = _questions("column with the expected answer", "columns", metavar="NAME", otherwise="answer")
+    options: tuple[str, ...] | None = _questions("columns with the options, or one column that lists them", "columns",
         commas=True, metavar="NAMES", otherwise="A, B, C, …")
-    answer_index: int | None = _questions("answers count the options, from 0 or from 1", "columns", least=0, most=1,
-        only="mcq", otherwise="found out")
-    mcq_fallback: str | None = _questions("what decides where no letter can be read", "scores",
+    answer_index: int | None = _questions("number of the first option, if answers are numbers: 0 or 1", "columns", least=0, most=1,
+        only="mcq", otherwise="detected")
+    mcq_fallback: str | None = _questions("fallback rule if no letter can be read", "scores",
         choices=("none", "levenshtein", "aisbench"), metavar="RULE", only="mcq", default="none")
-    qa_metrics: tuple[str, ...] | None = _questions("metrics of free answers, the headline first; may be given again",
+    qa_metrics: tuple[str, ...] | None = _questions("metrics for free answers, the headline metric first; may be repeated",
         "scores", aliases=("qa_metric",), commas=True, metavar="NAMES", only="qa", otherwise="normalised_exact",
         see="questions.md#scores-of-free-answers")
-    qa_pattern: str | None = _questions("regular expression, for the metric regex", "scores", metavar="REGEX", only="qa")
-    numeric_tolerance: float | None = _questions("how far numbers may be apart, as a share", "scores", least=0,
+    qa_pattern: str | None = _questions("regular expression for the metric regex", "scores", metavar="REGEX", only="qa")
+    numeric_tolerance: float | None = _questions("relative tolerance for numbers", "scores", least=0,
         metavar="SHARE", only="qa", default=0.0)
-    evaluator: str | None = _questions("scorer by name instead of the type's own", "scores", metavar="NAME")
+    evaluator: str | None = _questions("name of the scorer to use instead of the usual one for the data type", "scores", metavar="NAME")
     evaluator_kwargs: Mapping[str, JsonValue] | None = _questions("settings of that scorer, as JSON", "scores",
         metavar="JSON")
     judge_url: str | None = _judge("URL of the judge, for the metric judge", metavar="URL", judge="url")
-    judge_id: str | None = _judge("the judge's name, as its server knows it", metavar="ID", judge="model_id")
+    judge_id: str | None = _judge("name of the judge on its server", metavar="ID", judge="model_id")
     judge_key_name: str | None = _judge("environment variable that holds the judge's key", metavar="VARIABLE", judge="api_key")
     judge_verify: bool | None = _judge(_VERIFY.format("judge"), judge="verify", default=True)
     judge_ca_file: str | None = _judge(_CA_FILE + ", for the judge", metavar="FILE", judge="ca_file")
-    judge_model: str | None = _judge("judge from the models of benchwright.toml", metavar="NAME")
-    media: str | None = _questions("how files of rows reach the server", "prompt", choices=("base64", "path", "url"),
+    judge_model: str | None = _judge("model from benchwright.toml to use as the judge", metavar="NAME")
+    media: str | None = _questions("how media files are sent to the server", "prompt", choices=("base64", "path", "url"),
         metavar="FORM", default="base64", see="data.md#images-video-and-audio")
-    audio_style: str | None = _questions("which content part carries audio", "prompt",
+    audio_style: str | None = _questions("type of the content part for audio", "prompt",
         choices=("audio_url", "input_audio"), metavar="STYLE", default="audio_url")
-    max_media_mb: float | None = _questions("refuse larger files", "prompt", above=0, metavar="MB", default=20.0)
-    compat: str | None = _questions("sample and round as this other tool does", "everything", choices=("aisbench",),
+    max_media_mb: float | None = _questions("refuse larger media files", "prompt", above=0, metavar="MB", default=20.0)
+    compat: str | None = _questions("sample rows and round numbers as this tool does", "everything", choices=("aisbench",),
         metavar="TOOL")
-    test_range: str | None = _questions("rows to take: [10:20], or how many (or which share) by chance", "rows",
+    test_range: str | None = _questions("rows to evaluate: a slice such as [10:20], or a number or share of rows, drawn at random", "rows",
         metavar="RANGE", otherwise="all")
     encoding: str | None = _questions("encoding of the file, such as cp1252 or utf-16", "rows", metavar="NAME",
         otherwise="utf-8", see="data.md#spreadsheets-and-encodings")
     sheet: str | None = _questions("sheet of a workbook", "rows", metavar="NAME", otherwise="the first",
         see="data.md#spreadsheets-and-encodings")
 
-    task: str | None = _tools("categories and groups to evaluate, between commas", metavar="NAMES",
-        otherwise="as the evaluation says", see="tools.md#the-public-evaluation")
-    tool_data: str | None = _tools("rows of your own: a folder in the native layout, or a file of JSON lines", metavar="PATH",
+    task: str | None = _tools("categories and groups to evaluate, comma-separated", metavar="NAMES",
+        otherwise="the evaluation's", see="tools.md#the-public-evaluation")
+    tool_data: str | None = _tools("your own rows: a folder in the native layout, or a file of JSON lines", metavar="PATH",
         recorded="path", otherwise="the published data, once fetched", see="tools.md#datasets-of-your-own")
-    tool_data_format: str | None = _tools("how they are written", choices=("native", "openai"), metavar="FORMAT",
+    tool_data_format: str | None = _tools("format of --tool-data", choices=("native", "openai"), metavar="FORMAT",
         recorded="format", otherwise="native for a folder, openai for a file")
-    tool_data_template: str | None = _tools("JSON file that says where the fields of an openai file are", metavar="PATH",
+    tool_data_template: str | None = _tools("JSON file that says where an openai file has its fields", metavar="PATH",
         recorded="template")
-    limit_share: float | None = _tools("evaluate the first rows of each category, up to this share of them", above=0, most=1,
+    limit_share: float | None = _tools("evaluate this share of each category, from its first row", above=0, most=1,
         metavar="SHARE", recorded="share", otherwise="all", more="Rounded up")
 
     # Request bodies hold these in this order.
     temperature: float | LeftOut | None = _sent("sampling temperature", least=0, default=0.0, frequent=True)
-    max_tokens: int | LeftOut | None = _sent("longest reply, in tokens", least=1, aliases=("max_new_tokens",), default=4096, frequent=True)
+    max_tokens: int | LeftOut | None = _sent("maximum length of a reply, in tokens", least=1, aliases=("max_new_tokens",), default=4096, frequent=True)
     top_p: float | LeftOut | None = _sent("nucleus sampling", least=0, most=1, default=1.0)
-    stop: tuple[str, ...] | None = _sent("end the reply at this text; may be given again", metavar="TEXT")
+    stop: tuple[str, ...] | None = _sent("end the reply at this text; may be repeated", metavar="TEXT")
     seed: int | LeftOut | None = _sent("sampling seed, sent with each request", tables=_MODELS_TOO)
-    stream: bool | None = _sent("request streamed replies (gives times to the first token)", can_be_left_out=False, default=False,
-        tables=_MODELS_TOO, more="A profile may say otherwise")
-    extra_body: Mapping[str, JsonValue] | None = _sent("further fields of each request body, as JSON", body=False,
+    stream: bool | None = _sent("request streamed replies, which also gives times to the first token", can_be_left_out=False, default=False,
+        tables=_MODELS_TOO, more="A profile may have another default")
+    extra_body: Mapping[str, JsonValue] | None = _sent("additional fields for each request body, as JSON", body=False,
         can_be_left_out=False, metavar="JSON", more="""For example `'{"top_k": 5}'`""")
 
-    parallelism: int | None = _budget("most requests, and samples, at a time", least=1, aliases=("concurrency",), group="requests",
+    parallelism: int | None = _budget("maximum number of requests, and of samples, at a time", least=1, aliases=("concurrency",), group="requests",
         default=16, frequent=True)
-    request_timeout: float | None = _attempts("seconds for one attempt", above=0, default=120.0, metavar="SECONDS",
+    request_timeout: float | None = _attempts("time limit for one attempt", above=0, default=120.0, metavar="SECONDS",
         recorded="request_timeout_s")
-    timeout_per_sample: float | None = _attempts("seconds for all attempts of one request", above=0, metavar="SECONDS",
+    timeout_per_sample: float | None = _attempts("time limit for all attempts of one request", above=0, metavar="SECONDS",
         recorded="sample_timeout_s", otherwise="request timeout × attempts")
-    max_retries: int | None = _attempts("further attempts after a failure; 0: none", least=0, default=3,
-        more="Up to N failures of a server that answers most requests, or of requests that were sent together, do not count",
+    max_retries: int | None = _attempts("further attempts after a failure; 0 for none", least=0, default=3,
+        more="Up to N failures that say little about the next attempt do not count",
         see="failures.md")
-    retry_backoff: float | None = _attempts("first pause in seconds, then doubled", least=0, default=0.5, metavar="SECONDS",
+    retry_backoff: float | None = _attempts("longest pause before the first retry; it doubles each time", least=0, default=0.5, metavar="SECONDS",
         recorded="retry_backoff_s")
-    max_event_bytes: int | None = _attempts("largest event of a stream", least=1, default=16777216, metavar="BYTES",
+    max_event_bytes: int | None = _attempts("maximum size of one event in a stream", least=1, default=16777216, metavar="BYTES",
         more="A larger one fails the request")
-    cache: bool | None = _attempts("take replies to equal requests from earlier runs", decides="source", default=True)
-    num_warmups: int | None = _attempts("requests before the first that counts, not recorded", least=0, default=0,
+    cache: bool | None = _attempts("reuse the replies of earlier runs to equal requests", decides="source", default=True)
+    num_warmups: int | None = _attempts("warm-up requests before the run, which are not recorded", least=0, default=0,
         more="If all of them fail, the run does not start")
 
     max_requests: int | None = _budget("stop after N requests, retries included", least=1,
-        more="Judges count as well; each benchmark of a file has its own budget", frequent=True)
+        more="Requests to judges count as well. Each benchmark in a file has its own budget", frequent=True)
     max_tokens_total: int | None = _budget("stop after N tokens, prompts included", least=1,
-        more="As the server counts them; where it does not, four characters count as one, and a note says so")
+        more="The server counts them. If it does not, four characters count as one token, and a note says so")
     max_minutes: float | None = _budget("stop after this time", above=0, metavar="MINUTES")
-    max_cost: float | None = _budget("stop before the requests of the command may cost more than this, judges included", above=0,
+    max_cost: float | None = _budget("stop before the command's requests, judges included, can cost more than this", above=0,
         metavar="AMOUNT", more="In the currency of the prices; needs a price for each model", see="cost.md#a-limit")
-    prices: str | None = _budget("file of prices", metavar="FILE", otherwise="prices.toml, upwards from here, and the user's own",
+    prices: str | None = _budget("file with prices", metavar="FILE", otherwise="the nearest prices.toml, from here upwards, and the user's own",
         tables=("run",), see="cost.md")
     max_failures: int | None = _budget("stop once more than N samples have failed", least=0, more="`resume` continues")
     failure_threshold: float | None = _budget("share of failed samples above which a run is not comparable",
         decides="summary", least=0, most=1, default=0.05, metavar="SHARE")
 
-    workspace: Path | None = _files("folder that holds .benchwright/", otherwise="found upwards from here", metavar="DIR",
-        more="Where no folder upwards has one: the current folder")
+    workspace: Path | None = _files("folder that contains .benchwright/", otherwise="the nearest, from here upwards", metavar="DIR",
+        more="If there is none, the current folder")
     output_dir: Path | None = _files("write the run's files here", metavar="DIR", otherwise="in the workspace",
-        more="With several benchmarks, a folder in it for each. One that holds another run's files is refused", frequent=True)
+        more="Several benchmarks get a subfolder each. A folder with another run's files is refused", frequent=True)
     overwrite: bool | None = _files("replace another run's files in the output folder")
-    reports: tuple[str, ...] | None = _files("report of an installed package (see: ls --plugins), or run_eval; may be given again",
+    reports: tuple[str, ...] | None = _files("write a report of an installed package (see: ls --plugins), or run_eval; may be repeated",
         aliases=("report",), tables=RUN_TABLES, metavar="NAME", see="plugins.md",
-        more="`run_eval` is built in: [files for programs that read those of NeMo Evaluator](results.md#files-of-run_eval)")
-    trackers: tuple[str, ...] | None = _files("follow the run with wandb, mlflow or a tracker of a package; may be given again",
+        more="`run_eval` is built in and writes the [files of NeMo Evaluator](results.md#files-of-run_eval)")
+    trackers: tuple[str, ...] | None = _files("follow the run in wandb, mlflow or a package's tracker; may be repeated",
         aliases=("tracker",), tables=RUN_TABLES, metavar="NAME", see="plugins.md#trackers")
-    metadata: Mapping[str, JsonValue] | None = _files("labels of the run, such as versions, as JSON", metavar="JSON",
+    metadata: Mapping[str, JsonValue] | None = _files("labels for the run, such as versions, as JSON", metavar="JSON",
         tables=("run", "benchmark"), more="`results.yml` repeats the versions among them", see="results.md#files-of-run_eval")
-    save_predictions: bool | None = _files("keep a file of the samples with the files of the run", default=True,
+    save_predictions: bool | None = _files("write the samples to a file in the run's folder", default=True,
         tables=("run", "benchmark"), see="results.md#samplesparquet",
-        more="If not, neither `samples.parquet` nor `byob_predictions.jsonl` is written; the workspace has every sample either way")
+        more="If off, neither `samples.parquet` nor `byob_predictions.jsonl` is written. The workspace records every sample either way")
     # fmt: on
 
     def __post_init__(self) -> None:

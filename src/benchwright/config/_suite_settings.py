@@ -36,13 +36,13 @@ class SuiteOptions:
     mode: str | None = _suite("all, infer (record replies, score later), eval (score recorded replies) or viz (show)", metavar="MODE")
     work_dir: Path | None = _suite("write <DIR>/<time>/ with predictions, results and a summary (default: outputs/default)",
         metavar="DIR")
-    max_num_workers: int | None = _suite("runs under way at once (default: 1)", least=1)
-    merge_ds: bool | None = _suite("all datasets of a model at once, within its limit of requests")
+    max_num_workers: int | None = _suite("maximum number of runs at a time (default: 1)", least=1)
+    merge_ds: bool | None = _suite("evaluate all datasets of a model at once, within its request limit")
     summarizer: str | None = _suite("example (all metrics) or headline (one per dataset) in the comparison", metavar="NAME")
     dump_eval_details: bool | None = _suite("add every sample to the results of the work folder")
     dump_extract_rate: bool | None = _suite("add the share of readable answers to the results of the work folder")
-    models: tuple[str, ...] | None = _named("models by name, each on all of the data")
-    reuse: str | None = _named("the work folder to resume, by its time; empty: the newest")
+    models: tuple[str, ...] | None = _named("names of models; each is evaluated on all of the data")
+    reuse: str | None = _named("time of the work folder to resume; empty for the newest")
     # fmt: on
 
     def __post_init__(self) -> None:

@@ -134,8 +134,8 @@ _USAGE = "needs token counts: the server sent no usage, and there was nothing el
 _SCHEDULE = "needs a schedule: in a closed loop nothing is planned"
 _DECODE = _from("first_token", "last_content")
 _BOOTSTRAP = (
-    "Intervals of means and 99th percentiles are 95 % block bootstrap intervals: requests in the order in which they were "
-    "sent are cut into at most 50 blocks, and blocks are drawn, because neighbours in time share the server's state."
+    "Intervals of means and 99th percentiles are 95 % block bootstrap intervals: the requests, in the order in which they were "
+    "sent, are cut into at most 50 blocks, and whole blocks are drawn, because requests close in time share the server's state."
 )
 
 PER_REQUEST: tuple[Metric, ...] = (
@@ -143,23 +143,23 @@ PER_REQUEST: tuple[Metric, ...] = (
         name="ttft", title="time to first token", unit="ms", better="lower", limit=True, headline=True, needs=_STREAM,
         values=_from("sent", "first_token"),
         definition="From the moment the request was handed to the socket until the first event of the stream that carries "
-        "text, reasoning or a tool call. Events that hold only a role, a count or nothing do not end it.",
+        "text, reasoning or a tool call. Events that contain only a role, a count or nothing do not count.",
     ),
     Metric(
         name="ttft_planned", title="time to first token, from the plan", unit="ms", better="lower", limit=True,
         needs=_SCHEDULE, values=_from("planned", "first_token"),
-        definition="As ttft, from the planned time of the request. It also includes how long the request waited "
-        "in the client, so a server that stalls cannot hide it by slowing the client down.",
+        definition="As ttft, but from the planned time of the request. It also includes how long the request waited "
+        "in the client, so a server that stalls cannot hide this by slowing the client down.",
     ),
     Metric(
         name="ttft_answer", title="time to first answer token", unit="ms", better="lower", limit=True, needs=_STREAM,
         values=_from("sent", "first_answer"),
-        definition="From sending until the first event with text or a tool call. Reasoning does not end it.",
+        definition="From sending until the first event with text or a tool call. Reasoning does not count.",
     ),
     Metric(
         name="first_event", title="first event", unit="ms", better="lower", needs=_STREAM,
         values=_from("sent", "first_event"),
-        definition="From sending until the first event of the stream, whatever it holds.",
+        definition="From sending until the first event of the stream, whatever it contains.",
     ),
     Metric(
         name="first_byte", title="first byte", unit="ms", better="lower", needs="needs replies",
@@ -169,15 +169,15 @@ PER_REQUEST: tuple[Metric, ...] = (
     Metric(
         name="itl", title="inter-token latency, pooled", unit="ms", better="lower", pooled=True, headline=True,
         needs="needs streamed replies with two events", values=_pooled_gaps,
-        definition="The time between neighbouring content events of a stream, the gaps of all requests pooled; n counts gaps. It is per "
+        definition="The time between consecutive content events of a stream, with the gaps of all requests pooled; n counts gaps. It is per "
         "event, not per token: a server that sends four tokens at once has gaps four times as long (see tokens_per_event, tpot).",
     ),
     Metric(
         name="itl_mean", title="inter-token latency of a request", unit="ms", better="lower", limit=True, one_token=True,
         needs="needs streamed replies with two events",
         values=_ratio(_DECODE, _less_one(_events)),
-        definition="One value per request: the mean gap between its content events, which is the time from the first to the last over "
-        "their number less one. Every request weighs the same here; in itl, every gap does. The limit itl of --slo is this one.",
+        definition="One value per request: the mean gap between its content events, which is the time from the first to the last "
+        "divided by their number minus one. Here every request has the same weight; in itl, every gap has. The limit itl of --slo uses this figure.",
     ),
     Metric(
         name="itl_max", title="longest pause in a stream", unit="ms", better="lower", limit=True, one_token=True,
@@ -194,24 +194,24 @@ PER_REQUEST: tuple[Metric, ...] = (
         name="itl_per_token", same_as="tpot", title="inter-token latency, per token", unit="ms", better="lower", one_token=True,
         needs="needs streamed replies and token counts", values=_ratio(_DECODE, _less_one(_of("output_tokens"))),
         definition="(last content event − first content event) / (output tokens − 1), one value per request. The same as tpot, under "
-        "the name that belongs next to itl: gaps as they would be if every event carried one token.",
+        "a name that goes with itl: the gaps as they would be if every event carried one token.",
     ),
     Metric(
         name="e2e", title="end-to-end latency", unit="ms", better="lower", limit=True, headline=True, needs="needs replies",
         values=_from("sent", "last_content"),
-        definition="From sending until the last event with content; of a reply that is not streamed, until its last byte. What follows "
-        "the content (usage, the end mark, closing) is in stream_close.",
+        definition="From sending until the last event with content; for a reply that is not streamed, until its last byte. What follows "
+        "the content (usage, end mark, closing) is in stream_close.",
     ),
     Metric(
         name="e2e_planned", title="end-to-end latency, from the plan", unit="ms", better="lower", limit=True, headline=True,
         needs=_SCHEDULE, values=_from("planned", "last_content"),
-        definition="As e2e, from the planned time of the request. The difference from e2e is how long requests waited in the "
-        "client: because it was late, or because the limit of requests in flight was reached.",
+        definition="As e2e, but from the planned time of the request. The difference from e2e is how long requests waited in the "
+        "client, because it was late or because the limit of requests in flight was reached.",
     ),
     Metric(
         name="stream_close", title="end of the stream", unit="ms", better="lower", needs=_STREAM,
         values=_from("last_content", "ended"),
-        definition="From the last event with content until the last byte of the reply. Part of no other latency.",
+        definition="From the last event with content until the last byte of the reply. No other latency includes it.",
     ),
     Metric(
         name="send_delay", title="sent after plan", unit="ms", better="lower", needs=_SCHEDULE, values=_from("planned", "sent"),
@@ -223,37 +223,37 @@ PER_REQUEST: tuple[Metric, ...] = (
     ),
     Metric(
         name="output_tokens", title="output tokens", unit="tokens", needs=_USAGE, values=_of("output_tokens"),
-        definition="Tokens of the reply, reasoning included: from usage, else from a tokenizer, else counted by the stream's events, "
-        "else estimated by the length of the text. token_sources says which.",
+        definition="Tokens of the reply, reasoning included: from usage, else from a tokenizer, else from the number of the stream's events, "
+        "else estimated from the length of the text. token_sources says which.",
     ),
     Metric(
         name="cached_tokens", title="cached input tokens", unit="tokens", needs="the server reports no cached tokens",
         values=_of("cached_tokens"),
-        definition="Tokens of the prompt that the server took from its prefix cache, where it reports them.",
+        definition="Tokens of the prompt that the server took from its prefix cache, if it reports them.",
     ),
     Metric(
         name="reasoning_tokens", title="reasoning tokens", unit="tokens", needs="the server reports no reasoning tokens",
-        values=_of("reasoning_tokens"), definition="Tokens of reasoning in the reply, where the server reports them.",
+        values=_of("reasoning_tokens"), definition="Tokens of reasoning in the reply, if the server reports them.",
     ),
     Metric(
         name="tokens_per_event", title="tokens per event", unit="tokens/event", needs="needs streamed replies and token counts",
         values=_ratio(_of("output_tokens"), _events),
-        definition="Output tokens of a request over its content events. Above 1, the server bundles tokens, and itl is not per token.",
+        definition="Output tokens of a request divided by its content events. Above 1, the server bundles tokens, and itl is not per token.",
     ),
     Metric(
         name="output_speed", title="output speed of a request", unit="tokens/s", better="higher", needs=_USAGE,
         values=_ratio(_of("output_tokens"), _from("sent", "last_content")),
-        definition="Output tokens of a request over its e2e: the speed that one user sees, waiting included.",
+        definition="Output tokens of a request divided by its e2e: the speed that one user sees, waiting included.",
     ),
     Metric(
         name="decode_speed", title="decode speed of a request", unit="tokens/s", better="higher",
         needs="needs streamed replies and token counts", values=_ratio(_less_one(_of("output_tokens")), _DECODE),
-        definition="(output tokens − 1) / (e2e − ttft): the speed of a request once its first token is there.",
+        definition="(output tokens − 1) / (e2e − ttft): the speed of a request after its first token.",
     ),
     Metric(
         name="prefill_speed", title="prefill speed of a request", unit="tokens/s", better="higher",
         needs="needs streamed replies and token counts", values=_ratio(_of("input_tokens"), _from("sent", "first_token")),
-        definition="Input tokens of a request over its ttft, one value per request.",
+        definition="Input tokens of a request divided by its ttft, one value per request.",
     ),
 )  # fmt: skip
 """Figures that every request has its own value of. They are of requests whose whole reply came at the first attempt, and whose
@@ -267,76 +267,76 @@ PER_STAGE: tuple[Metric, ...] = (
     ),
     Metric(
         name="offered", title="offered rate", unit="1/s", needs=_SCHEDULE,
-        definition="Requests per second that the schedule planned: planned requests less one, over the time from the first planned send "
+        definition="Requests per second that the schedule planned: planned requests minus one, divided by the time from the first planned send "
         "to the last.",
     ),
     Metric(
         name="attempted", title="sent rate", unit="1/s", needs="needs two requests that were sent",
-        definition="Requests per second that were sent: requests less one, over the time from the first send to the last.",
+        definition="Requests per second that were sent: requests minus one, divided by the time from the first send to the last.",
     ),
     Metric(
         name="request_throughput", title="request throughput", unit="1/s", better="higher", headline=True,
         needs="needs a request that was sent",
-        definition="Completed requests over the duration. Failed requests count in the duration and not as completed. Its interval is a "
+        definition="Completed requests divided by the duration. Failed requests count towards the duration but not as completed. Its interval is a "
         "bootstrap of 20 equal slices of the duration.",
     ),
     Metric(
         name="input_throughput", title="input token throughput", unit="tokens/s", better="higher", needs=_USAGE,
-        definition="Input tokens of all completed requests over the duration.",
+        definition="Input tokens of all completed requests divided by the duration.",
     ),
     Metric(
         name="output_throughput", title="output token throughput", unit="tokens/s", better="higher", headline=True, needs=_USAGE,
-        definition="Output tokens of all completed requests over the duration. It counts tokens, not events. Its interval is a bootstrap "
+        definition="Output tokens of all completed requests divided by the duration. It counts tokens, not events. Its interval is a bootstrap "
         "of 20 equal slices of the duration.",
     ),
     Metric(
         name="total_throughput", title="total token throughput", unit="tokens/s", better="higher", needs=_USAGE,
-        definition="Input and output tokens of all completed requests over the duration.",
+        definition="Input and output tokens of all completed requests divided by the duration.",
     ),
     Metric(
         name="peak_output_throughput", title="peak output throughput", unit="tokens/s", better="higher",
         needs=f"{_USAGE}; or the test took less than a second",
-        definition="The most output tokens that arrived within any one second, wherever it begins; the mean over the duration where that is "
-        "higher. The tokens of a reply are spread over its content events: by their own counts where known, else evenly.",
+        definition="The largest number of output tokens that arrived within any one second, or the mean over the duration if that is "
+        "higher. The tokens of a reply are spread over its content events: by the events' own counts if known, else evenly.",
     ),
     Metric(
         name="mean_concurrency", title="mean concurrency", unit="requests", needs="needs a request that was sent",
         definition="Requests in flight, averaged over the duration: the sum of the times from send to end of all requests, failed ones "
-        "included, over the duration (Little's law).",
+        "included, divided by the duration (Little's law).",
     ),
     Metric(
         name="peak_concurrency", title="peak concurrency", unit="requests", needs="needs a request that was sent",
-        definition="The most requests that were in flight at once, as observed.",
+        definition="The largest number of requests that were in flight at once.",
     ),
     Metric(
         name="error_share", title="share of failed requests", unit="share", better="lower",
         needs="needs a request that was sent",
-        definition="Requests that were sent and did not complete, over all that were sent. One whose connection failed counts as sent.",
+        definition="Requests that were sent and did not complete, as a share of all that were sent. A request whose connection failed counts as sent.",
     ),
     Metric(
         name="goodput", title="goodput", unit="1/s", better="higher", headline=True, needs="needs limits: --slo ttft=200ms",
-        definition="Requests per second that met every limit of --slo: their number over the duration. Failed requests meet none. "
+        definition="Requests per second that met every limit of --slo: their number divided by the duration. Failed requests do not count. "
         "Its interval is a bootstrap of 20 equal slices of the duration.",
     ),
     Metric(
         name="good_share", title="share of requests within limits", unit="share", better="higher",
         needs="needs limits: --slo ttft=200ms",
-        definition="Requests that met every limit of --slo, over all that were sent, failed ones included.",
+        definition="Requests that met every limit of --slo, as a share of all that were sent, failed ones included.",
     ),
     Metric(
         name="cached_share", title="share of input tokens from the cache", unit="share",
         needs="the server reports no cached tokens",
-        definition="Cached input tokens over input tokens, of the requests for which the server reports both.",
+        definition="Cached input tokens divided by input tokens, for the requests for which the server reports both.",
     ),
     Metric(
         name="repeated_prompt_share", title="share of repeated prompts", unit="share", needs="prompts have no hashes",
-        definition="Requests whose prompt was sent earlier in the test, warm-up and earlier stages included, over all that were sent. A "
+        definition="Requests whose prompt was sent earlier in the test, warm-up and earlier stages included, as a share of all that were sent. A "
         "server with a prefix cache answers them sooner.",
     ),
     Metric(
         name="output_length_share", title="output length against request", unit="share",
         needs="requests set no max_tokens, or tokens are unknown",
-        definition="Output tokens over the tokens requested with max_tokens, over all completed requests that have both. Below 1, replies "
+        definition="Output tokens divided by the tokens requested with max_tokens, summed over all completed requests that have both. Below 1, replies "
         "stopped early.",
     ),
 )  # fmt: skip
