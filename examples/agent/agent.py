@@ -1,6 +1,6 @@
 """An agent as a durable workflow: the model calls Python functions until it can answer.
 
-Every model call and every tool call is a step. Stop the run, start it again with --resume, and it continues where it was.
+Every model call and every tool call is a step. Stop the run and start it again with --resume: it continues where it stopped.
 """
 
 from benchwright import WorkflowContext, entrypoint, run_agent, workflow
@@ -9,7 +9,7 @@ STOCK = {"desk": 4, "lamp": 0, "chair": 12}
 
 
 def stock_of_item(item: str) -> dict:
-    """How many pieces of an item are in stock."""
+    """Return how many pieces of an item are in stock."""
     return {"item": item, "pieces": STOCK.get(item.lower(), 0)}
 
 

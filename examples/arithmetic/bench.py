@@ -1,4 +1,4 @@
-"""Sixty sums and short stories. Run it with: benchwright run examples/arithmetic/bench.py"""
+"""Sixty sums and word problems. Run it with: benchwright run examples/arithmetic/bench.py"""
 
 from benchwright import ScorerInput, benchmark, scorer
 from benchwright.scorers import gsm8k_answer
@@ -13,5 +13,5 @@ from benchwright.scorers import gsm8k_answer
 @scorer
 def check(sample: ScorerInput) -> dict:
     result = gsm8k_answer(sample)
-    # A key per kind of question: each gets its own mean in the table.
+    # One key for each kind of question, so that each has its own mean in the table.
     return {**result, f"correct_{sample.metadata['kind']}": result["correct"]}

@@ -1,4 +1,4 @@
-"""Choices ranked by log-likelihood: the model never writes, each continuation is weighed."""
+"""Rank choices by log-likelihood: the model writes nothing, and the likeliest choice is its answer."""
 
 from benchwright import ScorerInput, benchmark, multiple_choice_acc, scorer
 

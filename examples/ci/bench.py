@@ -1,4 +1,4 @@
-"""Sixty sums and short stories, judged by a gate. Run it with: benchwright run bench.py"""
+"""Sixty sums and word problems, judged by a gate. Run it with: benchwright run bench.py"""
 
 from benchwright import ScorerInput, benchmark, scorer
 from benchwright.scorers import gsm8k_answer

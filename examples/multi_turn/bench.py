@@ -1,4 +1,4 @@
-"""Conversations: the user's `turns` of a row are sent one after the other, and the last reply is scored."""
+"""Conversations: the `turns` of a row are sent one after the other, and the last reply is scored."""
 
 from benchwright import ScorerInput, benchmark, scorer
 

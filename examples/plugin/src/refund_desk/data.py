@@ -10,11 +10,11 @@ TICKETS = {
     "open": [("How much is 12 + 30?", "42"), ("How much is 7 + 8?", "15")],
     "closed": [("How much is 20 + 5?", "25")],
 }
-"""Stands for a database."""
+"""A stand-in for a database."""
 
 
 def tickets(uri: str) -> Iterator[dict[str, str]]:
-    """The tickets of one queue: `tickets://open`. Called anew for each pass over the rows."""
+    """Yield the tickets of one queue, such as `tickets://open`. Called again for each pass over the rows."""
     queue = urlsplit(uri).netloc
     if queue not in TICKETS:
         raise ValueError(f"no queue {queue!r}; there are: {', '.join(TICKETS)}")
@@ -23,7 +23,7 @@ def tickets(uri: str) -> Iterator[dict[str, str]]:
 
 
 def read_qna(path: Path) -> Iterator[dict[str, str]]:
-    """Lines of `question => answer`."""
+    """Read lines of the form `question => answer`."""
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         question, arrow, answer = line.partition("=>")
         if not arrow:

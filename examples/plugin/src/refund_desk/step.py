@@ -1,4 +1,4 @@
-"""A step of the request pipeline: takes the desk's closing words off every answer."""
+"""A step of the request pipeline: removes the desk's closing words from every answer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from benchwright.pipeline import ModelReply, ModelRequest
 
 
 class SignOff:
-    """Needs only the reply, so it has no `on_request`."""
+    """It needs only the reply, so it has no `on_request`."""
 
     name = "sign_off"
 
@@ -16,5 +16,5 @@ class SignOff:
         self._words = words
 
     def on_reply(self, request: ModelRequest, reply: ModelReply) -> ModelReply:
-        """The reply up to the closing words."""
+        """Return the reply up to the closing words."""
         return replace(reply, text=reply.text.partition(self._words)[0].rstrip())

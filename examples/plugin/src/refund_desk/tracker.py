@@ -1,4 +1,4 @@
-"""A tracker: keeps a diary of a run while it is under way."""
+"""A tracker: keeps a diary of a run in progress."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Diary:
-    """Writes a line for each event into `diary.txt` of the run's folder."""
+    """Writes a line for each event to `diary.txt` in the run's folder."""
 
     def started(self, run: dict[str, Any]) -> None:
         self._path = Path(run["run"]["folder"]) / "diary.txt"

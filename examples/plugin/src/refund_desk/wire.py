@@ -7,8 +7,8 @@ from benchwright.endpoints import OpenAiWire
 
 
 class DeskWire(OpenAiWire):
-    """Inherits `format`, addresses and the reading of replies."""
+    """Inherits `format`, the addresses, and the code that reads replies."""
 
     def payload(self, request: ModelRequest) -> bytes:
-        """The body that is sent."""
+        """Return the body to send."""
         return encode_json({**request.body, "user": "refund-desk"})

@@ -25,7 +25,7 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         "letter",
         "exact",
         "whole reply",
-        "the reply is one letter, in any case, with or without dress",
+        "the reply is one letter, in any case, with or without decoration",
         ("B", "b", "(B)", "B.", "**B**", "1. B"),
     ),
     ChoiceRule(
@@ -376,8 +376,8 @@ NO_ANSWER_REASONS: dict[str, str] = {
     "empty": "the reply is empty or blank",
     "no_options": "the row has no options",
     "unfinished_reasoning": "the reply ends inside its reasoning",
-    "ambiguous": "several options are named and none is decided for: `C or B`, or two options have the same text",
-    "retracted": "what was stated last is taken back afterwards: `Answer: B. No, B is wrong.`",
+    "ambiguous": "several options are named and none is chosen: `C or B`, or two options have the same text",
+    "retracted": "the last statement is taken back afterwards: `Answer: B. No, B is wrong.`",
     "not_found": "no rule found an answer",
     "not_near": "of `nearest_choice`: no option's text is near enough",
 }
