@@ -62,7 +62,7 @@ class LoadOptions:
     exact_output: bool | None = _shape("request replies of exactly max_tokens: adds ignore_eos and min_tokens to requests",
         more="Servers such as vLLM and SGLang obey; others refuse the keys, or ignore them")
     tokenizer: str | None = _shape("tokenizer.json, or a model's folder, to give generated prompts their exact length",
-        metavar="PATH", otherwise="one word for each token: lengths are approximate")
+        metavar="PATH", otherwise="one word per token, so lengths are approximate")
     turn_mode: str | None = _shape("what conversations send: every turn with the model's own replies, every turn with the replies "
         "in the data, or only the last turn", choices=("every", "every_with_gt", "last"), default="every",
         aliases=("infer_mode",), metavar="MODE", see="load.md#conversations")
@@ -78,7 +78,7 @@ class LoadOptions:
         frequent=True)
     stop_error_share: float | None = _stop("stop once more than this share of requests has failed", least=0, most=1, metavar="SHARE",
         more="Without it, a test stops early only if its first 32 requests all fail")
-    max_error_share: float | None = _stop("share of failed requests above which the test is not comparable (exit code 3)", least=0,
+    max_error_share: float | None = _stop("share of failed requests above which the test is not comparable and exits with 3", least=0,
         most=1, default=0.05, metavar="SHARE")
     warmup: int | None = _stop("warm-up requests before the measured ones", least=0, default=0, aliases=("num_warmups",),
         more="They are recorded but count in no figure. If all of them fail, nothing is measured", frequent=True)

@@ -138,8 +138,10 @@ class Setting(Struct, frozen=True):
         notes = [f"default: {self.otherwise or shown_value(self.default)}"] if self.default_known else []
         if self.can_be_left_out:
             notes.append(f"{LEFT_OUT}: not sent")
-        text = f"{self.meaning} ({'; '.join(notes)})" if notes else self.meaning
-        return f"{text}: {', '.join(self.choices)}" if self.choices else text
+        text = self.meaning
+        if self.choices:
+            text += (": " if len(self.choices) == 1 else "; one of ") + ", ".join(self.choices)
+        return f"{text} ({'; '.join(notes)})" if notes else text
 
     @property
     def default_known(self) -> bool:
@@ -333,11 +335,13 @@ def settings_in(options: type) -> tuple[Setting, ...]:
 def shown_value(value: JsonValue) -> str:
     """A default as people write it.
 
-    >>> shown_value(0.5), shown_value(4096), shown_value(True)
-    ('0.5', '4096', 'on')
+    >>> shown_value(0.5), shown_value(4096), shown_value(True), shown_value(("1", "2"))
+    ('0.5', '4096', 'on', '1,2')
     """
     if isinstance(value, bool):
         return "on" if value else "off"
+    if isinstance(value, list | tuple):
+        return ",".join(map(shown_value, value))
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
