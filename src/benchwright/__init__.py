@@ -61,8 +61,8 @@ def __getattr__(name: str) -> Any:
 
 
 class _Package(ModuleType):
-    """This package. `perf` is a room and a function; users mean the function, and importing the room must not
-    put it in the function's place."""
+    """This package. `perf` is both a subpackage and a function. Users mean the function, so importing the subpackage
+    must not replace it."""
 
     @property
     def perf(self) -> Any:

@@ -1,4 +1,4 @@
-"""Values shared by all rooms. Imports nothing of ours and reads no files."""
+"""Values that every part of the package uses. Imports no other part of the package and reads no files."""
 
 from benchwright.core._braces import BraceTemplate
 from benchwright.core._data_names import (

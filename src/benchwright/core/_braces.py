@@ -49,11 +49,11 @@ class BraceTemplate:
         self.fields = frozenset(names)
         """Top-level field names that the template reads."""
         self.render: Callable[[Row], str] = _renderer(parts)
-        """The text for one row; raises MissingFieldError."""
+        """Return the text for one row. Raises MissingFieldError."""
 
 
 class _Plain:
-    """A placeholder with nothing but a name: the common case that gets the fast renderer."""
+    """A placeholder that is only a name. This is the common case, which gets the fast renderer."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -216,7 +216,8 @@ def _renderer(parts: list[_Part]) -> Callable[[Row], str]:
 
 
 def _fast_renderer(parts: list[_Part]) -> Callable[[Row], str]:
-    """Only names: one `%` with all values fetched in C. 0.4 µs for four fields; joining parts takes 0.9."""
+    """Build the renderer for templates with plain names only: one `%` with all values fetched in C. It takes 0.4 µs for
+    four fields; joining parts takes 0.9."""
     names = [part.name for part in parts if isinstance(part, _Plain)]
     pattern = "".join(part.replace("%", "%%") if isinstance(part, str) else "%s" for part in parts)
     if not names:

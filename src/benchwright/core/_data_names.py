@@ -1,7 +1,7 @@
-"""How data is named: the endings of data files and the schemes of hub datasets, declared once for all rooms.
+"""The endings of data files and the URI schemes of hub datasets, declared once for the whole package.
 
-Here and not in `datasets`, because the configuration must distinguish data files from names without that room. A new format
-is one row here, its reader in `datasets/_readers`, and one row in the manual.
+They are declared here because the configuration must tell data files from names without importing `datasets`. To add a
+format, add one row here, a reader in `datasets/_readers` and one row in the manual.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ class DataFormat(Struct, frozen=True):
     """A format of data files."""
 
     name: str
-    """Its name, as fetchers and `format=` write it."""
+    """Its name, as used by fetchers and by `format=`."""
     endings: tuple[str, ...]
     """Endings of file names, lower case, without the dot."""
     reader: str
@@ -25,10 +25,10 @@ class DataFormat(Struct, frozen=True):
     like: str | None = None
     """The format whose files may make up a split of a hub dataset together with files of this one."""
     hub: bool = True
-    """Whether it is read in repositories of the hub."""
+    """Whether it is read from repositories of the hub."""
     certain: bool = True
-    """Whether the ending says that a file holds rows. Where it does not, only repositories of the hub that hold nothing
-    else are read in this format."""
+    """Whether the ending alone shows that a file contains rows. If it does not, a hub repository is read in this format
+    only when it contains no other data files."""
 
 
 DATA_FORMATS = (
@@ -43,7 +43,7 @@ DATA_FORMATS = (
     ),
     DataFormat("txt", ("txt",), "text.read_lines", certain=False),
 )
-"""All formats that are read. Where a hub dataset has equally many files in several, the first of these is taken."""
+"""All formats that can be read. If a hub dataset has equally many files in several formats, the first one listed is used."""
 
 PACKED_ENDINGS = ("gz", "zst")
 """Endings of compressed files; the ending before them names the format."""
@@ -63,9 +63,10 @@ def data_endings() -> tuple[str, ...]:
 
 
 def split_data_name(name: str) -> tuple[str, str]:
-    """A file name without its data endings, and the ending that names the format in lower case, or an empty text.
+    """Split a file name into the name without its data endings and the ending that names the format, in lower case.
 
-    What follows a question mark says how to read a file and is not part of its name.
+    The ending is empty if the name has none. Text after a question mark says how to read the file and is not part of
+    its name.
 
     >>> split_data_name("x.y.JSONL.gz"), split_data_name("notes.txt"), split_data_name("b.xlsx?sheet=May.2")
     (('x.y', 'jsonl'), ('notes.txt', ''), ('b', 'xlsx'))
@@ -77,7 +78,7 @@ def split_data_name(name: str) -> tuple[str, str]:
 
 
 def data_format(path: str) -> DataFormat | None:
-    """The format by a file's name, without `.gz` and `.zst`; None for a name that has none.
+    """Return the format that a file's name shows, ignoring `.gz` and `.zst`, or None if it shows none.
 
     >>> data_format("data/a.CSV.gz").name, data_format("bench.py"), data_format("notes.txt")
     ('csv', None, None)
@@ -86,7 +87,7 @@ def data_format(path: str) -> DataFormat | None:
 
 
 def hub_format(path: str) -> DataFormat | None:
-    """The format in which a file of a hub repository is read; None if it is not read.
+    """Return the format in which a file of a hub repository is read, or None if it is not read.
 
     >>> hub_format("data/a.JSONL.gz").name, hub_format("book.xlsx"), hub_format("lines.txt").name
     ('jsonl', None, 'txt')
@@ -96,7 +97,7 @@ def hub_format(path: str) -> DataFormat | None:
 
 
 def _split_name(name: str) -> tuple[PurePath, str, str]:
-    """The path, its name without `.gz` and `.zst`, and the ending of that, in lower case."""
+    """Return the path, its name without `.gz` and `.zst`, and the ending of that name in lower case."""
     path = PurePath(name.partition("?")[0])
     packed = path.suffix[1:].lower() in PACKED_ENDINGS
     bare = path.name[: -len(path.suffix)] if packed else path.name
@@ -104,12 +105,12 @@ def _split_name(name: str) -> tuple[PurePath, str, str]:
 
 
 def is_data_file(path: str) -> bool:
-    """Whether a name is that of a data file: a known ending, or a compressed file whatever it holds."""
+    """Whether a name is that of a data file: it has a known ending, or is a compressed file of any content."""
     return data_format(path) is not None or PurePath(path).suffix[1:].lower() in PACKED_ENDINGS
 
 
 def is_hub_uri(uri: object) -> bool:
-    """Whether a value names a dataset of the Hugging Face hub. Schemes are the same in capitals.
+    """Whether a value names a dataset of the Hugging Face hub. The case of the scheme does not matter.
 
     >>> is_hub_uri("HF://org/name"), is_hub_uri("huggingface://org/name"), is_hub_uri("data.csv")
     (True, True, False)

@@ -1,4 +1,4 @@
-"""Exceptions that several rooms raise. An error has the cure in its text and the exit code in its class.
+"""Exceptions that several parts of the package raise. The text names the cure; the class has the exit code.
 
 `docs/internals.md` shows the complete tree. Inside the engine, a failing request or scorer is a value, not an exception.
 """
@@ -12,7 +12,7 @@ from typing import ClassVar
 from benchwright.core._light_dataclass import light_dataclass
 
 FLAGS_TYPED: ContextVar[bool] = ContextVar("FLAGS_TYPED", default=False)
-"""Whether the user typed a command. Messages name flags; if this is not set, they name Python keywords instead."""
+"""Whether the user typed a command. If so, messages name flags; otherwise they name Python keywords."""
 
 
 class BenchwrightError(Exception):
@@ -60,7 +60,7 @@ class DatasetError(BenchwrightError, ValueError):
 
     @classmethod
     def of_rows(cls, bad_rows: Sequence[BadRow], total: int) -> DatasetError:
-        """One error for many bad rows; `total` counts those beyond the listed ones too."""
+        """Make one error for many bad rows; `total` also counts the rows that are not listed."""
         lines = [str(row) for row in bad_rows]
         if total > len(lines):
             lines.append(f"… and {total - len(lines)} more")

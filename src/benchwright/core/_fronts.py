@@ -1,4 +1,4 @@
-"""Fronts of rooms that load a name's module when the name is first used."""
+"""Subpackages that load the module of a name when the name is first used."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ _IMPORT = re.compile(r"^from (\S+) import (?:\(([^)]*)\)|(.+))$", re.MULTILINE)
 
 
 def lazy_front(room: str, file: str) -> tuple[Callable[[str], Any], list[str]]:
-    """`__getattr__` and `__all__` of a room. The stub next to its `__init__.py` is the only list of its names: type
-    checkers read it, and so does this. Start-up then loads the modules that a command uses, and no others."""
+    """Return `__getattr__` and `__all__` of a subpackage, so that start-up loads only the modules that a command uses.
+
+    The stub next to its `__init__.py` is the only list of its names: type checkers and this function both read it.
+    """
     homes: dict[str, str] = {}
     for module, several, one in _IMPORT.findall(Path(file).with_suffix(".pyi").read_text(encoding="utf-8")):
         for name in (several or one).split(","):

@@ -1,7 +1,7 @@
-"""Untyped JSON: its type, the one place where foreign text becomes a value, and where two values differ.
+"""Untyped JSON: its type, how text is decoded and values are encoded, and how two values differ.
 
-Nesting is limited where text is read. The libraries that we use give up at different depths (254 levels when writing,
-1,024 when reading, Python's own recursion in between), and a value that can be read but not written would end a run.
+Nesting is limited when text is read. The libraries that we use give up at different depths (254 levels when writing,
+1,024 when reading, Python's recursion limit in between), and a value that can be read but not written would end a run.
 """
 
 from __future__ import annotations
@@ -17,30 +17,31 @@ import orjson
 from msgspec import Struct
 
 JsonValue: TypeAlias = "str | int | float | bool | list[JsonValue] | dict[str, JsonValue] | None"
-"""Anything JSON can hold."""
+"""Any value that JSON can represent."""
 
 JsonObject: TypeAlias = "dict[str, JsonValue]"
 """A JSON object."""
 
 Row: TypeAlias = dict[str, Any]
-"""One row of a user's data after field mapping. Values are the user's own and may be anything a
-programmatic source yields; rows from files hold JSON values only."""
+"""One row of a user's data after field mapping. Rows from files contain JSON values only; a source written in Python
+may yield values of any type."""
 
 MAX_DEPTH = 254
-"""Levels of lists and objects that a text may have: what the quick library writes. No data has as many."""
+"""The deepest nesting of lists and objects that a text may have: the limit of the fast library when writing. Real data
+never comes close."""
 
 _LONG = re.compile(rb"[0-9]{19}")
 
 
 class TooDeepError(ValueError):
-    """A value that is nested deeper than it can be written."""
+    """A value is nested too deeply to be written."""
 
     def __init__(self) -> None:
         super().__init__(f"lists and objects are nested more than {MAX_DEPTH} levels deep")
 
 
 def load_json(text: bytes | str) -> Any:
-    """The value of a JSON text. ValueError for what is not JSON, `TooDeepError` for what is nested too deep.
+    """Decode a JSON text. Raises ValueError if it is not JSON, and `TooDeepError` if it is nested too deeply.
 
     >>> load_json(b"[" * 300 + b"]" * 300)
     Traceback (most recent call last):
@@ -50,7 +51,7 @@ def load_json(text: bytes | str) -> Any:
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as error:
-        if "depth" in error.msg:  # beyond what the library reads; else a syntax error, with its place
+        if "depth" in error.msg:  # deeper than the library reads; other messages are syntax errors with their position
             raise TooDeepError from None
         raise
     if len(text) > 2 * MAX_DEPTH:
@@ -59,7 +60,7 @@ def load_json(text: bytes | str) -> Any:
 
 
 def load_exact_json(text: bytes) -> JsonValue:
-    """As `load_json`, every digit and half character kept, which the quick library does not.
+    """Decode like `load_json`, but keep every digit and lone surrogates, which the fast library does not.
 
     >>> load_exact_json(b"100000000000000000000")
     100000000000000000000
@@ -69,7 +70,7 @@ def load_exact_json(text: bytes) -> JsonValue:
         try:
             value = load_json(text)
             return value
-        except orjson.JSONDecodeError:  # half characters, which the standard library reads
+        except orjson.JSONDecodeError:  # lone surrogates, which the standard library reads
             pass
     try:
         value = json.loads(text)
@@ -80,11 +81,11 @@ def load_exact_json(text: bytes) -> JsonValue:
 
 
 def check_depth(value: Any) -> None:
-    """`TooDeepError` for a value that is nested too deep, or is part of itself, however it was read."""
+    """Raise `TooDeepError` if a value is nested too deeply or contains itself, no matter how it was read."""
     level = [value]
     for _ in range(MAX_DEPTH):
         inner = {
-            id(item): item  # once, however often a document refers to it
+            id(item): item  # each only once: a document may refer to it many times
             for box in level
             if isinstance(box, dict | list | tuple)
             for item in (box.values() if isinstance(box, dict) else box)
@@ -97,7 +98,8 @@ def check_depth(value: Any) -> None:
 
 
 def _check_depth(text: bytes | str, value: Any) -> None:
-    """Most texts have too few brackets to be deep; the others are written, which is quicker than to look."""
+    """Raise `TooDeepError` for a deep value. Most texts have too few brackets to be deep; the others are encoded as a
+    trial, which is faster than walking through them."""
     if isinstance(text, str):
         few = text.count("[") + text.count("{") <= MAX_DEPTH
     else:
@@ -106,34 +108,34 @@ def _check_depth(text: bytes | str, value: Any) -> None:
         return
     try:
         orjson.dumps(value)
-    except TypeError:  # or it holds what only the standard library writes
+    except TypeError:  # or it contains values that only the standard library writes
         check_depth(value)
 
 
 ENCODE = orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
-"""How values of any kind are written."""
+"""Options for encoding values of any type."""
 
 _CANONICAL = ENCODE | orjson.OPT_SORT_KEYS
 
 
 def encode_json(value: Any) -> bytes:
-    """Compact JSON, keys in their own order. What JSON cannot hold becomes text.
+    """Encode as compact JSON and keep the order of keys. Values that JSON cannot represent become text.
 
     >>> encode_json({"b": 1, "a": None})
     b'{"b":1,"a":null}'
     """
     try:
-        return orjson.dumps(value)  # a third quicker than with options, and nearly all values need none
+        return orjson.dumps(value)  # a third faster than with options, and nearly all values need none
     except TypeError:  # orjson.JSONEncodeError
         pass
     try:
         return orjson.dumps(value, default=as_text, option=ENCODE)
     except TypeError:
-        return orjson.dumps(_holdable(value), default=as_text, option=ENCODE)
+        return orjson.dumps(_representable(value), default=as_text, option=ENCODE)
 
 
 def canonical_json(value: Any) -> bytes:
-    """Compact JSON with sorted keys: equal values give equal bytes.
+    """Encode as compact JSON with sorted keys, so that equal values give equal bytes.
 
     >>> canonical_json({"b": 1, "a": None})
     b'{"a":null,"b":1}'
@@ -141,16 +143,16 @@ def canonical_json(value: Any) -> bytes:
     try:
         return orjson.dumps(value, default=as_text, option=_CANONICAL)
     except TypeError:
-        return orjson.dumps(_holdable(value), default=as_text, option=_CANONICAL)
+        return orjson.dumps(_representable(value), default=as_text, option=_CANONICAL)
 
 
 def content_hash(value: Any) -> str:
-    """SHA-256 of the canonical JSON, as 64 hexadecimal digits."""
+    """Return the SHA-256 of the canonical JSON as 64 hexadecimal digits."""
     return hashlib.sha256(canonical_json(value)).hexdigest()
 
 
 def as_text(value: Any) -> Any:
-    """What stands for a value that JSON cannot hold."""
+    """Return a stand-in for a value that JSON cannot represent."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     if isinstance(value, set | frozenset):
@@ -161,10 +163,10 @@ def as_text(value: Any) -> Any:
 _DEEPEST = 100
 
 
-def _holdable(value: Any, depth: int = 0) -> Any:
-    """The value with what JSON cannot hold made text: integers beyond 64 bits, half characters, endless nesting.
+def _representable(value: Any, depth: int = 0) -> Any:
+    """Turn parts of a value that JSON cannot represent into text: integers beyond 64 bits, lone surrogates, endless nesting.
 
-    A user's row must never be what a run fails on; the row itself, which prompts and scorers see, is not changed.
+    A run must never fail because of a value in a user's row. Prompts and scorers see the row itself, unchanged.
     """
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
@@ -175,14 +177,16 @@ def _holdable(value: Any, depth: int = 0) -> Any:
     if depth > _DEEPEST:
         return "…"
     if isinstance(value, dict):
-        return {_holdable(key, depth + 1): _holdable(item, depth + 1) for key, item in value.items()}
+        return {_representable(key, depth + 1): _holdable(item, depth + 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_holdable(item, depth + 1) for item in value]
+        return [_representable(item, depth + 1) for item in value]
     return value
 
 
 def exact_json(value: Any, *, indent: bool = False) -> bytes:
-    """JSON of a value, every digit kept. NaN and infinities become null, what else JSON cannot hold becomes text.
+    """Encode a value as JSON and keep every digit.
+
+    NaN and infinities become null; other values that JSON cannot represent become text.
 
     >>> exact_json({"n": 10**20})
     b'{"n":100000000000000000000}'
@@ -193,12 +197,12 @@ def exact_json(value: Any, *, indent: bool = False) -> bytes:
         shape: dict[str, Any] = {"indent": 2} if indent else {"separators": (",", ":")}
     try:
         return json.dumps(_finite(value), default=as_text, **shape).encode()
-    except (RecursionError, TypeError):  # endless nesting, or keys that are not texts
+    except (RecursionError, TypeError):  # endless nesting, or keys that are not strings
         return encode_json(value)
 
 
 def finite_number(value: object) -> float | None:
-    """A number that calculations can use; None for anything else: texts, bools, infinities, whole numbers beyond any float.
+    """Return a value as a number to calculate with; None for texts, bools, infinities and integers too large for a float.
 
     >>> finite_number(2), finite_number("2"), finite_number(10**400), finite_number(float("nan"))
     (2.0, None, None, None)
@@ -223,20 +227,20 @@ def _finite(value: Any) -> Any:
 
 
 DifferenceKind: TypeAlias = Literal["changed", "added", "removed"]
-"""What became of a field."""
+"""How a field changed."""
 
 
 class JsonDifference(Struct, frozen=True):
     """One place where two JSON values differ."""
 
     path: str
-    """`$` is the whole value, `$.rows[3].text` a field in it."""
+    """Where: `$` is the whole value, `$.rows[3].text` a field in it."""
     kind: DifferenceKind
-    """Whether the field is on both sides, on the new one only, or on the old one only."""
+    """Whether the field is in both values, only in the new one, or only in the old one."""
     old: JsonValue
-    """The old side; None when there is none."""
+    """The old value of the field; None if there is none."""
     new: JsonValue
-    """The new side; None when there is none."""
+    """The new value of the field; None if there is none."""
 
     def __str__(self) -> str:
         if self.kind == "added":
@@ -247,7 +251,7 @@ class JsonDifference(Struct, frozen=True):
 
 
 def json_differences(old: JsonValue, new: JsonValue, path: str = "$") -> Iterator[JsonDifference]:
-    """Every place where two values differ, in the order of the old one. `1` and `1.0` differ, as their JSON does.
+    """Yield every place where two values differ, in the order of the old one. `1` and `1.0` differ, as their JSON does.
 
     >>> [str(found) for found in json_differences({"a": 1, "b": [1, 2]}, {"a": 1, "b": [1, 3], "c": None})]
     ['$.b[1]: 2 → 3', '$.c: added null']
@@ -289,4 +293,4 @@ def _short(value: JsonValue) -> str:
 
 
 _LONGEST = 80
-"""Characters of a value in a message."""
+"""The most characters of a value that a message shows."""

@@ -1,4 +1,4 @@
-"""Frozen dataclasses that cost little to declare: Python compiles six methods for each, which every start pays for."""
+"""Frozen dataclasses that are cheap to declare. For an ordinary one, Python compiles six methods at every start."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ else:
     def light_dataclass(
         *, frozen: bool, slots: bool, kw_only: bool = False, repr: bool = True
     ) -> Callable[[C], C]:
-        """As `dataclasses.dataclass`, for values that are made a few times in a run: settings, summaries, findings.
+        """Work like `dataclasses.dataclass`, for values that a run makes only a few times: settings, summaries, findings.
 
-        `fields`, `asdict`, `replace`, `copy` and `pickle` work as usual. Making one takes some microseconds more, and
-        `inspect.signature` does not know the fields. What users construct stays a plain dataclass.
+        `fields`, `asdict`, `replace`, `copy` and `pickle` work as usual. Making an instance takes a few microseconds more,
+        and `inspect.signature` does not show the fields. Classes that users construct stay ordinary dataclasses.
         """
         if not (frozen and slots):
             raise TypeError("light dataclasses are frozen and have slots")

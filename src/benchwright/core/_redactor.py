@@ -1,4 +1,4 @@
-"""Removes known secrets from texts and records, in whatever spelling they stand."""
+"""Removes known secrets from texts and records, however they are written there."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import orjson
 from benchwright.core._json import exact_json, load_exact_json
 
 REDACTED = "[redacted]"
-"""What stands in place of a secret."""
+"""The text that replaces a secret."""
 SHORTEST_SECRET = 8
-"""Shorter values (`EMPTY`, `none`) are words of honest answers too: they are removed from messages only."""
+"""Shorter values (`EMPTY`, `none`) also occur in ordinary answers, so they are removed from messages only."""
 
 _LETTERS = bytes(c + 32 if 65 <= c <= 90 else c for c in range(256))
 _OTHERS = bytes(c for c in range(256) if not (48 <= c <= 57 or 65 <= c <= 90 or 97 <= c <= 122))
@@ -25,7 +25,7 @@ _MOST_DECODINGS = 3
 
 
 class Redactor:
-    """Removes a set of secrets from texts, in every spelling."""
+    """Removes a set of secrets from texts, in every form in which they may be written."""
 
     __slots__ = ("_escaped", "_exact", "_needles", "_pieces", "_short", "guards")
 
@@ -45,11 +45,11 @@ class Redactor:
     def _learn(self, secret: str) -> None:
         plain = _squeezed(secret.encode())
         ends = _ends(secret)
-        if len(plain) < SHORTEST_SECRET:  # little but punctuation: found as it is
+        if len(plain) < SHORTEST_SECRET:  # almost only punctuation: searched for as it is
             self._exact.update(dict.fromkeys(_quoted(secret)))
         else:
             last = len(plain) - SHORTEST_SECRET
-            # A part that a server cut off, or broke in two, holds the beginning or the end.
+            # A secret that a server cut short or broke in two still shows its beginning or its end.
             self._look_for(self._needles, plain[:SHORTEST_SECRET])
             self._look_for(self._needles, plain[last:])
             for start in (*range(0, last, SHORTEST_SECRET), last):
@@ -63,12 +63,12 @@ class Redactor:
                 self._pieces.append(_Piece(tail.decode(), form.decode(), len(form) - len(tail), *ends))
 
     def _look_for(self, needles: list[bytes], form: bytes) -> None:
-        """Fewer needles, less to search: one that holds another is not needed."""
+        """Add a text to search for. One that contains another is not needed, and fewer texts are faster to search."""
         if not any(known in form for known in (*self._needles, *needles)):
             needles.append(form)
 
     def found_in(self, data: bytes) -> bool:
-        """Whether records may hold a secret. Quick: every record passes here."""
+        """Whether records may contain a secret. This must be fast, because it checks every record."""
         squeezed = data.translate(_LETTERS, _OTHERS)
         for needle in self._needles:  # a generator in `any` costs more than most of the searches
             if needle in squeezed:
@@ -80,15 +80,15 @@ class Redactor:
         return bool(self._exact) and any(form.encode() in data for form in self._exact)
 
     def clean(self, text: str) -> str:
-        """A message without secrets or long parts of them. Clean first and cut afterwards: what is cut to
-        less than eight characters cannot be distinguished from other words."""
+        """Remove secrets, and long parts of them, from a message. Clean before you cut: a secret that was cut to fewer
+        than eight characters can no longer be told from other words."""
         text = self.clean_record(text)
         for short in self._short:
             text = short.sub(REDACTED, text)
         return text
 
     def clean_record(self, text: str) -> str:
-        """A text that is stored; values of fewer than eight characters stay."""
+        """Remove secrets from a text that is stored. Values of fewer than eight characters stay."""
         if not self.guards:
             return text
         decoded = text = self._without(text)
@@ -102,8 +102,8 @@ class Redactor:
         return text
 
     def clean_json(self, data: bytes, keep: Iterable[str] = ()) -> bytes:
-        """Encoded JSON without secrets; the very same object if there are none. Texts under the names `keep` of
-        an object are its own words, such as a status, and stay."""
+        """Remove secrets from encoded JSON; return the same object if there are none. Texts under the keys `keep` are
+        written by benchwright, such as a status, and stay."""
         if not self.guards or not self.found_in(data):
             return data
         try:
@@ -116,7 +116,7 @@ class Redactor:
         return data if cleaned == value else exact_json(cleaned)
 
     def clean_packed(self, data: bytes) -> bytes:
-        """A list in MessagePack without secrets; plain words in it are names of its own, and stay."""
+        """Remove secrets from a list in MessagePack. Plain words in it are names that benchwright wrote, and stay."""
         if not self.found_in(data):
             return data
         from msgspec import msgpack
@@ -128,7 +128,7 @@ class Redactor:
         return msgpack.encode(entries)
 
     def clean_value(self, value: Any) -> Any:
-        """A JSON value without secrets, names included."""
+        """Remove secrets from a JSON value, its keys included."""
         if isinstance(value, str):
             return self.clean_record(value)
         if isinstance(value, dict):
@@ -137,14 +137,14 @@ class Redactor:
             entries = [self.clean_value(entry) for entry in value]
             texts = [entry for entry in value if isinstance(entry, str)]
             if len(texts) > 1 and entries == list(value):
-                joined = "".join(texts)  # tokens of one text, each too short to be recognised
+                joined = "".join(texts)  # tokens of one text, each too short to recognise a secret in
                 if self.clean_record(joined) != joined:
                     return [REDACTED if isinstance(entry, str) else entry for entry in value]
             return entries
         return value
 
     def _clean_name(self, name: str) -> str:
-        """Fields keep their names, also where somebody uses such a word as a key."""
+        """Remove secrets from a key; names of fields stay, even if somebody uses such a word as an API key."""
         return name if _FIELD.fullmatch(name) else self.clean_record(name)
 
     def _without(self, text: str) -> str:
@@ -170,7 +170,7 @@ class Redactor:
 
 
 class _Piece(NamedTuple):
-    """A part of a spelling of a secret, squeezed. Where it is found, the spelling is there."""
+    """A part of one form of a secret, squeezed. If the part is found, the secret is there in that form."""
 
     text: str
     whole: str
@@ -179,7 +179,7 @@ class _Piece(NamedTuple):
     after: str
 
     def widened(self, squeezed: str, at: int) -> tuple[int, int]:
-        """Where the secret around the part starts and ends in the squeezed text."""
+        """Return where the secret around the part starts and ends in the squeezed text."""
         whole, offset = self.whole, self.offset
         first, last = at, at + len(self.text)
         while first > 0 and at - first < offset and squeezed[first - 1] == whole[offset - (at - first) - 1]:
@@ -191,7 +191,7 @@ class _Piece(NamedTuple):
         return first, last
 
     def with_ends(self, text: str, start: int, end: int) -> tuple[int, int]:
-        """The place in the text, with the punctuation that the secret begins and ends with."""
+        """Return the place in the text, widened by the punctuation that the secret begins and ends with."""
         while start > 0 and text[start - 1] in self.before:
             start -= 1
         while end < len(text) and text[end] in self.after:
@@ -200,19 +200,19 @@ class _Piece(NamedTuple):
 
 
 def _ends(secret: str) -> tuple[str, str]:
-    """The punctuation before a secret's first letter or digit, and after its last."""
+    """Return the punctuation before a secret's first letter or digit and after its last one."""
     inner = [at for at, c in enumerate(secret) if c.isascii() and c.isalnum()]
     return (secret[: inner[0]], secret[inner[-1] + 1 :]) if inner else ("", "")
 
 
 def _squeezed(data: bytes) -> bytes:
-    """Letters and digits alone, in lower case: breaks, escapes of slashes, quotes and case make no difference."""
+    """Keep only letters and digits, in lower case, so that line breaks, escaped slashes, quotes and case do not matter."""
     return data.translate(_LETTERS, _OTHERS)
 
 
 def _may_hold_escapes(data: bytes) -> bool:
-    """Whether letters may be written as escapes of JSON, Python, pages or URLs. A single character is looked for first:
-    that takes a hundredth of the time."""
+    """Whether letters may be written as escapes of JSON, Python, HTML or URLs. A single character is searched for first,
+    which takes a hundredth of the time."""
     return (
         (b"\\" in data and (b"\\u00" in data or b"\\x" in data))
         or (b"&" in data and b"&#" in data)
@@ -221,8 +221,8 @@ def _may_hold_escapes(data: bytes) -> bool:
 
 
 def _spellings(secret: str) -> Iterator[tuple[bytes, bool]]:
-    """How a secret may be spelled, squeezed: in hexadecimal, URLs, pages, base64 at any offset, JSON; and whether
-    only with escapes that are quickly looked for."""
+    """Yield the squeezed forms in which a secret may be written (hexadecimal, URLs, HTML, base64 at any offset, JSON), and
+    whether a form uses only escapes that can be searched for quickly."""
     import html  # 1.5 ms
 
     raw = secret.encode()
@@ -230,10 +230,10 @@ def _spellings(secret: str) -> Iterator[tuple[bytes, bool]]:
     for text in (quote(secret), quote(secret, safe=""), quote_plus(secret), html.escape(secret)):
         yield _squeezed(text.encode()), False
     for offset in range(3):
-        # Without the characters that the neighbours take part in.
+        # Without the characters that neighbouring bytes contribute to.
         skipped, kept = (0, 2, 3)[offset], (offset + len(raw)) * 8 // 6
         yield _squeezed(base64.b64encode(b"\0" * offset + raw)[skipped:kept]), False
-    for form in ("\\u{:04x}", "&#{};", "\\x{:02x}"):  # the last is squeezed like an entity in hexadecimal
+    for form in ("\\u{:04x}", "&#{};", "\\x{:02x}"):  # squeezed, the last one equals a hexadecimal HTML entity
         yield _squeezed("".join(form.format(ord(c)) for c in secret).encode()), True
         yield (
             _squeezed("".join(c if c.isalnum() else form.format(ord(c)) for c in secret).encode()),
@@ -242,7 +242,7 @@ def _spellings(secret: str) -> Iterator[tuple[bytes, bool]]:
 
 
 def _decoded(text: str) -> str:
-    """The text with escapes of URLs, JSON and pages resolved."""
+    """Resolve the escapes of URLs, JSON and HTML in a text."""
     if "%" in text:
         text = unquote_plus(text)
     if "\\" in text:

@@ -1,6 +1,6 @@
-"""What is asked of a model and what comes back: the values between benchmarks, engine and endpoints.
+"""Requests to models and their replies: the values that benchmarks, engine and endpoints exchange.
 
-Those made for every sample are structs: as frozen as a named tuple, and four times as quick to make.
+Values made for every sample are msgspec structs: as immutable as a named tuple, and four times as fast to make.
 """
 
 from __future__ import annotations
@@ -20,47 +20,49 @@ Route: TypeAlias = Literal["chat", "completions"]
 """Which OpenAI-compatible route a body is for."""
 
 ROUTE_PATHS: Mapping[Route, str] = {"chat": "/chat/completions", "completions": "/completions"}
-"""The end of each route's URL. No other route ends like the first."""
+"""The end of each route's URL. No other route has an URL that ends like that of `chat`."""
 
 LeftOut: TypeAlias = Literal["none"]
-"""In place of a sampling setting: requests do not have it, and the server's own default holds."""
+"""The value of a sampling setting that requests leave out, so that the server's default applies."""
 
 LEFT_OUT: LeftOut = "none"
 """What users write to leave a sampling setting out."""
 
 ReplyStatus: TypeAlias = Literal["answered", "empty", "truncated", "refused", "failed"]
-"""What kind of reply this is, before any scorer has seen it."""
+"""The kind of a reply, known before any scorer has seen it."""
 
 FailureKind: TypeAlias = Literal[
     "timeout", "connection", "rate_limited", "server_error", "rejected", "prompt_too_long", "bad_reply",
     "broken_stream", "budget", "step",
 ]  # fmt: skip
-"""Why a request failed. `connection`: nothing came back; `broken_stream`: the reply stopped half-way. `rejected` is
-permanent (400/401/403/404/422 and their kin) and never retried, and so is `prompt_too_long`, one of these that says that
-the prompt exceeds the model's context. `bad_reply` is a 200 that is not the JSON of the route (HTML, missing choices). `step`: a step of the pipeline failed."""
+"""Why a request failed. `connection`: nothing came back. `broken_stream`: the reply stopped half-way. `rejected` is
+permanent (400, 401, 403, 404, 422 and similar) and is never retried; so is `prompt_too_long`, a rejection because the
+prompt exceeds the model's context. `bad_reply`: a status of 200 without the JSON of the route (HTML, missing choices).
+`step`: a step of the pipeline failed."""
 PERMANENT_FAILURES: frozenset[FailureKind] = frozenset({"rejected", "prompt_too_long", "budget", "step"})
 """Failures that another attempt would only repeat."""
 
 
 class ModelRequest(Struct, frozen=True):
-    """One call, complete: what is sent is exactly `payload`."""
+    """One complete call. Exactly `payload` is sent."""
 
     route: Route
     """Which route the body is for."""
     body: JsonObject
     """The request body."""
     payload: bytes
-    """`body` encoded as JSON, once, by whoever built it."""
+    """`body` as JSON, encoded once by the code that built it."""
     repeat: int = 0
-    """Which repeat of the sample this is; part of the cache key, so repeats never share a reply."""
+    """The repeat of the sample. It is part of the cache key, so repeats never share a reply."""
     record: bytes | None = None
-    """What is kept of the payload where it holds media: the same JSON, each file as its hash. None: all of it."""
+    """What is recorded instead of a payload with media: the same JSON with each file replaced by its hash. None: the
+    payload itself is recorded."""
 
 
 def completions_body(
     model: str, prompt: JsonValue, max_tokens: JsonValue, temperature: JsonValue = 0.0, **more: JsonValue
 ) -> JsonObject:
-    """A body of the completions route, greedy unless a temperature is given.
+    """Build a body for the completions route; greedy unless a temperature is given.
 
     >>> completions_body("m", "Hi", 1, echo=True)
     {'model': 'm', 'prompt': 'Hi', 'max_tokens': 1, 'temperature': 0.0, 'echo': True}
@@ -78,93 +80,93 @@ class TokenUsage(Struct, frozen=True, gc=False):
     source: Literal["server", "estimated"] = "server"
     """Whether the server counted or we did."""
     cached: int | None = None
-    """Prompt tokens that the server took from its cache, where it says so."""
+    """Prompt tokens that the server took from its cache, if it reports them."""
     reasoning: int | None = None
-    """Completion tokens of reasoning, where the server says so. Not recorded with samples."""
+    """Completion tokens spent on reasoning, if the server reports them. Not recorded with samples."""
 
 
 class RequestFailure(Struct, frozen=True):
     """Why a request gave no usable reply."""
 
     kind: FailureKind
-    """The named reason."""
+    """The kind of failure."""
     message: str
-    """In plain words, with the server's own words where it sent any. Never holds a secret."""
+    """The reason in plain words, with the server's message if it sent one. Never contains a secret."""
     http_status: int | None = None
-    """Status of the last attempt, if there was an answer at all."""
+    """HTTP status of the last attempt, if the server answered."""
 
 
 class EchoedTokens(Struct, frozen=True):
     """The `logprobs` object of a completions reply with `echo`, as the server sent it."""
 
     tokens: list[str]
-    """Token texts."""
+    """The text of each token."""
     token_logprobs: list[float | None]
     """Natural-log probability of each token; the first is usually null."""
     text_offset: list[int | None]
-    """Start of each token in the echoed text; empty when the server sends none."""
+    """Start of each token in the echoed text; empty if the server sends no offsets."""
     top_logprobs: list[dict[str, float] | None]
-    """Alternatives per position; empty when the server sends none."""
+    """Alternatives at each position; empty if the server sends none."""
 
 
 class CallTimes(Struct, frozen=True):
-    """When the last attempt of a call did what, in monotonic seconds. None: it did not happen, or nobody knows when.
+    """The times of a call's last attempt, in monotonic seconds. None: the event did not happen, or its time is unknown.
 
-    A recorded reply keeps durations alone: there `sent` is 0.
+    A recorded reply keeps only durations: its `sent` is 0.
 
     >>> CallTimes(planned=5.0, sent=5.25, first_byte=6.0, last_byte=7.25).latency_s
     2.0
     """
 
     planned: float | None = None
-    """When it was to be sent: the time of a schedule, or when its turn came."""
+    """When it was due: the time of a schedule, or when its turn came."""
     sent: float | None = None
     """When the request was handed to the socket."""
     first_byte: float | None = None
-    """When the first byte of the reply arrived, its head included."""
+    """When the first byte of the reply arrived, including its headers."""
     first_event: float | None = None
-    """When the first event arrived, whatever it held; streams only."""
+    """When the first event of any kind arrived; streams only."""
     first_token: float | None = None
     """When the first event with text, reasoning, a refusal or a tool call arrived; streams only."""
     first_answer: float | None = None
-    """When the first of these that was not reasoning arrived. Text between `<think>` tags is reasoning; when the text after
-    them came is known where `arrivals` are."""
+    """When the first of these events that was not reasoning arrived. Text between `<think>` tags is reasoning; the time of
+    the text after them is known only if `arrivals` are."""
     last_byte: float | None = None
-    """When the last byte arrived; of a stream, that of the event which ended it."""
+    """When the last byte arrived; for a stream, the last byte of the event that ended it."""
     arrivals: tuple[float, ...] = ()
-    """When each event with content arrived, where the policy requests it."""
+    """When each event with content arrived, if the policy requests it."""
     failed: float | None = None
     """When the attempt was known to have failed."""
 
     @classmethod
     def lasting(cls, latency_s: float, ttft_s: float | None = None) -> CallTimes:
-        """Of a call of which only the durations are known."""
+        """Make the times of a call of which only the durations are known."""
         return cls(sent=0.0, first_token=ttft_s, last_byte=latency_s)
 
     @property
     def latency_s(self) -> float:
-        """From sending to the last byte, or to the failure."""
+        """Seconds from sending to the last byte, or to the failure."""
         end = self.last_byte if self.failed is None else self.failed
         start = self.planned if self.sent is None else self.sent
         return 0.0 if end is None or start is None else end - start
 
     @property
     def ttft_s(self) -> float | None:
-        """From sending to the first token."""
+        """Seconds from sending to the first token."""
         return None if self.first_token is None or self.sent is None else self.first_token - self.sent
 
 
 UNKNOWN_TIMES = CallTimes()
-"""Of a call that was never sent, or nobody timed."""
+"""The times of a call that was never sent or not timed."""
 
 
 class ModelReply(Struct, frozen=True):
-    """What came of one request, after all its attempts. Failure is a value here."""
+    """The result of one request after all its attempts. A failure is a value here, not an exception."""
 
     status: ReplyStatus
-    """What kind of reply this is."""
+    """The kind of reply."""
     text: str = ""
-    """The answer, reasoning split off."""
+    """The answer, without the reasoning."""
     reasoning: str = ""
     """The model's thinking, from `reasoning_content` or `<think>` tags."""
     finish_reason: str | None = None
@@ -174,7 +176,7 @@ class ModelReply(Struct, frozen=True):
     failure: RequestFailure | None = None
     """Set exactly when `status` is `failed`."""
     echoed: EchoedTokens | None = None
-    """Echoed tokens with log-probabilities, when asked for."""
+    """Echoed tokens with log-probabilities, if requested."""
     tool_calls: list[JsonValue] | None = None
     """Tool calls as the server sent them."""
     attempts: int = 1
@@ -182,18 +184,18 @@ class ModelReply(Struct, frozen=True):
     started_at: float = 0.0
     """Wall-clock time (seconds since the epoch) of the first attempt."""
     times: CallTimes = UNKNOWN_TIMES
-    """When the last attempt did what."""
+    """The times of the last attempt."""
     served: str | None = None
-    """Name under which the server answered, where it is not the requested one."""
+    """The model name in the server's reply, if it differs from the requested one."""
 
     @property
     def latency_s(self) -> float:
-        """Last attempt: from sending to the last byte, or to the failure."""
+        """Seconds of the last attempt from sending to the last byte, or to the failure."""
         return self.times.latency_s
 
     @property
     def ttft_s(self) -> float | None:
-        """Last attempt: from sending to the first content token, for streams."""
+        """Seconds of the last attempt from sending to the first content token; streams only."""
         return self.times.ttft_s
 
 
@@ -212,11 +214,11 @@ _KEYS = {
     "ttft_s": "tt",
     "served": "m",
 }
-"""The fields of a reply, with their names in its record."""
+"""The fields of a reply and their names in its record."""
 
 
 def reply_to_json(reply: ModelReply) -> dict[str, Any]:
-    """The recorded form of a reply: defaults left out, so that a plain answer stays small."""
+    """Return the recorded form of a reply. Defaults are left out, so that a plain answer stays small."""
     usage, times = reply.usage, reply.times
     record: dict[str, Any] = {"s": reply.status, "t": reply.text}
     if reply.reasoning:
@@ -245,7 +247,7 @@ def reply_to_json(reply: ModelReply) -> dict[str, Any]:
 
 
 def reply_from_json(record: dict[str, Any]) -> ModelReply:
-    """The reverse of `reply_to_json`."""
+    """Decode a reply that `reply_to_json` encoded."""
     usage = record.get("u")
     failure = record.get("x")
     echoed = record.get("e")
@@ -266,5 +268,5 @@ def reply_from_json(record: dict[str, Any]) -> ModelReply:
 
 
 def reply_columns(texts: Sequence[bytes]) -> RecordColumns:
-    """Fields of `ModelReply` out of many recorded replies."""
+    """Return the fields of many recorded replies as columns."""
     return RecordColumns(texts, _KEYS)

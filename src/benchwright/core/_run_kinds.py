@@ -9,7 +9,7 @@ from enum import StrEnum
 
 
 class RunKind(StrEnum):
-    """What was run: a benchmark by the engine, the user's own workflow, or a load test."""
+    """What was run: a benchmark, a user's workflow, or a load test."""
 
     BENCHMARK = "benchmark"
     WORKFLOW = "workflow"
@@ -17,7 +17,7 @@ class RunKind(StrEnum):
 
 
 def kind_title(kind: str) -> str:
-    """What messages call a run of this kind; the workspace of a newer version may have others.
+    """Return what messages call a run of this kind. A workspace of a newer version may contain kinds unknown here.
 
     >>> kind_title("workflow")
     'a workflow'
@@ -32,7 +32,7 @@ def kind_title(kind: str) -> str:
 
 
 class LoadProfile(StrEnum):
-    """The ways to load a server."""
+    """The ways of putting load on a server."""
 
     SYNCHRONOUS = "synchronous"
     CONCURRENT = "concurrent"
@@ -46,7 +46,7 @@ class LoadProfile(StrEnum):
 
     @property
     def open_loop(self) -> bool:
-        """Whether a schedule, not the end of an earlier request, decides when a request is sent.
+        """Whether a schedule decides when a request is sent, and not the end of an earlier request.
 
         >>> LoadProfile("poisson").open_loop, LoadProfile.CONCURRENT.open_loop
         (True, False)

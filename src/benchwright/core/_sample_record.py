@@ -1,10 +1,10 @@
-"""The record of a sample: all that is kept of one row and repeat, its stored form, and many such records at once.
+"""The record of a sample: what is kept of one row and repeat, its stored form, and columns over many records.
 
-A sample is stored in the row of its score. A sample with one call has the call in the same row; the calls of
-other samples have rows of their own, before it. The texts leave out what has its usual value, so that a plain sample
-stays small. Records and calls are structs: as frozen as a named tuple, and four times as quick to make.
+A sample is stored in the row of its score. If the sample has one call, the same row contains the call; otherwise each
+call has a separate row before it. The stored texts leave out default values, so that a plain sample stays small.
+Records and calls are msgspec structs: as immutable as a named tuple, and four times as fast to make.
 
-What JSON cannot hold is stored as the nearest that it can: NaN and the infinities as null, halves of surrogate pairs as
+Values that JSON cannot represent are stored as the nearest equivalent: NaN and infinities as null, lone surrogates as
 question marks, integers beyond 64 bits as text.
 """
 
@@ -24,7 +24,7 @@ from benchwright.core._statuses import Outcome, known_outcome
 
 
 def load_each(texts: Sequence[bytes]) -> list[Any]:
-    """The value of each JSON text.
+    """Decode each JSON text.
 
     >>> load_each([b'{"a":1}', b"null"])
     [{'a': 1}, None]
@@ -34,7 +34,7 @@ def load_each(texts: Sequence[bytes]) -> list[Any]:
 
 
 class RecordColumns:
-    """The fields of many records, each with a value per record. One record each would take several times as long, and a
+    """The fields of many records as columns. Decoding them one record at a time would take several times as long, and a
     run may have a million."""
 
     __slots__ = ("_held", "_keys", "_records")
@@ -52,24 +52,24 @@ class RecordColumns:
         return self._keys[name] in self._held
 
     def column(self, name: str, default: Any = None) -> list[Any]:
-        """The field of each record, and the default for those without it."""
+        """Return the field of every record, with the default for records without it."""
         key = self._keys[name]
         if key not in self._held:
             return [default] * len(self._records)
         try:
             return list(
                 map(itemgetter(key), self._records)
-            )  # half the time, and most records have what any has
+            )  # takes half the time; usually all records have the same fields
         except KeyError:
             return [record.get(key, default) for record in self._records]
 
     def given(self, name: str) -> list[Any]:
-        """The field of those records that have it."""
+        """Return the field of the records that have it."""
         key = self._keys[name]
         return [record[key] for record in self._records if key in record] if key in self._held else []
 
     def or_else(self, name: str, otherwise: Sequence[Any]) -> Sequence[Any]:
-        """The field of each record, or the other value for those without it."""
+        """Return the field of every record, with the value from `otherwise` for records without it."""
         key = self._keys[name]
         if key not in self._held:
             return otherwise
@@ -79,25 +79,25 @@ class RecordColumns:
 StepValues: TypeAlias = tuple[
     str, bytes, bytes | None, bytes, bool, float, float, bytes | None, bytes | None, bytes | None
 ]
-"""One stored row: a call, or a score with the call that it is the score of. The first seven values are the fields of a
-`CallRecord`; in the row of a score, `reusable` is about the call, whose `input_hash`, `input` and `output` are the last
-three. A plain tuple, because a run makes a hundred thousand of them."""
+"""One stored row: a call, or a score together with its call. The first seven values are the fields of a `CallRecord`. In
+the row of a score, `reusable` refers to the call, whose `input_hash`, `input` and `output` are the last three values.
+It is a plain tuple because a run makes a hundred thousand of them."""
 
 
 class CallRecord(Struct, frozen=True):
     """One call to a model or a judge."""
 
     key: str
-    """Its step key, such as `call/000000012/0000` or `judge/000000012/0000/001`. Empty for the sample's own call, which
-    shares the row and the times of its score."""
+    """The step key, such as `call/000000012/0000` or `judge/000000012/0000/001`. Empty for a sample's only call, which
+    shares the row and the times of the score."""
     input_hash: bytes
-    """Stands for all that can change the reply: endpoint, request and number of the request."""
+    """Hash of everything that can change the reply: endpoint, request and number of the request."""
     input: bytes | None
     """The request body, as JSON."""
     output: bytes
-    """The reply, as JSON of `reply_to_json`."""
+    """The reply, as encoded by `reply_to_json`."""
     reusable: bool
-    """Whether another run may take the reply."""
+    """Whether another run may reuse the reply."""
     started_at: float
     """Wall clock."""
     finished_at: float
@@ -112,27 +112,27 @@ class SampleRecord(Struct, frozen=True):
     repeat: int
     """0-based repeat."""
     row: bytes | None
-    """The row as JSON, before a scorer could change it. None for a row that could not be read."""
+    """The row as JSON, taken before a scorer could change it. None for a row that could not be read."""
     outcome: Outcome
     """How the sample ended."""
     target: Any = None
     """The expected answer."""
     scores: dict[str, Any] | None = None
-    """The scorer's numbers, if it gave any."""
+    """The scorer's numbers, if it returned any."""
     error: str | None = None
-    """Why it gave none."""
+    """Why the scorer returned none."""
     prompt: str | None = None
-    """The prompt, where no call holds it."""
+    """The prompt, if no call contains it."""
     response: str | None = None
-    """The scored text, where it is not the text of the last reply."""
+    """The scored text, if it differs from the text of the last reply."""
     cut: bool = False
     """Whether the reply reached `max_tokens`."""
     failure: str | None = None
     """The `FailureKind` of the request that failed."""
     usage: Sequence[int | None] | None = None
-    """Prompt and completion tokens of all calls, where the last reply does not hold them."""
+    """Prompt and completion tokens of all calls, if the last reply does not contain them."""
     choices: list[JsonValue] | None = None
-    """Ranked continuations."""
+    """The continuations that were ranked."""
     choices_logprobs: list[JsonValue] | None = None
     """Their log-likelihoods."""
     choices_is_greedy: list[JsonValue] | None = None
@@ -146,14 +146,13 @@ class SampleRecord(Struct, frozen=True):
     finished_at: float = 0.0
     """Wall clock."""
     calls: tuple[CallRecord, ...] = ()
-    """Calls that are stored together with the sample: its own first, if it shares the row of the score."""
+    """Calls that are stored together with the sample; the one that shares the row of the score comes first."""
     tool_calls: list[JsonValue] | None = None
-    """Calls that were read from the reply, each as `{name: {parameter: value}}`; of several turns, those of each reply of
-    each turn."""
+    """Tool calls read from the reply, each as `{name: {parameter: value}}`. With several turns: nested by turn and reply."""
     reply_counts: list[JsonValue] | None = None
-    """Of several turns: prompt tokens, completion tokens and seconds of each reply of each turn."""
+    """With several turns: prompt tokens, completion tokens and seconds, nested by turn and reply."""
     group: str | None = None
-    """The part of the evaluation that the row belongs to, so that failures are counted there too."""
+    """The part of the evaluation that the row belongs to; failures are counted there too."""
 
 
 _KEYS = {
@@ -175,16 +174,16 @@ _KEYS = {
     "group": "g",
     "redacted": "redacted",
 }
-"""The fields in the text of a score, with their names there."""
+"""The fields in the text of a score and their names there."""
 _NAMES = {key: name for name, key in _KEYS.items()}
 OWN_WORDS = (_KEYS["outcome"], "s")
-"""Where the texts of scores and replies have outcome and status, which are words of ours and never hold a secret."""
+"""The keys of outcome and status in the texts of scores and replies. Their values are our words and never a secret."""
 _EMPTY_HASH = hashlib.blake2b(digest_size=16)
 _REDACTED_MARK = b'{"redacted":true,'
 
 
 def encode_sample(record: SampleRecord) -> tuple[StepValues, ...]:
-    """The rows to store: calls with their own keys, then the score."""
+    """Return the rows to store: calls with separate keys, then the score."""
     row, calls = record.row, record.calls
     key = "score/%09d/%04d" % (record.sample_id, record.repeat)  # noqa: UP031  # `score_key` without the call, and quicker than an f-string
     if row is None:
@@ -206,7 +205,7 @@ def encode_sample(record: SampleRecord) -> tuple[StepValues, ...]:
 
 
 def call_step(call: CallRecord, own_key: str = "") -> StepValues:
-    """A call in its own row; `own_key` is for the sample's own call, which has no key."""
+    """Return a call as a separate row. `own_key` is the key for a sample's only call, whose record has none."""
     return (
         call.key or own_key, call.input_hash, call.input, call.output, call.reusable, call.started_at, call.finished_at,
         None, None, None,
@@ -214,7 +213,7 @@ def call_step(call: CallRecord, own_key: str = "") -> StepValues:
 
 
 def decode_sample(rows: Sequence[StepValues]) -> SampleRecord:
-    """The reverse of `encode_sample`."""
+    """Decode a sample that `encode_sample` encoded."""
     key, _, row, output, reusable, started, finished, call_hash, body, reply = rows[-1]
     calls = tuple(CallRecord(*call[:7]) for call in rows[:-1])
     if call_hash is not None and reply is not None:
@@ -226,8 +225,8 @@ def decode_sample(rows: Sequence[StepValues]) -> SampleRecord:
 
 
 def encode_score(record: SampleRecord) -> bytes:
-    """The text of a score: every field that `_KEYS` names."""
-    stored: dict[str, Any] = {"o": record.outcome._value_, "t": record.target}  # quicker than `value`
+    """Return the text of a score: every field that `_KEYS` names."""
+    stored: dict[str, Any] = {"o": record.outcome._value_, "t": record.target}  # faster than `value`
     if record.scores is not None:
         stored["s"] = record.scores
     if record.error is not None:
@@ -261,37 +260,37 @@ def encode_score(record: SampleRecord) -> bytes:
 
 
 def decode_score(text: bytes) -> SampleRecord:
-    """The reverse of `encode_score`; what the text does not hold is left empty."""
+    """Decode a score that `encode_score` encoded; fields that the text does not contain stay empty."""
     fields = score_fields(text)
     fields["outcome"] = known_outcome(fields["outcome"])
     return SampleRecord(0, 0, None, **fields)
 
 
 def score_fields(text: bytes) -> dict[str, Any]:
-    """The fields that the text of a score holds, by name, and as they are there."""
+    """Return the fields in the text of a score by name, without converting their values."""
     stored: dict[str, Any] = orjson.loads(text)
     return {_NAMES[key]: value for key, value in stored.items() if key in _NAMES}
 
 
 def score_columns(texts: Sequence[bytes]) -> RecordColumns:
-    """Fields of `SampleRecord` out of many texts of scores."""
+    """Return the fields of many texts of scores as columns."""
     return RecordColumns(texts, _KEYS)
 
 
 def row_hash(row: bytes) -> bytes:
-    """16 bytes that stand for a row's content, given as JSON: the identity of a row, whatever its number is."""
-    digest = _EMPTY_HASH.copy()  # a quarter quicker than a new one
+    """Hash a row, given as JSON, to 16 bytes: the identity of its content, independent of its number."""
+    digest = _EMPTY_HASH.copy()  # a quarter faster than a new one
     digest.update(row)
     return digest.digest()
 
 
 def marked_as_redacted(text: bytes) -> bytes:
-    """The text of a reply, or of a score, that was stored without a secret which the reply held."""
+    """Mark the text of a reply or a score as stored without a secret that the reply contained."""
     return text if is_redacted(text) else _REDACTED_MARK + text[1:]
 
 
 def is_redacted(text: bytes) -> bool:
-    """Whether a reply is not stored as it came, so that another score of it might differ.
+    """Whether a secret was removed from a stored reply, so that scoring it again might give another result.
 
     >>> is_redacted(marked_as_redacted(b'{"t":"[redacted]"}'))
     True

@@ -1,8 +1,8 @@
-"""What is secret, and how it stays out of everything that is stored or shown.
+"""Which values are secret, and how they stay out of everything that is stored or shown.
 
-A name tells (`is_secret_name`), and so does a value: the process remembers every value that it reads from the
-environment by name. Wherever text leaves the process (the database, files, the terminal, the REST interface, messages
-of errors), `[redacted]` replaces such a value, however it is spelled there. Scorers see the text unchanged.
+A value is secret if its name says so (`is_secret_name`), or if a setting names the environment variable that it was
+read from. Wherever text leaves the process (database, files, terminal, REST interface, error messages), `[redacted]`
+replaces such a value, however it is written there. Scorers see the text unchanged.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _HARMLESS = re.compile(
     r"|(eos|bos|pad|unk|stop|sep|cls|mask|image|special|think|max|min)token"
     r"|token(id|ids|type|limit|count|budget)",
 )
-"""Parameters of requests that only sound like secrets, as `prompt_cache_key` and `stop_token_ids` do."""
+"""Parameters of requests whose names only sound like secrets, such as `prompt_cache_key` and `stop_token_ids`."""
 _HOST = re.compile(r"(localhost|\[[0-9a-fA-F:.]+\]|[\w-]+(\.[\w-]+)+)(:\d+)?(?:[/?#]|$)")
 
 
@@ -71,7 +71,7 @@ def public_url(url: str) -> str:
 
 
 def url_owner(url: str) -> str | None:
-    """The part before the host in a URL: `user:password`, however the password is written; None for nothing.
+    """The part before the host in a URL: `user:password`, with any characters in the password; None if there is none.
 
     >>> url_owner("http://me:a/b@host/v1"), url_owner("http://host:80/v1/@cf/llama")
     ('me:a/b', None)
@@ -85,15 +85,15 @@ def url_owner(url: str) -> str | None:
         while re.split(r"[/?#]", owner, maxsplit=1)[0] != owner and not _HOST.match(host):
             owner, _, host = owner.rpartition("@")  # the last @ is in the path
         return owner
-    # A password may hold / ? # as they are. A path may hold an @, but seldom one with a host after it.
+    # A password may contain / ? # unescaped. A path may contain an @, but seldom one with a host after it.
     name, colon, _ = authority.partition(":")
     port = colon and authority[len(name) + 1 :].isdigit()
     return owner if colon and (not port or _HOST.match(host)) else None
 
 
 def url_secrets(url: str) -> list[str]:
-    """What may be secret in a URL: user name and password, values of parameters, and parts of the path that are not words.
-    Scheme and host are not: others have the same.
+    """The parts of a URL that may be secret: user name and password, values of parameters, and parts of the path that are
+    not words. Scheme and host are not secret: others use the same.
 
     >>> url_secrets("https://me:p%2Fw@host:81/v1/hooks/T0B1C2D3E4F5?to=all&token=x1")
     ['me:p%2Fw', 'p%2Fw', 'me:p/w', 'p/w', 'T0B1C2D3E4F5', 'x1']
@@ -115,11 +115,11 @@ def url_secrets(url: str) -> list[str]:
 _SCHEME = re.compile(r"(?:bearer|basic|token|apikey|digest)\s+(?=\S)", re.IGNORECASE)
 _PLAIN_WORDS = re.compile(r"[A-Za-z]+(?:[-_. ][A-Za-z]+)*|[0-9]{1,15}")
 _RANDOM = re.compile(r"(?=.*[A-Za-z])(?=.*(?:[0-9]|[a-z][A-Z]))(?![/~.])(?!.*://)\S+")
-"""What a key looks like, and a path, an address or a word does not."""
+"""Matches text that looks like a key; does not match paths, addresses or words."""
 _LONGEST_WORD = 12
 """Shorter values and parts of paths may be names, such as `gpt-4o-mini`."""
 _SECRET_END = re.compile("(?:key|token|pass|pwd|pw|auth)$", re.IGNORECASE)
-"""How variables end that contain a secret, such as `MYKEY`. Values that look like no secret are none all the same."""
+"""Endings of variables that contain a secret, such as `MYKEY`. Their values count only if they look like a secret."""
 
 _known: dict[str, str] = {}
 """Secret values of this process, with the variable each came from."""
@@ -133,7 +133,10 @@ def environment_secret(variable: str) -> str:
 
 
 def remember_secret(value: str, source: str) -> None:
-    """From now on this value is not stored or shown; of a URL, what may be secret in it. `source` names where it came from."""
+    """Keep a value out of everything stored or shown from now on; of a URL, only the parts that may be secret.
+
+    `source` names where the value came from.
+    """
     value = value.strip()
     if "://" in value:
         _known.update({part: source for part in url_secrets(value) if part not in _known})
@@ -151,15 +154,15 @@ def forget_secrets() -> None:
 
 
 _current: tuple[list[object], Redactor] | None = None
-"""What was known when the redactor was made, and the redactor."""
+"""The values that were known when the redactor was made, and the redactor."""
 
 
 def known_secrets() -> Redactor:
-    """Removes what this process has read from the environment so far, and what is in the environment under a name
-    that says so: a user's own code may have read it there."""
+    """The redactor for all secrets this process has read from the environment, and for values in the environment under
+    the name of a secret, which a user's code may have read."""
     global _current
-    # Every group of records comes here, and looking through the environment each time would take long. Comparing its
-    # values, as CPython keeps them, is quick.
+    # This runs for every group of records, and searching the environment each time would be slow. Comparing its values,
+    # as CPython keeps them, is fast.
     kept = getattr(os.environ, "_data", None)
     now: list[object] = [*_known, *(os.environ.items() if kept is None else kept.values())]
     if _current is None or now != _current[0]:
@@ -191,7 +194,7 @@ def _named_secrets() -> list[str]:
 
 
 def doubtful_secrets(variables: Iterable[str]) -> list[str]:
-    """What users should know of values that are too short or too common to be recognised for certain."""
+    """Warnings about values that are too short or too common to be recognised for certain."""
     notes = []
     named = set(variables)
     for value, source in _known.items():

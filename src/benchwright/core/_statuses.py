@@ -1,4 +1,4 @@
-"""How samples end, and where runs and steps stand. Every list of these words is derived from here."""
+"""The outcomes of samples and the statuses of runs and steps. Every list of these words is derived from here."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from benchwright.core._errors import BenchwrightError
 
 
 class Outcome(StrEnum):
-    """The end of one sample. Every sample has exactly one. All are counted, and none is made a zero."""
+    """How a sample ended. Every sample has exactly one outcome. All are counted, and none is turned into a score of zero."""
 
     SCORED = "scored"
-    """The scorer gave its numbers, or there was nothing to score: the row has no answer, and metrics leave it out."""
+    """The scorer returned numbers, or the row has no answer to score against and metrics leave it out."""
     UNPARSED = "unparsed"
     """The model answered, but the scorer found no answer in its text (`parsed` is false)."""
     EMPTY = "empty"
-    """The model answered nothing: empty or null content."""
+    """The model sent empty or null content."""
     TRUNCATED = "truncated"
-    """The reply was cut: an unclosed thought, or the token limit before any answer."""
+    """The reply was cut short: a thought was not closed, or the token limit came before any answer."""
     REFUSED = "refused"
     """The server or the model declined (content filter, refusal field)."""
     REQUEST_FAILED = "request_failed"
@@ -33,7 +33,7 @@ class Outcome(StrEnum):
 
     @property
     def has_reply(self) -> bool:
-        """Whether a reply was there to be scored."""
+        """Whether the sample has a reply that can be scored."""
         return self not in (Outcome.REQUEST_FAILED, Outcome.SKIPPED)
 
     @property
@@ -48,24 +48,24 @@ WITHOUT_REPLY: frozenset[str] = frozenset(outcome.value for outcome in Outcome i
 """Outcomes of samples that the model never answered."""
 
 RunStatus: TypeAlias = Literal["queued", "running", "interrupted", "completed", "failed", "canceled"]
-"""Where a run stands."""
+"""The status of a run."""
 StepStatus: TypeAlias = Literal["running", "completed", "failed", "interrupted"]
-"""Where a step of a workflow stands."""
+"""The status of a workflow step."""
 
 
 class Status(Struct, frozen=True, kw_only=True):
     """What a status means."""
 
     live: bool = False
-    """A process executes the run, or will. Once that process is dead, the run counts as interrupted."""
+    """A process executes the run, or will. If that process is dead, the run counts as interrupted."""
     final: bool = False
-    """The run was ended on purpose or by its own failure. It cannot be canceled any more."""
+    """The run was ended on purpose or failed. It can no longer be canceled."""
     troubled: bool = False
-    """A step of this status deserves a look."""
+    """Whether a step with this status needs attention."""
     of_steps: bool = True
     """Whether steps have it too."""
     exit_code: int = 1
-    """What a command exits with after a run that ended so."""
+    """The exit code of a command whose run ended with this status."""
     style: str = ""
     """Its colour in terminals."""
 
@@ -78,7 +78,7 @@ RUN_STATUSES: Mapping[RunStatus, Status] = {
     "failed": Status(final=True, troubled=True, style="red"),
     "canceled": Status(final=True, of_steps=False, exit_code=130),
 }
-"""All statuses of runs, in the order of a run's life."""
+"""All statuses of runs, in the order in which a run passes through them."""
 STEP_STATUSES: Mapping[StepStatus, Status] = {
     cast(StepStatus, name): status for name, status in RUN_STATUSES.items() if status.of_steps
 }

@@ -32,12 +32,12 @@ def score_key(index: int, repeat: int) -> str:
 
 
 def call_of(score: str) -> str:
-    """Key of the call in the row of a score."""
+    """Key of the call that shares the row of a score."""
     return "call" + score[5:]
 
 
 def score_of(key: str) -> str | None:
-    """Key of the score whose row may hold a call; None for a step that is never in one.
+    """Key of the score whose row may contain a call; None for a step that never shares a row.
 
     >>> score_of("call/000000012/0000"), score_of("call/000000012/0000/c1")
     ('score/000000012/0000', None)

@@ -1,7 +1,7 @@
-"""The strategies: the ways from a row to an answer, declared once for all rooms.
+"""The strategies: the ways to get from a row to an answer, declared once for the whole package.
 
-Here and not in `benchmarks`, because reports name the strategy of a run without that room. The code of each is one
-file in `benchmarks/_strategies`.
+They are declared here because reports name the strategy of a run without importing `benchmarks`. The code of each
+strategy is one file in `benchmarks/_strategies`.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from msgspec import Struct
 
 
 class StrategyFacts(Struct, frozen=True, kw_only=True):
-    """What all rooms may know about a strategy."""
+    """The facts about a strategy that the whole package may use."""
 
     name: str
-    """As runs record it."""
+    """Its name in the records of runs."""
     mode: str
-    """As tables show it."""
+    """Its name in tables."""
     sends: bool = True
     """Whether it sends requests to the model under test."""
     needs_echo: bool = False
@@ -34,4 +34,4 @@ STRATEGIES: Mapping[str, StrategyFacts] = {
         StrategyFacts(name="generate", mode="gen"),
     )
 }
-"""By name. The first that fits a benchmark is its strategy."""
+"""All strategies by name. The first one that fits a benchmark is used."""

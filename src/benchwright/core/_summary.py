@@ -1,4 +1,4 @@
-"""The numbers of a run: what the engine computes and every report shows."""
+"""The numbers of a run, which the engine computes and every report shows."""
 
 from __future__ import annotations
 
@@ -19,44 +19,44 @@ class MetricSummary:
     """One metric over the samples that have it."""
 
     value: float
-    """The headline: mean over samples that have the metric, failed samples left out."""
+    """The headline figure: the mean over samples that have the metric, without failed samples."""
     count: int
     """Values in the mean (samples × repeats)."""
     stddev: float
     """Population standard deviation."""
     stderr: float
-    """stddev / √count, the documented figure."""
+    """stddev / √count."""
     sample_stderr: float
     """Standard error with n-1, clustered by sample when repeated."""
     ci_low: float | None
-    """Lower end of the 95 % interval; None: too few rows to give one."""
+    """Lower end of the 95 % interval; None if there are too few rows for one."""
     ci_high: float | None
     """Upper end of the 95 % interval."""
     interval: str
-    """How the interval was computed: wilson, bounded, clustered, normal or none; `constant`: the metric follows from the
-    rows alone and needs none."""
+    """How the interval was computed: wilson, bounded, clustered, normal or none. `constant`: the metric depends on the
+    rows alone and needs no interval."""
     min: float
     """Smallest value."""
     max: float
     """Largest value."""
     with_failures: float | None
-    """Mean with every failed sample counted as 0; null for keys that only some rows emit, and where less is better."""
+    """Mean with every failed sample counted as 0; null for metrics that only some rows have, and if lower is better."""
     with_failures_count: int | None
     """Values in that mean."""
     too_few: bool = False
-    """Whether the rows are too few to rely on the interval, by the rule of `benchwright.stats`. False in records of earlier
-    versions, which did not note it."""
+    """Whether there are too few rows to rely on the interval, by the rule of `benchwright.stats`. False in records of
+    earlier versions, which did not store it."""
 
     @property
     def constant(self) -> bool:
-        """Whether the metric follows from the rows alone, as the chance level does, and was not measured."""
+        """Whether the metric depends on the rows alone, as the chance level does, and was not measured."""
         return self.interval == "constant"
 
 
 @light_dataclass(frozen=True, slots=True)
 class RunSummary:
-    """Everything a table or results file says about the scores of one run. Holds no times: two runs that
-    measured the same have equal summaries."""
+    """Everything that tables and results files show about the scores of one run. It contains no times, so two runs with
+    the same results have equal summaries."""
 
     rows: int
     """Rows of the dataset that the run covers."""
@@ -65,7 +65,7 @@ class RunSummary:
     evaluated: int
     """Samples that have an outcome; rows × repeats when the run is complete."""
     outcomes: dict[str, int]
-    """Samples per outcome, all of them named."""
+    """Samples per outcome, with an entry for every outcome."""
     metrics: dict[str, MetricSummary]
     """Per metric, sorted by name."""
     failed: int
@@ -77,43 +77,43 @@ class RunSummary:
     notes: list[str]
     """Notes on the numbers: few-shot overlap, threshold exceeded, stopped by budget."""
     prompt_tokens: int | None = None
-    """Prompt tokens of the sample calls, where the server counted them in every reply."""
+    """Prompt tokens of the sample calls, if the server counted them in every reply."""
     completion_tokens: int | None = None
-    """Completion tokens of the sample calls, where the server counted them in every reply."""
+    """Completion tokens of the sample calls, if the server counted them in every reply."""
     headline: str | None = None
-    """The metric that stands for the run in one figure, where the benchmark names one."""
+    """The metric that represents the run in one figure, if the benchmark names one."""
     over_repeats: dict[str, dict[str, MetricSummary]] = field(default_factory=dict)
-    """What the repeats of each row say together, one value a row: `avg@n`, `pass@k`, `cons@k`, and `maj@n` and
-    `agree@n` where the scorer gives answers, each by metric. Only with repeats, and only of metrics that are right or wrong."""
+    """Figures over the repeats of each row, with one value per row: `avg@n`, `pass@k`, `cons@k`, and, if the scorer returns
+    answers, `maj@n` and `agree@n`, each by metric. Present only with repeats and for metrics that are right or wrong."""
     unscored: str = ""
-    """Why the run was meant to give no scores: data without answers, inference only. Empty: it was meant to."""
+    """Why the run was not meant to give scores: data without answers, inference only. Empty if it was."""
 
     reasons: dict[str, int] = field(default_factory=dict)
-    """Why requests failed, with the number of samples that each reason cost, the commonest first."""
+    """Why requests failed: the number of samples per reason, the most common first."""
     cut: int = 0
     """Replies that reached `max_tokens`: their ends may be missing."""
 
     derived: dict[str, float] = field(default_factory=dict)
-    """Figures that only all samples together give, such as `macro_f1`, where the benchmark has some."""
+    """Figures computed over all samples together, such as `macro_f1`, if the benchmark has any."""
     lower_is_better: list[str] = field(default_factory=list)
     """Metrics for which lower is better: declared by the benchmark, or named like an error, a loss or a time."""
     partly_counted: dict[str, int] | None = None
-    """Where the server counted tokens in some replies only: `samples` that it counted, `of` how many that have a
-    reply, and their `prompt_tokens` and `completion_tokens`, which are not totals."""
+    """Set if the server counted tokens in some replies only: `samples` with counts, `of` the number of samples with a
+    reply, and the `prompt_tokens` and `completion_tokens` of those counted, which are not totals."""
     judges: dict[str, dict[str, int]] = field(default_factory=dict)
-    """By the judge's model, what it took: `requests`, how many of them `failed` or `asked_again` because a verdict could
-    not be read, `prompt_tokens` and `completion_tokens`, and `uncounted` replies whose tokens the server did not count."""
+    """The effort of each judge, by model: `requests`, those that `failed` or were `asked_again` because a verdict could not
+    be read, `prompt_tokens`, `completion_tokens`, and `uncounted` replies whose tokens the server did not count."""
 
     cached_tokens: int = 0
-    """Prompt tokens of the sample calls that the server took from its cache, where it says so."""
+    """Prompt tokens of the sample calls that the server took from its cache, if it reports them."""
     cost: dict[str, Any] | None = None
-    """What the replies cost by the prices at the start of the run: `amount` (of which the run `spent` a part,
-    where other replies came from earlier runs), `currency`, `as_of`, `source`, `coverage`,
-    `right_answers`, `per_right_answer`, and `judges` by their models; None if no price is known."""
+    """The cost of the replies by the prices at the start of the run: `amount`, the part of it that this run `spent` if
+    some replies came from earlier runs, `currency`, `as_of`, `source`, `coverage`, `right_answers`, `per_right_answer`,
+    and `judges` by model. None if no price is known."""
 
     @property
     def main_metric(self) -> str | None:
-        """The metric that stands for the run: the benchmark's own, else one of the usual names, else the first."""
+        """The metric that represents the run: the benchmark's headline, else one with a usual name, else the first."""
         for name in (self.headline, *_USUAL):
             if name is not None and name in self.metrics:
                 return name
@@ -131,7 +131,7 @@ class RunSummary:
 
 
 _USUAL = ("accuracy", "correct", "acc", "normalised_exact", "exact_match", "score")
-"""What people look for first, where the benchmark does not say."""
+"""The metrics that people look for first if the benchmark names no headline."""
 
 
 def _metrics(records: dict[str, Any]) -> dict[str, MetricSummary]:
@@ -144,7 +144,7 @@ TIME_UNITS = {"ms": 1e-3, "s": 1.0, "us": 1e-6, "ns": 1e-9}
 SECONDS_OF = {
     **TIME_UNITS, "µs": 1e-6, "sec": 1.0, "second": 1.0, "seconds": 1.0, "min": 60.0, "minutes": 60.0, "h": 3600.0, "hours": 3600.0,
 }  # fmt: skip
-"""The same with units by other names, and longer ones."""
+"""The same, with other names for these units and with longer units."""
 _LOWER_IS_BETTER = re.compile(
     r"(?:^|[^a-z])(?:wer|cer|ter|mae|mse|rmse|mape|loss|losses|nll|perplexity|ppl|brier|ece|errors?|mistakes?|distance"
     r"|hallucinat\w*|toxicity|cost)(?:[^a-z]|$)"
@@ -152,7 +152,7 @@ _LOWER_IS_BETTER = re.compile(
 
 
 def is_time(name: str) -> bool:
-    """Whether a metric measures time, by its name: such numbers differ from run to run.
+    """Whether a metric's name shows that it measures time. Such numbers differ from run to run.
 
     >>> is_time("latency_ms"), is_time("accuracy")
     (True, False)
@@ -161,7 +161,7 @@ def is_time(name: str) -> bool:
 
 
 def lower_is_better(name: str, declared: Collection[str] = ()) -> bool:
-    """Whether a smaller value of this metric is a better one: declared so, or named like an error, a loss or a time.
+    """Whether lower values of a metric are better: it is declared so, or named like an error, a loss or a time.
 
     >>> lower_is_better("wer"), lower_is_better("error_rate"), lower_is_better("answer"), lower_is_better("x", ["x"])
     (True, True, False, True)
@@ -170,7 +170,8 @@ def lower_is_better(name: str, declared: Collection[str] = ()) -> bool:
 
 
 def is_share(name: str) -> bool:
-    """Whether values between 0 and 1 can be taken for shares, which never exceed 1. Times, losses and distances are none.
+    """Whether a metric with values between 0 and 1 can be treated as a share, which never exceeds 1. Times, losses and
+    distances cannot.
 
     >>> is_share("accuracy"), is_share("error_rate"), is_share("latency_s"), is_share("wer")
     (True, True, False, False)

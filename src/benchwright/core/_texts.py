@@ -1,4 +1,4 @@
-"""Text for people: names, suggestions, messages about missing fields, and what a terminal may safely print."""
+"""Text for people: names, suggestions, messages about missing fields, and text that is safe to print in a terminal."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ def normalise_name(name: str) -> str:
 
 
 _LONGEST_NAME = 120
-"""Bytes of a file's name; an ending such as `_failed.jsonl` still fits into the 255 that file systems allow."""
+"""Longest file name in bytes; with an ending such as `_failed.jsonl` it still fits into the 255 of file systems."""
 
 
 def safe_name(name: str) -> str:
-    """The name with what a file system may refuse replaced by `_`; letters of any script stay.
+    """Replace characters that a file system may refuse with `_`; letters of any script stay.
 
     >>> safe_name("org/model:7b"), safe_name(".."), safe_name("CON")
     ('org_model_7b', '_', 'CON_')
     """
-    # Patterns as texts: few commands need them, and all load this module.
+    # The patterns are not compiled at import: every command loads this module, and few need them.
     safe = re.sub(r'[\x00-\x1f\x7f<>:"/\\|?*]+|\s+', "_", name.encode("utf-8", "replace").decode()).strip(
         ". "
     )
@@ -44,15 +44,15 @@ def safe_name(name: str) -> str:
 
 
 _NEAR, _NEAR_IF_SHORT = 0.7, 0.6
-"""Share of letters that two names have in common, in order, if one may be a slip of the other."""
+"""Share of letters in the same order from which one name may be a misspelling of the other."""
 _SHORT = 4
 _AS_NEAR = 0.05
-"""A name that is less near than the nearest by more than this is not meant."""
+"""How far behind the nearest name another one may be to be suggested too."""
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
-    """` Did you mean …?` for the nearest known name and those that are as near, else for names that hold it or that it holds;
-    an empty text when there is none.
+    """` Did you mean …?` with the nearest known names, or else names that contain the given one or are contained in it;
+    an empty text if there are none.
 
     >>> suggest("temprature", ["temperature", "template"]), suggest("workers", ["trackers", "workspace"])
     (" Did you mean 'temperature'?", '')
@@ -62,7 +62,7 @@ def suggest(name: str, known: Iterable[str]) -> str:
     matcher = SequenceMatcher(None, "", name.lstrip("-"))
     rated = []
     for each in dict.fromkeys(known):
-        matcher.set_seq1(each.lstrip("-"))  # dashes of options make no names alike
+        matcher.set_seq1(each.lstrip("-"))  # leading dashes do not make two options similar
         rated.append((matcher.ratio(), each))
     rated.sort(key=lambda pair: -pair[0])
     least = max(_NEAR_IF_SHORT if len(name) <= _SHORT else _NEAR, rated[0][0] - _AS_NEAR) if rated else 1.0
@@ -84,8 +84,7 @@ _IN_JSON = {
 
 
 def printable(text: str) -> str:
-    r"""Text with control characters and marks of direction made visible: a reply must not be able to move the cursor
-    or to have a line read backwards.
+    r"""Make control characters and direction marks visible, so that a reply cannot move the cursor or reverse a line.
 
     >>> printable("a\x1b[2Jb\u202e")
     'a\\x1b[2Jb\\u202e'
@@ -94,12 +93,12 @@ def printable(text: str) -> str:
 
 
 def shown(text: str) -> str:
-    """Foreign text made safe to print: without secrets, and unable to take over a terminal."""
+    """Make text from outside safe to print: remove secrets, and make control characters visible."""
     return printable(redact(text))
 
 
 def printable_json(text: str) -> str:
-    r"""JSON with the same value, hidden characters as escapes.
+    r"""Write the hidden characters of a JSON text as escapes; its value stays the same.
 
     >>> printable_json('"\u202e"')
     '"\\u202e"'
@@ -118,9 +117,9 @@ def rfc3339(seconds: float) -> str:
 
 
 class MissingFieldError(BenchwrightError):
-    """A row does not hold what a template, or another part of the definition, needs from it.
+    """A row lacks a field that a template, or another part of the definition, needs.
 
-    The text is composed when it is read: a run over a million such rows lists twenty of them.
+    The message is composed only when it is read: a run over a million such rows lists twenty of them.
     """
 
     exit_code = 2
@@ -130,13 +129,13 @@ class MissingFieldError(BenchwrightError):
     ) -> None:
         super().__init__(field)
         self.field = field
-        """The field at fault as the template writes it, e.g. `question` or `meta[lang]`."""
+        """The missing field as the template writes it, e.g. `question` or `meta[lang]`."""
         self._row = row
         self._reason = reason
 
     @property
     def message(self) -> str:
-        """What is missing, what is there, the nearest name, and the mapping that would cure it."""
+        """What is missing, which fields exist, the nearest name, and the mapping that would cure it."""
         if self._reason is not None:
             return self._reason if isinstance(self._reason, str) else self._reason()
         return describe_missing(self.field, self._row or {})
@@ -146,7 +145,7 @@ class MissingFieldError(BenchwrightError):
 
 
 def describe_missing(field: str, row: Iterable[object], *, of: str = "the row has") -> str:
-    """One sentence or two on a field that a row (or a whole dataset) lacks, given the names it has.
+    """Describe, in one or two sentences, a field that a row or a whole dataset lacks, given the names it has.
 
     >>> describe_missing("question", {"id": 1, "questoin": "?"})
     'field "question" is missing; the row has: id, questoin. Did you mean "questoin"? Map it with field_mapping={"questoin": "question"}'
@@ -173,7 +172,7 @@ def nearest(name: str, known: Iterable[object]) -> str | None:
 
 
 def listed(names: Iterable[object], limit: int = 12) -> str:
-    """Names separated by commas, cut after `limit` so that wide tables stay readable."""
+    """Join names with commas and stop after `limit`, so that messages about wide tables stay readable."""
     all_names = [str(name) for name in names]
     first = ", ".join(all_names[:limit])
     return f"{first}, … ({len(all_names)} in all)" if len(all_names) > limit else first

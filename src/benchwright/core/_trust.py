@@ -1,5 +1,5 @@
-"""What a command trusts and protects: whose folders it obeys, who may read its files, and what a user's file may do while
-it is loaded."""
+"""What a command trusts and protects: whose folders it takes settings from, who may read its files, and what a user's
+file may do while it is loaded."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from benchwright.core._errors import ConfigError, UsageError
 
 
 def own_ancestors(start: Path) -> Iterator[Path]:
-    """`start` and the folders above it, up to the first that everybody may write to.
+    """Yield `start` and the folders above it, up to the first one that everybody may write to.
 
-    In such a folder (/tmp, for one) anybody could leave a configuration, which names code to run, or a
-    workspace for others to find. `start` itself always counts: users who work there mean it.
+    In such a folder, for example /tmp, anybody could leave a workspace or a configuration, which names code to run.
+    `start` itself is always included: users who work there mean it.
     """
     start = start.resolve()
     yield start
@@ -33,11 +33,11 @@ def own_ancestors(start: Path) -> Iterator[Path]:
 
 
 def refuse_foreign(path: Path, what: str, start: Path) -> None:
-    """Refuse, with ConfigError, a file or folder that somebody else could have put there or can change.
+    """Raise ConfigError for a file or folder that somebody else could have created or can change.
 
-    It says what is run and where requests and keys go, so only its user, or the administrator, may write it. Others in
-    a group may not either, unless it is the user's own primary group, as systems with a group per user have it. Root
-    in a folder of somebody else's, as in a container with a mounted clone, works for the owner of `start`.
+    The file decides what is run and where requests and keys go, so only the user and the administrator may write it.
+    Members of its group may not, unless it is the user's primary group, as on systems with one group per user. Root in
+    somebody else's folder, as in a container with a mounted clone, works on behalf of the owner of `start`.
     """
     if not hasattr(os, "geteuid"):
         return
@@ -62,7 +62,7 @@ def refuse_foreign(path: Path, what: str, start: Path) -> None:
 
 
 def make_private(path: Path) -> None:
-    """Let only the owner read or enter. Nothing changes where we are not the owner."""
+    """Let only the owner read or enter a path. Nothing changes if we are not the owner."""
     try:
         found = path.stat()
         if found.st_mode & 0o077 and (not hasattr(os, "geteuid") or found.st_uid == os.geteuid()):
@@ -73,15 +73,15 @@ def make_private(path: Path) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary name next to `path`: renamed to it when the block succeeds, removed when it fails.
+    """Yield a temporary name next to `path`. It is renamed to `path` if the block succeeds, and removed if it fails.
 
     A reader never sees half a file, and a kill leaves the old file as it was.
     """
     # The process id: two processes that write the same file must not share the half-written one.
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    _remove_left(path)
+    _remove_leftovers(path)
     try:
-        # Prompts and replies are nobody else's business, whatever the folder is like.
+        # Prompts and replies are private even if the folder is not.
         os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT, 0o600))
         yield temporary
         make_private(temporary)
@@ -91,17 +91,17 @@ def replacing(path: Path) -> Iterator[Path]:
         raise
 
 
-def _remove_left(path: Path) -> None:
-    """Take away what a killed process has left of the same file."""
+def _remove_leftovers(path: Path) -> None:
+    """Remove the unfinished copies of the same file that killed processes left behind."""
     start, end = f".{path.name}.", ".part"
     for name in os.listdir(path.parent):
         if name.startswith(start) and name.endswith(end):
             number = name[len(start) : -len(end)]
-            if number.isascii() and number.isdigit() and not _lives(int(number)):
+            if number.isascii() and number.isdigit() and not _is_alive(int(number)):
                 path.with_name(name).unlink(missing_ok=True)
 
 
-def _lives(pid: int) -> bool:
+def _is_alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -118,16 +118,16 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 _loading: ContextVar[bool] = ContextVar("benchwright_loading", default=False)
-"""A context variable: threads, and cells of a notebook's loop, that were there before may run what they like meanwhile."""
+"""A context variable, so that threads and notebook cells that were running before are not affected."""
 _before: list[frozenset[threading.Thread]] = []
-"""For each file that is being loaded, the threads that were there before."""
+"""For each file that is being loaded, the threads that existed before."""
 _started: WeakSet[threading.Thread] = WeakSet()
-"""Threads that appeared while a file was loaded: its own, which may live on and send later."""
+"""Threads that a file started while it was loaded; they may live on and send requests later."""
 
 
 @contextmanager
 def loading_code() -> Iterator[None]:
-    """Inside, `refuse_while_loading` raises; in threads that the file starts, from then on."""
+    """Make `refuse_while_loading` raise inside the block, and permanently in threads that the loaded file starts."""
     token = _loading.set(True)
     before = frozenset(threading.enumerate())
     _before.append(before)
@@ -141,13 +141,13 @@ def loading_code() -> Iterator[None]:
 
 def refuse_while_loading(function: str) -> None:
     """Raise UsageError if a file that is only being loaded calls `function`; the loader adds file and line."""
-    if _loading.get() or _in_a_thread_of_the_file():
+    if _loading.get() or _in_thread_of_loaded_file():
         raise UsageError(
             f"{function}() is called while the file is loaded; nothing was sent. Put this under "
             f"`if __name__ == '__main__':`, and start it with python, not with benchwright"
         )
 
 
-def _in_a_thread_of_the_file() -> bool:
+def _in_thread_of_loaded_file() -> bool:
     thread = threading.current_thread()
     return thread in _started or any(thread not in before for before in _before)

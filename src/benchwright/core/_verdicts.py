@@ -1,4 +1,4 @@
-"""The JSON schema of a judge's verdict. Our own by its name, so that it may be left out for servers that refuse it."""
+"""The JSON schema of a judge's verdict. Its name marks it as ours, so that it can be left out for servers that refuse it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _NAME = "benchwright_verdict"
 
 
 def verdict_format(grades: Sequence[str]) -> JsonObject:
-    """The `response_format` that holds a judge to these grades; to any text if there are none.
+    """The `response_format` that restricts a judge to these grades, or allows any text if there are none.
 
     >>> verdict_format(["C", "I"])["json_schema"]["schema"]["properties"]["grade"]
     {'type': 'string', 'enum': ['C', 'I']}
@@ -21,7 +21,7 @@ def verdict_format(grades: Sequence[str]) -> JsonObject:
         "properties": {
             "reasoning": {"type": "string"},
             "grade": grade,
-        },  # reasons first: they shape the grade
+        },  # the reasons come first because they shape the grade
         "required": ["reasoning", "grade"],
         "additionalProperties": False,
     }

@@ -1,4 +1,4 @@
-"""The version, in its only place: the build reads it here, and `benchwright.__version__` is taken from here."""
+"""The version. The build and `benchwright.__version__` both read it here."""
 
 VERSION = "0.1.0"
 """This release."""

@@ -1,7 +1,7 @@
-"""The wire formats that servers speak, what each can do, and the types of models: declared once for all rooms.
+"""The wire formats that servers speak, what each can do, and the types of models, declared once for the whole package.
 
-Here and not in `endpoints`, because the configuration checks names of formats without that room.
-Each built-in format has a module of its name in `endpoints/_wires`.
+They are declared here because the configuration checks names of formats without importing `endpoints`. Each built-in
+format has a module of the same name in `endpoints/_wires`.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from msgspec import Struct
 from benchwright.core._requests import ROUTE_PATHS
 
 ModelType: TypeAlias = Literal["chat", "completions", "completions_logprob"]
-"""What requests hold: chat messages, a plain prompt, or choices ranked by log-probability."""
+"""What requests contain: chat messages, a plain prompt, or choices ranked by log-probability."""
 
 MODEL_TYPES: tuple[ModelType, ...] = get_args(ModelType)
 """All model types."""
 
 Api: TypeAlias = str
-"""Name of a wire format: one of `APIS`, or that of an installed plugin. Requests are built in OpenAI's form; the
-other formats are translated to."""
+"""Name of a wire format: one of `APIS`, or one that a plugin adds. Requests are built in OpenAI's form and translated to
+the other formats."""
 
 
 class KeyHeader(NamedTuple):
@@ -30,7 +30,7 @@ class KeyHeader(NamedTuple):
     name: str = "Authorization"
     """The header."""
     prefix: str = "Bearer "
-    """What stands in front of the key."""
+    """The text before the key."""
 
 
 _BEARER = KeyHeader()
@@ -40,7 +40,7 @@ class WireFormat(Struct, frozen=True, kw_only=True):
     """What a wire format can do."""
 
     routes: tuple[str, ...]
-    """Ends of URLs that users copy along with the base URL, longer ones first."""
+    """Ends of URLs that users may copy along with the base URL, the longest first."""
     versioned: bool = False
     """Whether its routes are below `/v1`, which is added to a bare host."""
     takes_messages: bool = False
@@ -50,7 +50,7 @@ class WireFormat(Struct, frozen=True, kw_only=True):
     takes_stop: bool = True
     """Whether it takes stop texts."""
     takes_tools: bool = False
-    """Whether it takes tools, and replies with calls of them."""
+    """Whether it takes tools and replies with tool calls."""
     key_header: KeyHeader = _BEARER
     """Where the API key goes."""
     model_in: Literal["body", "url", "nothing"] = "body"
@@ -88,4 +88,4 @@ APIS: tuple[Api, ...] = tuple(WIRE_FORMATS)
 """Names of the built-in wire formats."""
 
 DEFAULT_API: Api = APIS[0]
-"""What a server speaks unless its settings say otherwise. Fingerprints do not name it."""
+"""The format of a server whose settings name none. Fingerprints leave it out."""

@@ -1,4 +1,4 @@
-"""Performs what benchmarks describe: durable calls, scoring, resume, budgets, progress."""
+"""Runs benchmarks: durable calls, scoring, resuming, budgets, progress."""
 
 from benchwright.core import lazy_front
 

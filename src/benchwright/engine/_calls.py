@@ -1,4 +1,4 @@
-"""The calls of samples to one endpoint: what a strategy or a scorer asks passes here on its way to the ledger."""
+"""The calls of samples to one endpoint: requests of strategies and scorers on their way to the ledger."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Ledger(Protocol):
-    """Where calls pass: recorded and cached in a run, unrecorded before its first."""
+    """Sends calls: recorded and cached during a run, unrecorded while it warms up."""
 
     def call(
         self,
@@ -39,10 +39,10 @@ class Ledger(Protocol):
 
 
 class Journal(Protocol):
-    """Where calls are stored before their sample is done, so that a kill loses none that was paid for."""
+    """Stores calls before their sample is done, so that a killed process loses no call that was paid for."""
 
     def keep(self, item: WorkItem, calls: Sequence[CallRecord]) -> Awaitable[None]:
-        """Store calls of one sample; to be awaited by whoever needs to know that they are stored."""
+        """Store calls of one sample. Await the result to be sure that they are stored."""
 
 
 class Calls:
@@ -68,7 +68,7 @@ class Calls:
     def ask(
         self, key: str | None, request: ModelRequest, sample: SampleCalls
     ) -> Coroutine[Any, Any, ModelReply]:
-        """Send, or take from the record. Hands out the ledger's own coroutine: one frame less to resume."""
+        """Send a request, or take the reply from the record. Returns the ledger's coroutine, which saves a frame."""
         return self.ledger.call(key, request, self.endpoint, self.identity, sample)
 
     def in_thread(self, function: Callable[..., Any], *arguments: Any) -> Awaitable[Any]:
@@ -92,7 +92,7 @@ class Calls:
 
 
 class SampleCalls:
-    """What a strategy is given to reach the model for one sample (`benchmarks.Asking`), and what came of it."""
+    """Gives a strategy access to the model for one sample (implements `benchmarks.Asking`) and keeps the calls."""
 
     __slots__ = ("_calls", "_journal", "calls", "cut_off", "item", "numbers", "row")
 
@@ -108,16 +108,16 @@ class SampleCalls:
         self.cut_off = False
         """Whether a call was not sent, or not finished: the sample then stays open for a resume."""
         self.numbers: dict[bytes, int] | None = None
-        """Of samples with several calls: equal ones so far, by hash."""
+        """For samples with several calls: the number of equal calls so far, by hash."""
 
     def ask(self, request: ModelRequest, part: str | None = None) -> Coroutine[Any, Any, ModelReply]:
-        """The reply, sent for or taken from the record."""
+        """Send a request, or take the reply from the record."""
         calls, item = self._calls, self.item
         key = None if part is None else call_key(item.sample_id, item.repeat, part)
         return calls.ledger.call(key, request, calls.endpoint, calls.identity, self)
 
     def in_thread(self, function: Callable[..., Any], *arguments: Any) -> Awaitable[Any]:
-        """What a function gives that may block."""
+        """Call a function that may block, in a thread."""
         return self._calls.in_thread(function, *arguments)
 
     def likelihood(self, reply: ModelReply, context: str, choice: str) -> tuple[float, bool] | ModelReply:
@@ -125,17 +125,17 @@ class SampleCalls:
         return self._calls.likelihood(reply, context, choice)
 
     def add(self, call: CallRecord) -> None:
-        """A finished call. The sample's only call waits for its score, with which it shares a row; others are stored
-        at once where there is a journal."""
+        """Add a finished call. The only call of a sample waits for the score, because both share a row; other calls are
+        stored at once if there is a journal."""
         if self._journal is None or not call.key:
             self.calls = (*self.calls, call) if self.calls else (call,)
         else:
-            # Not awaited: the sample's score is stored after it, and whoever awaits that has both.
+            # Not awaited: the score is stored later, and awaiting the score covers both.
             self._journal.keep(self.item, (call,))
 
     def store_early(self) -> Awaitable[None] | None:
-        """Store what waits for a score that takes longer than a reply should wait. None if nothing waits, or
-        without a journal: then all calls are in the record of the sample."""
+        """Store a call whose score takes too long to wait for. Returns None if no call waits, or if there is no journal and
+        all calls are in the record of the sample."""
         if self._journal is None or not self.calls:
             return None
         waiting, self.calls = self.calls, ()
@@ -143,7 +143,7 @@ class SampleCalls:
 
 
 class RequestIdentity:
-    """Hashes requests to one endpoint, and has what is known of it. What all of them share is hashed once."""
+    """Hashes requests to one endpoint and keeps the findings about it. The part common to all requests is hashed once."""
 
     def __init__(self, fingerprint: str, findings: EndpointFindings) -> None:
         self._fingerprint = fingerprint
@@ -151,9 +151,9 @@ class RequestIdentity:
         self._begun: dict[tuple[Route, int], hashlib.blake2b] = {}
 
     def number(self, key: str, request: ModelRequest, sample: SampleCalls) -> int | str:
-        """The number of one of several calls of a sample among equal ones. Counts it.
+        """Count a call of a sample with several calls, and return its number among equal calls.
 
-        What a scorer asks may be the same for different rows, so there the row's identity is part of the number.
+        A scorer may send the same request for different rows, so the row's identity is part of the number there.
         """
         if sample.numbers is None:
             sample.numbers = {}
@@ -165,11 +165,11 @@ class RequestIdentity:
         return f"{copy}/{again}" if again else copy
 
     def hash(self, request: ModelRequest, number: int | str = 0) -> bytes:
-        """16 bytes that stand for the request: endpoint, adapter version, route, repeat and full body, and its
-        number among equal requests. The first has none, as in older versions.
+        """Hash a request to 16 bytes: endpoint, adapter version, route, repeat, full body, and its number among equal
+        requests. The first of these has no number, as in older versions.
 
-        Of a body that contains files the record is hashed, which has the SHA-256 of each: as telling as the files
-        themselves, without going over their megabytes again.
+        If the body contains files, the record is hashed instead. It contains the SHA-256 of each file, which identifies
+        the file without hashing its megabytes again.
         """
         if number:
             digest = self._begin(f"{request.route}|{request.repeat}+{number}|")
@@ -187,6 +187,6 @@ class RequestIdentity:
         return digest.digest()
 
     def _begin(self, rest: str) -> hashlib.blake2b:
-        # TGI's replies are read differently since its stop texts are taken off them.
+        # Replies of TGI are read differently since benchwright removes stop texts from them.
         version = ADAPTER_VERSION + (" api=tgi" in self._fingerprint)
         return hashlib.blake2b(f"{self._fingerprint}|{version}|{rest}".encode(), digest_size=16)

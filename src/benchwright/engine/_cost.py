@@ -1,4 +1,4 @@
-"""What a run costs, by the prices of its tokens. `_cost_limit` keeps runs within `--max-cost`."""
+"""The cost of a run, by the prices of its tokens. `_cost_limit` keeps runs within `--max-cost`."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from benchwright.store import TakenOver
 
 
 class RunPrices(Struct, frozen=True):
-    """The prices of one run, as they stood when it began."""
+    """The prices of one run at its start."""
 
     model: Price | None
-    """Of the model under test."""
+    """The price of the model under test."""
     judges: dict[str, Price]
-    """Of its judges, by their models."""
+    """The prices of its judges, by model."""
 
     def to_json(self) -> JsonObject:
         """For the manifest; empty if nothing is known."""
@@ -40,7 +40,7 @@ class RunPrices(Struct, frozen=True):
         return self.model if judge is None else self.judges.get(judge)
 
     def notes(self, at: float) -> Iterator[str]:
-        """What a reader of the cost must know about prices that were used at some time."""
+        """Notes that a reader of the cost needs about the prices used at a given time."""
         day = datetime.fromtimestamp(at, UTC).date()
         for price in dict.fromkeys([*([self.model] if self.model else []), *self.judges.values()]):
             if doubt := price.doubt(day):
@@ -57,8 +57,7 @@ class RunPrices(Struct, frozen=True):
 
 
 def run_prices(spec: BenchmarkSpec, settings: RunSettings) -> RunPrices:
-    """The prices that hold for a run. ConfigError, before anything is spent, where `--max-cost` needs one that is not
-    known."""
+    """The prices for a run. Raises ConfigError, before anything is spent, if `--max-cost` needs an unknown price."""
     known = find_prices(Path(settings.cwd), settings.prices)
     asks = spec.response_field is None and settings.rescored_from is None
     found = RunPrices(
@@ -103,7 +102,7 @@ def _refuse_unknown(known: Prices, found: RunPrices, asked: list[str], judges: l
 
 
 class _Tokens(Struct):
-    """Of some replies together; `cached` ones are part of the prompt."""
+    """Token counts of several replies together; `cached` tokens are part of the prompt."""
 
     prompt: int = 0
     completion: int = 0
@@ -129,10 +128,10 @@ class _Tokens(Struct):
 def run_cost(
     summary: RunSummary, prices: RunPrices, taken_over: Iterable[TakenOver]
 ) -> dict[str, Any] | None:
-    """What the replies of a run cost, and how much of it the run itself `spent`; None if no price is known.
+    """The cost of a run's replies, and the part of it that the run itself `spent`; None if no price is known.
 
-    `coverage` is the share of replies whose tokens the server counted: the amounts are of these alone. `taken_over` are
-    the calls that another run has paid for.
+    `coverage` is the share of replies whose tokens the server counted; the amounts cover only these. `taken_over` are
+    the calls that another run paid for.
     """
     if prices.model is None and not prices.judges:
         return None
@@ -155,7 +154,7 @@ def _paid_before(taken_over: Iterable[TakenOver]) -> dict[str | None, _Tokens]:
     found: dict[str | None, _Tokens] = defaultdict(_Tokens)
     for call in taken_over:
         usage = orjson.loads(call.output).get("u")
-        if usage is None or "/m" in call.key:  # what a scorer asks the model is in no sum of tokens
+        if usage is None or "/m" in call.key:  # requests of a scorer to the model are in no sum of tokens
             continue
         judge = None
         if call.key.startswith("judge/"):
@@ -184,7 +183,7 @@ def _amount(price: Price, tokens: _Tokens, before: _Tokens | None, coverage: flo
 def _judges_cost(
     summary: RunSummary, prices: RunPrices, paid_before: Mapping[str | None, _Tokens]
 ) -> dict[str, Any] | None:
-    """By the judge's model."""
+    """The costs of judges, by model."""
     found: dict[str, Any] = {}
     for name, took in summary.judges.items():
         price = prices.judges.get(name)
@@ -197,7 +196,7 @@ def _judges_cost(
 
 
 def _right_answers(summary: RunSummary) -> float | None:
-    """The sum of the main metric, where it runs from 0 to 1 and more is better."""
+    """The sum of the main metric, if it is between 0 and 1 and higher is better."""
     name = summary.main_metric
     metric = None if name is None else summary.metrics[name]
     if (

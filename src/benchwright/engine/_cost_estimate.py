@@ -1,4 +1,4 @@
-"""What a run may cost, before it is started: from empty replies to replies of full length, and its judges apart."""
+"""Estimates the cost of a run before it starts: the range from empty replies to full-length ones, with judges separately."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
     from benchwright.scorers import JudgeConfig
 
 _RANKED_TOKENS = 1
-"""Most tokens of a reply where candidates are ranked: servers that cannot echo without generating give one."""
+"""The most tokens of a reply when candidates are ranked: servers that cannot echo without generating generate one."""
 
 
 class _Range(Struct, frozen=True):
-    """Tokens of some requests, with empty replies and with replies of full length."""
+    """Tokens of several requests, with empty replies and with full-length replies."""
 
     prompt: float
     longest_prompt: float | None
-    """None: nobody limits the replies that it holds."""
+    """None: the prompt contains replies, and nothing limits their length."""
     longest_replies: float | None
     """All replies together."""
 
     def cost(self, price: Price) -> JsonObject:
-        """As records have it."""
+        """The cost in the form of records."""
         most = None
         if self.longest_prompt is not None and self.longest_replies is not None:
             most = price.cost(round(self.longest_prompt), round(self.longest_replies))
@@ -47,7 +47,7 @@ _NO_PRICE: JsonObject = dict.fromkeys(("currency", "as_of", "source", "prompts",
 
 
 def estimated_cost(spec: BenchmarkSpec, settings: RunSettings, report: CheckReport) -> JsonObject | None:
-    """About what all repeats of a checked run cost; None if no price is known."""
+    """The approximate cost of all repeats of a checked run; None if no price is known."""
     known = find_prices(Path(settings.cwd), settings.prices)
     price, longest = model_price(known, spec, settings), _longest_reply(settings, report)
     judges = {
@@ -96,7 +96,8 @@ def _longest_reply(settings: RunSettings, report: CheckReport) -> int | None:
 def _judge_cost(
     judge: JudgeConfig, price: Price | None, settings: RunSettings, report: CheckReport, longest: int | None
 ) -> JsonObject:
-    """Of one judge. What it is asked is known from gold answers; a question holds the reply in place of it, at most once."""
+    """The cost of one judge. Its questions are known from gold answers; a real question contains the reply instead, at
+    most once."""
     use = None if report.gold is None else report.gold.judges.get(judge.model_id)
     if use is None:
         return {"requests": None, **_NO_PRICE}

@@ -1,4 +1,4 @@
-"""Keeps the runs of a command within `--max-cost`: what a request can cost at most is reserved before it is sent."""
+"""Keeps the runs of a command within `--max-cost` by reserving the highest possible cost of a request before it is sent."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from benchwright.engine._ledger import BUDGET_SPENT
 from benchwright.engine._stop import RETRYING, Stop
 
 Metering: TypeAlias = Callable[[OpenEndpoint, str | None], OpenEndpoint]
-"""Puts the limit around an endpoint, given with the judge's model, or None for the model under test."""
+"""Wraps an endpoint in the limit. The second argument is the judge's model, or None for the model under test."""
 
 _MEDIA_TOKENS = 16_384
-"""Prompt tokens that are reserved for each image, video or sound of a request."""
+"""Prompt tokens reserved for each image, video or sound of a request."""
 _LEAST = 1e-12
-"""Sums of floats may differ from a limit by less."""
+"""Tolerance when sums of floats are compared with a limit."""
 
 
 class CostMeter:
-    """What the runs of one command have spent in one currency, and what they have in flight at most."""
+    """Tracks what the runs of one command have spent in one currency, and the most that requests in flight can cost."""
 
     def __init__(self) -> None:
         self.spent = 0.0
-        """What replies have cost."""
+        """The cost of replies so far."""
         self._reserved = 0.0
         self._in_flight = 0
         self._settled = asyncio.Event()
 
     def fits(self, bound: float, limit: float) -> bool:
-        """Whether as much again may be spent, even if all that is in flight costs what it can."""
+        """Whether `bound` may still be spent even if everything in flight costs the most that it can."""
         return self.spent + self._reserved + bound <= limit + _LEAST
 
     async def reserve(self, bound: float, limit: float, stop: Stop) -> bool:
-        """Whether a request that costs at most `bound` may be sent. Where it only fits once others have cost less than
-        they might, this waits for them."""
+        """Whether a request that costs at most `bound` may be sent. If it fits only after others turn out cheaper than
+        reserved, wait for them."""
         while not self.fits(bound, limit):
             if not self._in_flight or stop.stopped:
                 return False
@@ -55,7 +55,7 @@ class CostMeter:
         return True
 
     def settle(self, bound: float, cost: float) -> None:
-        """A request has come back, for which this much was reserved."""
+        """Replace the reservation for a finished request by its cost."""
         self._in_flight -= 1
         self._reserved = self._reserved - bound if self._in_flight else 0.0
         self.spent += cost
@@ -68,7 +68,7 @@ def metering(
     limit: float,
     stop: Stop,
 ) -> Metering:
-    """What puts the limit around the endpoints of one run. `meter_of` gives the meter of a currency."""
+    """Return the function that wraps the endpoints of one run in the limit. `meter_of` returns the meter of a currency."""
 
     def metered(endpoint: OpenEndpoint, judge: str | None) -> OpenEndpoint:
         price = price_of(judge)
@@ -80,7 +80,7 @@ def metering(
 
 
 class UnpricedEndpoint:
-    """An endpoint that nobody is expected to ask, such as that of a run over recorded responses."""
+    """An endpoint that is not expected to be called, such as that of a run over recorded responses."""
 
     def __init__(self, endpoint: OpenEndpoint) -> None:
         self._endpoint = endpoint
@@ -89,7 +89,7 @@ class UnpricedEndpoint:
         return getattr(self._endpoint, name)
 
     async def send(self, request: ModelRequest) -> ModelReply:
-        """Refuse: what this costs would not be known."""
+        """Refuse, because the cost would be unknown."""
         raise ConfigError(
             f"--max-cost: no price is known for {request.body.get('model')}; add it to prices.toml"
         )
@@ -111,12 +111,12 @@ class MeteredEndpoint:
         return getattr(self._endpoint, name)
 
     async def send(self, request: ModelRequest) -> ModelReply:
-        """The reply, or a failure of kind `budget` where it might cost more than is left."""
+        """Return the reply, or a failure of kind `budget` if the request might cost more than is left."""
         meter, limit, bound = self._meter, self._limit, cost_bound(self._price, request)
         if not await meter.reserve(bound, limit, self._stop):
             self._over(bound)
             return BUDGET_SPENT
-        lost = 0.0  # by earlier attempts, which may have been charged although no reply came
+        lost = 0.0  # on earlier attempts, which may have been charged although no reply came
 
         def again(failure: RequestFailure) -> bool:
             nonlocal lost
@@ -127,7 +127,7 @@ class MeteredEndpoint:
                 lost += bound
             return True
 
-        cost = bound  # of a request whose end nobody saw
+        cost = bound  # if the request never comes back
         token = RETRYING.set(again)
         try:
             reply = await self._endpoint.send(request)
@@ -148,7 +148,7 @@ class MeteredEndpoint:
 
 
 def cost_bound(price: Price, request: ModelRequest) -> float:
-    """The most that a request can cost: no text has more tokens than bytes, and no reply more than it may have."""
+    """The most that a request can cost. A text has at most as many tokens as bytes, and a reply at most `max_tokens`."""
     body = request.body
     most = body.get("max_tokens", body.get("max_completion_tokens"))
     if not isinstance(most, int):
@@ -167,13 +167,13 @@ def prompt_bound(request: ModelRequest) -> int:
 
 
 def may_be_charged(failure: RequestFailure) -> bool:
-    """Whether a server may ask money for an attempt that failed: not for one that it refused."""
+    """Whether a server may charge for a failed attempt. It does not charge for one that it refused."""
     return failure.kind != "budget" and (failure.http_status or 0) < 400
 
 
 def reply_cost(price: Price, request: ModelRequest, reply: ModelReply, bound: float) -> float:
-    """What the last attempt cost, as far as can be known: by its tokens, or by its bytes where the server did not count.
-    Of a reply that never came whole, everything may have been charged."""
+    """The cost of the last attempt: by its tokens, or by its bytes if the server did not count tokens. A reply that never
+    arrived in full may have been charged at the highest possible cost."""
     usage = reply.usage
     if usage is not None:
         return price.cost(usage.prompt, usage.completion, usage.cached or 0)

@@ -1,4 +1,4 @@
-"""Executes a prepared run: warms the server up, then workers take samples from the feed until all is done."""
+"""Executes a prepared run: warms up the server, then workers take samples from the feed until all are done."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from benchwright.engine._worker import OpenSample, SampleWorker
 from benchwright.store import HEARTBEAT_S, Store
 
 Doing: TypeAlias = Callable[[WorkItem], Coroutine[Any, Any, SampleRecord | OpenSample]]
-"""From a sample to its record."""
+"""Turns a sample into its record."""
 
 
 class UnrecordedCalls:
-    """Stands where the ledger stands in a run. What is sent counts against the budget: it is paid for."""
+    """Replaces the ledger during warm-up. Requests still count against the budget, because they are paid for."""
 
     def __init__(self, stop: Stop) -> None:
         self._stop = stop
@@ -43,7 +43,7 @@ class UnrecordedCalls:
         identity: RequestIdentity,
         sample: SampleCalls,
     ) -> ModelReply:
-        """Send, and forget."""
+        """Send without recording."""
         if not self._stop.may_send():
             return BUDGET_SPENT
         reply = await AdaptedEndpoint(endpoint, identity.findings.adapter).send(request)
@@ -53,7 +53,7 @@ class UnrecordedCalls:
 
 
 async def warm_up(rows: AskableRows, calls: Calls, count: int) -> None:
-    """Ask the first `count` rows (over again where there are fewer). RunFailedError if not one was answered."""
+    """Send the first `count` rows, repeating them if there are fewer. Raises RunFailedError if none was answered."""
     first = list(islice(chain.from_iterable(batch.rows for batch in rows.batches()), count))
     items = [WorkItem(number, 0, deepcopy(row)) for number, row in enumerate(islice(cycle(first), count))]
     answers = await asyncio.gather(
@@ -76,17 +76,17 @@ _SHOW_EVERY_S = 0.12
 _PATIENCE_S = 1.0
 """How long cancelled workers may take to end."""
 _HOPELESS = 20
-"""A run whose first samples, this many (and at least all in flight) fail without one success is stopped:
-the rest would fail the same way, and may cost money."""
+"""A run stops if this many samples, and at least all in flight, fail before the first success: the rest would fail the
+same way and might cost money."""
 
 
 class RunParts(Struct):
-    """What a run works with, put together once."""
+    """The objects that a run works with, assembled once."""
 
     worker: SampleWorker
     """Asks and scores."""
     do: Doing
-    """What is done with each sample: the worker's own, or that counted."""
+    """Handles one sample: the worker's `do`, or a wrapper that counts."""
     feed: Feed
     """Where samples come from."""
     journal: RunJournal
@@ -96,13 +96,13 @@ class RunParts(Struct):
     stop: Stop
     """When to stop."""
     progress: Progress
-    """Counters for whoever watches."""
+    """Counters for watchers."""
     workers: int
     """Samples worked on at once."""
     max_failures: int | None = None
     """Failed samples of this start that are accepted; None: any number."""
     skipped: int = 0
-    """Skipped samples of this start: they cost nothing and say nothing about the model."""
+    """Samples that this start skipped. They cost nothing and tell nothing about the model."""
 
 
 async def execute(
@@ -113,7 +113,7 @@ async def execute(
     at_once: asyncio.Future[None],
     group: RunGroup,
 ) -> None:
-    """Work until the feed ends, the run is stopped, or `at_once` is done; everything done is recorded on return."""
+    """Work until the feed ends, the run is stopped, or `at_once` is done. On return all finished work is recorded."""
     with group.working(_work.__code__) as left:
         left += await _execute(parts, store, run_id, watcher, at_once)
 
@@ -121,7 +121,7 @@ async def execute(
 async def _execute(
     parts: RunParts, store: Store, run_id: int, watcher: Watcher | None, at_once: asyncio.Future[None]
 ) -> set[asyncio.Task[None]]:
-    """The workers that do not end, because an `async` scorer cannot be cancelled."""
+    """Run the workers, and return those that do not end because an `async` scorer cannot be cancelled."""
     progress = parts.progress
     progress.phase = "asking"
     progress.started = time.monotonic()
@@ -148,10 +148,10 @@ async def _execute(
 
 
 async def _work(parts: RunParts) -> None:
-    """One worker: a sample at a time. It takes the next only when the last is committed, so that after a
-    kill at most one request per worker has been paid for and not recorded."""
+    """Work on one sample at a time. The next is taken only when the last is committed, so that a killed process loses at
+    most one paid request per worker."""
     feed, do, journal, progress = parts.feed, parts.do, parts.journal, parts.progress
-    append = journal.append  # what `finish` does if nothing is replaced, without the call
+    append = journal.append  # does the same as `finish` if nothing is replaced, and saves a call
     while (item := feed.take() or await feed.next()) is not None:
         progress.in_flight += 1
         try:

@@ -1,4 +1,4 @@
-"""Rows become work: batches are read one ahead in a thread, and what an earlier start recorded is left out."""
+"""Turns rows into work items. A thread reads one batch ahead, and samples that an earlier start recorded are left out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from benchwright.store import StepOutput, Store
 
 
 class WorkItem(Struct, frozen=True):
-    """One sample of one repeat, to be asked and scored: here, or in another process."""
+    """One sample of one repeat that is to be sent and scored, in this process or another."""
 
     sample_id: int
     """0-based row number."""
@@ -27,9 +27,9 @@ class WorkItem(Struct, frozen=True):
     row: Row
     """The row after field mapping."""
     copy: int = 0
-    """Which of the rows with the same prompt this is: copies are repeats, and never share a reply."""
+    """The number of this row among rows with the same prompt. Copies are treated as repeats and never share a reply."""
     recorded: Mapping[str, StepOutput] | None = None
-    """Its calls that an earlier start recorded, by key; None if there are none."""
+    """The calls that an earlier start recorded for it, by key; None if there are none."""
 
 
 class Feed:
@@ -111,7 +111,7 @@ class Feed:
                 if key in scored:
                     self._count_recorded(scored[key])
                     continue
-                # Each repeat has its own row: a scorer that changes it must not change later prompts.
+                # Each repeat gets a separate row, because a scorer that changes its row must not change later prompts.
                 own = deepcopy(row) if repeats > 1 else row
                 ready.append(WorkItem(index, repeat, own, copy_of(index), calls.get(sample_of(key))))
 

@@ -1,5 +1,5 @@
-"""What a run finds out about its servers: settings they refuse, names under which they answer. Kept in the run's
-manifest, so that a resumed run sends the same bodies and its numbers keep their notes."""
+"""What a run learns about its servers: settings they refuse, and model names they reply with. The run's manifest keeps it,
+so that a resumed run sends the same bodies and keeps the notes on its numbers."""
 
 from __future__ import annotations
 
@@ -18,39 +18,39 @@ _KEY = "servers"
 _SHOWN_NAMES = 3
 _KEPT_NAMES = 16
 _LONGEST_NAME = 200
-"""A server may answer every request under another name, of any length. A few of them tell as much as all."""
+"""A server may reply to every request with another model name of any length, so names are cut and only a few are kept."""
 
 
 class EndpointFindings:
-    """What is known of one endpoint."""
+    """What is known about one endpoint."""
 
     def __init__(self, known: dict[str, Any], changed: Callable[[], None], shared: set[str]) -> None:
         self.adapter = RequestAdapter(known.get("refused"), learned=changed, shared=shared)
         """Settings that the server refuses."""
         self.served: list[str] = list(known.get("served") or ())
-        """Names under which it answered, other than the requested one."""
+        """Model names it replied with, other than the requested one."""
         self._changed = changed
         self._seen = set(self.served)
 
     def saw(self, name: str) -> None:
-        """A reply came under another name than the requested one."""
+        """Record that a reply had another model name than the requested one."""
         if name in self._seen or len(self._seen) >= _KEPT_NAMES:
             return
         self._seen.add(name)
-        kept = redact(name)  # before it is cut, which would leave a part of a secret
+        kept = redact(name)  # before it is cut, because cutting would leave part of a secret
         kept = kept if len(kept) <= _LONGEST_NAME else kept[:_LONGEST_NAME] + "…"
         if kept not in self.served:
             self.served.append(kept)
             self._changed()
 
     def to_json(self) -> JsonObject:
-        """For the manifest; empty if nothing was found out."""
+        """Return the findings for the manifest; empty if there are none."""
         found: dict[str, Any] = {"refused": self.adapter.refused, "served": self.served}
         return {name: value for name, value in found.items() if value}
 
 
 class ServerFindings:
-    """What is known of all endpoints of a run, its judges included."""
+    """What is known about all endpoints of a run, including its judges."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class ServerFindings:
         group: RunGroup | None = None,
         changed: Callable[[JsonObject], None] | None = None,
     ) -> None:
-        """`known` is what the manifest of a run has; `changed` gets it again, before anything is sent in the new way."""
+        """`known` comes from the manifest of a run. `changed` is called with the new findings before they are applied."""
         self._known: dict[str, Any] = known if isinstance(known, dict) else {}
         self._report = changed
         self._group = group
@@ -71,9 +71,9 @@ class ServerFindings:
     def of_run(
         cls, store: Store, run: RunRecord, group: RunGroup, source: int | None = None
     ) -> ServerFindings:
-        """Those of a recorded run; `source` is the run whose replies are scored again."""
+        """Return the findings of a recorded run; `source` is the run whose replies are scored again."""
         known = run.manifest.get(_KEY)
-        if known is None and source is not None:  # replies of an earlier run: its requests are looked up
+        if known is None and source is not None:  # requests must equal those of the earlier run to find its replies
             known = store.run(source).manifest.get(_KEY)
 
         def changed(servers: JsonObject) -> None:
@@ -91,7 +91,7 @@ class ServerFindings:
         return found
 
     def notes(self, fingerprint: str, model: str) -> list[str]:
-        """What belongs next to the numbers; `fingerprint` and `model` are those of the model under test."""
+        """Notes on the numbers; `fingerprint` and `model` are those of the model under test."""
         notes: list[str] = []
         for each, found in self._endpoints.items():
             own = each == fingerprint
@@ -106,7 +106,7 @@ class ServerFindings:
         return notes
 
     def _keep(self) -> None:
-        """Recorded before anything is sent in the new way, so that a kill leaves no reply without its rule."""
+        """Record the findings before they are applied, so that a killed process leaves no reply without its rule."""
         servers: JsonObject = {
             name: found.to_json() for name, found in self._endpoints.items() if found.to_json()
         }

@@ -86,13 +86,13 @@ class Watchdog:
 
 
 class InterruptedRunError(BenchwrightError):
-    """Ctrl-C before the first request, or twice."""
+    """The user pressed Ctrl-C before the first request, or twice."""
 
     exit_code = 130
 
 
 class StopAtOnce(BaseException):
-    """Raised inside a worker by the second Ctrl-C: its code, or a scorer's, does not return to the event loop."""
+    """Raised inside a worker by the second Ctrl-C, if its code or a scorer does not return to the event loop."""
 
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -126,8 +126,8 @@ class RunGroup:
 
     @contextmanager
     def open(self) -> Iterator[None]:
-        """Handle Ctrl-C, SIGTERM and a closed terminal from here on: a loop has one handler per signal, however many runs
-        listen."""
+        """Handle Ctrl-C, SIGTERM and a closed terminal inside the block. An event loop has one handler per signal, no matter
+        how many runs listen."""
         self._loop = loop = asyncio.get_running_loop()
         handled = []
         before = {number: signal.getsignal(number) for number in _SIGNALS}
@@ -137,7 +137,7 @@ class RunGroup:
                 continue
             try:
                 loop.add_signal_handler(number, self._reported)
-                # The loop learns of signals through a pipe, so Python's own handler is free for urgent work.
+                # The loop learns of signals through a pipe, so Python's signal handler is free for urgent work.
                 signal.signal(number, self._arrived)
                 signal.siginterrupt(number, False)
                 handled.append(number)
@@ -170,7 +170,7 @@ class RunGroup:
             self._listeners.remove(received)
 
     def limiter(self, settings: EndpointSettings | DemoSettings) -> Limiter:
-        """The limiter of one endpoint. Its parallelism is a promise to the server that several runs keep together."""
+        """The limiter of one endpoint. All runs that use the endpoint share its parallelism."""
         from benchwright.endpoints import Limiter
 
         key = f"{type(settings).__name__} {settings.fingerprint()}"
@@ -190,14 +190,14 @@ class RunGroup:
         return self._meters[currency]
 
     def refused_settings(self, fingerprint: str) -> set[str]:
-        """Settings that one endpoint refuses. One run learns them, and the others need not."""
+        """Settings that one endpoint refuses. All runs share what one of them has learned."""
         return self._refused.setdefault(fingerprint, set())
 
     @contextmanager
     def working(self, worker: CodeType) -> Iterator[list[asyncio.Task[None]]]:
-        """Covers the time in which users' code may run in tasks of `worker`.
+        """Watch for signals while users' code may run in tasks of `worker`.
 
-        Tasks that the caller puts into the list have not ended and stay watched.
+        Tasks that the caller adds to the list have not ended and stay watched.
         """
         self._workers = worker
         self._working += 1
@@ -207,7 +207,7 @@ class RunGroup:
         finally:
             self._working -= not left
             if self._signals > 1 and not self._working:
-                self._unwatch()  # the summary is our own code, and may take its time
+                self._unwatch()  # the summary runs no users' code and may take long
 
     def interrupt(self) -> None:
         """Do what Ctrl-C does; from any thread."""
@@ -215,7 +215,7 @@ class RunGroup:
             self._loop.call_soon_threadsafe(self._received)
 
     def _arrived(self, number: int, frame: FrameType | None) -> None:
-        """Handles a signal in the main thread at any point, even inside a scorer that does not return."""
+        """Handle a signal in the main thread at any point, even inside a scorer that does not return."""
         global _stopped_twice
         self.signal = self.signal or signal.Signals(number).name
         self._signals += 1
@@ -229,7 +229,7 @@ class RunGroup:
             frame = frame.f_back
 
     def _reported(self) -> None:
-        """Handles a signal reported by the loop's pipe. Two that arrive together reach `_arrived` as one."""
+        """Handle a signal reported by the loop's pipe. Two that arrive together reach `_arrived` as one."""
         global _stopped_twice
         self._reports += 1
         if self._reports > 1:

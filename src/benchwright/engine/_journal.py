@@ -1,4 +1,4 @@
-"""What the store of a run does for its samples: replies of earlier runs, and records as soon as they are made."""
+"""The samples of a run and the store: finds replies of earlier runs, and stores records as soon as they are made."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class RunJournal:
         """Store rows as they are."""
 
     def keep(self, item: WorkItem, calls: Sequence[CallRecord]) -> asyncio.Future[None]:
-        """Store calls of a sample whose score is not known yet, each as its own step.
+        """Store calls of a sample whose score is not known yet, each as a separate step.
 
-        A full disk or a lost lease is reported by whoever stores next, and must not keep an `async` scorer from being
-        awaited.
+        A full disk or a lost lease is reported when the next record is stored. It must not prevent an `async` scorer from
+        being awaited.
         """
         own = call_key(item.sample_id, item.repeat)
         if item.recorded is not None:
@@ -37,18 +37,18 @@ class RunJournal:
         except (StoreError, RunOwnedError) as error:
             failed = asyncio.get_running_loop().create_future()
             failed.set_exception(error)
-            failed.exception()  # those who await it see it; an unwatched one must not warn
+            failed.exception()  # code that awaits it sees the error; if none does, asyncio must not warn
             return failed
 
     def finish(self, item: WorkItem, record: SampleRecord) -> asyncio.Future[None]:
-        """Store a sample with the calls that it holds; the future is done when they are committed."""
+        """Store a sample with its calls; the future is done when they are committed."""
         if item.recorded is not None:
             self._forget_replaced(item, record.calls)
         return self._writer.append(encode_sample(record))
 
     def _forget_replaced(self, item: WorkItem, calls: Sequence[CallRecord]) -> None:
-        """A call is made again where its recorded reply answers another request, or was stored without a secret that
-        it held, so that its score might differ."""
+        """Forget recorded calls that were made again: the recorded reply belonged to another request, or a secret was removed
+        from it, so that its score might differ."""
         recorded = item.recorded or {}
         for call in calls:
             key = call.key or call_key(item.sample_id, item.repeat)
@@ -57,12 +57,12 @@ class RunJournal:
 
 
 class KnownReplies(Generic[K]):
-    """Looks replies of earlier runs up: all that are needed in one turn of the event loop, together."""
+    """Looks up replies of earlier runs; look-ups of one turn of the event loop are done together."""
 
     def __init__(self, look_up: Callable[[Sequence[K]], Awaitable[dict[K, bytes]]]) -> None:
         self._look_up = look_up
         self._waiting: dict[K, list[asyncio.Future[bytes | None]]] = {}
-        self._answering: set[asyncio.Task[None]] = set()  # a task that nobody refers to may be lost
+        self._answering: set[asyncio.Task[None]] = set()  # a task without a reference may be garbage-collected
 
     async def find(self, request: K) -> bytes | None:
         """The reply to an equal request; None if there is none."""
@@ -73,18 +73,18 @@ class KnownReplies(Generic[K]):
             task.add_done_callback(self._answering.discard)
         found: asyncio.Future[bytes | None] = (
             loop.create_future()
-        )  # one each: a worker that ends cancels its own
+        )  # a separate future for each: a worker that ends cancels its future
         self._waiting.setdefault(request, []).append(found)
         return await found
 
     async def _answer(self) -> None:
-        await asyncio.sleep(0)  # whoever else has a turn now joins
+        await asyncio.sleep(0)  # let other look-ups of this turn join
         waiting, self._waiting = self._waiting, {}
         replies: dict[K, bytes] = {}
         failure: Exception | None = None
         try:
             replies = await self._look_up(list(waiting))
-        except Exception as error:  # whoever waits must learn of it
+        except Exception as error:  # passed on to everyone who waits
             failure = error
         for request, futures in waiting.items():
             for future in futures:

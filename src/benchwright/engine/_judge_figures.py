@@ -1,4 +1,4 @@
-"""What the judges of a run took: requests, failures and tokens, apart from those of the model under test."""
+"""The effort of a run's judges: requests, failures and tokens, separate from those of the model under test."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BATCH = 1000
 
 
 class _Took(Struct):
-    """What the requests to one judge took."""
+    """The effort of one judge."""
 
     requests: int = 0
     failed: int = 0
@@ -27,7 +27,7 @@ class _Took(Struct):
 
 
 def judge_figures(store: Store, run_id: int, rows: int) -> dict[str, dict[str, int]]:
-    """What judges took, by the judge's model."""
+    """The effort of each judge, by model."""
     found: dict[str, _Took] = {}
     if not store.count_steps(run_id, "judge"):
         return {}
@@ -42,7 +42,7 @@ def judge_figures(store: Store, run_id: int, rows: int) -> dict[str, dict[str, i
 def _add(took: _Took, body: Mapping[str, Any], reply: Mapping[str, Any]) -> None:
     took.requests += 1
     took.failed += reply["s"] != "answered"
-    # A question is one message; one that is repeated has the unreadable reply in it.
+    # A first question is one message; a repeated one also contains the unreadable reply.
     took.asked_again += len(body.get("messages") or ()) > 1
     usage = reply.get("u")
     if usage is not None:
@@ -54,7 +54,7 @@ def _add(took: _Took, body: Mapping[str, Any], reply: Mapping[str, Any]) -> None
 
 
 def verdicts_in(scores: Mapping[str, Any]) -> dict[str, tuple[str, float]]:
-    """Grade and score of each judge of several, by its key; empty if there were not several."""
+    """Grade and score of each judge by its key, if there were several; else empty."""
     return {
         (key := name.removeprefix(GRADE_OF)): (str(grade), float(scores[SCORE_OF + key]))
         for name, grade in scores.items()

@@ -1,6 +1,6 @@
-"""Every model call of a run passes here: recorded already? known from an earlier run? else sent.
+"""Makes every model call of a run: takes the reply from the record or from an earlier run, or sends the request.
 
-The key of a request covers all that can change the answer: endpoint, adapter version, route, full body, and its
+The key of a request covers everything that can change the answer: endpoint, adapter version, route, full body, and its
 number among equal requests. Failed replies are recorded for this run but never offered to another.
 """
 
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
 
 class CallLedger:
-    """The calls of one run. Needs no store: a run that has one gives it the replies of earlier runs."""
+    """The calls of one run. Needs no store; a run with a store passes in the replies of earlier runs."""
 
     def __init__(self, *, stop: Stop, progress: Progress, known: KnownReplies[bytes] | None = None) -> None:
-        """`known` has the replies of earlier runs, where the settings allow to take them."""
+        """`known` finds replies of earlier runs, if the settings allow reusing them."""
         self._stop = stop
         self._progress = progress
         self._known = known
@@ -60,14 +60,14 @@ class CallLedger:
         identity: RequestIdentity,
         sample: SampleCalls,
     ) -> ModelReply:
-        """The reply to `request`, added to the sample's calls under `key`; without one it is the sample's only call."""
+        """Return the reply to `request` and add it to the sample's calls under `key`. No key: it is the only call."""
         written, attempts = request, 0
         item, stop = sample.item, self._stop
         adapter = identity.findings.adapter
         number = item.copy if key is None else identity.number(key, written, sample)
         while True:
             if adapter.known:
-                request = adapter.apply(written)  # looked up and recorded as it is sent
+                request = adapter.apply(written)  # it is looked up and recorded in the form in which it is sent
             digest = identity.hash(request, number)
             if item.recorded is not None:
                 recorded = recorded_reply(key, digest, request, identity, item)
@@ -76,7 +76,7 @@ class CallLedger:
             if self._known is not None:
                 output = await self._known.find(digest)
                 if output is None and key is not None and is_first_of_judge(key, number):
-                    # Older versions gave equal questions to a judge no numbers: such a reply is the first's.
+                    # Older versions did not number equal questions to a judge: such a reply belongs to the first one.
                     output = await self._known.find(identity.hash(request))
                 if output is not None and not _was_cut(output, request, endpoint):
                     return self.adopt(key, digest, request, output, identity, sample)
@@ -94,7 +94,7 @@ class CallLedger:
             self.retries += 1
         if failure is not None:
             if stop.stopped or failure.kind == "budget":
-                sample.cut_off = True  # not failed: a resume asks again
+                sample.cut_off = True  # not failed: a resumed run sends it again
                 return reply
             reply = advised(reply, failure, request)
         elif request is not written:
@@ -110,7 +110,7 @@ class CallLedger:
         call = CallRecord(
             key or "", digest, kept, encode_json(record), failure is None, started, started + record["l"]
         )
-        if key is None:  # `add` without the call
+        if key is None:  # the same as `add`, without a function call
             sample.calls = (call,)
         else:
             sample.add(call)
@@ -125,7 +125,7 @@ class CallLedger:
             self._stop.spent_about(estimated_tokens(request.body, reply))
 
     async def known_elsewhere(self, digest: bytes) -> bytes | None:
-        """An equal request's output in another run, where the settings allow to take it."""
+        """The output of an equal request in another run, if the settings allow reusing it."""
         return None if self._known is None else await self._known.find(digest)
 
     def adopt(
@@ -147,8 +147,8 @@ class CallLedger:
 def recorded_reply(
     key: str | None, digest: bytes, request: ModelRequest, identity: RequestIdentity, item: WorkItem
 ) -> ModelReply | None:
-    """What an earlier start of this run recorded under `key`, if it is the reply to this very request and stored as it
-    came. Older versions did not number equal requests."""
+    """The reply that an earlier start of this run recorded under `key`, if it belongs to exactly this request and no secret
+    was removed from it. Older versions did not number equal requests."""
     if item.recorded is None:
         return None
     known = item.recorded.get(key or call_key(item.sample_id, item.repeat))
@@ -158,8 +158,8 @@ def recorded_reply(
 
 
 def _was_cut(output: bytes, request: ModelRequest, endpoint: Endpoint) -> bool:
-    """Whether a recorded reply is what came of a stream before it broke off. Earlier versions took `[DONE]` for the
-    end of an answer and recorded it as whole; now it is a failure, and no such reply is recorded."""
+    """Whether a recorded reply is the beginning of a stream that broke off. Earlier versions took `[DONE]` for the end of an
+    answer and recorded such replies as complete; now they are failures and are not recorded."""
     if not request.body.get("stream") or not getattr(endpoint, "ends_with_reason", False):
         return False
     return "f" not in orjson.loads(output)
@@ -168,11 +168,11 @@ def _was_cut(output: bytes, request: ModelRequest, endpoint: Endpoint) -> bool:
 BUDGET_SPENT = ModelReply(
     status="failed", failure=RequestFailure("budget", "not sent: the run's budget is spent"), attempts=0
 )
-"""What a call gets once nothing may be sent any more; never recorded."""
+"""The reply to calls after the run may send nothing more; never recorded."""
 
 
 def advised(reply: ModelReply, failure: RequestFailure, request: ModelRequest) -> ModelReply:
-    """The failed reply with the cure, where the server's words name a setting of the request."""
+    """Add a cure to a failed reply if the server's message names a setting of the request."""
     if failure.kind != "rejected":
         return reply
     message = f"{failure.message}{setting_advice(failure, request.body)}"
@@ -180,12 +180,12 @@ def advised(reply: ModelReply, failure: RequestFailure, request: ModelRequest) -
 
 
 def is_first_of_judge(key: str, number: int | str) -> bool:
-    """Whether a call asks a judge what no call of its sample, or of a copy of its row, asked before."""
+    """Whether a call is the first one to a judge with this question, among its sample and copies of its row."""
     return key.startswith("judge/") and str(number).startswith("0/0/")
 
 
 def estimated_tokens(body: JsonObject, reply: ModelReply) -> int:
-    """About how many tokens a call took: of the request the texts, of the reply the thinking too.
+    """Estimate the tokens of a call from the texts of the request and of the reply, including its reasoning.
 
     >>> estimated_tokens({"messages": [{"role": "user", "content": "12345678"}]}, ModelReply("answered", "abc"))
     3

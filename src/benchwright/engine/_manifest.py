@@ -1,6 +1,6 @@
-"""What a run keeps about its benchmark and data: hashes, fingerprints, versions, and changes on the way.
+"""The manifest of a run: hashes, fingerprints and versions of its benchmark and data, and changes between starts.
 
-A run that is resumed with a changed benchmark keeps what changed and when, and its results say so.
+If a run is resumed with a changed benchmark, its manifest records what changed and when, and its results say so.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ def manifest_of(rows: AskableRows, settings: RunSettings) -> JsonObject:
 
 
 def head_commit(folder: Path) -> str | None:
-    """The commit that is checked out where a folder belongs to a git repository. Read from its files: git may not be
-    installed, and to start it takes longer than the rest of a manifest."""
+    """The commit that is checked out in a folder of a git repository. It is read from git's files, because git may not be
+    installed, and starting it takes longer than the rest of the manifest."""
     try:
         here = next((each for each in (folder, *folder.parents) if (each / ".git").exists()), None)
         if here is None:
@@ -106,12 +106,12 @@ def _examples(rows: AskableRows) -> JsonObject | None:
 
 
 def _without_model_system(spec: BenchmarkSpec) -> BenchmarkSpec:
-    """The benchmark as its author wrote it: the system message of a model belongs to that model."""
+    """The benchmark as its author wrote it, without the system message that belongs to the model."""
     return replace(spec, system=None) if isinstance(spec.system, PlainText) else spec
 
 
 def _prompt_hash(spec: BenchmarkSpec, fewshot: FewShot | None) -> str:
-    """Stands for how rows are asked, whatever the data and the scorer: equal prompts, equal examples, equal hash."""
+    """Hash of how rows are turned into prompts, examples included; independent of the data and the scorer."""
     prompts = build_prompts(spec, None)
     system = None if prompts.system_template is None else prompts.system_template.text
     shown = [] if fewshot is None else [example.text for example in fewshot.examples]
@@ -120,7 +120,7 @@ def _prompt_hash(spec: BenchmarkSpec, fewshot: FewShot | None) -> str:
 
 
 def benchmark_hash(spec: BenchmarkSpec) -> str:
-    """Changes when the benchmark file, a template file it names, or another rule of prompts and scores changes."""
+    """Hash that changes with the benchmark file, the template files it names, and other rules of prompts and scores."""
     digest = hashlib.sha256()
     if spec.source is not None and spec.source.is_file():
         digest.update(spec.source.read_bytes())
@@ -133,10 +133,10 @@ def benchmark_hash(spec: BenchmarkSpec) -> str:
 
 
 def changed_manifest(before: JsonObject, now: JsonObject, recorded: int) -> tuple[JsonObject, str]:
-    """The manifest of a run that is resumed as `now` after `recorded` samples were answered as `before`, and the
-    change in words.
+    """The manifest of a run that is resumed as `now` after `recorded` samples were answered under `before`, and a text
+    that describes the change.
 
-    Earlier changes stay, and so does what was learned of the server.
+    Earlier changes and the findings about the server stay.
     """
     what = "prompt" if _hash(before, "prompt_hash") != _hash(now, "prompt_hash") else "benchmark"
     earlier = before.get("changes")
@@ -151,7 +151,7 @@ def changed_manifest(before: JsonObject, now: JsonObject, recorded: int) -> tupl
 
 
 def change_notes(manifest: JsonObject, samples: int) -> list[str]:
-    """That the numbers come of more than one experiment: a text for each change; `samples` are recorded now."""
+    """A note for each change, because the numbers come from more than one experiment; `samples` are recorded now."""
     changes = manifest.get("changes")
     return [
         f"resumed after a change of {_NAMES[str(change['what'])]}: {change['samples']} of {samples} samples were "

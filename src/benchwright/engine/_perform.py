@@ -1,4 +1,4 @@
-"""One run from its record to its summary: opens what is needed, executes, sums up, closes everything."""
+"""Performs one run from its record to its summary: opens endpoints, executes, sums up, and closes everything."""
 
 from __future__ import annotations
 
@@ -57,20 +57,20 @@ _ESTIMATED = (
 
 
 class Performed(Struct, frozen=True):
-    """What one start of a run came to."""
+    """The result of one start of a run."""
 
     summary: RunSummary
     """The numbers of everything recorded so far."""
     status: RunStatus
-    """What the run is once its files are written."""
+    """The status of the run once its files are written."""
     error: str | None
-    """Why it is not complete."""
+    """Why the run is not complete."""
     cause: StopCause | None
     """Why it stopped early, if it did."""
     reason: str
     """The same in plain words."""
     first_failure: str
-    """The commonest failure of this start, in plain words."""
+    """The most common failure of this start, in plain words."""
     requests_sent: int
     """Requests this start sent, retries included."""
     retries: int
@@ -78,9 +78,9 @@ class Performed(Struct, frozen=True):
     from_cache: int
     """Calls answered by earlier runs."""
     seconds: float
-    """Wall-clock time of the asking phase."""
+    """Wall-clock time of the phase that sends requests."""
     done: int
-    """Samples this start brought to an outcome."""
+    """Samples that got an outcome in this start."""
 
 
 async def perform(
@@ -94,10 +94,10 @@ async def perform(
     group: RunGroup | None = None,
     label: str | None = None,
 ) -> Performed:
-    """Execute a run that this process owns, and record its end and its figures. Its status is the caller's to record.
+    """Execute a run that this process owns, and record its end and its figures. The caller records its status.
 
-    An `endpoint` given here is the caller's to close; otherwise the settings say which one to open. Runs of one
-    `group` may be under way at once; without one the run handles signals itself. Watchers know it by `label`.
+    The caller closes an `endpoint` that it passes; without one, the settings say which to open. Runs of one `group` may
+    run at the same time; without a group the run handles signals itself. `label` is its name for watchers.
     """
     if group is None:
         group = RunGroup()
@@ -131,7 +131,7 @@ class _UnderWay:
         self._resuming = resuming
         self._watcher = watcher
         stop, progress = Stop(settings.budget), Progress(label)
-        # Asked once: in a workspace without replies no look-up is made at all.
+        # Checked once, so that a workspace without replies needs no look-ups at all.
         looks_up = settings.cache and store.index_replies()
         self._context = RunContext(
             stop,
@@ -159,7 +159,7 @@ class _UnderWay:
         self._seconds = 0.0
 
     async def work(self, endpoint: OpenEndpoint | None) -> None:
-        """Ask and score every sample that is not on record, until all is done or the run stops."""
+        """Send and score every sample that is not recorded, until all are done or the run stops."""
         context, prepared = self._context, self._prepared
         async with AsyncExitStack() as stack:
             at_once = stack.enter_context(context.stop.listening(context.group))
@@ -180,20 +180,20 @@ class _UnderWay:
             await execute(parts, self._store, self._run.id, self._watcher, at_once, context.group)
             self._seconds = time.monotonic() - started
             self._sent = context.ledger.sent
-            if ours:  # the ledger counts replies; what was cut off was sent too
+            if ours:  # the ledger counts replies; requests that were cut off were sent too
                 sent = endpoint.requests_sent - probes + parts.worker.judges.requests_sent
                 self._sent = max(self._sent, sent)
 
     def _endpoint(self, given: OpenEndpoint | None) -> OpenEndpoint:
-        """What the model is reached by: the caller's endpoint, or the one that the settings describe."""
+        """The endpoint of the model: the caller's, or the one that the settings describe."""
         context, settings, pipeline = self._context, self._prepared.settings, self._pipeline
         if settings.rescored_from is not None:
-            nobody = NoModel()  # whatever the caller brought: this run has no business with it
+            nobody = NoModel()  # even if the caller passed an endpoint: this run must not use it
             return nobody if pipeline is None else pipeline.replaying(nobody)
 
         def opened(around: AroundHttp | None = None) -> OpenEndpoint:
             found = given or _open(settings.endpoint, RetryGate(context.stop), context.group, around)
-            # Nearest to the server: steps of a pipeline may make requests longer.
+            # Next to the server, because steps of a pipeline may make requests longer.
             return found if context.metered is None else context.metered(found, None)
 
         return opened() if pipeline is None else pipeline.around(settings.endpoint, opened)
@@ -246,9 +246,9 @@ class _UnderWay:
         return ledger if self._pipeline is None else self._pipeline.ledger(ledger, self._context.stop)
 
     def end(self) -> Performed:
-        """Sum up what is on record, and record it. Whoever writes the files records afterwards how the run ended."""
+        """Sum up what is recorded, and record the summary. The code that writes the files records the status afterwards."""
         stop, progress, ledger = self._context.stop, self._context.progress, self._context.ledger
-        # A failure of the model or of the scorer says more, so it goes first.
+        # A failure of the model or of the scorer tells more, so it comes first.
         failure = progress.commonest_failure or self._unread
         self._show("summing up")
         summary = self._summary()
@@ -305,7 +305,7 @@ class _UnderWay:
 async def _unless_interrupted(
     setting_up: Coroutine[Any, Any, RunParts], stop: Stop, at_once: asyncio.Future[None]
 ) -> RunParts:
-    """What the coroutine gives. Probes and warm-ups that an interrupt cut short have not failed."""
+    """Await the coroutine. Probes and warm-ups that an interrupt cuts short do not count as failed."""
     task = asyncio.create_task(setting_up)
     try:
         await asyncio.wait((task, at_once), return_when=asyncio.FIRST_COMPLETED)
@@ -322,17 +322,17 @@ async def _unless_interrupted(
 
 
 def _ledger_of(prepared: Prepared, store: Store, ledger: CallLedger) -> Ledger:
-    """Where the model's replies come from: itself, or the run that is scored again."""
+    """The source of the model's replies: the model, or the run that is scored again."""
     settings = prepared.settings
     if settings.rescored_from is None:
         return ledger
-    # All scripts look alike, so what another one said is not an answer of this one.
+    # All scripted endpoints have the same fingerprint, so replies of another script must not be reused.
     elsewhere = not isinstance(settings.endpoint, ScriptedSettings)
     return RecordedReplies(ledger, store, settings.rescored_from, elsewhere=elsewhere)
 
 
 def _wants_warm_up(prepared: Prepared, store: Store, run_id: int, resuming: bool) -> bool:
-    """Only a run that will ask: not one that is complete, and not one that is scored again."""
+    """Whether the run needs a warm-up: not if it is complete, and not if it is scored again."""
     settings = prepared.settings
     if not settings.num_warmups or not prepared.asks_a_model or settings.rescored_from is not None:
         return False
@@ -342,8 +342,8 @@ def _wants_warm_up(prepared: Prepared, store: Store, run_id: int, resuming: bool
 async def _echo_profile(
     prepared: Prepared, store: Store, run: RunRecord, endpoint: Endpoint, progress: Progress
 ) -> EchoProfile | None:
-    """What is known of the server's echo: learned once per run and kept, so that a resume sends equal bodies.
-    None if no choices are ranked."""
+    """What is known about the server's echo. It is learned once per run and kept, so that a resumed run sends equal
+    bodies. None if no choices are ranked."""
     if not prepared.rows.facts.needs_echo:
         return None
     from benchwright.endpoints import EchoProfile, learn_echo
@@ -378,7 +378,7 @@ def _replay_notes(prepared: Prepared, store: Store, run: RunRecord) -> list[str]
 
 
 def _server_notes(prepared: Prepared, findings: ServerFindings) -> list[str]:
-    """What was learned about the servers. The demo model's note stands there already if no server was involved."""
+    """Notes on the servers. If no server was involved, the note on the demo model is already there."""
     endpoint = prepared.settings.endpoint
     notes = findings.notes(endpoint.fingerprint(), endpoint.model_id)
     return [note for note in notes if note not in prepared.notes]
@@ -400,8 +400,8 @@ def _open(
 
 
 async def _record_unreadable(prepared: Prepared, store: Store, run_id: int, writer: StepWriter) -> str:
-    """Rows that could not even be read have no sample, yet they are counted: as skipped, after the others. Gives
-    the first reason, where this start is the one that counts them."""
+    """Record rows that could not be read as skipped, after the others, so that they are counted although they have no
+    sample. Returns the first reason if this start counts them."""
     reasons = [str(bad) for bad in prepared.rows.unreadable]
     if not reasons:
         return ""

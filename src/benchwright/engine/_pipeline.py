@@ -1,4 +1,4 @@
-"""A run within a request pipeline: what the pipeline needs of the engine, and nothing if a run has none."""
+"""Connects a run to its request pipeline. Does nothing for runs without one."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class RunPipeline:
     def around(
         self, model: ModelSettings, opened: Callable[[AroundHttp | None], OpenEndpoint]
     ) -> OpenEndpoint:
-        """The endpoint that `opened` gives, within the pipeline."""
+        """Wrap the endpoint that `opened` returns in the pipeline."""
         progress: ProgressTracking | None = self._settings.find(ProgressTracking)
         self._poster = None if progress is None else ProgressPoster(progress, self._folder)
         url = model.url if isinstance(model, EndpointSettings) else model.fingerprint()
@@ -43,18 +43,18 @@ class RunPipeline:
         return endpoint
 
     def replaying(self, endpoint: OpenEndpoint) -> OpenEndpoint:
-        """For a run that calls no model: requests pass the steps, so that the recorded replies to them are found."""
+        """Wrap the endpoint of a run that calls no model: the steps change requests, so that recorded replies are found."""
         self._endpoint = PipelineEndpoint(compiled_steps(self._settings), endpoint)
         return self._endpoint
 
     def ledger(self, ledger: Ledger, stop: Stop) -> Ledger:
-        """Where calls to the model pass: first the request steps, then `ledger`."""
+        """Return a ledger that applies the request steps before `ledger`."""
         if self._endpoint is None and self._stops is None:
             return ledger
         return PipelinedCalls(ledger, self._endpoint, self._stops, stop)
 
     def counted(self, do: Doing, progress: Progress) -> Doing:
-        """The work on a sample, counted where progress is posted, after those of earlier starts."""
+        """Wrap the work on a sample so that samples are counted if progress is posted, continuing from earlier starts."""
         poster = self._poster
         if poster is None:
             return do
@@ -68,7 +68,7 @@ class RunPipeline:
         return counting
 
     async def aclose(self, stop: Stop) -> None:
-        """Finish the log and the posts; no interrupted run waits for them. The endpoint is closed by whoever opened it."""
+        """Finish the log and the posts; an interrupted run does not wait for them. The endpoint stays open."""
         if self._endpoint is not None:
             self._endpoint.close_log()
         if self._poster is not None:
@@ -76,13 +76,13 @@ class RunPipeline:
 
     @property
     def notes(self) -> list[str]:
-        """What went wrong in steps that only observe."""
+        """Errors of steps that only observe."""
         notes = [] if self._endpoint is None else [*self._endpoint.notes]
         return notes + ([self._poster.note] if self._poster is not None and self._poster.note else [])
 
 
 class PipelinedCalls:
-    """Implements `Ledger` in front of another: calls are looked up, sent and recorded as the steps make them."""
+    """A `Ledger` in front of another one: calls are looked up, sent and recorded as the steps have changed them."""
 
     def __init__(
         self, ledger: Ledger, pipeline: PipelineEndpoint | None, stops: RaiseClientErrors | None, stop: Stop
@@ -97,7 +97,7 @@ class PipelinedCalls:
         identity: RequestIdentity,
         sample: SampleCalls,
     ) -> ModelReply:
-        """The reply; one that the user does not accept stops the run, once its sample is recorded."""
+        """Return the reply. A reply that the user does not accept stops the run once its sample is recorded."""
         if self._pipeline is not None:
             request = await self._pipeline.prepare(request)
         reply = await self._ledger.call(key, request, endpoint, identity, sample)

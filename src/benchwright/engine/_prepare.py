@@ -1,4 +1,4 @@
-"""Everything that can be found out before the first request: data, examples, prompts, and every bad row."""
+"""Prepares a run before its first request: reads the data, chooses examples, compiles prompts and finds every bad row."""
 
 from __future__ import annotations
 
@@ -43,28 +43,28 @@ class Prepared(Struct, frozen=True):
     settings: RunSettings
     """The run's settings."""
     rows: AskableRows
-    """Its rows, and what each of them sends."""
+    """Its rows and their requests."""
     manifest: JsonObject
     """Hashes, fingerprints, versions, seed."""
     notes: tuple[str, ...]
-    """What a reader of the numbers must know."""
+    """Notes on the numbers."""
     prices: RunPrices
-    """What its tokens cost."""
+    """The prices of its tokens."""
 
     @property
     def spec(self) -> BenchmarkSpec:
-        """The benchmark as the run requests it."""
+        """The benchmark with the run's settings applied."""
         return self.rows.spec
 
     @property
     def row_count(self) -> int:
-        """Rows that get an outcome: usable ones, those that lack a field, and the unreadable."""
+        """Rows that get an outcome: usable rows, rows that lack a field, and unreadable rows."""
         return self.rows.scan.readable + len(self.rows.unreadable)
 
     @property
     def workers(self) -> int:
-        """Samples to work on at once. One that ranks choices sends several requests, so fewer fill the endpoint;
-        a quarter more than needed, because the requests of a sample do not end together."""
+        """Samples to work on at once. A sample that ranks choices sends several requests, so fewer samples are enough; a
+        quarter is added, because the requests of a sample do not end together."""
         parallelism, scan = self.settings.parallelism, self.rows.scan
         if not self.rows.facts.needs_echo or scan.requests <= scan.rows:
             return parallelism
@@ -80,19 +80,19 @@ def prepare(spec: BenchmarkSpec, settings: RunSettings) -> Prepared:
     """Read, check and compile. Raises DatasetError with every bad row, up to a limit; nothing was spent."""
     of_rows = row_settings(spec, settings)
     requested = requested_spec(spec, of_rows)
-    strategy_of(requested, of_rows.model_type)  # a pair that cannot work is refused first
+    strategy_of(requested, of_rows.model_type)  # first refuse a benchmark and a model type that do not fit
     if wrong := _judge_problems(requested):
         raise ConfigError("\n".join(wrong) + "\nNothing was sent.")
     _check_secrets(requested, settings)
-    run_prices(requested, settings)  # one that is missing is known before the rows are read
+    run_prices(requested, settings)  # report a missing price before reading the rows
     rows = open_rows(spec, of_rows)
     rows.refuse_problems()
     return _prepared(rows, settings)
 
 
 def prepared_like(other: Prepared, settings: RunSettings) -> Prepared | None:
-    """The same benchmark, prepared for another model without another pass over its rows. None if the settings
-    request other rows, prompts or checks; then it must be prepared again."""
+    """Prepare the same benchmark for another model without reading its rows again. Returns None if the settings request
+    other rows, prompts or checks, so that it must be prepared anew."""
     rows = other.rows
     same = rows_and_prompts(other.settings) == rows_and_prompts(settings)
     if not same or model_type_of(rows.spec, settings) != rows.model_type:
@@ -111,19 +111,19 @@ def _prepared(rows: AskableRows, settings: RunSettings) -> Prepared:
 
 
 def row_settings(spec: BenchmarkSpec, settings: RunSettings) -> RowSettings:
-    """What of a run's settings decides its rows and requests."""
+    """The part of a run's settings that decides its rows and requests."""
     return RowSettings.of(settings, model_type_of(spec, settings))
 
 
 def rows_and_prompts(settings: RunSettings) -> dict[str, Any]:
-    """The settings that decide, for one loaded benchmark, which rows there are, what they send and how they are
-    checked. With these equal, and the type of the model, rows need to be read only once."""
+    """The settings that decide, for one loaded benchmark, which rows there are, what they send and how they are checked.
+    If these and the model type are equal, rows need to be read only once."""
     return settings.deciding(*HARMLESS, "replies", "source", "summary")
 
 
 def start_problems(spec: BenchmarkSpec, settings: RunSettings) -> list[str]:
-    """What else than its rows keeps a run from starting: judges that cannot work, keys and other variables that
-    are not set. For a check; `spec` is as it was loaded."""
+    """Problems, other than bad rows, that keep a run from starting: judges that cannot work, keys and other variables that
+    are not set. Used by `check`; `spec` is as loaded."""
     spec = requested_spec(spec, row_settings(spec, settings))
     problems = _judge_problems(spec)
     try:
@@ -135,8 +135,8 @@ def start_problems(spec: BenchmarkSpec, settings: RunSettings) -> list[str]:
 
 
 def model_type_of(spec: BenchmarkSpec, settings: RunSettings) -> ModelType:
-    """As the run requests, else as the benchmark declares; ranking wins wherever either requests it. ConfigError
-    where the server's wire format cannot do that."""
+    """The model type that the run requests, else the one that the benchmark declares; ranking wins if either requests it.
+    Raises ConfigError if the server's wire format does not support it."""
     wanted = settings.model_type or spec.endpoint_type
     if "completions_logprob" in (settings.model_type, spec.endpoint_type):
         wanted = "completions_logprob"
@@ -152,7 +152,7 @@ def _check_secrets(spec: BenchmarkSpec, settings: RunSettings) -> None:
     for name in _variables(spec, settings):
         environment_secret(
             name
-        )  # a row may quote it, whether this run sends it or scores again what was sent
+        )  # a row may quote it, both in a run that sends and in one that scores again
     sends = spec.response_field is None and settings.rescored_from is None
     if sends and isinstance(settings.endpoint, EndpointSettings):
         settings.endpoint.check_secrets()
@@ -164,7 +164,7 @@ def _check_secrets(spec: BenchmarkSpec, settings: RunSettings) -> None:
 
 
 def _judge_problems(spec: BenchmarkSpec) -> list[str]:
-    """A judge that cannot work is known before the model is paid for what nobody will grade."""
+    """Find judges that cannot work before money is spent on replies that could not be graded."""
     problems = judge_problems(spec)
     for judge in judge_configs(spec):
         try:
@@ -176,7 +176,7 @@ def _judge_problems(spec: BenchmarkSpec) -> list[str]:
 
 
 def _model_notes(spec: BenchmarkSpec, settings: RunSettings) -> Iterator[str]:
-    """What a reader of the numbers must know about the model, before it is asked."""
+    """Notes on the model that are known before the first request."""
     yield from settings.model_notes
     yield from doubtful_secrets(_variables(spec, settings))
     if isinstance(settings.endpoint, DemoSettings) and spec.response_field is None:
@@ -187,7 +187,7 @@ def _model_notes(spec: BenchmarkSpec, settings: RunSettings) -> Iterator[str]:
 
 
 def _variables(spec: BenchmarkSpec, settings: RunSettings) -> list[str]:
-    """The environment variables whose values the run's requests hold."""
+    """The environment variables whose values the run's requests contain."""
     names = list(judge_key_names(spec))
     if isinstance(settings.endpoint, EndpointSettings):
         names += header_variables(settings.endpoint.headers)

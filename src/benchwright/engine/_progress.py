@@ -1,4 +1,4 @@
-"""What a watcher of a run may read at any time. Plain counters: the hot path only adds to them."""
+"""Progress of a run, which watchers may read at any time: plain counters, because the hot path adds to them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Phase: TypeAlias = Literal["checking", "few-shot", "probing", "warming up", "ask
 
 _NUMBERS = re.compile(r"\d+")
 _COMPARED = 200
-"""Characters by which reasons are distinguished."""
+"""Number of leading characters by which reasons are told apart."""
 _MOST_REASONS = 1000
 
 
@@ -43,7 +43,7 @@ class Progress:
         self.total = 0
         """Samples × repeats."""
         self.done = 0
-        """Samples with an outcome, those of an earlier start included."""
+        """Samples with an outcome, including those of earlier starts."""
         self.recorded = 0
         """Samples that an earlier start of this run had recorded."""
         self.recorded_failed = 0
@@ -55,16 +55,16 @@ class Progress:
         self.in_flight = 0
         """Samples being worked on."""
         self.limit = 0
-        """Requests the endpoint is trusted with at the moment."""
+        """Requests that the limiter currently allows at once."""
         self._failures: dict[str, tuple[int, str]] = {}
         self.recent_failures: deque[str] = deque(maxlen=200)
-        """The latest failures, each as `row 12: why`, for watchers that show every one and take them from here."""
+        """The latest failures, each as `row 12: why`. Watchers that show them remove them from here."""
         self.stopping = ""
-        """Why the run takes on no more samples, once it does."""
+        """Why the run starts no more samples; empty while it does."""
         self.started = time.monotonic()
 
     def count_failure(self, error: str) -> None:
-        """A sample of this start has failed. Messages that differ in numbers only are one reason."""
+        """Count a failed sample of this start. Messages that differ only in numbers count as one reason."""
         reason = _NUMBERS.sub("0", error[:_COMPARED])
         if reason in self._failures or len(self._failures) < _MOST_REASONS:
             count, first = self._failures.get(reason, (0, error))
@@ -72,7 +72,7 @@ class Progress:
 
     @property
     def commonest_failure(self) -> str:
-        """The commonest failure in plain words, the earliest of equals, and its share if there are others."""
+        """The most common failure in plain words (the earliest of equals), and its share if there are others."""
         if not self._failures:
             return ""
         count, error = max(self._failures.values(), key=lambda reason: reason[0])
@@ -85,7 +85,7 @@ class Progress:
 
 
 class Watcher(Protocol):
-    """Whoever shows progress. Called a few times per second from the event loop, and once at the end."""
+    """Shows progress. Called a few times per second from the event loop, and once at the end."""
 
     def show(self, progress: Progress) -> None:
         """Draw the current state; must return quickly."""

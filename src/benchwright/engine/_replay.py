@@ -1,4 +1,4 @@
-"""Scoring again: every reply comes from what an earlier run recorded, and nothing is sent to the model."""
+"""Scores a run again: every reply comes from the records of an earlier run, and nothing is sent to the model."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ from benchwright.store import CallStep, Store
 
 
 class NotAskedError(BenchwrightError):
-    """A reply that the earlier run does not have."""
+    """The earlier run does not have the reply."""
 
 
 class RecordedReplies:
-    """Stands where the ledger stands in a run that asks. Replies become steps of the new run, failed ones too."""
+    """Replaces the ledger of a run that sends requests. Replies, failed ones too, become steps of the new run."""
 
     def __init__(self, ledger: CallLedger, store: Store, source: int, *, elsewhere: bool) -> None:
         self._ledger = ledger
         self._store = store
         self._source = source
-        self._elsewhere = elsewhere  # whether equal requests of any other run will do
+        self._elsewhere = elsewhere  # whether replies to equal requests of any other run may be used
         self._blocks = SourceBlocks(store, source)
         self._replies = KnownReplies(partial(store.replies_of, source))
         self._places: dict[int, int] = {}  # by row number, the number in the earlier run
@@ -57,7 +57,7 @@ class RecordedReplies:
         identity: RequestIdentity,
         sample: SampleCalls,
     ) -> ModelReply:
-        """The recorded reply to `request`. Raises NotAskedError if there is none; sends nothing, ever."""
+        """The recorded reply to `request`. Raises NotAskedError if there is none; never sends anything."""
         item = sample.item
         number = item.copy if key is None else identity.number(key, request, sample)
         request = identity.findings.adapter.apply(request)
@@ -66,7 +66,7 @@ class RecordedReplies:
         if known is not None:
             return known
         step = self._call(key, sample)
-        # Among copies the number may have changed with the rows before it; the request says whether it is the same.
+        # The numbers of copies may have changed with the rows before them; the request shows whether it is the same.
         kept = request.payload if request.record is None else request.record
         if step is not None and (step.input_hash == digest or step.input == kept):
             output: bytes | None = step.output
@@ -86,8 +86,8 @@ class RecordedReplies:
         return self._ledger.adopt(key, digest, request, output, identity, sample)
 
     async def _of_other_row(self, digest: bytes, plain: bytes, item: WorkItem) -> bytes | None:
-        """The reply to an equal request of another row: this one has changed in what its request does not hold, or
-        another benchmark asks the same."""
+        """The reply to an equal request of another row: this row has changed in fields that its request does not contain,
+        or another benchmark sends the same request."""
         output = await self._replies.find((digest, 0))
         if output is None and digest != plain:
             output = await self._replies.find((plain, item.copy))  # recorded without numbers
@@ -96,8 +96,8 @@ class RecordedReplies:
         return output
 
     def _call(self, key: str | None, sample: SampleCalls) -> CallStep | None:
-        """What the earlier run recorded. Its row may have another number there, because of other filters, limits or
-        order: then the row's content says where it is."""
+        """The call that the earlier run recorded. Its row may have another number there because of other filters, limits
+        or order; then it is found by content."""
         item = sample.item
         key = key or call_key(item.sample_id, item.repeat)
         there = self._places.get(item.sample_id)
@@ -120,8 +120,8 @@ class RecordedReplies:
 
 
 class SourceBlocks:
-    """Calls and rows of the earlier run, read a block of rows at a time: workers take rows in their order, and a look
-    into the database for each call would hold up the event loop."""
+    """Calls and rows of the earlier run, read in blocks of rows. Workers take rows in order, and a database query for each
+    call would block the event loop."""
 
     def __init__(self, store: Store, source: int) -> None:
         self._store = store
@@ -133,7 +133,7 @@ class SourceBlocks:
         return self._block(sample_id)[0].get(key)
 
     def row_hash(self, sample_id: int, repeat: int) -> bytes | None:
-        """What stands for the content of a sample's row; None if the sample is not recorded."""
+        """Hash of the content of a sample's row; None if the sample is not recorded."""
         return self._block(sample_id)[1].get(score_key(sample_id, repeat))
 
     def _block(self, sample_id: int) -> tuple[dict[str, CallStep], dict[str, bytes]]:
@@ -151,13 +151,13 @@ class SourceBlocks:
 
 
 _BLOCK_ROWS = 256
-"""Rows that are read at a time."""
+"""Rows per block."""
 _MOST_BLOCKS = 4
-"""Blocks that are kept: workers are seldom more than a block apart."""
+"""Blocks that are kept. Workers are seldom more than one block apart."""
 
 
 def replayed(answer: Answering) -> Answering:
-    """The same without a model: a row for which nothing was requested is skipped."""
+    """Wrap an answering function for use without a model: a row without a recorded request is skipped."""
 
     async def recorded(row: Row, repeat: int, asking: Asking) -> Answer:
         try:
@@ -169,7 +169,7 @@ def replayed(answer: Answering) -> Answering:
 
 
 class NoModel:
-    """The endpoint of a run that asks no model."""
+    """The endpoint of a run that calls no model."""
 
     in_flight = 0
     limit = 0
@@ -178,7 +178,7 @@ class NoModel:
     first_failure: RequestFailure | None = None
 
     async def send(self, request: ModelRequest) -> ModelReply:
-        """Refuses."""
+        """Refuse."""
         raise NotAskedError("a run that is scored again calls no model")
 
     async def aclose(self) -> None:

@@ -1,4 +1,4 @@
-"""Where a scorer runs: in the event loop while it is quick, else in threads. Found out by doing, not declared."""
+"""Decides by measuring where a scorer runs: in the event loop while it is fast, else in threads."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ from collections.abc import Callable
 from time import perf_counter
 
 SLOW_SCORER_S = 0.003
-"""A call that takes longer holds up others' replies, if it runs in the event loop."""
+"""A call in the event loop that takes longer delays the replies of other samples."""
 BLOCKING_SCORER_S = 0.05
-"""One call that takes so long is enough: signals and timeouts wait with everybody else."""
+"""A single call this long moves the scorer to threads, because signals and timeouts wait for it too."""
 
 _SLOW_CALLS = 3
 _SLOW_SHARE = 0.1
-"""Share of the loop's time that slow calls may take. A quick scorer on a busy machine has slow calls, too, whenever
-another process interrupts it; these stay far below its own small share."""
+"""Share of the loop's time that slow calls may take. On a busy machine a fast scorer has slow calls too, whenever another
+process interrupts it, but these take a far smaller share."""
 _QUICK_AGAIN = 32
-"""Quick calls in a row after which a scorer that was slow comes back; doubled each time that it leaves."""
+"""Fast calls in a row after which a slow scorer returns to the event loop; doubled each time it leaves."""
 
 
 class ScorerPace:
-    """How long a scorer takes, and where it runs therefore."""
+    """Measures how long a scorer takes and decides where it runs."""
 
     __slots__ = ("_asks", "_now", "_quick", "_quick_needed", "_since", "_slow", "_slow_s", "in_threads")
 
     def __init__(self, *, in_threads: bool, now: Callable[[], float] = perf_counter) -> None:
-        """The first samples are scored `in_threads` until one was quick: a scorer that blocks or asks a model is found
-        out there without holding up the loop."""
+        """With `in_threads`, samples are scored in threads until one was fast, so that a scorer that blocks or calls a model
+        does not delay the loop."""
         self.in_threads = in_threads
         """Whether the next answer is scored in a thread."""
         self._now = now
@@ -35,11 +35,11 @@ class ScorerPace:
         self._enter_loop()
 
     def asks_a_model(self) -> None:
-        """A scorer that waits for replies stays in threads for good."""
+        """Keep the scorer in threads for good, because it waits for replies."""
         self._asks = self.in_threads = True
 
     def slow_in_loop(self, took: float) -> None:
-        """A call in the loop took longer than `SLOW_SCORER_S`. It leaves if it takes too much of the time."""
+        """Note a call in the loop longer than `SLOW_SCORER_S`. If such calls take too much time, leave the loop."""
         self._slow += 1
         self._slow_s += took
         often = self._slow >= _SLOW_CALLS and self._slow_s > _SLOW_SHARE * (self._now() - self._since)
@@ -49,7 +49,7 @@ class ScorerPace:
             self._quick_needed = max(_QUICK_AGAIN, 2 * self._quick_needed)
 
     def took_in_thread(self, took: float) -> None:
-        """A call in a thread took so long. The scorer comes back once it is quick, call after call."""
+        """Note the time of a call in a thread. The scorer returns to the loop after enough fast calls in a row."""
         self._quick = self._quick + 1 if took <= SLOW_SCORER_S else 0
         if self._quick >= self._quick_needed and self.in_threads and not self._asks:
             self._enter_loop()

@@ -1,7 +1,7 @@
-"""From an answer to scores and an outcome. A scorer that raises, or whose judge fails, never becomes a zero.
+"""Turns an answer into scores and an outcome. A scorer that raises, or whose judge fails, never becomes a zero.
 
-Scorers run in the event loop while they are quick. One that asks a model (a judge, `model_call_fn`) or takes
-long runs in threads.
+Scorers run in the event loop while they are fast. A scorer that calls a model (a judge, `model_call_fn`) or is slow runs
+in threads.
 """
 
 from __future__ import annotations
@@ -25,30 +25,30 @@ from benchwright.engine._threads import DaemonThreads
 from benchwright.scorers import JudgeCall, JudgeFailedError, ScorerInput, Scores
 
 _NOT_THE_SCORERS = (KeyboardInterrupt, StopAtOnce, asyncio.CancelledError, GeneratorExit)
-"""Raised to end the run or the task, not by the scorer."""
+"""Exceptions that end the run or the task and do not come from the scorer."""
 
 _OUR_CODE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 _LIBRARY = os.path.dirname(os.__file__) + os.sep
 
 
 class _NeedsThread(SystemExit):
-    """Raised when a scorer asks a model while it runs in the event loop. Not an Exception, so that a scorer's
-    own `except Exception` does not swallow it, and of a kind about which its own thread says nothing."""
+    """Raised when a scorer calls a model while it runs in the event loop. It is not an Exception, so that an `except
+    Exception` in the scorer does not swallow it, and threads of the scorer end with it silently."""
 
 
 class Scored(Struct, frozen=True):
-    """What came of one sample."""
+    """The result of scoring one sample."""
 
     outcome: Outcome
     """How it ended."""
     scores: Scores | None
-    """The scorer's numbers, if it gave any."""
+    """The scorer's numbers, if it returned any."""
     error: str | None
-    """Why not, if it gave none."""
+    """Why it returned none."""
     target: Any
     """The expected answer."""
     reason: str | None = None
-    """What a failure of a judge is counted under."""
+    """The reason under which a judge's failure is counted."""
 
 
 AskModel = Callable[[SampleCalls, int, Any, dict[str, Any]], Any]
@@ -71,16 +71,16 @@ class Scoring:
         self._loop_thread = threading.get_ident()
         self._threads = DaemonThreads(threads, "benchwright-scorer")
         self._in_loop = False
-        # An `async` scorer says itself that it does not block.
+        # A scorer declared `async` does not block.
         self.pace = ScorerPace(in_threads=not inspect.iscoroutinefunction(spec.scorer))
         """Where the scorer runs."""
 
     def close(self) -> None:
-        """Let go of the threads."""
+        """Release the threads."""
         self._threads.close()
 
     def score(self, calls: SampleCalls, answer: Answer) -> Scored | Awaitable[Scored]:
-        """Score one answer: at once where the scorer is quick, else as something to await."""
+        """Score one answer. Returns the result if the scorer is fast, else an awaitable."""
         spec = self._spec
         target = self._target(calls.item.row)
         if answer.skipped is not None:
@@ -121,7 +121,7 @@ class Scoring:
             failure = error
         finally:
             self._in_loop = False
-        if live.refused:  # whatever came of it, it came of a question that was not asked
+        if live.refused:  # the result is void, because a question was not sent
             self.pace.asks_a_model()
             return self._later(live, sample, answer, None)
         took = perf_counter() - started
@@ -130,7 +130,7 @@ class Scoring:
         if scores is None:
             return _failed(answer, failure, target)
         if reply is not None and reply.status == "answered" and _DECISIVE.isdisjoint(scores):
-            return Scored(Outcome.SCORED, scores, None, target)  # as `_outcome` finds, without the call
+            return Scored(Outcome.SCORED, scores, None, target)  # what `_outcome` would find, without the call
         return Scored(_outcome(answer, scores), scores, None, target)
 
     async def _later(
@@ -168,8 +168,8 @@ class Scoring:
         return _checked(result)
 
     def wait_for(self, question: Any) -> str:
-        """Ask from a scorer's thread; the loop does the asking."""
-        # While the scorer runs in the loop, threads of its own cannot be answered either: the loop is busy.
+        """Send a question from a scorer's thread through the event loop."""
+        # While the scorer runs in the loop, threads that it started get no reply either, because the loop is busy.
         if self._in_loop or threading.get_ident() == self._loop_thread:
             question.close()
             raise _NeedsThread
@@ -186,7 +186,7 @@ class Scoring:
 
 
 class _LiveCalls:
-    """What a scorer can ask while it scores one sample. Calls are numbered, so that each is its own step."""
+    """The calls that a scorer can make while it scores one sample. They are numbered, so that each is a separate step."""
 
     __slots__ = ("_calls", "_scoring", "questions", "refused")
 
@@ -196,14 +196,14 @@ class _LiveCalls:
         self.questions = 0
         """Questions so far."""
         self.refused = False
-        """Whether one could not be asked, because the scorer ran in the event loop."""
+        """Whether a question could not be sent because the scorer ran in the event loop."""
 
     def model_call(self, prompt: Any, **overrides: Any) -> str:
-        """The model under test: `model_call_fn(prompt_or_messages, temperature=…, max_tokens=…)` → text."""
+        """Call the model under test: `model_call_fn(prompt_or_messages, temperature=…, max_tokens=…)` → text."""
         return self._wait(self._scoring.question(self._calls, self._number(), prompt, overrides))
 
     def ask(self, call: JudgeCall) -> str:
-        """A judge."""
+        """Call a judge."""
         return self._wait(self._scoring.judge_question(self._calls, self._number(), call))
 
     def _number(self) -> int:
@@ -215,7 +215,7 @@ class _LiveCalls:
             return self._scoring.wait_for(question)
         except _NeedsThread:
             self.refused = True
-            self.questions = 0  # the scorer starts again in a thread, with the same numbers
+            self.questions = 0  # the scorer runs again in a thread, with the same numbers
             raise
 
 
@@ -232,7 +232,7 @@ def _failed(answer: Answer, error: BaseException | None, target: Any) -> Scored:
 
 
 def _place(error: BaseException | None) -> str:
-    """` at file.py:12`: the innermost line of the user's own code."""
+    """` at file.py:12`: the innermost line of the user's code."""
     place = ""
     trace = None if error is None else error.__traceback__
     while trace is not None:
@@ -255,7 +255,7 @@ _DECISIVE = frozenset(("parsed", "response_parsed"))
 
 
 def _outcome(answer: Answer, scores: Scores | None) -> Outcome:
-    """The model's own shortcomings keep their names even when the scorer gave a number for them."""
+    """The outcome. Empty, truncated and refused replies keep their outcome even if the scorer returned a number."""
     if answer.reply is None:
         status: ReplyStatus = "answered" if answer.response else "empty"
     else:

@@ -1,4 +1,4 @@
-"""What one run is: everything that decides its results, frozen at the start and kept with the run."""
+"""The settings of one run: everything that decides its results, fixed at the start and stored with the run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from benchwright.config import PipelineSettings
 
 ModelSettings: TypeAlias = EndpointSettings | DemoSettings | ScriptedSettings
-"""Any model a run can be pointed at."""
+"""Any model that a run can evaluate."""
 
 _QUESTIONS: dict[str, Decides] = {"decides": "questions"}
 _REPLIES: dict[str, Decides] = {"decides": "replies"}
@@ -28,10 +28,10 @@ _KINDS: dict[str, Any] = {"http": EndpointSettings, "demo": DemoSettings, "scrip
 
 @light_dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
-    """One run of one benchmark against one model. Holds names of secrets, never secrets.
+    """One run of one benchmark against one model. Contains names of secrets, never secrets.
 
-    What a field decides is declared with the option of its name, or here if there is none. A field without either
-    decides everything, so that a new one is never left out of a comparison.
+    What a field decides is declared with the option of the same name, or here if there is none. A field without a
+    declaration decides everything, so that a new field is never left out of a comparison.
     """
 
     asked: str = field(metadata=_PLACE)
@@ -49,17 +49,17 @@ class RunSettings:
     generation: Generation = field(metadata=_REPLIES)
     """What goes into every request body."""
     model_type: ModelType | None = None
-    """How the model is asked; None: as the benchmark declares."""
+    """How requests are sent to the model; None: as the benchmark declares."""
     output_dir: str | None = None
-    """Folder for the run's files as the user wrote it; None: one of the workspace's own."""
+    """Folder for the run's files as the user wrote it; None: a folder in the workspace."""
     dataset: str | None = None
-    """Dataset that replaces the benchmark's own."""
+    """Dataset that replaces the benchmark's dataset."""
     filters: tuple[tuple[str, str], ...] = ()
-    """Column and value pairs: only rows that have all of them, in addition to the benchmark's own filters."""
+    """Pairs of column and value: only rows that match all of them are used, in addition to the benchmark's filters."""
     limit: int | None = None
     """Number of rows to evaluate, from the first on."""
     repeats: int = 1
-    """Times each row is asked."""
+    """Times each row is sent."""
     parallelism: int = 16
     """Samples in flight at once."""
     num_fewshot: int | None = None
@@ -69,69 +69,69 @@ class RunSettings:
     fewshot_strict: bool = False
     """Refuse examples drawn from evaluated rows."""
     model_notes: tuple[str, ...] = field(default=(), metadata=_EFFORT)
-    """What was given about the model without effect, as notes."""
+    """Notes on model settings that have no effect."""
     budget: Budget = field(default_factory=Budget, metadata=_BUDGET)
     """What the run may spend."""
     failure_threshold: float = 0.05
     """Share of failed samples above which the run is not comparable."""
     cache: bool = True
-    """Take replies to equal requests from earlier runs."""
+    """Reuse replies to equal requests of earlier runs."""
     skip_bad_rows: bool = False
     """Start without rows that cannot be used, and count them as skipped, instead of refusing."""
     questions: JsonObject | None = field(default=None, metadata=_QUESTIONS)
-    """How a file of questions is asked and scored; None for a benchmark in Python."""
+    """How a file of questions is sent and scored; None for a benchmark in Python."""
     nocode: JsonObject | None = field(default=None, metadata=_QUESTIONS)
     """An evaluation that the configuration describes, templates included; None for any other."""
     system: str | None = None
-    """System message of the model, for benchmarks that have none of their own."""
+    """System message of the model, for benchmarks without a system message."""
     max_failures: int | None = None
     """Stop once more samples than this have failed; None: only a hopeless start stops a run."""
     pass_k: int | None = None
     """The k of `pass@k` and `cons@k`; None: the repeats."""
     infer_only: bool = False
-    """Ask and record, but score nothing: no scorer, no judge."""
+    """Send and record, but score nothing: no scorer, no judge."""
     native_calling: bool | None = None
     """Whether functions are sent as tools; None: as the benchmark says."""
     lenient_calls: bool = False
-    """Whether calls in texts are also read by rules that forgive more."""
+    """Whether calls in texts are also read by more tolerant rules."""
     extra: JsonObject | None = None
-    """Values of this run for what the benchmark declares as `extra`."""
+    """Values of this run for the parameters that the benchmark declares as `extra`."""
     judge: JsonObject | None = None
-    """Settings of judges over the benchmark's own."""
+    """Settings of judges that override the benchmark's."""
     prices: str | None = None
-    """File of prices; None: those found from the working directory upwards and the user's own."""
+    """File of prices; None: the files found from the working directory upwards, and the user's file."""
     rescored_from: int | None = None
-    """The run whose replies are scored again. Then the model is never asked."""
+    """The run whose replies are scored again. The model is then never called."""
     retargeted: bool = False
-    """Whether they are scored by another benchmark than that run's own."""
+    """Whether another benchmark than that run's scores them."""
     num_warmups: int = 0
     """Requests before the first that counts."""
     steps: PipelineSettings | None = field(default=None, metadata=_EFFORT)
-    """The pipeline between the run and the model. Which of its steps count is said by `changing_steps`."""
+    """The pipeline between the run and the model. `changing_steps` says which of its steps affect results."""
     changing_steps: list[JsonObject] | None = field(default=None, metadata=_REPLIES)
-    """Those that replies can depend on, as they are recorded."""
+    """The steps that replies can depend on, in recorded form."""
     model_name: str | None = field(default=None, metadata=_PLACE)
     """What the suite calls the model."""
 
     reports: tuple[str, ...] | None = None
     """Reports to write with the files of the run, or when it ends."""
     trackers: tuple[str, ...] | None = None
-    """What follows the run as it happens."""
+    """Trackers that follow the run while it runs."""
     metadata: JsonObject | None = None
-    """The user's own labels, such as versions."""
+    """The user's labels, such as versions."""
     save_predictions: bool = True
     """Whether the run's folder gets a file of the samples."""
 
     def deciding(self, *ignored: Decides) -> dict[str, Any]:
-        """All settings by name, without those that decide only what is `ignored`."""
+        """All settings by name, except those that decide only `ignored` aspects."""
         return {name: getattr(self, name) for name, what in DECIDES.items() if what not in ignored}
 
     def call_fingerprint(self) -> str:
-        """Stands for the endpoint, and what a pipeline does to requests and replies, in the key of each call."""
+        """Identifies the endpoint, and the changes that a pipeline makes to requests and replies, in the key of each call."""
         return self.endpoint.fingerprint() + ("" if self.steps is None else self.steps.identity())
 
     def to_json(self) -> JsonObject:
-        """The frozen form."""
+        """The stored form."""
         record: dict[str, Any] = asdict(self)
         endpoint = record.pop("endpoint")
         kind = next(kind for kind, settings in _KINDS.items() if isinstance(self.endpoint, settings))

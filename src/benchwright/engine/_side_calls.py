@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 
 
 class ModelCalls:
-    """`sample.model_call_fn(prompt_or_messages, **overrides)`: the model under test, asked by a scorer."""
+    """`sample.model_call_fn(prompt_or_messages, **overrides)`: a scorer's calls to the model under test."""
 
     def __init__(self, generation: Generation, route: Route) -> None:
         self._generation = generation
         self._route = route
 
     async def ask(self, sample: SampleCalls, number: int, prompt: Any, overrides: dict[str, Any]) -> str:
-        """The reply's text; a failed request raises, which makes the sample `scorer_failed`."""
+        """Return the reply's text. A failed request raises, which gives the sample the outcome `scorer_failed`."""
         generation, repeat = self._generation.but(**overrides), sample.item.repeat
         if isinstance(prompt, list):
             request = conversation_request(prompt, generation, repeat=repeat)
@@ -83,7 +83,7 @@ class JudgeCalls:
 
     @property
     def requests_sent(self) -> int:
-        """Requests sent to judges, every attempt counted."""
+        """Requests sent to judges, counting every attempt."""
         return sum(endpoint.requests_sent for endpoint, _ in self._open.values())
 
     async def aclose(self) -> None:
@@ -119,13 +119,13 @@ def judge_settings(config: JudgeConfig, parallelism: int) -> EndpointSettings:
 
 
 def judge_request(call: JudgeCall, repeat: int = 0) -> ModelRequest:
-    """A judge's question as a request."""
+    """The request for a question to a judge."""
     body: JsonObject = call.body
     return ModelRequest("chat", body, encode_json(body), repeat)
 
 
 def judge_text(reply: ModelReply) -> str:
-    """The judge's words; anything but words is a failed judge."""
+    """The judge's text. A reply without text counts as a failed judge."""
     if reply.failure is not None:
         raise JudgeFailedError(f"the judge gave no reply: {reply.failure.message}")
     if reply.status != "answered":

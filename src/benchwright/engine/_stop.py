@@ -1,4 +1,4 @@
-"""When a run stops before its end: budgets, signals, hopeless starts. One object, asked by the feed."""
+"""Decides when a run stops early: budgets, signals, hopeless starts. The feed asks before each sample."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from benchwright.engine._group import RunGroup
 
 StopCause: TypeAlias = Literal["interrupted", "budget", "hopeless", "failures", "client_error"]
-"""Ctrl-C, a budget, a start in which every request failed, more failures than the run may have, or a failure that the user
-does not accept once."""
+"""Ctrl-C, a budget, a start in which every request failed, more failures than allowed, or a single failure of a kind that
+the user does not accept."""
 
 RETRYING: ContextVar[Callable[[RequestFailure], bool] | None] = ContextVar("retrying", default=None)
-"""Whether the request that is being sent may be sent again after a failure: asked where costs have a limit."""
+"""Decides whether a failed request may be sent again; set if costs have a limit."""
 
 
 @light_dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Budget:
 
 
 class Stop:
-    """Whether the run should take on another sample. Stopping is clean: what is in flight finishes."""
+    """Decides whether the run starts another sample. Stopping is clean: samples in flight finish."""
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
@@ -46,12 +46,12 @@ class Stop:
             None,
             None,
         )
-        """Whether there is no budget: then nobody needs to ask before sending. Costs are kept by the endpoint."""
+        """Whether there is no budget, so that requests need no permission. The endpoint limits costs."""
         self.deadline = None if budget.max_minutes is None else time.monotonic() + budget.max_minutes * 60
         self._sent = 0
         self._tokens = 0
         self.limits_tokens = budget.max_tokens_total is not None
-        """Whether anybody asks for the tokens of a reply."""
+        """Whether the tokens of replies are limited."""
         self.estimated = False
         """Whether tokens had to be estimated, because a server does not count them."""
         self.cause: StopCause | None = None
@@ -60,24 +60,24 @@ class Stop:
         self._now: asyncio.Future[None] | None = None
 
     def request(self, cause: StopCause, reason: str) -> None:
-        """Take on no more samples. The first cause stays."""
+        """Start no more samples. The first cause stays."""
         if self.cause is None:
             self.cause = cause
             self.reason = reason
 
     def request_at_once(self, cause: StopCause, reason: str) -> None:
-        """Take on no more samples, and give up those in flight as soon as a failed one is on record."""
+        """Start no more samples, and give up those in flight as soon as a failed one is recorded."""
         if self.cause is None:
             self.request(cause, reason)
             self._urgent = True
 
     def failure_recorded(self) -> None:
-        """A failed sample is on record."""
+        """Note that a failed sample is recorded."""
         if self._urgent and self._now is not None and not self._now.done():
             self._now.set_result(None)
 
     def interrupt(self) -> None:
-        """Stop because the user asked to, which outranks a budget."""
+        """Stop at the user's request, which takes precedence over a budget."""
         self.cause = None
         self.request("interrupted", "interrupted")
 
@@ -88,7 +88,7 @@ class Stop:
             self.request("budget", f"stopped by --max-requests {budget.max_requests}")
             return False
         if budget.max_tokens_total is not None and self._tokens >= budget.max_tokens_total:
-            # Without a figure: what is in flight adds to it until the end.
+            # The reason names no figure, because requests in flight still add to it.
             self.request("budget", f"stopped by --max-tokens-total {budget.max_tokens_total}")
             return False
         if self.out_of_time():
@@ -98,7 +98,7 @@ class Stop:
 
     @property
     def stopped(self) -> bool:
-        """Whether the run takes on nothing more: then no failed attempt is repeated either."""
+        """Whether the run starts nothing more. Failed attempts are then not repeated either."""
         return self.cause is not None or self.out_of_time()
 
     def spent(self, tokens: int) -> None:
@@ -106,7 +106,7 @@ class Stop:
         self._tokens += tokens
 
     def spent_about(self, tokens: int) -> None:
-        """Account for a reply whose tokens nobody counted."""
+        """Account for a reply whose tokens were not counted."""
         self.estimated = True
         self._tokens += tokens
 
@@ -119,7 +119,7 @@ class Stop:
 
     @contextmanager
     def listening(self, group: RunGroup) -> Iterator[asyncio.Future[None]]:
-        """Ctrl-C or SIGTERM once: finish what is in flight. Twice: the yielded future is done, stop at once."""
+        """React to Ctrl-C or SIGTERM. Once: finish what is in flight. Twice: the yielded future is done; stop at once."""
         now = self._now = asyncio.get_running_loop().create_future()
 
         def received() -> None:
@@ -136,8 +136,8 @@ class Stop:
 
 
 class RetryGate:
-    """What endpoints ask before they repeat a failed attempt: a stopping run finishes what is in flight, but
-    starts no further attempts, and each attempt counts against the budget."""
+    """Tells endpoints whether they may repeat a failed attempt. A stopping run finishes what is in flight but starts no
+    further attempts, and each attempt counts against the budget."""
 
     def __init__(self, stop: Stop) -> None:
         self._stop = stop

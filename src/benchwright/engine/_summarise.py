@@ -1,5 +1,5 @@
-"""From recorded scores to the numbers of a run: one streaming pass over the store, so that a resumed run
-and an undisturbed one compute the same thing from the same records."""
+"""Computes the numbers of a run from recorded scores in one streaming pass over the store, so that a resumed run and an
+uninterrupted one get the same numbers from the same records."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from benchwright.stats import Aggregator, PanelAgreement, RepeatTally, ScoreSumm
 from benchwright.store import Store
 
 _BLOCK_ROWS = 500
-"""Records that are added up at a time."""
+"""Records per block."""
 _BLOCK_BYTES = 1_000_000
-"""Or this many bytes of them: a record may hold a long text."""
+"""Bytes per block, because a record may contain a long text."""
 
 
 def summarise(
@@ -46,11 +46,11 @@ def summarise(
     pass_k: int | None = None,
     manifest: JsonObject | None = None,
 ) -> RunSummary:
-    """The summary of what is recorded now.
+    """Summarise what is recorded so far.
 
-    `origins` has the row of the data of each sample, where a plan sends rows more than once: the copies are
-    then one cluster of the interval, as repeats are. `pass_k` is the k of `pass@k`; None: the repeats.
-    `manifest` is the run's own, which says whether the benchmark was changed on the way.
+    If a plan sends rows more than once, `origins` gives the data row of each sample; copies then form one cluster of the
+    interval, as repeats do. `pass_k` is the k of `pass@k`; None: the number of repeats. The run's `manifest` shows
+    whether the benchmark was changed between starts.
     """
     sums = _Sums(spec, repeats)
     recorded: Iterable[tuple[int, int, bytes]] = store.scores(run_id)
@@ -95,7 +95,7 @@ def summarise(
 
 
 class _Sums:
-    """What is added up over all records of a run."""
+    """Sums over all records of a run."""
 
     def __init__(self, spec: BenchmarkSpec, repeats: int) -> None:
         self.aggregator = Aggregator()
@@ -143,7 +143,7 @@ class _Sums:
             self.cached_tokens += sum(usage[2] for usage in usages if len(usage) > 2)
 
     def tokens(self) -> dict[str, Any]:
-        """The token fields of a summary: sums of all replies, or what was counted where some were not."""
+        """The token fields of a summary: sums over all replies, or partial counts if some replies have none."""
         counted, found = (
             self._counted,
             {"prompt_tokens": self._prompt_tokens, "completion_tokens": self._completion_tokens},
@@ -156,7 +156,7 @@ class _Sums:
 
 
 def _score_notes(spec: BenchmarkSpec, sums: _Sums, metrics: dict[str, MetricSummary]) -> Iterator[str]:
-    """What a reader of the scores must know."""
+    """Notes on the scores."""
     if spec.unscored:
         yield f"no scores: {spec.unscored}"
     elif sums.counts.total() > sums.aggregator.failed and not metrics:
@@ -178,7 +178,7 @@ def _redacted_note(samples: int) -> str:
 
 
 def _reply_notes(sums: _Sums) -> Iterator[str]:
-    """What a reader of the numbers must know about the replies."""
+    """Notes on the replies."""
     evaluated = sums.counts.total()
     if sums.cut:
         yield (
@@ -192,7 +192,7 @@ def _reply_notes(sums: _Sums) -> Iterator[str]:
 def _in_blocks(
     recorded: Iterable[tuple[int, int, bytes]],
 ) -> Iterator[tuple[list[int], RecordColumns]]:
-    """The records with their indices, many at a time: read in one call, and added up in few."""
+    """The records with their indices, in blocks."""
     indices: list[int] = []
     outputs: list[bytes] = []
     size = 0
@@ -210,9 +210,9 @@ def _in_blocks(
 def _by_origin(
     recorded: Iterable[tuple[int, int, bytes]], origins: Sequence[int]
 ) -> list[tuple[int, int, bytes]]:
-    """The records with their row of the data as index, those of one row together. Holds them all: some 200 bytes
-    a sample."""
-    # Rows that could not be read come after the others and are each their own.
+    """The records with their data row as index, grouped by row. Keeps all of them in memory: about 200 bytes per
+    sample."""
+    # Rows that could not be read come after the others; each is a group by itself.
     found = [
         (origins[index] if index < len(origins) else -1 - index, repeat, output)
         for index, repeat, output in recorded
@@ -225,7 +225,7 @@ def _metrics(aggregator: Aggregator, spec: BenchmarkSpec) -> dict[str, MetricSum
     with_failures = aggregator.summaries_with_failures_as_wrong()
     metrics = {}
     for name, summary in aggregator.summaries().items():
-        # A failure as 0 would be the best that an error rate can have.
+        # Counting a failure as 0 would give an error rate its best value.
         alone = lower_is_better(name, spec.lower_is_better) or name in spec.partial_metrics
         wrong = None if alone else with_failures.get(name)
         metrics[name] = _constant(summary) if name in spec.constants else _metric(summary, wrong)
@@ -235,7 +235,8 @@ def _metrics(aggregator: Aggregator, spec: BenchmarkSpec) -> dict[str, MetricSum
 def _over_repeats(
     tally: RepeatTally, headline: str | None, repeats: int, k: int
 ) -> dict[str, dict[str, MetricSummary]]:
-    """By figure and metric. Where a benchmark names a headline, only of that: others are steps on the way to it."""
+    """Figures over repeats, by figure and metric. If a benchmark names a headline, only for that metric: the others are
+    intermediate results."""
     metrics = tally.metrics()
     if headline in metrics:
         metrics = [headline]
@@ -248,7 +249,7 @@ def _over_repeats(
 
 
 def _constant(summary: ScoreSummary) -> MetricSummary:
-    """A metric that was not measured: it has no error, and failures do not change it."""
+    """The summary of a metric that was not measured. It has no error, and failures do not change it."""
     return replace(
         _metric(summary, None),
         stderr=0.0,

@@ -1,7 +1,7 @@
-"""Threads that never keep a process alive: for users' code that may block for as long as it likes.
+"""Threads that never keep a process alive, for users' code that may block.
 
-`ThreadPoolExecutor` is joined when Python ends and when an event loop closes; a scorer that hangs would then
-hold up a user who has pressed Ctrl-C twice.
+Python joins `ThreadPoolExecutor` when it exits and when an event loop closes, so a scorer that hangs would make a user
+wait who has pressed Ctrl-C twice.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class DaemonThreads:
-    """At most `limit` daemon threads, started as needed, that work for one event loop."""
+    """At most `limit` daemon threads that work for one event loop; they are started as needed."""
 
     def __init__(self, limit: int, name: str) -> None:
         self._limit = limit
@@ -28,7 +28,7 @@ class DaemonThreads:
         self._idle = 0
 
     def run(self, function: Callable[..., T], *arguments: Any) -> asyncio.Future[T]:
-        """Call in a thread; the future belongs to the loop."""
+        """Call a function in a thread. The future belongs to the event loop."""
         future: asyncio.Future[T] = self._loop.create_future()
         if self._idle == 0 and self._started < self._limit:
             self._started += 1
@@ -50,7 +50,7 @@ class DaemonThreads:
             failure: BaseException | None = None
             try:
                 result = function(*arguments)
-            except BaseException as error:  # whatever it is, it belongs to whoever waits
+            except BaseException as error:  # passed on through the future
                 failure = error
             try:
                 self._loop.call_soon_threadsafe(self._finish, future, result, failure)
@@ -63,7 +63,7 @@ class DaemonThreads:
             return
         if failure is None:
             future.set_result(result)
-        elif isinstance(failure, StopIteration):  # which a future does not carry
+        elif isinstance(failure, StopIteration):  # a future cannot carry it
             future.set_exception(RuntimeError("StopIteration"))
         else:
             future.set_exception(failure)

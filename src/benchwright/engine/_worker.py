@@ -1,5 +1,5 @@
-"""Asks and scores one sample at a time, and gives back everything as one record. Needs no store and no workspace, so
-that the same code may work in this process or in another."""
+"""Sends and scores one sample at a time, and returns everything as one record. It needs no store and no workspace, so the
+same code can work in this process or in another."""
 
 from __future__ import annotations
 
@@ -32,44 +32,44 @@ if TYPE_CHECKING:
 _SCORER_THREADS = 32
 
 Answering: TypeAlias = Callable[[Row, int, Asking], Coroutine[Any, Any, Answer]]
-"""From a row and its repeat to the model's answer, as `Strategy.answer`."""
+"""Gets the model's answer for a row and repeat, like `Strategy.answer`."""
 
 
 class OpenSample(NamedTuple):
-    """A sample that a budget or a stop cut off: a resume asks it again."""
+    """A sample that a budget or a stop cut off. A resumed run sends it again."""
 
     calls: tuple[CallRecord, ...]
     """Its finished calls, which are paid for."""
 
 
 class RunContext(Struct):
-    """What the samples of one run share."""
+    """Objects that the samples of one run share."""
 
     stop: Stop
     """When to stop."""
     progress: Progress
-    """Counters for whoever watches."""
+    """Counters for watchers."""
     group: RunGroup
     """Limits that runs of one process share."""
     findings: ServerFindings
-    """What is known of the servers."""
+    """What is known about the servers."""
     ledger: CallLedger
-    """Where calls pass."""
+    """Makes and records the calls."""
     journal: Journal | None = None
-    """Where calls are stored before their sample is done; None: only with the sample."""
+    """Stores calls before their sample is done; None: they are stored with the sample."""
     metered: Metering | None = None
-    """Puts a limit on costs around an endpoint."""
+    """Wraps an endpoint in the cost limit."""
 
     @classmethod
     def alone(cls, settings: RunSettings) -> RunContext:
-        """For samples that are worked on without a store, within the budget of the settings."""
+        """Make the context for samples without a store, within the budget of the settings."""
         stop, progress = Stop(settings.budget), Progress(settings.benchmark)
         ledger = CallLedger(stop=stop, progress=progress)
         return cls(stop, progress, RunGroup(), ServerFindings(), ledger)
 
 
 class SampleWorker:
-    """Works on the samples of one run, any number of them at once. To be closed, as a context manager."""
+    """Works on the samples of one run, any number of them at once. Use it as a context manager."""
 
     def __init__(
         self,
@@ -82,16 +82,16 @@ class SampleWorker:
         echo_tokens: int = 0,
         answering: Callable[[Answering], Answering] | None = None,
     ) -> None:
-        """Made inside an event loop.
+        """Create the worker inside an event loop.
 
         Args:
             rows: The rows that samples come from, for a server that generates `echo_tokens` before it echoes.
             settings: The settings of the run.
             endpoint: The model under test; the caller closes it.
-            context: What the samples of the run share; None: nothing but the budget of the settings.
-            ledger: Where calls to the model pass, if not through the context's own.
+            context: Objects that the samples share; None: only the budget of the settings.
+            ledger: Makes the calls to the model instead of the context's ledger.
             echo_tokens: See `AskableRows.but`.
-            answering: What else happens around an answer.
+            answering: Wraps the function that answers.
         """
         context = context or RunContext.alone(settings)
         self._journal = context.journal
@@ -134,7 +134,7 @@ class SampleWorker:
         await self._stack.aclose()
 
     async def do(self, item: WorkItem) -> SampleRecord | OpenSample:
-        """Ask and score one sample. Failures are in the record; only what ends the run is raised."""
+        """Send and score one sample. Failures are in the record; only errors that end the run are raised."""
         started = time()
         row = encode_json(item.row)  # before a scorer can change it
         sample = SampleCalls(self._calls, item, row, self._journal)
@@ -143,17 +143,17 @@ class SampleWorker:
             return OpenSample(sample.calls)
         scoring = self._scoring
         if scoring.pace.in_threads and (stored := sample.store_early()) is not None:
-            # A scorer that never lets go of the interpreter lock must not take a paid reply with it.
+            # Stored first: a scorer that never releases the interpreter lock must not lose a paid reply.
             await stored
         try:
             scored = scoring.score(sample, answer)
-        except BaseException:  # a scorer's own interrupt ends the run, and the reply is paid for
+        except BaseException:  # an interrupt from the scorer ends the run, but the reply is paid for
             sample.store_early()
             raise
         if not isinstance(scored, Scored):
             sample.store_early()
             scored = await scored
-            if sample.cut_off:  # a judge, or the scorer's own question, could not be asked any more
+            if sample.cut_off:  # a call of the scorer, to a judge or the model, could no longer be sent
                 return OpenSample(sample.calls)
         return _record(sample, answer, scored, started)
 
