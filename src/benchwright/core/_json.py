@@ -51,7 +51,7 @@ def load_json(text: bytes | str) -> Any:
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as error:
-        if "depth" in error.msg:  # deeper than the library reads; other messages are syntax errors with their position
+        if "depth" in error.msg:  # deeper than the library reads; otherwise a syntax error
             raise TooDeepError from None
         raise
     if len(text) > 2 * MAX_DEPTH:
@@ -177,7 +177,9 @@ def _representable(value: Any, depth: int = 0) -> Any:
     if depth > _DEEPEST:
         return "…"
     if isinstance(value, dict):
-        return {_representable(key, depth + 1): _holdable(item, depth + 1) for key, item in value.items()}
+        return {
+            _representable(key, depth + 1): _representable(item, depth + 1) for key, item in value.items()
+        }
     if isinstance(value, list | tuple):
         return [_representable(item, depth + 1) for item in value]
     return value

@@ -233,7 +233,7 @@ def _spellings(secret: str) -> Iterator[tuple[bytes, bool]]:
         # Without the characters that neighbouring bytes contribute to.
         skipped, kept = (0, 2, 3)[offset], (offset + len(raw)) * 8 // 6
         yield _squeezed(base64.b64encode(b"\0" * offset + raw)[skipped:kept]), False
-    for form in ("\\u{:04x}", "&#{};", "\\x{:02x}"):  # squeezed, the last one equals a hexadecimal HTML entity
+    for form in ("\\u{:04x}", "&#{};", "\\x{:02x}"):  # squeezed, the last equals a hexadecimal HTML entity
         yield _squeezed("".join(form.format(ord(c)) for c in secret).encode()), True
         yield (
             _squeezed("".join(c if c.isalnum() else form.format(ord(c)) for c in secret).encode()),

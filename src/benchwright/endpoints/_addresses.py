@@ -1,4 +1,4 @@
-"""Where requests go: the addresses of servers, and the proxies on the way to them."""
+"""The addresses of servers, and the proxies on the way to them."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ class Address(Struct, frozen=True):
     port: int
     """Always given."""
     path: str
-    """Base path without the route and without a slash at the end; `/v1` for a bare host, where routes are below it."""
+    """Base path without the route and without a trailing slash; `/v1` for a bare host if the format's routes are below it."""
     query: str = ""
     """Query string to send with every request, without the question mark."""
     guessed: bool = False
-    """Whether `/v1` is our addition to a bare host; a server that does not know it is asked without."""
+    """Whether benchwright added `/v1` to a bare host. If the server does not know that path, requests go without it."""
 
     @property
     def origin(self) -> str:
-        """Scheme, host and port; the scheme's own port is left out."""
+        """Scheme, host and port; the default port of the scheme is left out."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         port = "" if self.port == _DEFAULT_PORTS[self.scheme] else f":{self.port}"
         return f"{self.scheme}://{host}{port}"
@@ -51,7 +51,7 @@ class Address(Struct, frozen=True):
 
     @property
     def named_model(self) -> str | None:
-        """The model that a Triton URL names (`…/v2/models/NAME`), if it does."""
+        """The model that a Triton URL names (`…/v2/models/NAME`); None if it names none."""
         found = _TRITON_MODEL.search(self.path)
         return None if found is None else unquote(found.group(1))
 
@@ -62,7 +62,7 @@ class Address(Struct, frozen=True):
 
 @lru_cache(maxsize=64)
 def parse_address(url: str, api: Api = "openai") -> Address:
-    """Read a model URL, with or without path, route and slash at the end.
+    """Parse a model URL, with or without path, route and trailing slash.
 
     >>> parse_address("http://localhost:8000").url_of("/chat/completions")
     'http://localhost:8000/v1/chat/completions'
@@ -120,7 +120,7 @@ def parse_address(url: str, api: Api = "openai") -> Address:
 
 
 def model_in_url(url: str, api: Api) -> str | None:
-    """The model that a URL names, where the wire format has models in its URLs.
+    """The model that a URL names, if the wire format has models in its URLs.
 
     >>> model_in_url("http://h/v2/models/llama/generate", "triton")
     'llama'
@@ -133,27 +133,28 @@ def _without_route(path: str, format: WireFormat) -> tuple[str, bool]:
     for ending in format.routes:
         if path.endswith(ending):
             return path[: -len(ending)].rstrip("/"), True
-    if not format.versioned:  # such a server may have an OpenAI route too, whose base URL people have at hand
+    if not format.versioned:  # such a server may have an OpenAI route too, whose base URL users may give
         path = path.removesuffix("/v1")
     return path, False
 
 
 def _shown(text: str) -> str:
-    """A URL for messages: without what may be a password or a key."""
-    if "://" not in text:  # forgotten, perhaps, and a password may be there all the same
+    """A URL for messages, without parts that may be a password or a key."""
+    if "://" not in text:  # the scheme may be forgotten, and a password there all the same
         return public_url(f"http://{text}").removeprefix("http://").partition("?")[0]
     return re.split(r"[?#]", public_url(text), maxsplit=1)[0]
 
 
 _SCHEMES = ("http", "https", "socks4", "socks4a", "socks5", "socks5h")
-"""Those that the HTTP client speaks. It passes a proxy of any other kind by without a word."""
+"""The proxy schemes of the HTTP client. It silently ignores proxies with any other scheme."""
 
 
 def proxy_for(scheme: str, host: str, port: int, environment: Mapping[str, str]) -> str | None:
     """The proxy's URL, or None for a direct connection.
 
-    Raises ConfigError for a proxy that cannot be used. Lower-case variables win over upper-case ones, `<scheme>_proxy` over `all_proxy`. Loopback is never
-    proxied: an evaluation of a local server must not depend on a company's proxy settings.
+    Raises ConfigError for a proxy that cannot be used. Lower-case variables take precedence over upper-case ones, and
+    `<scheme>_proxy` over `all_proxy`. Loopback is never proxied: an evaluation of a local server must not depend on a
+    company's proxy settings.
     """
     if is_loopback(host):
         return None
@@ -175,7 +176,7 @@ def proxy_for(scheme: str, host: str, port: int, environment: Mapping[str, str])
 
 
 def check_proxy(proxy: str, source: str, way_round: str) -> None:
-    """Refuse, with ConfigError, a proxy that requests would not go through. Its URL is not repeated: it may hold a
+    """Raise ConfigError for a proxy that the client would ignore. The message leaves out its URL, which may contain a
     password."""
     try:
         parts = urlsplit(proxy)
@@ -193,7 +194,7 @@ def check_proxy(proxy: str, source: str, way_round: str) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host name or address is this machine's own."""
+    """Whether a host name or address is that of this machine."""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:

@@ -1,4 +1,4 @@
-"""One attempt at a request: sends it, reads what comes back, names what went wrong. No retries here."""
+"""Makes one attempt at a request: sends it, reads the reply, and names any failure. Retries happen elsewhere."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Attempter:
             result = self._of_failure(TransportFailure("connection", f"{error}"))
         except UnsendableRequestError as error:
             return Trouble(RequestFailure("rejected", str(error)), begun_at=begun_at)
-        except Exception as error:  # whatever a server can send, a sample fails and not the run
+        except Exception as error:  # whatever a server sends may fail a sample, but not the run
             result = self._of_bad_reply(BadReply(_unreadable(error)))
         if isinstance(result, ModelReply):
             return result
@@ -148,7 +148,7 @@ class Attempter:
             )
         if not collected.complete:
             return self._of_failure(_cut(collected))
-        if "echo" not in request.body:  # which is text as it is
+        if "echo" not in request.body:  # an echo is plain text, without reasoning
             reader.correct_answer()
         whole = collected.as_json()
         if isinstance(whole, BadReply):
@@ -158,7 +158,7 @@ class Attempter:
     def _read(
         self, body: bytes, request: ModelRequest, stamps: Stamps, headers: Headers | None
     ) -> ModelReply | Trouble:
-        """A reply's body."""
+        """Read the body of a reply."""
         try:
             data = load_json(body)
         except TooDeepError as error:
@@ -175,7 +175,7 @@ class Attempter:
     def _read_json(
         self, data: JsonValue, request: ModelRequest, stamps: Stamps, headers: Headers | None
     ) -> ModelReply | Trouble:
-        """A reply's JSON; without `headers` it was put together here, and is in OpenAI's form already."""
+        """Read the JSON of a reply. Without `headers` it was assembled from a stream and is already in OpenAI's form."""
         capture(data)
         served = served_as(data, request.body.get("model"))
         if not self._native and headers is not None:
@@ -197,7 +197,7 @@ class Attempter:
     def _of_bad_reply(self, bad: BadReply) -> Trouble:
         kind: FailureKind = "bad_reply"
         message = bad.message
-        if bad.error:  # the same fault whether it has its own status or not, streamed or not
+        if bad.error:  # the same failure, with or without an error status, streamed or not
             status = bad.code if bad.code is not None and 400 <= bad.code < 600 else 500
             kind = kind_of_status(status, message)
             message = _with_cure(message, self._cure_of_length(status, message))
@@ -253,12 +253,12 @@ class Attempter:
 
 
 def _with_cure(words: str, cure: str) -> str:
-    """A server's words and a sentence of ours, with one full stop between them."""
+    """Join a server's message and the cure, with one full stop between them."""
     return words.rstrip(".") + cure if cure else words
 
 
 def _cut(collected: Collector) -> TransportFailure:
-    """A stream that ended before its answer."""
+    """The failure for a stream that ended before its answer."""
     message = "the stream ended before the answer did"
     if collected.done:
         message = (

@@ -1,4 +1,4 @@
-"""Bodies in chunks. `httptools` takes them apart; what a chunk may cost us, and where a body ends, is decided here."""
+"""Chunked bodies. `httptools` parses them; this module limits the size of chunks and finds the end of a body."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _HEAD = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
-"""What the library is shown in place of the reply's head, which was read here."""
+"""A substitute for the reply's head, which is parsed elsewhere; the library needs one."""
 _SIZE = re.compile(rb"([0-9A-Fa-f]{1,16})[ \t]*(?:;|\Z)")
 
 
 class ChunkedBody(Protocol):
-    """A body in chunks; extensions and trailers are read and dropped."""
+    """A chunked body; extensions and trailers are read and dropped."""
 
     done: bool
     """Whether the body is complete."""
     surplus: bool
-    """Whether something came after it."""
+    """Whether data came after it."""
 
     def feed(self, data: bytes) -> list[bytes]:
         """The chunks, or parts of chunks, inside `data`."""
         ...
 
     def restart(self) -> None:
-        """The body is complete and nothing came after it: another one begins on the same connection."""
+        """Begin another body on the same connection, after a complete one with nothing after it."""
         ...
 
 
@@ -49,7 +49,7 @@ def _implementation() -> type[ChunkedBody]:
 
 
 class _Callbacks:
-    """What the library calls. It knows no body: one that knew its parser would be left to the garbage collector."""
+    """The callbacks of the library. They have no reference to the body, because a cycle would need the garbage collector."""
 
     __slots__ = ("on_body", "on_message_begin", "on_message_complete")
 
@@ -65,10 +65,10 @@ class LibraryChunks:
     __slots__ = ("_chunks", "_ends", "_idle", "_last", "_parse", "done", "surplus")
 
     def __init__(self) -> None:
-        from httptools import HttpResponseParser  # for those who get chunks
+        from httptools import HttpResponseParser  # only if a reply has chunks
 
         self._chunks: list[bytes] = []
-        # How many chunks there were when the body ended, and when another reply began or ended after it.
+        # The number of chunks when the body ended, and when another reply began or ended after it.
         self._ends: list[int] = []
         parser = HttpResponseParser(_Callbacks(self._chunks, self._ends))
         parser.set_dangerous_leniencies(lenient_spaces_after_chunk_size=True)  # some servers pad their sizes
@@ -90,7 +90,7 @@ class LibraryChunks:
         chunks, ends = self._chunks, self._ends
         try:
             self._parse(data)
-        except Exception as error:  # the library has several, without a common base of their own
+        except Exception as error:  # the library's exceptions have no common base class
             if not ends:
                 raise TransportFailure("bad_reply", f"a chunk's size line is wrong: {error}") from None
             self.surplus = True
@@ -99,7 +99,7 @@ class LibraryChunks:
         self._last = data[-6:] if len(data) >= 6 else (self._last + data)[-6:]
         if ends:
             self.done = True
-            # Another reply, part of one, or empty lines, which the library takes for those before another.
+            # Another reply, part of one, or empty lines, which the library takes for the start of another.
             last = self._last
             if len(ends) > 1 or last[-4:] != b"\r\n\r\n" or last == b"\r\n\r\n\r\n":
                 self.surplus = True
@@ -115,7 +115,7 @@ class LibraryChunks:
 
 
 class PlainChunks:
-    """The same in Python, for where there is no `httptools`."""
+    """The same in pure Python, for systems without `httptools`."""
 
     __slots__ = ("_left", "_pending", "_trailer", "done", "surplus")
 

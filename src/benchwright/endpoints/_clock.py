@@ -1,4 +1,4 @@
-"""Time as endpoints see it: a parameter, so that a test decides how it passes."""
+"""The clock of endpoints. It is a parameter, so that tests control time."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Protocol
 
 
 class Timer(Protocol):
-    """Something that will happen, unless it is cancelled."""
+    """A scheduled callback that can be cancelled."""
 
     def cancel(self) -> None:
-        """Let it not happen."""
+        """Cancel the callback."""
         ...
 
 
 class Clock(Protocol):
-    """Limiters, pauses, timeouts and the times of calls all use one clock."""
+    """The one clock for limiters, pauses, timeouts and the times of calls."""
 
     def now(self) -> float:
         """Monotonic seconds."""
@@ -34,7 +34,7 @@ class Clock(Protocol):
 class LoopClock:
     """Implements `Clock` with the time of this machine and the timers of the running event loop."""
 
-    # The event loop is imported where a timer is set: the front names this file, and `--help` needs no loop.
+    # asyncio is imported only when a timer is set, because `--help` loads this file and needs no loop.
 
     now = staticmethod(monotonic)
 
@@ -45,7 +45,8 @@ class LoopClock:
         return get_running_loop().call_later(at - monotonic(), callback)
 
     async def sleep_until(self, at: float) -> None:
-        """Timers of uvloop have a millisecond's grain and may come early: whatever is left is waited for again."""
+        """Wait until `at`. Timers of uvloop have a resolution of a millisecond and may fire early, so the rest is waited
+        for again."""
         from asyncio import sleep
 
         while (left_s := at - monotonic()) > 0:  # noqa: ASYNC110  # time is not an event
@@ -53,4 +54,4 @@ class LoopClock:
 
 
 LOOP_CLOCK: Clock = LoopClock()
-"""The usual clock. It keeps nothing, so all event loops share it."""
+"""The usual clock. It has no state, so all event loops share it."""

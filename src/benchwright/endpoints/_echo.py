@@ -1,11 +1,10 @@
-"""Finds out, before anything is ranked, whether a server's echoed log-probabilities can be trusted.
+"""Checks, before anything is ranked, whether a server's echoed log-probabilities can be trusted.
 
-For a few stems the server generates some tokens greedily, with log-probabilities. Stem and tokens are then
-sent back to be echoed. Both numbers are the model's opinion of the same token at the same place, so they must
-agree; servers are known that leave them out, that ignore `echo`, and that give each token its
-neighbour's number. Several tokens of several stems are compared, an alternative the model finds unlikely,
-and a continuation it would not think of. Last, the echoes are compared with each other (`_echo_contrast`): tokens
-that the model would choose may all be about equally probable, and a shift would not show.
+For a few stems the server generates some tokens greedily, with log-probabilities. Stem and tokens are then sent back to
+be echoed. Both numbers rate the same token at the same place, so they must agree. Some servers leave them out, ignore
+`echo`, or give each token the number of its neighbour. The check compares several tokens of several stems, an unlikely
+alternative, and a continuation that the model would not choose. Finally it compares the echoes with each other
+(`_echo_checks`): if all tokens are about equally probable, a shift would not show otherwise.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ STEMS: tuple[str, ...] = (
     "Once upon a time there was a",
     "def add(a, b):\n    return",
 )
-"""Some with one likely continuation, some with many: numbers that differ show a shift."""
+"""Some have one likely continuation, others have many, so that the numbers differ and a shift shows."""
 
 _FOREIGN = " purple elephants"  # after several stems, the same
 _FOREIGN_STEMS = 3  # of four: twenty requests at most
@@ -49,22 +48,22 @@ class EchoProfile:
     """What was learned about a server's echo."""
 
     max_tokens: int
-    """What to ask for when ranking: 0 if the server then generates nothing, else 1."""
+    """The `max_tokens` of ranking requests: 0 if the server then generates nothing, else 1."""
     drops_generated: bool
-    """Whether replies hold generated tokens, which `continuation_likelihood` leaves out."""
+    """Whether replies contain generated tokens, which `continuation_likelihood` leaves out."""
     notes: tuple[str, ...] = ()
-    """What a reader of the results should know."""
+    """Notes on the results."""
 
 
 class _Findings(Struct, frozen=True):
-    """What came of one stem."""
+    """The findings for one stem."""
 
     pairs: list[TokenPair]
     """Tokens generated and echoed."""
     echoes: list[EchoedPrompt]
     """All echoes."""
     has_generated: bool
-    """Whether the echo held generated tokens too."""
+    """Whether the echo also contained generated tokens."""
 
 
 @runtime_checkable
@@ -90,7 +89,7 @@ async def learn_echo(endpoint: Endpoint, model: str) -> EchoProfile:
             check.cancel()
         await asyncio.gather(*checks, return_exceptions=True)
         if isinstance(endpoint, _Forgetful):
-            endpoint.forget_failure()  # a probe that was refused is not the run's first failure
+            endpoint.forget_failure()  # a refused probe does not count as the run's first failure
     if zero_note is None:
         return EchoProfile(max_tokens=0, drops_generated=False, notes=notes)
     has_generated = any(found.has_generated for found in findings)
@@ -98,7 +97,7 @@ async def learn_echo(endpoint: Endpoint, model: str) -> EchoProfile:
 
 
 async def _check_stem(endpoint: Endpoint, model: str, stem: str, *, with_foreign: bool) -> _Findings:
-    """Generate; echo what was generated, an unlikely token of known probability, something else; compare."""
+    """Generate tokens; have them echoed, and an unlikely token of known probability and other text too; compare."""
     first = await _generate(endpoint, model, stem)
     made = first.echoed
     if made is None:
@@ -122,7 +121,7 @@ async def _check_stem(endpoint: Endpoint, model: str, stem: str, *, with_foreign
 async def _compare(
     endpoint: Endpoint, model: str, stem: str, expected: Sequence[tuple[str, float | None]], *, unlikely: bool
 ) -> _Findings:
-    """Have stem and tokens echoed, and look the tokens up in the echo."""
+    """Have stem and tokens echoed, and find the tokens in the echo."""
     text = "".join(token for token, _ in expected)
     prompt = stem + text
     body = completions_body(model, prompt, 1, logprobs=1, echo=True)
@@ -143,7 +142,7 @@ async def _compare(
     pairs = []
     start = aligned.boundary
     for token, value in expected:
-        found = places.get((start, token))  # None when the text is cut into other tokens this time
+        found = places.get((start, token))  # None if the text is split into other tokens this time
         if found is not None and value is not None:
             pairs.append(
                 TokenPair(value, values[found], _get(values, found - 1), _get(values, found + 1), unlikely)
@@ -157,10 +156,10 @@ async def _compare(
 
 
 async def _why_not_zero(endpoint: Endpoint, model: str) -> str | None:
-    """Whether `max_tokens: 0` generates nothing; a reason for using 1 if not.
+    """Check that `max_tokens: 0` generates nothing. Returns a reason for using 1 if it does.
 
-    Asked last, of a server that is known to answer: llama-cpp-python takes 0 as "no limit", so the
-    request also carries stop texts and a short deadline.
+    This check comes last, when the server is known to answer. llama-cpp-python takes 0 as "no limit", so the request also
+    has stop texts and a short deadline.
     """
     import asyncio
 
@@ -189,7 +188,7 @@ async def _why_not_zero(endpoint: Endpoint, model: str) -> str | None:
 
 
 async def _generate(endpoint: Endpoint, model: str, stem: str) -> ModelReply:
-    """A few tokens with alternatives; servers that refuse to list five are asked for one."""
+    """Generate a few tokens with alternatives: five, or one if the server refuses to list five."""
     body = completions_body(model, stem, _TOKENS_PER_STEM, logprobs=5)
     reply = await _ask(endpoint, body)
     if reply.failure is not None and reply.failure.kind == "rejected":
@@ -203,7 +202,7 @@ async def _ask(endpoint: Endpoint, body: JsonObject) -> ModelReply:
 
 def _usable(reply: ModelReply, what: str) -> ModelReply:
     if reply.failure is not None:
-        # A server that is down, or wants another key, says nothing about its log-probabilities.
+        # A server that is down, or needs another key, reveals nothing about its log-probabilities.
         at_fault = reply.failure.kind in ("rejected", "bad_reply") and reply.failure.http_status not in (
             401,
             403,
@@ -214,8 +213,8 @@ def _usable(reply: ModelReply, what: str) -> ModelReply:
 
 
 def _spelled(made: EchoedTokens, text: str) -> list[tuple[str, float | None]]:
-    """The generated tokens that spell the beginning of the text, up to special tokens, which are listed
-    but not part of it."""
+    """The generated tokens that spell the beginning of the text, up to special tokens, which are listed but not part of
+    it."""
     spelled = ""
     tokens = []
     for token, value in zip(made.tokens, made.token_logprobs, strict=False):

@@ -1,10 +1,10 @@
-"""Whether a server's echo can be trusted: the same tokens' log-probabilities, compared two ways. Pure.
+"""Decides whether a server's echo can be trusted, by comparing log-probabilities of the same tokens in two ways. Pure.
 
-Echoed numbers are compared with those of the same tokens when they are generated, and echoes that differ in one place
-with each other. Two prompts have a beginning in common and part at some token. That token's own number must differ
-between them, and no number before it may. Where a number before it differs, the numbers are too far left; where its own
-does not, they are too far right, or say nothing at all. Unlike a comparison with generated tokens this also decides when
-all tokens are about equally probable.
+First, echoed numbers are compared with those of the same tokens when generated. Second, echoes that differ in one place
+are compared with each other: two prompts begin alike and diverge at some token. The number of that token must differ
+between them, and no number before it may. If a number before it differs, the numbers are shifted to the left; if its own
+number does not, they are shifted to the right or meaningless. Unlike the first comparison, this one also works if all
+tokens are about equally probable.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from msgspec import Struct
 from benchwright.core import BenchwrightError
 
 SAME = 0.01
-"""Nats; numbers closer than this are the same, on a server without noise."""
+"""Nats; on a server without noise, numbers closer than this count as equal."""
 NOTED = 0.05
 """Nats; noise above this is worth a note."""
 NOISE = 0.5
-"""Nats; batching may move a number by less than this from one request to the next."""
+"""Nats; batching changes a number by less than this from one request to the next."""
 
 
 class EchoedPrompt(Struct, frozen=True):
-    """A prompt's tokens with their numbers; generated ones left out."""
+    """A prompt's tokens with their log-probabilities, without generated tokens."""
 
     stem: str
     """The prompt's beginning."""
@@ -38,7 +38,7 @@ class EchoedPrompt(Struct, frozen=True):
 
 
 def judge_contrast(echoes: Sequence[EchoedPrompt]) -> tuple[str, ...]:
-    """Refuse, or accept with notes. `echoes` hold several continuations of each stem, and one continuation
+    """Refuse the echo, or accept it with notes. `echoes` contains several continuations of each stem, and one continuation
     of several stems."""
     differences = [
         d for pair in combinations(echoes, 2) if pair[0].stem == pair[1].stem for d in _beside(*pair)
@@ -84,14 +84,14 @@ _WRONG = "the server's echoed log-probabilities are not those of the tokens"
 
 
 def _beside(one: EchoedPrompt, other: EchoedPrompt) -> Iterator[tuple[int, float]]:
-    """Differences up to the token at which two echoes part, each with its distance from that token."""
+    """Differences up to the token at which two echoes diverge, each with its distance from that token."""
     parting = 0
     for ours, theirs in zip(one.tokens, other.tokens, strict=False):
         if ours != theirs:
             break
         parting += 1
     else:
-        return  # one is the beginning of the other
+        return  # one echo is a prefix of the other
     for index in range(parting + 1):
         ours_value, theirs_value = one.values[index], other.values[index]
         if ours_value is not None and theirs_value is not None:
@@ -129,19 +129,19 @@ class TokenPair(Struct, frozen=True):
     """One token's log-probability, generated and echoed, with the echo's neighbours."""
 
     generated: float
-    """When generated."""
+    """Its log-probability when generated."""
     echoed: float | None
-    """When echoed."""
+    """Its log-probability when echoed."""
     before: float | None
-    """Of the echoed token before it."""
+    """Log-probability of the echoed token before it."""
     after: float | None
-    """Of the echoed token after it."""
+    """Log-probability of the echoed token after it."""
     unlikely: bool
-    """Whether the token was not the model's choice: such numbers differ most from their neighbours'."""
+    """Whether the token was not the model's choice. Such numbers differ most from those of their neighbours."""
 
 
 def judge_echo(pairs: Sequence[TokenPair]) -> None:
-    """Refuse, or accept. That the numbers are near each other does not yet show that they are not shifted."""
+    """Refuse the echo, or accept it. Numbers that are close to each other do not yet prove that they are not shifted."""
     if not pairs:
         raise EchoRefusedError(
             "the server's echo could not be checked: no generated token came back as the same token at the "
@@ -159,7 +159,7 @@ def judge_echo(pairs: Sequence[TokenPair]) -> None:
 
 
 def shifted(side: str) -> str:
-    """What to say of an echo whose numbers stand one token too far left or right."""
+    """The message for an echo whose numbers are one token too far left or right."""
     return f"They are shifted by one: a token's number is at the token {side} it. {CURE_SHIFT}."
 
 

@@ -1,4 +1,4 @@
-"""The seam to models: one method. HTTP, the demo model and scripts all implement it."""
+"""The interface to models: one `send` method. HTTP servers, the demo model and scripts implement it."""
 
 from __future__ import annotations
 
@@ -21,28 +21,27 @@ class Endpoint(Protocol):
     """Anything that answers a `ModelRequest`."""
 
     async def send(self, request: ModelRequest) -> ModelReply:
-        """Answer one request. Trouble with the endpoint is a reply with status `failed`, never an
-        exception; cancellation passes through."""
+        """Answer one request. A failure of the endpoint is a reply with status `failed`, never an exception; cancellation
+        passes through."""
         ...
 
 
 class OpenEndpoint(Endpoint, Protocol):
-    """An endpoint with its counters, as `open_endpoint` gives it. Belongs to one event loop."""
+    """An endpoint with counters. Belongs to one event loop."""
 
     @property
     def in_flight(self) -> int:
-        """Requests under way now."""
+        """Requests in flight now."""
         ...
 
     @property
     def limit(self) -> int:
-        """Requests allowed under way at once, now; below the configured parallelism after a server
-        asked for less."""
+        """Requests currently allowed in flight; lower than the configured parallelism after the server asked for less."""
         ...
 
     @property
     def requests_sent(self) -> int:
-        """Requests sent so far, every attempt counted."""
+        """Requests sent so far, counting every attempt."""
         ...
 
     @property
@@ -52,7 +51,7 @@ class OpenEndpoint(Endpoint, Protocol):
 
     @property
     def first_failure(self) -> RequestFailure | None:
-        """The first permanent failure: what to show once instead of for every sample."""
+        """The first permanent failure, to be shown once instead of for every sample."""
         ...
 
     async def aclose(self) -> None:
@@ -61,7 +60,7 @@ class OpenEndpoint(Endpoint, Protocol):
 
 
 class TimedEndpoint(OpenEndpoint, Protocol):
-    """An endpoint that can send by a schedule, as `open_endpoint` gives it."""
+    """An endpoint that can send by a schedule, as returned by `open_endpoint`."""
 
     async def send(self, request: ModelRequest, *, planned: float | None = None) -> ModelReply:
         """Answer one request, sent at `planned` by the endpoint's clock; None: now."""
@@ -72,19 +71,19 @@ class Policy(Struct, frozen=True):
     """How an endpoint treats its server."""
 
     limits: bool = True
-    """Whether requests wait for a place: parallelism, requests per minute, `Retry-After`."""
+    """Whether requests wait their turn: parallelism, requests per minute, `Retry-After`."""
     retries: bool = True
     """Whether a failed attempt is repeated, as often as the settings allow."""
     adapts: bool = True
-    """Whether a refusal teaches another address or another form, in which the request is repeated at once."""
+    """Whether the endpoint learns another address or another form from a refusal and repeats the request at once."""
     arrivals: bool = False
-    """Whether replies hold the arrival of each event with content."""
+    """Whether replies contain the arrival time of each event with content."""
 
 
 USUAL = Policy()
-"""The policy of runs: limits, retries and learns."""
+"""The policy of runs: limit, retry and adapt."""
 SEND_ONCE = Policy(limits=False, retries=False, adapts=False, arrivals=True)
-"""The policy of load tests: each request is sent once, at its time, and waits for nobody."""
+"""The policy of load tests: send each request once, at its time, without waiting for others."""
 
 
 class OpenableSettings(Protocol):
@@ -102,8 +101,7 @@ _TAKER: ContextVar[list[JsonValue] | None] = ContextVar("benchwright_captured_bo
 
 @contextmanager
 def captured_bodies() -> Iterator[list[JsonValue]]:
-    """Collects the JSON body of every reply that is read within; the last is that of the reply
-    which counts."""
+    """Collect the JSON body of every reply that is read inside the block; the last belongs to the reply that is used."""
     bodies: list[JsonValue] = []
     token = _TAKER.set(bodies)
     try:
@@ -113,12 +111,12 @@ def captured_bodies() -> Iterator[list[JsonValue]]:
 
 
 def is_captured() -> bool:
-    """Whether somebody collects bodies."""
+    """Whether bodies are being collected."""
     return _TAKER.get() is not None
 
 
 def capture(body: Any) -> None:
-    """A body was read."""
+    """Collect a body that was read."""
     bodies = _TAKER.get()
     if bodies is not None:
         bodies.append(body)

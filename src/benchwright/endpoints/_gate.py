@@ -1,4 +1,4 @@
-"""What a run may still send, as endpoints see it: asked before every attempt beyond a request's first."""
+"""Tells endpoints whether a run may send more; checked before every attempt after the first of a request."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from benchwright.core import ModelReply, RequestFailure
 from benchwright.endpoints._clock import LOOP_CLOCK, Clock
 
 POLL_S = 0.25
-"""How often a wait looks whether the run is stopping: quick enough for Ctrl-C, too seldom to cost anything."""
+"""How often a waiting request checks whether the run is stopping: often enough for Ctrl-C, at negligible cost."""
 
 
 class SendGate(Protocol):
-    """Whoever knows the budget of a run. May also have `stopped: bool`, True once the run is stopping:
-    waits that are under way then end, and nothing is tried again."""
+    """Knows the budget of a run. May also have `stopped: bool`, which is True once the run is stopping: waits then end, and
+    nothing is tried again."""
 
     @property
     def deadline(self) -> float | None:
-        """When the run must be over, by the endpoint's clock (`time.monotonic()`); None: no such time, now and later. No attempt starts
-        later, and none lasts longer."""
+        """When the run must be over, by the endpoint's clock (`time.monotonic()`); None if there is never such a time. No
+        attempt starts later or lasts longer."""
         ...
 
     def may_send(self, failed: RequestFailure | None = None) -> bool:
@@ -27,7 +27,7 @@ class SendGate(Protocol):
 
 
 class Allowance:
-    """A gate, or none at all, with the questions that endpoints ask."""
+    """Answers the questions of endpoints, with or without a gate."""
 
     __slots__ = ("_clock", "_gate", "gated", "limited")
 
@@ -37,7 +37,7 @@ class Allowance:
         self.gated = gate is not None
         """Whether there is a gate at all."""
         self.limited = gate is not None and gate.deadline is not None
-        """Whether the run must be over some time."""
+        """Whether the run has a deadline."""
 
     @property
     def over(self) -> bool:
@@ -58,7 +58,7 @@ class Allowance:
         return gate is None or (not self.over and gate.may_send(failed))
 
     async def pause(self, seconds: float) -> bool:
-        """Wait, at most until the run is over; whether it continues."""
+        """Wait, at most until the run is over. Returns whether the run continues."""
         clock = self._clock
         until = clock.now() + seconds
         if self._gate is None:

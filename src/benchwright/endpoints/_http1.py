@@ -1,4 +1,4 @@
-"""HTTP/1.1 replies as bytes: heads, body framings, content encodings. Pure; no sockets, no clock."""
+"""Parses HTTP/1.1 replies: heads, body framing, content encodings. Pure; no sockets, no clock."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from msgspec import Struct
 from benchwright.endpoints._transport import TransportFailure
 
 MAX_HEAD_BYTES = 64 * 1024
-"""A longer head is not a reply to us."""
+"""Replies with a longer head are refused."""
 
 
 class RawHeaders(Struct):
-    """Headers of a reply, parsed only when somebody asks: most replies are never asked."""
+    """Headers of a reply, parsed only when one is read, because most never are."""
 
     block: bytes
-    """The head as it came."""
+    """The head as received."""
     _parsed: dict[str, str] | None = None
 
     def get(self, name: str, /) -> str | None:
@@ -33,7 +33,7 @@ class RawHeaders(Struct):
 
 
 class Head(Struct, frozen=True):
-    """What decides how a reply's body is read."""
+    """The parts of a reply's head that decide how its body is read."""
 
     status: int
     """Status code."""
@@ -46,13 +46,13 @@ class Head(Struct, frozen=True):
     encoding: str
     """Content-Encoding; empty for none."""
     plain_length: int = -1
-    """Length of the body if nothing else has to be looked at: the reply is good, the body is as it is, and the
-    connection is kept. Else -1."""
+    """Length of the body if nothing else needs checking: a good status, no encoding, and a connection that is kept.
+    Else -1."""
 
 
-@lru_cache(maxsize=256)  # replies of one server look alike; those that do not cost little more
+@lru_cache(maxsize=256)  # the heads of one server are mostly equal; others cost little more
 def parse_head(block: bytes) -> Head:
-    """Read a head without its closing empty line. Raises `TransportFailure` for what is not HTTP."""
+    """Parse a head without its closing empty line. Raises `TransportFailure` if it is not HTTP."""
     if not block.startswith(b"HTTP/1.") or not block[9:12].isdigit():
         raise TransportFailure("bad_reply", f"not an HTTP reply: it starts with {block[:40]!r}")
     status = int(block[9:12])
@@ -120,7 +120,7 @@ class OpenBody:
 
 
 class Inflater:
-    """Undoes gzip and deflate, in case a server compresses although we ask it not to."""
+    """Decodes gzip and deflate, for servers that compress although the request asks for plain bytes."""
 
     __slots__ = ("_decoder", "_encoding", "_room")
 
@@ -134,13 +134,13 @@ class Inflater:
         self._room = limit
 
     def feed(self, data: bytes) -> bytes:
-        """Decoded bytes; raises when they are no such encoding or grow beyond the limit."""
+        """Decode bytes. Raises if they are not in this encoding or exceed the limit."""
         try:
             plain = self._decoder.decompress(data, self._room + 1)
         except zlib.error as error:
             if self._encoding != "deflate" or not data:
                 raise TransportFailure("broken_stream", f"the compressed reply is damaged: {error}") from None
-            # "deflate" without the zlib wrapper is common enough.
+            # "deflate" without the zlib wrapper is fairly common.
             self._encoding = "raw"
             self._decoder = zlib.decompressobj(-zlib.MAX_WBITS)
             return self.feed(data)
@@ -150,7 +150,7 @@ class Inflater:
         return plain
 
     def check_end(self) -> None:
-        """The body is over: its compressed form must be as well."""
+        """Check, at the end of the body, that its compressed form is complete too."""
         if not self._decoder.eof:
             raise TransportFailure("broken_stream", "the compressed reply ends half-way")
 

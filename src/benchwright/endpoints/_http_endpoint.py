@@ -1,12 +1,12 @@
-"""A model server over HTTP: places, attempts, pauses, deadlines. The room's main noun.
+"""A model server over HTTP: limits, attempts, pauses and deadlines.
 
-What is retried: 408, 409, 424, 425, 429 and 5xx, whether as a status or as an error object inside a 200, broken
-connections and streams, timeouts; a 200 that is not a reply (HTML, no choices) once. Everything else is permanent. A pause is random up to a doubling
-bound, or what `Retry-After` asks for; nothing goes beyond the sample's deadline. A gate, if there is one, is
-asked before every attempt but the first, and nothing goes beyond its deadline either.
+Retried are 408, 409, 424, 425, 429 and 5xx, as a status or as an error object inside a 200, and broken connections, broken
+streams and timeouts. A 200 that is not a reply (HTML, no choices) is retried once. Everything else is permanent. A pause
+is random up to a bound that doubles, or follows `Retry-After`; no attempt goes beyond the sample's deadline. If there is
+a gate, it is asked before every attempt but the first, and no attempt goes beyond its deadline.
 
-A bare host (`http://host:8000`) is asked under `/v1`. If that gives 404, the same request goes to the host
-without `/v1`, and whichever answered is used from then on.
+Requests to a bare host (`http://host:8000`) go to `/v1`. If that gives 404, the same request goes to the host without
+`/v1`, and the address that answered is used from then on.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from benchwright.endpoints._wires.formats import wire_format, wire_of
 from benchwright.endpoints._wires.wire import Urls
 
 _RUN_OVER = " (not tried again: the run may send no more requests)"
-_CLOCK_ERROR_S = 0.01  # a timeout may come a little before the deadline it was computed from
+_CLOCK_ERROR_S = 0.01  # a timeout may fire slightly before the deadline that it was computed from
 
 
 class HttpEndpoint:
@@ -55,13 +55,13 @@ class HttpEndpoint:
         self._settings = settings
         self._timeout_s = min(settings.request_timeout_s, settings.sample_budget_s)
         self._transport = transport
-        self._rng = rng or random.Random()  # pauses need not repeat from run to run
+        self._rng = rng or random.Random()  # pauses need not be reproducible
         self._policy = policy
         self._clock = clock
         self._limiter = limiter or Limiter(settings.parallelism, settings.requests_per_minute, clock)
         self._shares_limiter = limiter is not None
         self._allowance = Allowance(gate, clock)
-        # Whether all that a request has to wait for is a place.
+        # Whether a request waits for nothing but a free place.
         self._usual = policy.limits and not policy.arrivals and not self._allowance.limited
         wire = self._wire = wire_of(settings.api)
         headers: Mapping[str, str] = request_headers(settings, key)
@@ -70,7 +70,7 @@ class HttpEndpoint:
         self._attempter = Attempter(transport, wire, headers, settings, names or Names(), clock)
         model = settings.model_id
         self._urls = wire.urls(address, model)
-        # Set as long as "/v1" is a guess: where to ask if the server does not know it.
+        # The URLs to try if the server does not know "/v1"; set as long as "/v1" is a guess.
         self._other_urls = wire.urls(address.without_guess(), model) if address.guessed else None
         self.ends_with_reason = wire.native
         """Whether a complete stream always has a finish reason."""
@@ -82,26 +82,26 @@ class HttpEndpoint:
 
     @property
     def in_flight(self) -> int:
-        """Requests under way now."""
+        """Requests in flight now."""
         return self._limiter.in_flight
 
     @property
     def limit(self) -> int:
-        """Requests allowed under way at once, now."""
+        """Requests currently allowed in flight."""
         return self._limiter.limit
 
     def forget_failure(self) -> None:
-        """Reset `first_failure`: what came before was a probe."""
+        """Reset `first_failure` after a probe."""
         self.first_failure = None
 
     async def aclose(self) -> None:
         """Close connections."""
-        if not self._shares_limiter:  # others may wait for it
+        if not self._shares_limiter:  # other endpoints may wait for a shared one
             self._limiter.close()
         await self._transport.aclose()
 
     async def send(self, request: ModelRequest, *, planned: float | None = None) -> ModelReply:
-        """Answer one request, with as many attempts as it needs and may have."""
+        """Answer one request, with as many attempts as it needs and is allowed."""
         limiter, urls = self._limiter, self._urls
         if planned is None and self._usual and limiter.try_acquire():
             stamps, timeout_s = Stamps(time()), self._timeout_s
@@ -114,7 +114,7 @@ class HttpEndpoint:
                 return not_sent(stamps.started_at)
             urls, timeout_s = self._urls, admitted
         self.requests_sent += 1
-        try:  # as `_attempt` does; one frame less to make and to resume
+        try:  # the same as `_attempt`, which would cost another frame
             result = await self._attempter.attempt(request, urls[request.route], timeout_s, stamps)
         except BaseException:
             limiter.release()
@@ -130,7 +130,7 @@ class HttpEndpoint:
         return await self._persist(request, result, urls, stamps)
 
     async def _admitted(self, stamps: Stamps) -> float | None:
-        """Take a place, as soon as there is one; the seconds that the attempt may last, None if it is not to be sent."""
+        """Wait for a place. Returns the seconds that the attempt may last, or None if it must not be sent."""
         policy, limiter, allowance = self._policy, self._limiter, self._allowance
         if policy.arrivals:
             stamps.arrivals = []
@@ -148,7 +148,7 @@ class HttpEndpoint:
     async def _attempt(
         self, request: ModelRequest, urls: Urls, timeout_s: float, stamps: Stamps
     ) -> ModelReply | Trouble:
-        """One attempt in the place that the caller has taken."""
+        """Make one attempt in the place that the caller has taken."""
         limiter = self._limiter
         self.requests_sent += 1
         try:
@@ -163,7 +163,7 @@ class HttpEndpoint:
         return self._refused(result)
 
     def _refused(self, trouble: Trouble) -> Trouble:
-        """Have the limiter learn from a failed attempt, and give its place back."""
+        """Tell the limiter about a failed attempt, and release its place."""
         self._unanswered += 1
         if self._policy.limits and trouble.no_room and not self._limiter.refused(trouble.begun_at):
             trouble = replace(trouble, collateral=True)
@@ -173,7 +173,7 @@ class HttpEndpoint:
     async def _persist(
         self, request: ModelRequest, trouble: Trouble, urls: Urls, stamps: Stamps
     ) -> ModelReply:
-        """The first attempt failed: adapt, wait, try again, or give up."""
+        """Handle a failed first attempt: adapt, wait, try again, or give up."""
         settings, policy, now = self._settings, self._policy, self._clock.now
         deadline = trouble.begun_at + settings.sample_budget_s
         tries = Tries(settings.max_retries)
@@ -203,10 +203,10 @@ class HttpEndpoint:
             asked_at = now()
             if not await self._limiter.acquire(first=True, allowance=allowance):
                 return self._failed(trouble, stamps, _RUN_OVER)
-            if not allowance.may_send(trouble.failure):  # asked last: what is reserved is also sent
+            if not allowance.may_send(trouble.failure):  # checked last, so that what is reserved is also sent
                 self._limiter.release()
                 return self._failed(trouble, stamps, _RUN_OVER)
-            deadline += now() - asked_at  # waiting for a place is not the sample's fault
+            deadline += now() - asked_at  # waiting for a place does not count
             stamps.again()
             self.retries += 1
             used = other or self._urls
@@ -226,16 +226,16 @@ class HttpEndpoint:
             trouble, urls = result, used
 
     def _adapted(self, request: ModelRequest, trouble: Trouble, urls: Urls) -> Urls | None:
-        """Where to repeat the request straight away because something was learned, or None."""
+        """The URLs at which to repeat the request at once because something was learned, or None."""
         status = trouble.failure.http_status
         if status in (404, 405):
             if urls is not self._urls:
-                return self._urls  # another request has found the right place meanwhile
+                return self._urls  # another request has found the right address meanwhile
             return self._other_urls
         return self._urls if self._wire.learn(trouble.failure, request) else None
 
     def _learn(self, urls: Urls) -> None:
-        """These URLs lead to the API."""
+        """Note that these URLs lead to the API."""
         self._urls = urls
         self._other_urls = None
 
@@ -268,16 +268,16 @@ class HttpEndpoint:
 
 
 def _cut_short(trouble: Trouble) -> Trouble:
-    """The run's deadline, not the server, ended the attempt: no fault of the sample."""
+    """The failure of an attempt that the run's deadline ended, not the server."""
     return replace(trouble, failure=replace(trouble.failure, kind="budget"))
 
 
 def request_headers(settings: EndpointSettings, key: str | None) -> dict[str, str]:
-    """The headers of every request; the user's own win."""
+    """The headers of every request; those of the user take precedence."""
     headers = {
         "Content-Type": "application/json",
         "Accept": "application/json, text/event-stream",
-        "Accept-Encoding": "identity",  # replies are short; unpacking them costs more than reading
+        "Accept-Encoding": "identity",  # replies are short; decompressing them would cost more than it saves
         "User-Agent": "benchwright",
     }
     if key is not None:

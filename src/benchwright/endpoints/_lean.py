@@ -1,8 +1,8 @@
-"""The lean transport: plain `http://` at the least CPU per request. Pools and deadlines.
+"""The lean transport: plain `http://` with the least CPU per request. Manages pools and deadlines.
 
-Why it exists: at 64 requests in flight the general client costs 60–90 µs of CPU per request; a protocol
-that does only what model servers need costs less than half, and the evaluator must never be the
-bottleneck of what it measures. TLS, proxies and HTTP/2 are left to the general client.
+At 64 requests in flight the general client takes 60–90 µs of CPU per request. A protocol that does only what model
+servers need takes less than half, and the evaluator must never be the bottleneck of what it measures. TLS, proxies and
+HTTP/2 are left to the general client.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from benchwright.endpoints._lean_connection import Connection, UnusedConnection
 from benchwright.endpoints._lean_stream import LeanStream
 from benchwright.endpoints._transport import HttpReply, Stamps, TransportFailure
 
-_CONNECT_TIMEOUT_S = 15.0  # a host that drops packets must not eat a whole request timeout
-_WRITE_TOGETHER = 8  # more hold up the first of them, which costs rate where the server takes its time
+_CONNECT_TIMEOUT_S = 15.0  # a host that drops packets must not use up a whole request timeout
+_WRITE_TOGETHER = 8  # more would delay the first of them, which lowers the rate if the server is slow
 _LOST_STREAMS = (
-    2  # llama.cpp closes each connection after a stream, unannounced: half of all requests would be lost
+    2  # llama.cpp closes each connection after a stream without notice: half of all requests would be lost
 )
 _SLOWEST_SWEEP_S = 0.25
 _QUICKEST_SWEEP_S = 0.005
@@ -61,7 +61,7 @@ class LeanTransport:
             try:
                 return await waiter
             except UnusedConnection:
-                # Said only of a kept connection: the next one is new and says no such thing.
+                # Raised only for a kept connection; the next one is new and cannot raise it.
                 connection = None
             except TransportFailure as failure:
                 if failure.stale:
@@ -79,7 +79,7 @@ class LeanTransport:
         timeout_s: float,
         stamps: Stamps | None = None,
     ) -> LeanStream:
-        """Send and return when the head of the reply is there."""
+        """Send, and return when the head of the reply has arrived."""
         target = self._targets.get(url)
         if target is None or target.headers is not headers:
             target = self._aim(url, headers)
@@ -108,12 +108,12 @@ class LeanTransport:
         self._sweeper.stop()
         for pool in self._pools.values():
             pool.close()
-        # Closing is done by callbacks; without a turn of the loop sockets would be left to the collector.
+        # Callbacks do the closing; without a turn of the loop the sockets would be left to the garbage collector.
         await asyncio.sleep(0)
 
     def _write_soon(self, connection: Connection) -> None:
-        # What is asked within one turn of the loop is written together: a server that waits for work is woken
-        # once for all of it. Waking it for each costs a busy client as much as the writing does.
+        # Requests of one turn of the loop are written together, so that a waiting server is woken once for all of
+        # them. Waking it for each costs a busy client as much as the writing does.
         held = self._held
         if not held:
             self._sweeper.loop.call_soon(self._write_held)
@@ -138,7 +138,7 @@ class LeanTransport:
 
 
 class _Target:
-    """A URL ready to be posted to: everything of the head but the body's length."""
+    """A URL with a prepared request head, complete except for the body's length."""
 
     __slots__ = ("head", "headers", "pool")
 
@@ -159,7 +159,7 @@ def _head_block(url: str, headers: Mapping[str, str]) -> bytes:
 
 
 class _Pool:
-    """Connections to one host. The one used last is used next: the others can go idle and be closed."""
+    """Connections to one host. The most recently used one is used next, so that the others go idle and can be closed."""
 
     def __init__(self, host: str, port: int, keep: int, clock: Clock) -> None:
         self._host, self._port, self._keep, self._clock = host, port, keep, clock
@@ -211,11 +211,11 @@ class _Pool:
             connection.abort()
 
     def lost(self, connection: Connection) -> None:
-        """The connection is of no more use."""
+        """Remove a connection that can no longer be used."""
         self.open.discard(connection)
 
     def drop_idle(self) -> None:
-        """Close what is idle: the server has closed one connection, and maybe all of them."""
+        """Close idle connections: the server has closed one, and maybe all of them."""
         while self._idle:
             self._idle.pop().abort()
 
@@ -227,8 +227,8 @@ class _Pool:
 
 
 class _Sweeper:
-    """Deadlines of all exchanges, looked at a few times a second: a timer per request costs more than
-    the exactness is worth. A timeout may come late by a tenth of itself, at most a quarter of a second."""
+    """Checks the deadlines of all exchanges a few times a second, because a timer per request costs too much. A timeout may
+    be late by a tenth of its length, at most by a quarter of a second."""
 
     def __init__(self, pools: Mapping[tuple[str, int], _Pool], clock: Clock) -> None:
         self._pools = pools
@@ -238,11 +238,11 @@ class _Sweeper:
 
     @cached_property
     def loop(self) -> asyncio.AbstractEventLoop:
-        """The loop that the transport belongs to: that of its first request."""
+        """The event loop of the transport: that of its first request."""
         return asyncio.get_running_loop()
 
     def watch(self, timeout_s: float) -> asyncio.AbstractEventLoop:
-        """See to it that a deadline so far away is noticed; returns the running loop, which callers need anyway."""
+        """Make sure that a deadline after `timeout_s` is noticed. Returns the running loop, which callers need anyway."""
         loop = self.loop
         if timeout_s < self._interval_s * 10:
             self._quicken(max(_QUICKEST_SWEEP_S, timeout_s / 10))
@@ -251,7 +251,7 @@ class _Sweeper:
         return loop
 
     def stop(self) -> None:
-        """No more sweeping."""
+        """Stop checking."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

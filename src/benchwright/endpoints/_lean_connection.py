@@ -22,9 +22,9 @@ from benchwright.endpoints._lean_stream import LeanStream
 from benchwright.endpoints._transport import MAX_BODY_BYTES, HttpReply, Stamps, TransportFailure
 
 Body: TypeAlias = SizedBody | ChunkedBody | OpenBody
-"""How the rest of a reply is distinguished from what follows it."""
+"""Finds the end of a reply's body."""
 
-_DRAIN_S = 1.0  # how long the end of a body may take after its reader has seen enough
+_DRAIN_S = 1.0  # how long the end of a body may take after its reader has stopped
 
 
 class UnusedConnection(Exception):  # never leaves the transport
@@ -35,16 +35,16 @@ class Owner(Protocol):
     """The pool a connection goes back to."""
 
     def released(self, connection: Connection) -> None:
-        """The exchange is over and the connection can carry another."""
+        """Take back a connection whose exchange is over."""
         ...
 
     def lost(self, connection: Connection) -> None:
-        """The connection is closed, or about to be."""
+        """Forget a connection that is closed or about to be."""
         ...
 
 
 class Connection(asyncio.Protocol):
-    """Writes a request, reads its reply, goes back to its owner."""
+    """Writes a request, reads the reply, and returns to its owner."""
 
     __slots__ = (
         "_body", "_buffer", "_chunks", "_head", "_headers", "_inflater", "_now", "_owner", "_parts", "_peer", "_size", "_stamps",
@@ -55,17 +55,15 @@ class Connection(asyncio.Protocol):
         self._owner = owner
         self._peer = peer
         self._now = clock.now
-        self._stamps = (
-            Stamps()
-        )  # of the exchange under way; its `first_byte` says whether the reply has begun
+        self._stamps = Stamps()  # of the current exchange; `first_byte` shows whether the reply has begun
         self._transport: asyncio.Transport | None = None
         self._waiter: asyncio.Future[HttpReply] | None = None
         self._unsent: bytes | None = None
-        self._chunks: ChunkedBody | None = None  # of the last reply that had any
+        self._chunks: ChunkedBody | None = None  # of the last chunked reply
         self.stream: LeanStream | None = None
         self._reset()
         self.reused = False
-        self.deadline: float | None = None  # none: no exchange is under way
+        self.deadline: float | None = None  # None: no exchange is under way
         self.timeout_s = 0.0
 
     def _reset(self) -> None:
@@ -85,7 +83,7 @@ class Connection(asyncio.Protocol):
         return self._transport is not None and not self._transport.is_closing()
 
     def hold(self, data: bytes, timeout_s: float, waiter: asyncio.Future[HttpReply], stamps: Stamps) -> None:
-        """Take a request, to be written by `write_held`; its reply, or the failure, will be set on `waiter`."""
+        """Take a request for `write_held` to write. The reply or the failure is set on `waiter`."""
         self._waiter = waiter
         self._stamps = stamps
         self._unsent = data
@@ -93,7 +91,7 @@ class Connection(asyncio.Protocol):
         self.deadline = inf  # until it is written
 
     def hold_streamed(self, data: bytes, timeout_s: float, stamps: Stamps) -> LeanStream:
-        """Take a request whose reply is handed over piece by piece, or whose failure its stream raises."""
+        """Take a request whose reply is streamed. The stream raises any failure."""
         stream = self.stream = LeanStream(self)
         self._stamps = stamps
         self._unsent = data
@@ -102,7 +100,7 @@ class Connection(asyncio.Protocol):
         return stream
 
     def write_held(self, now: float) -> None:
-        """Write the request that was taken, unless the connection broke or its caller left meanwhile."""
+        """Write the request, unless the connection broke or the caller was cancelled meanwhile."""
         data, self._unsent = self._unsent, None
         if data is not None:
             self._stamps.sent = now
@@ -110,9 +108,9 @@ class Connection(asyncio.Protocol):
             self._transport.write(data)  # type: ignore[union-attr]  # connected, or it would not be in the pool
 
     def expire(self) -> None:
-        """The deadline has passed."""
+        """Handle a deadline that has passed."""
         if self.stream is None and self._waiter is None:
-            self.abort()  # a body whose reader had seen enough did not end
+            self.abort()  # the body did not end after its reader had stopped
             return
         part = "any reply" if self._stamps.first_byte is None else "a complete reply"
         self._fail(
@@ -120,13 +118,13 @@ class Connection(asyncio.Protocol):
         )
 
     def abandon(self, waiter: asyncio.Future[HttpReply]) -> None:
-        """Whoever waited was cancelled. If the reply came in the same turn of the loop, the connection may
-        be carrying somebody else's request by now and stays open."""
+        """Handle a cancelled caller. If the reply came in the same turn of the loop, the connection may already have another
+        request and stays open."""
         if self._waiter is waiter:
             self.abort()
 
     def abort(self) -> None:
-        """Close at once; nobody waits any more."""
+        """Close at once, when no caller waits any more."""
         self._waiter = None
         self._unsent = None
         self.stream = None
@@ -136,7 +134,7 @@ class Connection(asyncio.Protocol):
             self._transport.abort()
 
     def drain(self) -> None:
-        """The reader has seen enough: keep the connection if the body ends soon."""
+        """Keep the connection if the body ends soon after its reader has stopped."""
         self.stream = None
         self.deadline = self._now() + _DRAIN_S
 
@@ -178,7 +176,7 @@ class Connection(asyncio.Protocol):
     # -- the reply --
 
     def _read_whole(self, data: bytes, now: float, waiter: asyncio.Future[HttpReply]) -> bool:
-        """Whether `data` was what most replies are, and is dealt with: all of a good one, in one piece."""
+        """Handle `data` if it is a complete good reply in one piece, as most are. Returns whether it was."""
         stamps = self._stamps
         if stamps.first_byte is not None or self._unsent is not None or (end := data.find(b"\r\n\r\n")) < 0:
             return False
@@ -198,10 +196,10 @@ class Connection(asyncio.Protocol):
         stamps = self._stamps
         if stamps.first_byte is None or (self._waiter is None and self.stream is None):
             if self._waiter is None and self.stream is None:
-                # Nothing was asked: the server says good-bye (408), or is confused.
+                # There was no request: the server announces that it closes (408), or is confused.
                 self.abort()
                 return
-            if self._unsent is not None and self.reused:  # the same, just before something was
+            if self._unsent is not None and self.reused:  # the same, just before a request was written
                 self._fail(UnusedConnection())
                 return
             stamps.first_byte = now
@@ -212,7 +210,7 @@ class Connection(asyncio.Protocol):
             if len(data) > MAX_HEAD_BYTES:
                 raise TransportFailure("bad_reply", "the reply's head does not end")
             if not data.startswith(b"HTTP/1."[: len(data)]):
-                parse_head(data)  # raises: no reason to wait for more
+                parse_head(data)  # raises if waiting for more is pointless
             self._buffer = data
             return
         block = data[:end]
@@ -242,7 +240,7 @@ class Connection(asyncio.Protocol):
         self._read_body(data[end + 4 :], now)
 
     def _chunked(self) -> ChunkedBody:
-        """What takes the chunks apart, kept as long as the connection is."""
+        """The parser for chunks, kept as long as the connection."""
         chunks = self._chunks
         if chunks is None:
             chunks = self._chunks = chunked_body()
@@ -284,7 +282,7 @@ class Connection(asyncio.Protocol):
             self._finish(head, body, reply)
 
     def _finish(self, head: Head, body: Body | None, reply: HttpReply | None) -> None:
-        """The reply is complete: give the connection back first, so that the next request can use it."""
+        """Finish a complete reply. The connection is returned first, so that the next request can use it."""
         waiter, self._waiter = self._waiter, None
         stream, self.stream = self.stream, None
         transport = self._transport

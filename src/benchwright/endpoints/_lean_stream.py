@@ -1,8 +1,8 @@
-"""A reply's body as it arrives over the lean transport: pieces handed from the socket to a reader.
+"""Streams a reply's body over the lean transport: pieces go from the socket to a reader.
 
-A piece is stamped when it arrives, and its reader is not woken for it: that costs as much as reading a dozen events, and
-whatever the loop does between two sockets delays the stamps of the second. The reader gets what has come when the body
-ends, when the end mark of a stream comes, when there is enough of it, or at the next sweep.
+Each piece gets its time stamp on arrival, but does not wake the reader: waking costs as much as reading a dozen events,
+and work between two sockets delays the stamps of the second. The reader gets the pieces when the body ends, when the
+stream's end mark arrives, when there are enough of them, or at the next sweep.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from benchwright.endpoints._http1 import RawHeaders
 from benchwright.endpoints._transport import Pieces
 
 _ENOUGH_BYTES = 16 * 1024
-"""About 80 events: reading them takes a quarter of a millisecond, which is how long others may have to wait."""
+"""About 80 events. Reading them takes a quarter of a millisecond, which is how long other streams may have to wait."""
 _END_MARKS = (b"[DONE]\n\n", b"[DONE]\r\n\r\n", b"[DONE]\n", b"[DONE]")
-"""After which a server may leave the body open."""
+"""End marks of streams; a server may leave the body open after them."""
 
 
 class StreamSource(Protocol):
-    """The connection behind a stream, as far as the stream needs it."""
+    """The part of a connection that a stream needs."""
 
     def drain(self) -> None:
-        """The reader has seen enough."""
+        """Stop reading, but keep the connection if possible."""
         ...
 
     def abort(self) -> None:
-        """The reader has gone."""
+        """Close the connection, because the reader was cancelled."""
         ...
 
 
@@ -80,7 +80,7 @@ class LeanStream:
                 self._connection.abort()
 
     def abandon(self) -> None:
-        """The reader was cancelled: nothing more is wanted."""
+        """Stop after the reader was cancelled."""
         if not self._over:
             self._over = True
             self._connection.abort()
@@ -98,12 +98,12 @@ class LeanStream:
     # -- called by the connection --
 
     def begin(self, status: int, headers: RawHeaders) -> None:
-        """The head is there."""
+        """Take the head of the reply."""
         self.status, self.headers = status, headers
         self._wake()
 
     def put(self, pieces: list[bytes], size: int, at: float) -> None:
-        """Pieces of the body have arrived."""
+        """Take pieces of the body."""
         self._pieces += pieces
         self._times += [at] * len(pieces)
         self._size += size
@@ -111,12 +111,12 @@ class LeanStream:
             self._wake()
 
     def nudge(self) -> None:
-        """Some time has passed: hand over what has come."""
+        """Hand over the pieces so far, because some time has passed."""
         if self._pieces:
             self._wake()
 
     def end(self, failure: Exception | None) -> None:
-        """The body is complete, or will never be."""
+        """End the body: it is complete, or `failure` says why it never will be."""
         self._over, self._failure = True, failure
         self._wake()
 

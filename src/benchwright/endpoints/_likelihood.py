@@ -1,18 +1,18 @@
-"""The log-probability of a continuation, out of echoed tokens. Pure.
+"""Computes the log-probability of a continuation from echoed tokens. Pure.
 
-Which tokens are the continuation's: from the first token that starts at or after the end of the context,
-to the last token of the prompt. Tokens are chosen by where they stand in the text, never by a count.
+The continuation consists of the tokens from the first one that starts at or after the end of the context to the last
+token of the prompt. Tokens are chosen by their position in the text, never by a count.
 
 - A token that straddles the boundary (starts in the context, ends in the continuation) is left out, and
   `straddling` says so. If no token starts in the continuation at all, because it merged into the
-  context's last token, that last token stands for it.
+  context's last token, that last token represents it.
 - Tokens the server generated beyond the prompt are left out.
 - Offsets may count characters or UTF-8 bytes, and may be shifted by special tokens in front
   (`<s>`, `<|begin_of_text|>`), which some servers list as tokens although they are not part of the text.
-- No tokens, no way to tell where they stand, an empty continuation, or no log-probability in it: an
-  error, never 0 or -inf.
+- If there are no tokens, their positions are unknown, the continuation is empty or it has no log-probability,
+  an error is raised; the result is never 0 or -inf.
 
-Greedy means: at every position the most probable token, by `top_logprobs`, is the continuation's own.
+Greedy means that at every position the continuation's token is the most probable one by `top_logprobs`.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class ChoiceLikelihood(Struct, frozen=True):
     tokens: int
     """Tokens in the sum."""
     straddling: bool = False
-    """Whether a token reached over the boundary between context and continuation and was left out (or,
-    if it was the only one, stands for the continuation)."""
+    """Whether a token crossed the boundary between context and continuation and was left out (or, if it was the only one,
+    represents the continuation)."""
     missing: int = 0
     """Tokens of the continuation without a log-probability; not in the sum."""
 
@@ -68,7 +68,7 @@ def continuation_likelihood(
 
 
 class AlignedTokens(Struct, frozen=True):
-    """Echoed tokens on the ruler of the prompt."""
+    """Echoed tokens with their positions in the prompt."""
 
     starts: Sequence[int | None]
     """Where each token starts; negative for special tokens in front."""
@@ -99,9 +99,9 @@ def align_tokens(echoed: EchoedTokens, context: str, choice: str, *, max_tokens:
     for specials in range(min(_MOST_SPECIALS, len(tokens) - 1) + 1):
         skipped = sum(map(len, tokens[:specials]))
         if text.startswith(prompt, skipped):
-            # The tokens spell the prompt: their own lengths are the surest offsets there are.
+            # The tokens spell the prompt, so their lengths give the most reliable offsets.
             return AlignedTokens(_own_starts(tokens, -skipped), len(context), len(prompt))
-    # Tokens with byte pieces or replaced characters do not spell it; the server's offsets must do.
+    # Tokens with partial bytes or replaced characters do not spell it; only the server's offsets remain.
     offsets = echoed.text_offset
     if len(offsets) == len(tokens) and any(offset is not None for offset in offsets):
         return _by_offsets(tokens, offsets, context, prompt)
@@ -127,7 +127,7 @@ def _by_offsets(
 
 
 def _in_bytes(tokens: Sequence[str], starts: Sequence[int | None], prompt: str) -> bool:
-    """Whether offsets count UTF-8 bytes, by the distances between tokens, else by where the last one ends."""
+    """Whether offsets count UTF-8 bytes, judged by the distances between tokens, else by the end of the last one."""
     chars, size = len(prompt), len(prompt.encode())
     if chars == size:
         return False
@@ -148,7 +148,7 @@ def _in_bytes(tokens: Sequence[str], starts: Sequence[int | None], prompt: str) 
 
 
 def _from_the_end(tokens: Sequence[str], context: str, choice: str, max_tokens: int) -> AlignedTokens:
-    """Without offsets: the tokens, but for those that were generated, must end with the continuation."""
+    """Align tokens without offsets: apart from generated ones, they must end with the continuation."""
     for generated in range(min(max_tokens, len(tokens) - 1), -1, -1):
         echo = "".join(tokens[: len(tokens) - generated])
         if echo.endswith(choice):
@@ -164,7 +164,7 @@ def _span(aligned: AlignedTokens) -> tuple[int, int, bool]:
     """The continuation's tokens: first index, index after the last, whether a token straddles."""
     starts = aligned.starts
     after = len(starts)
-    # Generated tokens stand at the end; a token without offset stays with its left neighbour.
+    # Generated tokens are at the end; a token without offset belongs to its left neighbour.
     while after > 0 and (start := starts[after - 1]) is not None and start >= aligned.end:
         after -= 1
     if after == 0:

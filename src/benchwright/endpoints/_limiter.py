@@ -1,8 +1,8 @@
-"""How many requests may be under way at once: adapts to what the server can take.
+"""Limits the requests in flight and adapts to what the server can take.
 
-Starts at the configured parallelism. A refusal for lack of room (429, 503) halves the limit, at most once
-per round trip: refusals of requests that were sent before the last cut say nothing new. Each success
-gives a little back, up to the parallelism. As long as no server complains this costs one comparison.
+The limit starts at the configured parallelism. A refusal for lack of capacity (429, 503) halves it, at most once per
+round trip: refusals of requests that were sent before the last cut tell nothing new. Each success raises it a little, up
+to the parallelism. As long as the server does not refuse, this costs one comparison.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from benchwright.endpoints._clock import LOOP_CLOCK, Clock, Timer
 from benchwright.endpoints._gate import POLL_S, Allowance
 
 _CUT = 0.5
-# Share of the parallelism won back per round trip: from half to full in eight round trips. One place per
-# round trip, as TCP does it, would take 1,500 successes from 32 to 64.
+# Share of the parallelism regained per round trip: from half to full in eight round trips. One place per round trip, as
+# in TCP, would take 1,500 successes from 32 to 64.
 _GROWTH = 1 / 16
 
 
@@ -28,7 +28,7 @@ class Limiter:
     def __init__(self, parallelism: int, per_minute: float | None = None, clock: Clock = LOOP_CLOCK) -> None:
         self._clock = clock
         self.parallelism = parallelism
-        """Places at most."""
+        """The most places."""
         self.in_flight = 0
         """Places taken."""
         self._limit = float(parallelism)
@@ -41,7 +41,7 @@ class Limiter:
 
     @property
     def limit(self) -> int:
-        """Places there are now; at least one."""
+        """The current number of places; at least one."""
         return int(self._limit)
 
     def try_acquire(self) -> bool:
@@ -55,8 +55,8 @@ class Limiter:
         return True
 
     async def acquire(self, *, first: bool = False, allowance: Allowance | None = None) -> bool:
-        """Wait for a place; `first` for requests that have waited before. False, and no place, once the
-        run of `allowance` is over."""
+        """Wait for a place; `first` is for requests that have waited before. Returns False, without a place, once the run of
+        `allowance` is over."""
         if self.try_acquire():
             return True
         place = asyncio.get_running_loop().create_future()
@@ -80,7 +80,7 @@ class Limiter:
         if not place.done():
             place.cancel()
             return False
-        if allowance.over:  # the place came, but the run had begun to stop by then
+        if allowance.over:  # the place came, but the run is already stopping
             self.release()
             return False
         return True
@@ -92,7 +92,7 @@ class Limiter:
             self._hand_out()
 
     def succeeded(self) -> None:
-        """The server took a request: the place is given back, and there may be a little more room."""
+        """Release the place of a successful request, and raise the limit a little."""
         self.in_flight -= 1
         if self._waiting:
             self._hand_out()
@@ -102,17 +102,17 @@ class Limiter:
             self._hand_out()
 
     def refused(self, sent_at: float) -> bool:
-        """The server had no room for a request sent at `sent_at`. Whether that was news."""
+        """Lower the limit after a refusal of a request sent at `sent_at`. Returns whether the refusal was news."""
         if sent_at < self._cut_at:
             return False
         self._cut_at = self._clock.now()
-        # The caller's place is still taken; what was under way was too much, whatever the limit said.
+        # The caller's place is still taken. The requests in flight were too many, even if the limit allowed more.
         under_way = min(self._limit, max(1, self.in_flight))
         self._limit = max(1.0, under_way * _CUT)
         return True
 
     def hold(self, seconds: float) -> None:
-        """Hand out no place for a while, as the server asked (Retry-After)."""
+        """Hand out no place for a while, because the server asked for it (Retry-After)."""
         until = self._clock.now() + seconds
         if until <= self._held_until:
             return
@@ -122,7 +122,7 @@ class Limiter:
         self._timer = self._clock.call_at(until, self._resume)
 
     def widen(self, parallelism: int) -> None:
-        """Allow at least this many places: endpoints that share a limiter may differ in what they want."""
+        """Allow at least this many places, because endpoints that share a limiter may have different settings."""
         if parallelism > self.parallelism:
             self._limit += parallelism - self.parallelism
             self.parallelism = parallelism
@@ -142,7 +142,7 @@ class Limiter:
         if self._timer is not None:
             return
         while self._waiting and self.in_flight < int(self._limit):
-            if self._waiting[0].done():  # whoever asked has left
+            if self._waiting[0].done():  # the caller was cancelled
                 self._waiting.popleft()
                 continue
             if self._interval_s and not self._in_time():
@@ -152,7 +152,7 @@ class Limiter:
             self._waiting.popleft().set_result(None)
 
     def _in_time(self) -> bool:
-        """Whether enough time has passed since the last place was handed out; then the next has to wait."""
+        """Whether enough time has passed since the last place was handed out. If so, the next one has to wait."""
         now = self._clock.now()
         if now < self._next_at:
             return False

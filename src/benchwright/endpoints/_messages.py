@@ -1,4 +1,4 @@
-"""A server's own words, fit for a message: out of JSON errors, HTML pages and plain text."""
+"""Extracts a server's message from JSON errors, HTML pages and plain text."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _LONGEST = 300
 
 
 Clean: TypeAlias = Callable[[str], str]
-"""Takes secrets out of a text; applied before it is cut, which would leave a part of one."""
+"""Removes secrets from a text. Applied before the text is cut, because cutting would leave part of a secret."""
 
 
 class Names(NamedTuple):
-    """What users call the settings of an endpoint, for cures."""
+    """The names of an endpoint's settings in messages to users."""
 
     key: str = "--api-key-name"
     """The name of the key's environment variable."""
@@ -31,11 +31,11 @@ class Names(NamedTuple):
 JUDGE_NAMES = Names(
     "the judge's api_key", "the judge's url", "the judge's model_id", "the judge's max_tokens"
 )
-"""Of a judge, which flags do not describe."""
+"""The names for a judge, which has no flags."""
 
 
 def words_of_body(body: bytes, clean: Clean = str) -> str:
-    """What the server says in the body of an error, on one line and at most 300 characters.
+    """The server's message in the body of an error, on one line of at most 300 characters.
 
     >>> words_of_body(b'{"error": {"message": "no such model", "type": "invalid"}}')
     'no such model'

@@ -1,4 +1,4 @@
-"""`GET /metrics`: what a server counts itself, in the text format of Prometheus. Read next to a load test, never in its way."""
+"""Reads a server's counters from `GET /metrics`, in the text format of Prometheus, without disturbing the load test."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MOST_BYTES = 16 << 20
 
 
 class MetricsPage:
-    """The page of one server, with the headers and the TLS settings of its endpoint. Belongs to one event loop."""
+    """The metrics page of one server, read with its endpoint's headers and TLS settings. Belongs to one event loop."""
 
     def __init__(self, settings: EndpointSettings) -> None:
         from benchwright.endpoints._http_endpoint import request_headers  # asyncio: not for `--help`
@@ -25,7 +25,7 @@ class MetricsPage:
         )
 
     async def read(self, timeout_s: float) -> str:
-        """The text of the page. ConfigError with the reason if there is none."""
+        """Return the text of the page. Raises ConfigError with the reason if there is none."""
         try:
             reply = await self._transport.get(self.url, self._headers, timeout_s)
         except TransportFailure as failure:
@@ -42,7 +42,7 @@ class MetricsPage:
 
 
 def metrics_url(settings: EndpointSettings) -> str:
-    """Next to the version of the API, not below it.
+    """The URL of the page: next to the version of the API, not below it.
 
     >>> metrics_url(EndpointSettings(url="http://localhost:8000/v1", model_id="m"))
     'http://localhost:8000/metrics'

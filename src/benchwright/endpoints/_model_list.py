@@ -1,4 +1,4 @@
-"""Which models a server has, for users who do not want to name the only one. Asked once, before a run."""
+"""Lists the models of a server, so that users need not name the only one. Requested once, before a run."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _CURE = "Name the model (--model-id NAME), or check the address"
 
 
 async def listed_models(settings: EndpointSettings) -> list[str]:
-    """The models that the server lists, at least one. The settings' own model id is not looked at.
+    """The models that the server lists, at least one. The model id of the settings is ignored.
 
-    Raises ConfigError with the server's words when it cannot be reached or lists none.
+    Raises ConfigError with the server's message if it cannot be reached or lists none.
     """
     from benchwright.endpoints._http_endpoint import request_headers  # asyncio: not for `--help`
     from benchwright.endpoints._reqwest import ReqwestTransport
@@ -57,7 +57,7 @@ async def listed_models(settings: EndpointSettings) -> list[str]:
 
 
 def _urls(settings: EndpointSettings) -> list[str]:
-    """Where the list may be, the likeliest first."""
+    """Where the list may be, the most likely URL first."""
     address = settings.address
     addresses = [address, address.without_guess()] if address.guessed else [address]
     routes = wire_format(settings.api).model_lists
@@ -65,7 +65,7 @@ def _urls(settings: EndpointSettings) -> list[str]:
 
 
 def _names(body: bytes) -> list[str]:
-    """Out of OpenAI's list, or out of what TGI says about itself."""
+    """The names in OpenAI's list, or in TGI's description of itself."""
     try:
         data = load_json(body)
     except ValueError:

@@ -28,22 +28,22 @@ def open_endpoint(
     clock: Clock = LOOP_CLOCK,
     around: AroundHttp | None = None,
 ) -> TimedEndpoint:
-    """Open an endpoint. Nothing is sent and no connection made before the first request.
+    """Open an endpoint. Before the first request nothing is sent and no connection is made.
 
-    `gate` is asked before every attempt beyond the first of a request, whose caller has reserved that one.
-    `limiter` hands out places that several endpoints share; None: this one has `parallelism` of its own.
-    `judge` says whose settings cures have to name.
+    `gate` is asked before every attempt after the first of a request; the caller has reserved the first.
+    `limiter` hands out places that several endpoints share; None: the endpoint has `parallelism` places to itself.
+    `judge` says whether messages name the settings of a judge or of the model.
     `policy` says whether requests wait for places and are repeated; `SEND_ONCE` is the policy of load tests.
-    `clock` is the time that limits, pauses, timeouts and time measurements use.
-    `around` changes headers and watches what is sent, where the model is a server.
-    Raises `ConfigError` when a variable is unset that should hold the API key or a value of a header.
+    `clock` is used for limits, pauses, timeouts and time measurements.
+    `around` changes headers and observes requests, if the model is a server.
+    Raises `ConfigError` if the variable of the API key or of a header value is not set.
     """
     if not isinstance(settings, EndpointSettings):
         return settings.open(gate=gate, limiter=limiter, policy=policy, clock=clock)
     from benchwright.endpoints._http_endpoint import HttpEndpoint  # asyncio: not for `--help`
 
     names = JUDGE_NAMES if judge else Names()
-    settings.check_secrets(names.key)  # before a transport holds resources
+    settings.check_secrets(names.key)  # before a transport acquires resources
     proxy = proxy_of(settings)
     if proxy is not None:
         remember_secret(proxy, "the proxy's URL")
@@ -71,11 +71,11 @@ def proxy_of(settings: EndpointSettings) -> str | None:
 
 
 _KEPT_UNLIMITED = 1 << 16
-"""Idle connections that are kept if nothing limits the requests under way: as many as there can be."""
+"""Idle connections that are kept if nothing limits the requests in flight: as many as there can be."""
 
 
 def _transport(settings: EndpointSettings, proxy: str | None, policy: Policy, clock: Clock) -> Transport:
-    """Plain http:// gets the lean transport unless a proxy stands in between; all else the general one."""
+    """The lean transport for plain http:// without a proxy, else the general one."""
     kept = settings.parallelism if policy.limits else _KEPT_UNLIMITED
     if settings.address.scheme == "http" and proxy is None:
         from benchwright.endpoints._lean import LeanTransport

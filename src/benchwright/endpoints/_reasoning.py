@@ -1,4 +1,4 @@
-"""Splits a model's thinking off its answer."""
+"""Separates a model's reasoning from its answer."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ _CLOSE = "</think>"
 
 
 class SplitText(NamedTuple):
-    """A text without its thinking."""
+    """A text, split into answer and reasoning."""
 
     answer: str
-    """What the model says."""
+    """The answer."""
     reasoning: str
-    """What it thought."""
+    """The reasoning before it."""
     unclosed: bool
-    """Whether the thinking never ended, so that there is no answer."""
+    """Whether the reasoning never ended, so that there is no answer."""
 
 
 def split_reasoning(text: str) -> SplitText:
-    """Cut `<think>…</think>` off a text.
+    """Separate `<think>…</think>` from the answer.
 
-    An opening tag counts only at the start; elsewhere it is part of the answer. The answer is what follows
-    the *last* closing tag, also when the opening tag is missing (servers whose prompt template already
-    holds it). Line breaks and spaces around the thinking go with it; a text without tags is not touched.
+    An opening tag counts only at the start; elsewhere it is part of the answer. The answer is the text after the *last*
+    closing tag, even if the opening tag is missing, because some prompt templates already contain it. Line breaks and
+    spaces around the reasoning are removed with it; a text without tags is not changed.
 
     >>> split_reasoning("<think>6·7</think>\\n\\n42")
     SplitText(answer='42', reasoning='6·7', unclosed=False)
@@ -43,13 +43,13 @@ def split_reasoning(text: str) -> SplitText:
     thought = start[len(_OPEN) if opened else 0 : close].strip()
     answer = start[close + len(_CLOSE) :].strip()
     if answer.startswith(_OPEN):
-        # A second thought began and never ended.
+        # A second block of reasoning began and never ended.
         return SplitText("", f"{thought}\n{answer[len(_OPEN) :].strip()}".strip(), True)
     return SplitText(answer, thought, False)
 
 
 def answer_start(text: str) -> int | None:
-    """Where the answer begins in a text that `split_reasoning` cuts; None if there is none.
+    """Where the answer begins in a text that `split_reasoning` splits; None if there is none.
 
     >>> answer_start("42"), answer_start("<think>6·7</think>\\n\\n42"), answer_start("<think>let me see")
     (0, 20, None)

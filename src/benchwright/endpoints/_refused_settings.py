@@ -1,8 +1,8 @@
-"""Servers that refuse a setting: what the refusal teaches, and how requests are rewritten so that they pass.
+"""Handles servers that refuse a setting: learns from the refusal and rewrites requests so that they are accepted.
 
-Only settings that say how to generate are ever left out. Whatever decides what is asked (tools, log-probabilities,
-formats, a user's own `extra_body`) is not: the request fails with the server's words. The format of a judge's verdict is
-ours and may go: the question asks for the grade in words as well.
+Only settings of generation are ever left out. Settings that decide what is requested (tools, log-probabilities, formats,
+a user's `extra_body`) are not: the request fails with the server's message. The format of a judge's verdict may be left
+out, because the question also asks for the grade in words.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from benchwright.endpoints._endpoint import Endpoint
 
 _OPTIONAL = [setting.name for setting in BODY_SETTINGS if setting.can_be_left_out]
 _SETTINGS = (*(name for name in _OPTIONAL[1:]), "max_completion_tokens", *_OPTIONAL[:1])
-"""What may be left out or sent otherwise. Where two exclude each other, the first goes: the temperature is the last."""
+"""Settings that may be left out or renamed. If two exclude each other, the first is left out; temperature is the last."""
 _OTHER_NAMES = {"max_output_tokens": "max_tokens", "max_new_tokens": "max_tokens"}
 _STATUSES = (200, 400, 422, 501)
-"""200: an error inside a stream; 501: how llama.cpp names what it does not support."""
+"""200: an error inside a stream; 501: llama.cpp's status for settings that it does not support."""
 _REFUSAL = (
     r"\bunsupported\b|\bnot?\b (?:longer )?(?:be )?(?:currently )?(?:yet )?(?:support|permit|allow|accept|recogni|available)"
     r"|n't (?:support|allow|accept)|\bunrecogni[sz]ed\b|\bdeprecated\b|\bonly (?:the default|[\d.]+ is allowed)\b"
@@ -47,12 +47,12 @@ _ABOUT_FORMATS = r"response.?format|json.?schema|\bschema|structured|guided|gram
 
 
 def _says(pattern: str, words: str) -> bool:
-    """Whether the server's words match. Most runs meet no refusal, so no pattern is compiled before the first."""
+    """Whether the server's message matches. Patterns are compiled at the first refusal, because most runs meet none."""
     return re.search(pattern, words, re.IGNORECASE) is not None
 
 
 class RequestAdapter:
-    """What one endpoint is known to refuse, as one run meets it. Grows while the run is under way; never shrinks."""
+    """The settings that one endpoint is known to refuse, for one run. The set grows during the run and never shrinks."""
 
     def __init__(
         self,
@@ -65,14 +65,14 @@ class RequestAdapter:
         """Refused settings that this run would have sent, each with the value that was left out first."""
         self._learned = learned
         self.known = set() if shared is None else shared
-        """The names of all that is known to be refused, also what other runs of the same loop have met."""
+        """The names of all settings known to be refused, including those that other runs in the same loop met."""
         self.known.update(self.refused)
 
     def apply(self, request: ModelRequest) -> ModelRequest:
-        """The request as the server takes it; the same object if nothing has to change.
+        """Return the request in a form that the server accepts; the same object if nothing has to change.
 
-        The record of a request whose stop texts are applied here names them: they are part of what decides the
-        reply, and so of its key.
+        If stop texts are applied here, the record of the request still names them: they affect the reply and so belong to
+        its key.
         """
         if not self.known:
             return request
@@ -98,7 +98,7 @@ class RequestAdapter:
         return replace(request, body=body, payload=encode_json(body), record=record)
 
     def finish(self, request: ModelRequest, reply: ModelReply) -> ModelReply:
-        """The reply to the original `request`, cut where the server would have stopped."""
+        """Return the reply to the original `request`, cut where the server would have stopped."""
         if "stop" not in self.refused or not request.body.get("stop"):
             return reply
         return cut_at(request.body["stop"], reply)
@@ -119,12 +119,12 @@ class RequestAdapter:
                 self._learned()
 
     def notes(self, who: str = "the server") -> list[str]:
-        """What a reader of the numbers must know."""
+        """Notes on the numbers."""
         return [_note(name, value, self.refused, who) for name, value in self.refused.items()]
 
 
 class AdaptedEndpoint:
-    """Implements `Endpoint` for calls that nobody records: adapts requests to what the server takes."""
+    """Implements `Endpoint` for calls that are not recorded: adapts requests to what the server accepts."""
 
     def __init__(self, endpoint: Endpoint, adapter: RequestAdapter | None = None) -> None:
         self._endpoint = endpoint
@@ -141,7 +141,7 @@ class AdaptedEndpoint:
                 return self._adapter.finish(request, replace(reply, attempts=attempts))
 
     def forget_failure(self) -> None:
-        """As the endpoint itself does, if it keeps its first failure."""
+        """Reset the endpoint's first failure, if it keeps one."""
         forget = getattr(self._endpoint, "forget_failure", None)
         if forget is not None:
             forget()
@@ -169,7 +169,7 @@ def refused_setting(failure: RequestFailure, body: Mapping[str, JsonValue]) -> s
 
 
 def setting_advice(failure: RequestFailure, body: Mapping[str, JsonValue]) -> str:
-    """The cure for a refusal that names a setting without saying that it is not taken at all, else nothing."""
+    """The cure for a refusal that names a setting but does not say that it is unsupported; else an empty text."""
     if failure.http_status not in (400, 422):
         return ""
     named = [
@@ -189,7 +189,7 @@ def without_stop(reply: ModelReply, request: ModelRequest) -> ModelReply:
 
 
 def cut_at(stop: Any, reply: ModelReply) -> ModelReply:
-    """The reply as a server that knows `stop` would have sent it.
+    """Cut a reply as a server that supports `stop` would have done.
 
     >>> cut = cut_at(["\\n"], ModelReply("answered", "4\\nQ: 3+3", finish_reason="length"))
     >>> cut.status, cut.text, cut.finish_reason
@@ -219,7 +219,7 @@ def _named(sentence: str, body: Mapping[str, JsonValue]) -> list[str]:
 
 
 def _questions(record: JsonObject) -> JsonObject:
-    """What a record has in another form than the body: files as their hashes."""
+    """The parts of a record that differ from the body: files as their hashes."""
     return {name: record[name] for name in ("messages", "prompt") if name in record}
 
 

@@ -1,15 +1,16 @@
-"""Reads the JSON of a chat or completions reply into a `ModelReply`. Pure; total over any JSON value.
+"""Reads the JSON of a chat or completions reply into a `ModelReply`. Pure; accepts any JSON value.
 
-What a reply counts as:
+The status of a reply:
 
 - `refused`: a `refusal` text, or finish reason `content_filter`;
-- `truncated`: thinking that never ended, or finish reason `length` before any answer text;
-- `answered`: any answer text or tool call, also with finish reason `length` (which is recorded: an answer
-  may well be complete before the limit, and only the scorer can tell);
-- `empty`: none of these: null or blank content.
+- `truncated`: reasoning that never ended, or finish reason `length` before any answer text;
+- `answered`: any answer text or tool call, even with finish reason `length` (which is recorded: an answer may be
+  complete before the limit, and only the scorer can tell);
+- `empty`: none of these, but null or blank content.
 
-Finish reason `error` or `abort` is not a reply: the server broke the answer off (`BadReply`, judged as an error
-object). A value of another type in any of these places is not a reply (`BadReply`), and so is a choice without its field.
+Finish reason `error` or `abort` is not a reply: the server broke off the answer (`BadReply`, treated like an error
+object). A value of the wrong type in any of these places, or a choice without its field, is not a reply either
+(`BadReply`).
 """
 
 from __future__ import annotations
@@ -37,9 +38,9 @@ class BadReply(Struct, frozen=True):
     """JSON that is not a reply of the route."""
 
     message: str
-    """What it is instead, with the server's own words."""
+    """What it is instead, with the server's message."""
     error: bool = False
-    """Whether the server sent an error object in place of an answer: it is judged like an error status."""
+    """Whether the server sent an error object instead of an answer. It is treated like an error status."""
     code: int | None = None
     """HTTP status inside an error object, if it names one."""
 
@@ -52,8 +53,8 @@ def read_reply(
     clean: Clean = str,
     served: str | None = None,
 ) -> ModelReply | BadReply:
-    """Read a reply's JSON. `raw_text` leaves the text as it is: echoed prompts are not thoughts. `clean`
-    takes secrets out of what a bad reply says. `served` is the name under which the server answered."""
+    """Read the JSON of a reply. With `raw_text` no reasoning is split off, because echoed prompts contain none. `clean`
+    removes secrets from the message of a bad reply. `served` is the model name in the server's reply."""
     if not isinstance(data, dict):
         return BadReply(f"the reply is {kind_of(data)}, not an object")
     choices = data.get("choices")
@@ -126,7 +127,7 @@ def read_reply(
 
 def _tool_calls(message: dict[str, Any]) -> list[JsonValue] | BadReply | None:
     calls = message.get("tool_calls")
-    if not calls:  # the form before tool_calls
+    if not calls:  # the older form, `function_call`
         old = message.get("function_call")
         return [{"type": "function", "function": old}] if isinstance(old, dict) else None
     if not isinstance(calls, list):
@@ -138,7 +139,7 @@ def _tool_calls(message: dict[str, Any]) -> list[JsonValue] | BadReply | None:
 
 
 _BROKEN_OFF = frozenset(("error", "abort"))
-"""Finish reasons with which servers (OpenRouter, SGLang, vLLM) say that they could not finish."""
+"""Finish reasons of servers (OpenRouter, SGLang, vLLM) that could not finish."""
 
 
 def _broken_off(choice: dict[str, Any], reason: str | None, clean: Clean) -> BadReply:
@@ -148,7 +149,7 @@ def _broken_off(choice: dict[str, Any], reason: str | None, clean: Clean) -> Bad
 
 
 def served_as(data: JsonValue, requested: JsonValue) -> str | None:
-    """The model's name as the reply gives it, where it is not the requested one; how `simulate` names itself."""
+    """The model name in the reply if it is not the requested one, or the name that `simulate` gives itself."""
     if not isinstance(data, dict):
         return None
     if data.get("system_fingerprint") == SERVED_BY_DEMO:
@@ -158,7 +159,7 @@ def served_as(data: JsonValue, requested: JsonValue) -> str | None:
 
 
 def read_usage(usage: dict[str, Any]) -> TokenUsage | None:
-    """Token counts, when the server gave both or one of them."""
+    """Token counts, if the server gave at least one of them."""
     prompt, completion = usage.get("prompt_tokens"), usage.get("completion_tokens")
     if not isinstance(prompt, int) and not isinstance(completion, int):
         return None
@@ -178,7 +179,7 @@ def _detail(usage: dict[str, Any], table: str, name: str) -> int | None:
 
 
 def read_echoed(logprobs: dict[str, Any]) -> EchoedTokens | None:
-    """The `logprobs` object of a completions choice; None when it lists no tokens."""
+    """Read the `logprobs` object of a completions choice; None if it lists no tokens."""
     tokens = logprobs.get("tokens")
     values = logprobs.get("token_logprobs")
     if tokens is None and isinstance(logprobs.get("content"), list):
@@ -188,7 +189,7 @@ def read_echoed(logprobs: dict[str, Any]) -> EchoedTokens | None:
         return None
     offsets = _list(logprobs.get("text_offset"))
     tops = _list(logprobs.get("top_logprobs"))
-    # Whole lists are looked at by their types first: item by item it took a quarter of a ranking run's profile.
+    # The types of whole lists are checked first: checking items took a quarter of a ranking run's time.
     if not set(map(type, tokens)) <= _TEXTS:
         tokens = [t if isinstance(t, str) else "" for t in tokens]
     if not set(map(type, values)) <= _NUMBERS:
@@ -204,7 +205,7 @@ def read_echoed(logprobs: dict[str, Any]) -> EchoedTokens | None:
 
 
 def _listed_tokens(content: list[Any]) -> dict[str, Any]:
-    """The form of the chat route, which llama.cpp uses on the completions route too, as four lists."""
+    """Convert the form of the chat route, which llama.cpp also uses on the completions route, into four lists."""
     tokens = [token for token in content if isinstance(token, dict)]
     return {
         "tokens": [token.get("token") for token in tokens],
@@ -245,7 +246,7 @@ def _without_choices(data: dict[str, Any], clean: Clean) -> BadReply:
 
 
 def error_inside(data: dict[str, Any], clean: Clean = str, code: JsonValue = None) -> BadReply:
-    """A reply with status 200 that contains an error object; `code` where the format names the status elsewhere."""
+    """The failure for a reply with status 200 and an error object; `code` is given if the format names the status elsewhere."""
     error = data.get("error")
     if code is None and isinstance(error, dict):
         code = error.get("code")
@@ -272,7 +273,7 @@ def _reasoning_field(message: dict[str, Any]) -> str:
 
 
 def _joined(content: Any) -> str:
-    """The text of content in parts; parts of other kinds (images, thinking) have none."""
+    """The text of content in parts; other kinds of parts (images, reasoning) have none."""
     if isinstance(content, str):
         return content
     if not isinstance(content, list):

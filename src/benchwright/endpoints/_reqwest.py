@@ -67,7 +67,7 @@ class ReqwestTransport:
             raise _failure(error, url, timeout_s, half_way=stamps.first_byte is not None) from None
 
     async def get(self, url: str, headers: Mapping[str, str], timeout_s: float) -> HttpReply:
-        """Ask for a resource and read the whole reply."""
+        """Get a resource and read the whole reply."""
         request = self._client.get(url).headers(headers).timeout(timedelta(seconds=timeout_s))
         try:
             async with request.build_streamed() as response:
@@ -78,7 +78,7 @@ class ReqwestTransport:
     async def stream(
         self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float, stamps: Stamps
     ) -> ReqwestStream:
-        """Send and return when the head of the reply is there."""
+        """Send, and return when the head of the reply has arrived."""
         stamps.sent = self._now()
         stack = AsyncExitStack()
         try:
@@ -98,15 +98,15 @@ class ReqwestTransport:
         timeout = self._timeouts.get(timeout_s)
         if timeout is None:
             timeout = timedelta(seconds=timeout_s)
-            if len(self._timeouts) < 16:  # retries come with odd rests of a deadline
+            if len(self._timeouts) < 16:  # retries have odd timeouts: the rest of a deadline
                 self._timeouts[timeout_s] = timeout
         request = self._client.post(url).headers(headers).timeout(timeout).body_bytes(payload)
-        # With a read buffer the client waits until it is full or the body ends: no first token before the last.
+        # With a read buffer the client would wait until it is full or the body ends, and delay the first token.
         return request.streamed_read_buffer_limit(0).build_streamed()
 
 
 class ReqwestStream:
-    """A reply's body as it arrives; implements `HttpStream`. A piece arrives when the client hands it to Python."""
+    """Streams a reply's body; implements `HttpStream`. A piece arrives when the client hands it to Python."""
 
     def __init__(
         self,
@@ -160,7 +160,7 @@ def _client(parallelism: int, proxy: str | None, verify: bool | str, http2: bool
         .pool_max_idle_per_host(max(1, parallelism))
         .connect_timeout(_CONNECT_TIMEOUT)
         .http2(http2)
-        .no_proxy()  # the environment was read by us, with loopback left out
+        .no_proxy()  # benchwright reads the environment itself and excludes loopback
     )
     if proxy:
         builder = builder.proxy(ProxyBuilder.all(proxy))
@@ -179,7 +179,7 @@ def _certificates(path: str) -> list[bytes]:
     except OSError as error:
         raise ConfigError(f"certificate file {path} cannot be read: {error.strerror}") from None
     found = re.findall(b"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----", data, re.DOTALL)
-    if not found:  # which the client would not mind
+    if not found:  # the client would not report it
         raise ConfigError(f"certificate file {path} holds no PEM certificate (-----BEGIN CERTIFICATE-----)")
     return found
 
@@ -215,7 +215,7 @@ def _failure(
 
 
 def _innermost(error: PyreqwestError) -> str:
-    """The deepest cause: the outer ones only say that sending failed."""
+    """The deepest cause; the outer ones only say that sending failed."""
     details = getattr(error, "details", None)
     causes = details.get("causes") if isinstance(details, dict) else None
     if causes:

@@ -1,4 +1,4 @@
-"""Which trouble is worth another attempt, and how long to wait for it. Pure but for the random pause."""
+"""Decides which failures are worth another attempt, and how long to wait for it. Pure, apart from the random pause."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from benchwright.core import PERMANENT_FAILURES, CallTimes, FailureKind, Request
 from benchwright.endpoints._transport import Headers
 
 Again: TypeAlias = Literal["never", "once", "yes"]
-"""Whether another attempt makes sense. `once`: from a server that has never answered, the second 200 that is no
-reply says that the URL is wrong; from one that has, it is a fault like any other."""
+"""Whether another attempt makes sense. `once`: if a server has never answered, a second 200 that is not a reply shows that
+the URL is wrong; if it has answered, this is a failure like any other."""
 
 _SELDOM: dict[FailureKind, Again] = {"bad_reply": "once"}
 _SELDOM.update(dict.fromkeys(PERMANENT_FAILURES, "never"))
-"""Failures that are not simply worth another attempt; a kind that nobody names costs attempts, no samples."""
+"""Kinds of failure that are not always worth another attempt. A kind that is missing here costs attempts, not samples."""
 _LONGEST_PAUSE_S = 30.0
-_TRANSIENT = frozenset({409, 424, 425})  # 424: how TGI says that generating failed
+_TRANSIENT = frozenset({409, 424, 425})  # 424: TGI's status for failed generation
 _NO_ROOM = frozenset({429, 503})
 
 
@@ -30,15 +30,15 @@ class Trouble(Struct, frozen=True):
     failure: RequestFailure
     """What to report if this was the last attempt."""
     collateral: bool = False
-    """Whether the limit had been cut after this attempt was sent: it tells nothing new."""
+    """Whether the limit was cut after this attempt was sent, so that its refusal tells nothing new."""
     stale: bool = False
     """Whether a kept connection was closed as the attempt was sent."""
     retry_after_s: float | None = None
-    """How long the server asks to be left alone."""
+    """How long the server asks to wait."""
     begun_at: float = 0.0
     """When the attempt began, by the endpoint's clock."""
     times: CallTimes = CallTimes()
-    """When the attempt did what, as far as it came."""
+    """The times of the attempt, as far as it got."""
 
     @property
     def again(self) -> Again:
@@ -47,7 +47,7 @@ class Trouble(Struct, frozen=True):
 
     @property
     def no_room(self) -> bool:
-        """Whether the server refused for lack of room (429, 503)."""
+        """Whether the server refused for lack of capacity (429, 503)."""
         return self.failure.http_status in _NO_ROOM and self.again != "never"
 
 
@@ -57,12 +57,12 @@ def again_of(kind: FailureKind) -> Again:
 
 
 class Tries:
-    """The attempts that one request may still have.
+    """Counts the attempts that one request may still make.
 
-    `max_retries` count. As many again do not, of attempts that say little about the next one: refusals that came
-    together, and faults of a server that answers most requests. So a server that is down is left alone soon, and
-    one that fails now and then costs no row. Bad replies of a server that has never answered have a count of their
-    own, which allows one.
+    A request may be retried `max_retries` times, and as many times again after failures that say little about the next
+    attempt: refusals that came together, and failures of a server that answers most requests. So requests to a server
+    that is down end soon, and a server that fails now and then costs no row. Bad replies of a server that has never
+    answered are counted separately: one retry.
     """
 
     __slots__ = ("_bad", "_counted", "_most", "_uncounted", "pauses")
@@ -74,7 +74,7 @@ class Tries:
         """How often the pause has grown."""
 
     def take(self, trouble: Trouble, *, answered: int, unanswered: int) -> bool:
-        """Whether there is another attempt after `trouble`, of a server that `answered` this many requests."""
+        """Whether there is another attempt after `trouble`, if the server `answered` this many requests."""
         most, isolated = self._most, answered > unanswered
         if trouble.again == "never" or self._bad + self._counted + self._uncounted >= 2 * most:
             return False
@@ -91,9 +91,9 @@ class Tries:
 
 
 def kind_of_status(status: int, words: str) -> FailureKind:
-    """The kind of failure that an HTTP status stands for; `words` are the server's."""
+    """The kind of failure that an HTTP status means; `words` is the server's message."""
     if status == 429:
-        # No pause will fill an empty account.
+        # Waiting does not fill an empty account.
         return "rejected" if "insufficient_quota" in words else "rate_limited"
     if status == 408:
         return "timeout"
@@ -108,15 +108,15 @@ _TOO_LONG = (
     r"context_length_exceeded|exceed_context_size|(?:context|model) length|context (?:size|window)"
     r"|prompt is too long|too long to fit|`inputs` (?:tokens \+|must have)|input token count"
 )
-"""How servers say that a prompt does not fit: OpenAI, vLLM, SGLang, llama.cpp, llama-cpp-python, TGI, and others."""
+"""Matches messages that a prompt does not fit: OpenAI, vLLM, SGLang, llama.cpp, llama-cpp-python, TGI, and others."""
 _LENGTH_TOO_LARGE = r"max_(?:completion_|new_|output_)?tokens\W.{0,60}\btoo large"
 _LIMIT = r"(?:context length is|must be <=) ?(\d+)"
 _PROMPT_TOKENS = r"(\d+) (?:in (?:the|your) (?:messages|prompt)|`inputs`)"
 
 
 def too_long(status: int, words: str) -> Literal["prompt", "reply", None]:
-    """Whether a refusal says that the request exceeds the model's context, and by whose fault: a prompt that fits
-    alone leaves no room for the longest reply.
+    """Whether a refusal says that the request exceeds the model's context, and which part is too long: `reply` if the
+    prompt alone fits but leaves no room for the longest reply.
 
     >>> too_long(400, "maximum context length is 512 tokens. However, you requested 4126 (30 in the messages, 4096")
     'reply'
@@ -124,7 +124,7 @@ def too_long(status: int, words: str) -> Literal["prompt", "reply", None]:
     if status not in (400, 413, 422) or not re.search(_TOO_LONG, words, re.IGNORECASE):
         return None
     if re.search(_LENGTH_TOO_LARGE, words, re.IGNORECASE):
-        return None  # or a setting is refused, which has its own cure
+        return None  # or a setting is refused, which has a cure elsewhere
     limit, prompt = re.search(_LIMIT, words), re.search(_PROMPT_TOKENS, words)
     fits = limit is not None and prompt is not None and int(prompt[1]) < int(limit[1])
     return "reply" if fits else "prompt"
@@ -153,9 +153,9 @@ def retry_after_s(headers: Headers, now: datetime | None = None) -> float | None
 def pause_s(trouble: Trouble, retries: int, backoff_s: float, rng: random.Random) -> float:
     """How long to wait before the next attempt, the `retries`-th (from 1).
 
-    Anything between nothing and the doubled back-off: requests that failed together must not come back
-    together. What the server asks for comes first, with the random part on top. A kept connection that was
-    closed needs none the first time.
+    The pause is random between zero and the doubled back-off, because requests that failed together must not come back
+    together. If the server asks for a pause, the random part is added to it. After a kept connection was closed, the
+    first retry needs no pause.
     """
     if trouble.stale and retries == 1:
         return 0.0

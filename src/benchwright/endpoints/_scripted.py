@@ -13,8 +13,8 @@ from benchwright.endpoints._replies import BadReply, read_reply
 from benchwright.endpoints._transport import Stamps
 
 ScriptedAnswer: TypeAlias = "str | ModelReply | RequestFailure | JsonObject | Exception"
-"""The answer's text; a whole reply; a failure; the JSON a server would have sent; or an exception, which
-becomes the failure it stands for (`TimeoutError`: timeout, `ConnectionError`: connection)."""
+"""The answer's text; a whole reply; a failure; the JSON a server would have sent; or an exception, which becomes the
+corresponding failure (`TimeoutError`: timeout, `ConnectionError`: connection)."""
 
 Script: TypeAlias = "ScriptedAnswer | Iterable[ScriptedAnswer] | Callable[[ModelRequest], ScriptedAnswer | Awaitable[ScriptedAnswer]]"
 """One answer for all requests (a text, the JSON a server would have sent, …); answers in order (list, generator); or a function of the request."""
@@ -47,16 +47,16 @@ class ScriptedEndpoint:
             self._answers = iter(script)
         self._latency_s = latency_s
         self.requests: list[ModelRequest] = []
-        """Everything that was asked, in order."""
+        """All requests, in order."""
         self.in_flight = 0
         self.most_in_flight = 0
-        """Most requests under way at once so far."""
+        """The most requests in flight at once so far."""
         self.retries = 0
         self.first_failure: RequestFailure | None = None
 
     @property
     def limit(self) -> int:
-        """A script has no limit; this is what is under way."""
+        """The requests in flight, because a script has no limit."""
         return max(1, self.in_flight)
 
     @property

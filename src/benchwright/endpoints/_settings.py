@@ -1,5 +1,5 @@
-"""What a user says about an HTTP endpoint, checked on creation, before anything is sent; its key; and what a run records of a
-script in its place."""
+"""The settings of an HTTP endpoint, checked on creation, before anything is sent; its API key; and what a run records for
+a script."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from benchwright.endpoints._wires.formats import package_of, wire_format
 
 
 def read_api_key(variable: str, setting: str = "--api-key-name") -> str:
-    """The key in an environment variable; an error that names the variable if there is none."""
+    """Read the key from an environment variable. Raises an error that names the variable if there is none."""
     value = environment_secret(variable).strip()
     if not value:
         state = "is empty" if variable in os.environ else "is not set"
@@ -42,13 +42,13 @@ def read_api_key(variable: str, setting: str = "--api-key-name") -> str:
 
 
 SERVED_BY_DEMO = "benchwright-demo"
-"""How `simulate` marks its replies (`system_fingerprint`), so that its numbers are known for what they are."""
+"""The mark of `simulate` in its replies (`system_fingerprint`), so that its numbers are recognised as such."""
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 _NO_REPLY = {"decides": "effort"}
-"""Of fields that no option of a run sets, and that decide when and by which route a reply comes, not what it says."""
+"""Marks fields that no option of a run sets and that affect when and how a reply arrives, but not its content."""
 
 
 @light_dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,28 +67,28 @@ Write http://localhost:8000
     model_id: str
     """The model's name, as the server knows it."""
     model_type: ModelType = "chat"
-    """How the model is asked."""
+    """How requests are sent to the model."""
     api: Api = DEFAULT_API
     """Which wire format the server speaks."""
     api_key_name: str | None = None
     """Environment variable that contains the key. The key itself is never part of the settings."""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Further request headers, as written: `${VARIABLE}` stands for a value of the environment. Not shown in representations:
-    their values may be secret."""
+    """Additional request headers as written; `${VARIABLE}` refers to an environment variable. Not shown in
+    representations, because the values may be secret."""
     request_timeout_s: float = 120.0
-    """For one attempt, from connecting to the last byte."""
+    """Limit for one attempt, from connecting to the last byte."""
     sample_timeout_s: float | None = None
-    """For all attempts of one request and the pauses between them, time spent waiting for a free place
-    not counted. None: `request_timeout_s` × (`max_retries` + 1)."""
+    """Limit for all attempts of one request and the pauses between them, not counting time spent waiting for a free
+    place. None: `request_timeout_s` × (`max_retries` + 1)."""
     max_retries: int = 3
-    """Attempts after the first that count; as many again may be made where a failure says little about the next
-    attempt: the server answers most requests, or refused many together (429, 503)."""
+    """Attempts after the first. As many again may be made if a failure says little about the next attempt: the server
+    answers most requests, or refused many together (429, 503)."""
     retry_backoff_s: float = 0.5
     """Upper end of the first random pause; doubles with each attempt."""
     parallelism: int = 16
-    """Most requests under way at once."""
+    """The most requests in flight at once."""
     requests_per_minute: float | None = field(default=None, metadata=_NO_REPLY)
-    """Most requests sent in a minute, retries included, evenly spread; None: as many as there are places for."""
+    """The most requests sent in a minute, including retries, evenly spread; None: only the parallelism limits them."""
     proxy: str | None = field(default=None, metadata=_NO_REPLY)
     """Proxy URL; None: as HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY say. Loopback is never proxied.
     A proxy with a password must be given by the environment: settings are recorded."""
@@ -150,9 +150,9 @@ Write http://localhost:8000
         return self.request_timeout_s * (self.max_retries + 1)
 
     def type_for(self, declared: ModelType, *, conversation: bool = False, tools: bool = False) -> ModelType:
-        """How the model is asked where a benchmark declares `declared`: a server that takes plain text is asked
-        for completions. Refuses, with ConfigError, what the wire format cannot do: ranking, tools, and conversations
-        where it takes one text.
+        """The model type to use if a benchmark declares `declared`: `completions` for a server that takes plain text.
+
+        Raises ConfigError for what the wire format cannot do: ranking, tools, and conversations if it takes one text.
 
         >>> EndpointSettings(url="http://h", model_id="m", api="tgi").type_for("chat")
         'completions'
@@ -181,13 +181,13 @@ Write http://localhost:8000
         return "completions"
 
     def check_secrets(self, key_setting: str = "--api-key-name") -> None:
-        """Refuse, with ConfigError, when the environment lacks the key or a value of a header; nothing is opened or sent."""
+        """Raise ConfigError if the environment lacks the key or a value of a header; nothing is opened or sent."""
         if self.api_key_name:
             read_api_key(self.api_key_name, key_setting)
         self.own_headers()
 
     def own_headers(self) -> dict[str, str]:
-        """The further headers with the values of the environment in them, for requests only: these are never recorded."""
+        """The additional headers with values from the environment, for requests only; these are never recorded."""
         if not self.headers:
             return {}
         from benchwright.config import resolve_headers
@@ -195,14 +195,14 @@ Write http://localhost:8000
         found = resolve_headers(self.headers)
         _check_headers(found)
         for name, value in found.items():
-            if is_secret_name(name):  # wherever the value came from
+            if is_secret_name(name):  # no matter where the value came from
                 remember_secret(value, f"header {name}")
         return found
 
     def fingerprint(self) -> str:
-        """Which endpoint and model this is, for request keys: equal for all spellings of one URL.
+        """Identifies the endpoint and model in request keys; equal for all spellings of one URL.
 
-        Holds no secret: of headers and query parameters that carry one, only the name is part of it.
+        It contains no secret: of headers and query parameters with a secret value, only the name is part of it.
 
         >>> EndpointSettings(url="HTTP://Host:80/v1/chat/completions", model_id="m").fingerprint()
         'http://host/v1 m'
@@ -233,7 +233,7 @@ def _check_range(name: str, option: Setting, value: float) -> None:
 
 
 def changes_no_reply() -> frozenset[str]:
-    """Fields of `EndpointSettings` that decide when and by which route a reply comes, not what it says."""
+    """Fields of `EndpointSettings` that affect when and how a reply arrives, but not its content."""
     return frozenset(
         each.name
         for each in fields(EndpointSettings)
@@ -251,7 +251,7 @@ def _check_headers(headers: Mapping[str, str]) -> None:
 
 @light_dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptedSettings:
-    """What a run records of a script: that there was one. The answers themselves are recorded as replies."""
+    """Records that a run used a script. The answers themselves are recorded as replies."""
 
     model_id: str = "scripted"
     """Name in listings and files."""
@@ -259,5 +259,5 @@ class ScriptedSettings:
     """Requests at a time."""
 
     def fingerprint(self) -> str:
-        """All scripts look alike, which is why their replies are never offered to other runs."""
+        """The same for all scripts, so their replies are never offered to other runs."""
         return f"scripted://{self.model_id}"

@@ -1,14 +1,14 @@
-"""Server-sent events out of bytes that may be cut anywhere. Pure; knows nothing of models."""
+"""Parses server-sent events from bytes that may be cut anywhere. Pure; knows nothing of models."""
 
 from __future__ import annotations
 
 
 class EventTooLargeError(ValueError):
-    """An event beyond the limit: memory is finite, and no event of an answer is that long."""
+    """An event exceeds the limit. Memory is finite, and no event of an answer is that long."""
 
 
 class SseReader:
-    """Feeds on pieces of a stream, gives the data of whole events.
+    """Takes pieces of a stream and returns the data of complete events.
 
     Lines end with LF or CRLF; `data:` may or may not be followed by a space; comments and other fields are
     skipped; several data lines of one event are joined. Bytes are only cut at line endings, so a character
@@ -23,11 +23,11 @@ class SseReader:
 
     def __init__(self, limit: int = 16 * 1024 * 1024) -> None:
         self._limit = limit
-        self._pieces: list[bytes] = []  # of a line that has not ended; joined once, however many they are
+        self._pieces: list[bytes] = []  # of a line that has not ended; joined once, at its end
         self._data: list[bytes] = []
         self._size = 0
         self.too_large: EventTooLargeError | None = None
-        """Set once an event was beyond the limit. What comes before it is given; nothing after it is read."""
+        """Set once an event exceeded the limit. Events before it are returned; nothing after it is read."""
 
     @property
     def clean(self) -> bool:
@@ -43,7 +43,7 @@ class SseReader:
             and size <= self._limit
             and not (self._pieces or self._data or b"\r" in piece)
         ):
-            # The usual case: whole events of one line each. Taken apart at once.
+            # The usual case, complete events of one line each, is split in one step.
             if piece.find(b"\n") == size - 2:
                 return [piece[6:-2]]
             events = piece[6:-2].split(b"\n\ndata: ")
@@ -52,7 +52,7 @@ class SseReader:
         return self._feed_lines(piece)
 
     def finish(self) -> list[bytes]:
-        """The stream is over: an event whose closing empty line is missing still counts."""
+        """End the stream. An event whose closing empty line is missing still counts."""
         return self._feed_lines(b"\n\n") if self._pieces or self._data else []
 
     def _feed_lines(self, piece: bytes) -> list[bytes]:

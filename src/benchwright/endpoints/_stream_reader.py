@@ -1,4 +1,4 @@
-"""One streamed reply as it is read: pieces with their times become events, an answer, and the times of its tokens."""
+"""Reads one streamed reply: turns pieces with arrival times into events, an answer, and the times of its tokens."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from benchwright.endpoints._wires.wire import Collector
 
 
 class StreamReader:
-    """Feeds a collector, and notes in `stamps` when what came. Events that came in one batch are read together; the time
-    of each is that of the piece which completed it."""
+    """Feeds a collector and notes arrival times in `stamps`. Events of one batch are read together; the time of each is that
+    of the piece that completed it."""
 
     __slots__ = ("_all_times", "_events", "_given", "_stamps", "_together", "_tokens", "collected", "unread")
 
     def __init__(self, collected: Collector, stamps: Stamps, limit: int) -> None:
         self.collected = collected
-        """What the events are put together by."""
+        """Assembles the events."""
         self.unread: list[bytes] = []
         """The body, until its first event: a server may answer with plain JSON instead."""
         self._events = SseReader(limit)
@@ -28,10 +28,10 @@ class StreamReader:
         self._stamps = stamps
         self._given = self._tokens = 0
         self._all_times: list[float] | None = None if stamps.arrivals is None else []
-        stamps.last_byte = stamps.first_byte  # of the head, if no more comes
+        stamps.last_byte = stamps.first_byte  # that of the head, if no more arrives
 
     def take(self, pieces: list[bytes], times: list[float]) -> bool:
-        """Read pieces that have come; whether the answer, or an error in its place, is there.
+        """Read pieces that have arrived. Returns whether the answer, or an error in its place, is complete.
         Raises EventTooLargeError and BadEventError; what came before is read, and stamped."""
         collected, reader, stamps = self.collected, self._events, self._stamps
         if not collected.events:
@@ -60,7 +60,7 @@ class StreamReader:
         self.collected.body_ended()
 
     def _add(self, events: list[bytes], at: float) -> bool:
-        """Put events together that came at one time."""
+        """Add events that arrived at the same time."""
         if not events:
             return False
         collected, stamps = self.collected, self._stamps
@@ -73,12 +73,12 @@ class StreamReader:
             if stamps.first_answer is None or self._all_times is not None:
                 self._stamp([at] * len(events))
         if collected.done or collected.error is not None:
-            stamps.last_byte = at  # of what ended it; the rest is not read
+            stamps.last_byte = at  # that of the event that ended it; the rest is not read
             return True
         return False
 
     def _stamp(self, times: list[float]) -> None:
-        """Note when the last events came. There may be more times than events, if one of them was bad."""
+        """Note when the last events arrived. There may be more times than events, if one of them was bad."""
         collected, stamps = self.collected, self._stamps
         known, self._tokens = self._tokens, len(collected.tokens)
         begun, self._given = self._given, collected.given
@@ -97,8 +97,8 @@ class StreamReader:
                 stamps.arrivals += [all_times[token] for token in collected.tokens[known:]]
 
     def correct_answer(self) -> None:
-        """The reply is complete. If its text begins with thinking between tags, the answer begins after it; when that came is
-        known only where all arrivals are."""
+        """Correct the time of the answer of a complete reply. If its text begins with reasoning between tags, the answer begins
+        after it, and its time is known only if all arrivals are."""
         collected, stamps = self.collected, self._stamps
         text = "".join(collected.texts)
         if "think>" not in text or collected.thought:

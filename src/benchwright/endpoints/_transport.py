@@ -1,4 +1,4 @@
-"""The HTTP seam below an endpoint: bytes out, bytes and times in. Knows nothing of models or retries."""
+"""The HTTP interface below an endpoint: bytes out, bytes and times in. Knows nothing of models or retries."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from msgspec import Struct
 from benchwright.core import CallTimes, FailureKind
 
 MAX_BODY_BYTES = 64 * 1024 * 1024
-"""A reply larger than this is refused: no answer to an evaluation is, and memory is finite."""
+"""Larger replies are refused: no answer of an evaluation is that large, and memory is finite."""
 
 
-class TransportFailure(Exception):  # a value on its way, not an error for users
+class TransportFailure(Exception):  # internal: the endpoint turns it into a value
     """No complete HTTP reply. Caught by the endpoint and turned into a `RequestFailure`."""
 
     def __init__(self, kind: FailureKind, message: str, *, stale: bool = False) -> None:
@@ -24,8 +24,8 @@ class TransportFailure(Exception):  # a value on its way, not an error for users
 
 
 class Stamps(Struct):
-    """What is noted of one call while it is under way. The transport notes the times of the bytes, at the socket
-    event; so they are known whether the attempt succeeds or fails."""
+    """The times of a call in progress. The transport notes the times of bytes at the socket event, so they are known whether
+    the attempt succeeds or fails."""
 
     started_at: float = 0.0
     """Wall clock of the first attempt."""
@@ -36,12 +36,12 @@ class Stamps(Struct):
     first_token: float | None = None
     first_answer: float | None = None
     last_byte: float | None = None
-    arrivals: list[float] | None = None  # none: nobody wants them
+    arrivals: list[float] | None = None  # None: not requested
     attempts: int = 1
     """Attempts so far."""
 
     def again(self) -> None:
-        """Another attempt begins."""
+        """Reset for another attempt."""
         self.attempts += 1
         self.planned = self.sent = self.first_byte = self.last_byte = None
         self.first_event = self.first_token = self.first_answer = None
@@ -49,7 +49,7 @@ class Stamps(Struct):
             self.arrivals = []
 
     def times(self, failed: float | None = None) -> CallTimes:
-        """The times of this attempt; `failed` where it did."""
+        """The times of this attempt; `failed` is when it failed, if it did."""
         arrivals = self.arrivals
         return CallTimes(
             self.planned,
@@ -84,7 +84,7 @@ class HttpReply(Struct):
 
 
 Pieces: TypeAlias = tuple[list[bytes], list[float]]
-"""Pieces of a body, and when each arrived. A chunk is a piece, or several."""
+"""Pieces of a body, and when each arrived. A chunk is one piece or several."""
 
 
 class HttpStream(Protocol):
@@ -101,8 +101,8 @@ class HttpStream(Protocol):
         ...
 
     def __aiter__(self) -> AsyncIterator[Pieces]:
-        """Pieces of the body with their arrival times, as many as have come, and at least one. They may come a little later than they
-        arrive; the body's end comes at once. Raises `TransportFailure` when it breaks off."""
+        """Yield pieces of the body with their arrival times, at least one at a time. They may be handed over a little later
+        than they arrive; the end of the body is handed over at once. Raises `TransportFailure` if the body breaks off."""
         ...
 
     async def aclose(self) -> None:
@@ -111,32 +111,32 @@ class HttpStream(Protocol):
 
 
 class AroundHttp(Protocol):
-    """What somebody does around the HTTP of an endpoint."""
+    """Hooks around the HTTP of an endpoint."""
 
     def headers(self, headers: Mapping[str, str]) -> Mapping[str, str]:
-        """The headers of every request, in place of these."""
+        """Return the headers of every request in place of these."""
         ...
 
     def transport(self, transport: Transport) -> Transport:
-        """What sends, in place of this."""
+        """Return the transport to use in place of this one."""
         ...
 
 
 class Transport(Protocol):
-    """Sends requests, each once: whoever repeats one also counts it. One per endpoint; belongs to one event loop."""
+    """Sends requests, each once; retries are the caller's task. One per endpoint; belongs to one event loop."""
 
     async def post(
         self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float, stamps: Stamps
     ) -> HttpReply:
-        """Send and read the whole reply. Raises `TransportFailure`. Pass the same `headers` object every
-        time: its encoded form is kept. `stamps` gets the times, also of what fails."""
+        """Send and read the whole reply. Raises `TransportFailure`. Pass the same `headers` object every time, because its
+        encoded form is cached. `stamps` receives the times, even of a failure."""
         ...
 
     async def stream(
         self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float, stamps: Stamps
     ) -> HttpStream:
-        """Send and return as soon as the reply's head is there. Raises `TransportFailure`. The reader notes when
-        the last byte came: it knows which was the last."""
+        """Send, and return as soon as the reply's head has arrived. Raises `TransportFailure`. The reader notes the time of
+        the last byte, because it knows which one is the last."""
         ...
 
     async def aclose(self) -> None:

@@ -72,7 +72,7 @@ class Calls:
         return self.ledger.call(key, request, self.endpoint, self.identity, sample)
 
     def in_thread(self, function: Callable[..., Any], *arguments: Any) -> Awaitable[Any]:
-        """What a function gives that may block."""
+        """Call a function that may block, in a thread."""
         if self._pool is None:
             self._pool = DaemonThreads(self._threads, "benchwright-strategy")
         return self._pool.run(function, *arguments)

@@ -73,7 +73,7 @@ class ServerFindings:
     ) -> ServerFindings:
         """Return the findings of a recorded run; `source` is the run whose replies are scored again."""
         known = run.manifest.get(_KEY)
-        if known is None and source is not None:  # requests must equal those of the earlier run to find its replies
+        if known is None and source is not None:  # send the same requests, to find its replies
             known = store.run(source).manifest.get(_KEY)
 
         def changed(servers: JsonObject) -> None:

@@ -62,7 +62,7 @@ class KnownReplies(Generic[K]):
     def __init__(self, look_up: Callable[[Sequence[K]], Awaitable[dict[K, bytes]]]) -> None:
         self._look_up = look_up
         self._waiting: dict[K, list[asyncio.Future[bytes | None]]] = {}
-        self._answering: set[asyncio.Task[None]] = set()  # a task without a reference may be garbage-collected
+        self._answering: set[asyncio.Task[None]] = set()  # a task needs a reference to survive
 
     async def find(self, request: K) -> bytes | None:
         """The reply to an equal request; None if there is none."""

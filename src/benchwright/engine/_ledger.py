@@ -67,7 +67,7 @@ class CallLedger:
         number = item.copy if key is None else identity.number(key, written, sample)
         while True:
             if adapter.known:
-                request = adapter.apply(written)  # it is looked up and recorded in the form in which it is sent
+                request = adapter.apply(written)  # looked up and recorded in the form that is sent
             digest = identity.hash(request, number)
             if item.recorded is not None:
                 recorded = recorded_reply(key, digest, request, identity, item)

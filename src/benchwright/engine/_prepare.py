@@ -150,9 +150,7 @@ def model_type_of(spec: BenchmarkSpec, settings: RunSettings) -> ModelType:
 
 def _check_secrets(spec: BenchmarkSpec, settings: RunSettings) -> None:
     for name in _variables(spec, settings):
-        environment_secret(
-            name
-        )  # a row may quote it, both in a run that sends and in one that scores again
+        environment_secret(name)  # a row may quote it, both in a run that sends and in one that scores again
     sends = spec.response_field is None and settings.rescored_from is None
     if sends and isinstance(settings.endpoint, EndpointSettings):
         settings.endpoint.check_secrets()

@@ -130,7 +130,7 @@ class Scoring:
         if scores is None:
             return _failed(answer, failure, target)
         if reply is not None and reply.status == "answered" and _DECISIVE.isdisjoint(scores):
-            return Scored(Outcome.SCORED, scores, None, target)  # what `_outcome` would find, without the call
+            return Scored(Outcome.SCORED, scores, None, target)  # same as `_outcome`, without the call
         return Scored(_outcome(answer, scores), scores, None, target)
 
     async def _later(

@@ -1,1 +1,1 @@
-"""The wire formats: where requests go, how they are written, how replies are read. No I/O, no retries."""
+"""The wire formats: the URLs of requests, how they are written, and how replies are read. No I/O, no retries."""

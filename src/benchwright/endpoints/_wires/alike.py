@@ -1,7 +1,7 @@
-"""Events that look alike: what they share is learned once, and then only their texts are read.
+"""Reads events that differ only in one text: their common parts are learned once, and then only the texts are read.
 
-The events of one stream differ by one text. The events of two streams differ, besides, by the id and the time that
-all events of a stream have. So what is learned from one stream is a guess for the next.
+The events of one stream differ by one text. The events of two streams also differ by the id and the time that all events
+of a stream share. So the shapes learned from one stream are a guess for the next.
 """
 
 from __future__ import annotations
@@ -16,50 +16,48 @@ from benchwright.core import Route
 
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _BEFORE, _AFTER = b"data: ", b"\n\n"
-"""What an event is sent in."""
+"""The bytes before and after the data of an event."""
 MOST_BYTES = 256 * 1024
-"""Texts that are read together are not longer."""
-_MOST_TRIES = (
-    16  # to find out what streams share: a server whose streams share nothing costs no more than this
-)
+"""The most bytes of texts that are read together."""
+_MOST_TRIES = 16  # to learn what streams share; for a server whose streams share nothing, learning ends here
 
 
 class Shape:
-    """How events look that differ by one text: the bytes around it, as they are sent."""
+    """The common form of events that differ by one text: the bytes before and after the text."""
 
     __slots__ = ("_plain", "head", "is_thought", "tail")
 
     def __init__(self, head: bytes, tail: bytes, is_thought: bool) -> None:
         self.head = head
-        """Up to the text's opening quote, `data: ` in front."""
+        """The bytes up to the opening quote of the text, starting with `data: `."""
         self.tail = tail
-        """From after its closing quote, with the empty line that ends an event."""
+        """The bytes after the closing quote, with the empty line that ends an event."""
         self.is_thought = is_thought
         """Whether the text is reasoning."""
         self._plain: Shape | None = None
 
     @property
     def plain(self) -> Shape:
-        """The same for the data of events, without what they are sent in."""
+        """The same shape for the data of events, without `data: ` and the empty line."""
         plain = self._plain
         if plain is None:
             plain = self._plain = Shape(self.head[len(_BEFORE) :], self.tail[: -len(_AFTER)], self.is_thought)
         return plain
 
     def fits(self, event: bytes) -> bool:
-        """Whether an event looks so. What stands between is for `texts` to read."""
+        """Whether an event begins and ends like this shape. `texts` reads the part between."""
         return event.startswith(self.head) and event.endswith(self.tail)
 
     def texts(self, events: list[bytes]) -> list[str] | None:
-        """The texts of events, the first and the last of which look so; None if another does not, or one holds something
-        else than a text. Empty texts are left in."""
+        """The texts of events, of which the first and the last have this shape; None if another does not, or one contains
+        anything but a text. Empty texts are included."""
         head, tail = self.head, self.tail
         start, stop = len(head), -len(tail)
         texts = list(map(itemgetter(slice(start, stop)), events))
-        # Put together again and compared at once: looking at each event took three times as long.
+        # The events are rebuilt and compared as a whole: checking each one took three times as long.
         if (b"%b\n%b" % (tail, head)).join(texts) != b"\n".join(events)[start:stop]:
             return None
-        # A line feed cannot be inside a JSON text, so no text can reach beyond its event; nor may one stand next to it.
+        # A JSON text cannot contain a line feed, so no text can reach beyond its event; nor may a line feed be next to it.
         inside = b",\n".join(texts)
         if inside.count(b"\n") != len(texts) - 1 or len(inside) > MOST_BYTES:
             return None
@@ -95,9 +93,9 @@ def shape_of(data: bytes, event: dict[str, Any], route: Route) -> Shape | None:
     if literal is None:
         return None
     head, tail = data[: literal.start()], data[literal.end() :]
-    if b"\n" in head or b"\n" in tail:  # of several lines
+    if b"\n" in head or b"\n" in tail:  # the event has several lines
         return None
-    # With another text in its place the event must be the same but for that text.
+    # With another text in its place, the event must be the same except for that text.
     probe = orjson.loads(b'%b"\\u0001"%b' % (head, tail))
     text, holder[name] = holder[name], "\x01"
     same = probe == event
@@ -108,7 +106,7 @@ def shape_of(data: bytes, event: dict[str, Any], route: Route) -> Shape | None:
 
 
 class _Form(NamedTuple):
-    """A shape with blanks for what differs from stream to stream."""
+    """A shape with placeholders for the parts that differ from stream to stream."""
 
     head: bytes
     tail: bytes
@@ -129,7 +127,7 @@ class Shapes:
         self._tries = 0
 
     def of_stream(self, event: dict[str, Any], route: Route) -> list[Shape]:
-        """Shapes that the events of a stream may have, by any of its events."""
+        """The shapes that the events of a stream may have, given one of its events."""
         forms = self._forms.get(route)
         if forms is None:
             return []
@@ -139,7 +137,7 @@ class Shapes:
         return [form.shape(stream, created) for form in forms]
 
     def of_answer(self, stream: str | None, created: int | None, route: Route) -> Shape | None:
-        """The shape of events with text in a stream with this id and time, if earlier ones had one."""
+        """The shape of events with text in a stream with this id and time, if earlier streams had one."""
         if stream is not None and created is not None:
             for form in self._forms.get(route, ()):
                 if not form.is_thought:
@@ -162,7 +160,7 @@ class Shapes:
             both = both.replace(value, blank)
         head, _, tail = both.partition(b"\n")
         form = _Form(head, tail, shape.is_thought)
-        # With another id, another time and another text in their places, these and nothing else must be different.
+        # With another id, time and text in their places, exactly these must be different.
         other = form.shape("\x01", -created - 1).plain
         same = form.shape(stream, created).plain
         try:

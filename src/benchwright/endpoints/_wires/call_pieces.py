@@ -1,8 +1,8 @@
-"""Tool calls that a stream brings in pieces: the id once, the name mostly in one piece, the arguments a few characters at a time.
+"""Assembles tool calls that a stream sends in pieces: the id once, the name mostly in one piece, the arguments bit by bit.
 
-Servers differ in how they say which call a piece belongs to. OpenAI numbers the calls. Some leave the number out, some give
-every call the number 0, and some repeat the name in every piece. So a piece with another id than the call at its place begins a
-new call, and so does a named piece without a number after a call that has arguments.
+Servers differ in how they mark the call that a piece belongs to. OpenAI numbers the calls. Some servers leave the number
+out, some give every call the number 0, and some repeat the name in every piece. So a piece begins a new call if its id
+differs from that of the call at its place, or if it has a name but no number and the last call already has arguments.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from benchwright.core import JsonValue, encode_json
 
 
 class CallPieces:
-    """The calls of one stream, put together."""
+    """The calls of one stream."""
 
     __slots__ = ("_calls", "_places")
 
@@ -25,7 +25,7 @@ class CallPieces:
         return bool(self._calls)
 
     def add(self, piece: dict[str, Any], position: int) -> None:
-        """Take in one piece; `position` is its place in its event, for servers that do not number calls."""
+        """Add one piece; `position` is its place in its event, for servers that do not number calls."""
         given = piece.get("index")
         numbered = isinstance(given, int) and not isinstance(given, bool)
         number: int = given if numbered else position  # type: ignore[assignment]  # an int, as was just seen
@@ -42,7 +42,7 @@ class CallPieces:
         if not repeated:
             call["function"]["name"] += name
         arguments = function.get("arguments")
-        if isinstance(arguments, dict):  # whole, and not as a text
+        if isinstance(arguments, dict):  # complete, and not as a text
             arguments = encode_json(arguments).decode()
         if isinstance(arguments, str):
             call["function"]["arguments"] += arguments
@@ -62,7 +62,7 @@ class CallPieces:
         return self._calls[-1]
 
     def as_list(self) -> list[JsonValue]:
-        """The calls, by the server's numbers where these are in order, else as they came."""
+        """The calls in the order of the server's numbers if these are consistent, else in the order of arrival."""
         if len(self._places) == len(self._calls):
             return [self._calls[place] for _, place in sorted(self._places.items())]
         return [*self._calls]

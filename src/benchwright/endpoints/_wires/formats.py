@@ -1,5 +1,5 @@
-"""Wire formats by name, what they can do and which class speaks them: the built-in ones, then those of installed
-packages. A built-in format has a module of its name, with its class as `WIRE`."""
+"""Wire formats by name, with their capabilities and classes: built-in formats first, then those of installed packages. A
+built-in format has a module of the same name, with its class as `WIRE`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from benchwright.endpoints._wires.wire import Wire
 
 _MEMBERS = ("native", "urls", "payload", "collector", "translate", "learn")
-"""What a class must have; see `Wire`."""
+"""The members that a class must have; see `Wire`."""
 
 
 def _check(value: object) -> type[Any]:
@@ -32,7 +32,7 @@ WIRE_PLUGINS: Registry[type[Any]] = Registry("wires", _check, built_in=lambda: A
 
 
 def wire_format(api: Api) -> WireFormat:
-    """The wire format with this name. ConfigError, with near names, if there is none."""
+    """The wire format with this name. Raises ConfigError, with similar names, if there is none."""
     known = WIRE_FORMATS.get(api)
     if known is not None:
         return known
@@ -47,11 +47,11 @@ def wire_format(api: Api) -> WireFormat:
 
 
 def wire_of(api: Api) -> Wire:
-    """Its own wire for one endpoint: some remember what their server cannot take."""
+    """Create the wire of one endpoint. It is not shared, because some remember what their server does not accept."""
     if api in WIRE_FORMATS:
         wire: Wire = import_module(f"benchwright.endpoints._wires.{api}").WIRE()
         return wire
-    wire_format(api)  # or there is none of this name
+    wire_format(api)  # raises if there is none of this name
     try:
         wire = WIRE_PLUGINS.find(api)()  # type: ignore[misc]
     except Exception as error:
@@ -62,7 +62,7 @@ def wire_of(api: Api) -> Wire:
 def package_of(api: Api) -> str:
     """The package of an installed wire format, with its version; empty for a built-in one.
 
-    Another version may write or read the same request differently, so its replies are not taken from the cache.
+    Another version may write or read the same request differently, so replies of another version are not reused.
     """
     entry = None if api in WIRE_FORMATS else WIRE_PLUGINS.entry(api)
     return "" if entry is None else f"{entry.package}=={entry.version}"

@@ -1,4 +1,4 @@
-"""MindIE's own `/infer` route, whole and streamed."""
+"""MindIE's `/infer` route, with whole and streamed replies."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from benchwright.endpoints._wires.plain_text import (
 )
 from benchwright.endpoints._wires.wire import BadEventError, RouteUrls, TranslatingWire, Urls, Wire
 
-_UNDECODED = "\ufffd"  # stands for half a character, until the other half comes
+_UNDECODED = "\ufffd"  # replaces half a character until the other half arrives
 
 
 class MindieWire(TranslatingWire):
@@ -32,7 +32,7 @@ class MindieWire(TranslatingWire):
         return {"chat": RouteUrls(url, url), "completions": RouteUrls(url, url)}
 
     def payload(self, request: ModelRequest) -> bytes:
-        """The request asks for `details`: without them nothing says why the answer ended."""
+        """The body; it requests `details`, because only they say why the answer ended."""
         body: JsonObject = {
             "inputs": prompt_of(request),
             "stream": bool(request.body.get("stream")),
@@ -54,11 +54,11 @@ class MindieWire(TranslatingWire):
 
 
 class MindieCollector(TextCollector):
-    """`generated_text` is all of the answer so far, in every event or in the last only; where tokens come one
-    by one, they are put together until then.
+    """Collects events with `generated_text`, the whole answer so far, in every event or only in the last. If tokens come
+    one by one, they are joined until then.
 
-    The end is known by a finish reason, or by the whole text after single tokens. A server that sends neither
-    ends its stream with the body, which is taken for the end if the body was not cut off.
+    The answer ends with a finish reason, or with the whole text after single tokens. If a server sends neither, the end
+    of a body that was not cut off counts as the end.
     """
 
     __slots__ = ("_tokens_only", "_whole")
@@ -69,7 +69,7 @@ class MindieCollector(TextCollector):
         self._tokens_only = False
 
     def body_ended(self) -> None:
-        """The only sign there may be, but for single tokens, which a whole text follows."""
+        """End the answer, unless single tokens came, which a whole text follows."""
         self._ended = self._ended or (self.events > 0 and not self._tokens_only)
 
     def _take(self, event: dict[str, Any]) -> str | None:
@@ -83,7 +83,7 @@ class MindieCollector(TextCollector):
                     "so the answer cannot be put together"
                 )
             if self._pieces and not self._whole:
-                self._ended = True  # single tokens, then all of them: the last event
+                self._ended = True  # all tokens after single ones: the last event
             self._whole = whole
             self._pieces = [whole]
             self._tokens_only = False

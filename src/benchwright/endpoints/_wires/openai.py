@@ -1,7 +1,7 @@
-"""OpenAI's chat and completions routes: what goes through untouched, and how their streams are put together.
+"""OpenAI's chat and completions routes. Bodies and replies pass unchanged; streams are assembled.
 
-The events of one stream look alike but for a piece of text. Once such an event has been read, the next ones that have the
-same bytes before and after that piece are read by the piece alone, at a fifth of the time.
+The events of one stream differ only in a piece of text. Once such an event has been read, only the piece is read from
+events with the same bytes before and after it, which takes a fifth of the time.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ DONE = b"[DONE]"
 """The data of the last event."""
 
 _ASIDE = frozenset(("reasoning_content", "reasoning", "refusal"))
-_MOST_SHAPES = 4  # that are learned to no use: servers whose events all differ are read one by one
+_MOST_SHAPES = 4  # learned in vain; after that, events that all differ are read one by one
 
 
 class OpenAiWire:
-    """Implements `Wire`. Remembers only what a server cannot take (`stream_options`)."""
+    """Implements `Wire`. Remembers only whether the server accepts `stream_options`."""
 
     native = True
     format = WIRE_FORMATS["openai"]
@@ -50,7 +50,7 @@ class OpenAiWire:
     def __init__(self) -> None:
         self._sends_stream_options = True  # until the server objects
         self.shapes = Shapes()
-        """How the events of its streams look."""
+        """The shapes of the events of its streams."""
 
     def urls(self, address: Address, model: str) -> Urls:
         """Below the base path."""
@@ -58,8 +58,8 @@ class OpenAiWire:
         return {"chat": RouteUrls(chat, chat), "completions": RouteUrls(completions, completions)}
 
     def payload(self, request: ModelRequest) -> bytes:
-        """The body as it is; for a stream, asking for token counts at its end. They do not change the answer,
-        so the request's identity stays that of its own body."""
+        """The body unchanged; for a stream, with a request for token counts at its end. They do not change the answer, so the
+        request is identified by its original body."""
         if not request.body.get("stream"):
             return request.payload
         if "stream_options" in request.body:
@@ -90,7 +90,7 @@ class OpenAiWire:
 
 
 class StreamedReply(EventCollector):
-    """Implements `Collector`: the JSON that a whole reply would have been."""
+    """Implements `Collector`: builds the JSON that a whole reply would have had."""
 
     __slots__ = (
         "_calls", "_from", "_known", "_learned", "_mixed", "_reasoning", "_refusal", "_route", "_shapes", "_usage",
@@ -104,21 +104,21 @@ class StreamedReply(EventCollector):
         self._refusal: list[str] = []
         self._calls = CallPieces()
         self._usage: JsonValue = None
-        self._from: JsonObject = {}  # who answers, as the first event says
+        self._from: JsonObject = {}  # the model and server that the first event names
         self._shapes = shapes or Shapes()
         self._known: list[Shape] = []
         self._learned = 0
-        self._mixed = False  # whether events of other shapes came in between
+        self._mixed = False  # whether events of different shapes alternate
         self.finish_reason: str | None = None
 
     @property
     def complete(self) -> bool:
-        """Whether a finish reason came. `[DONE]` alone does not end an answer: servers also send it when they
-        break an answer off, and some never send it."""
+        """Whether a finish reason came. `[DONE]` alone does not end an answer: servers also send it when they break off an
+        answer, and some never send it."""
         return self.finish_reason is not None
 
     def add_alike(self, pieces: list[bytes], at: int) -> int:
-        """Take in pieces that are one event each, all of the same shape."""
+        """Add pieces that are one event each, all of the same shape."""
         piece = pieces[at]
         for shape in self._known:
             if piece.startswith(shape.head) and piece.endswith(shape.tail):
@@ -126,7 +126,7 @@ class StreamedReply(EventCollector):
         return 0
 
     def add_all(self, events: list[bytes]) -> None:
-        """Take in events that came together, those that look alike at once."""
+        """Add events that arrived together; events of one shape are read in one step."""
         at, count = 0, len(events)
         while at < count:
             data = events[at]
@@ -144,12 +144,12 @@ class StreamedReply(EventCollector):
                 return
 
     def _add_run(self, shape: Shape, events: list[bytes], at: int) -> int:
-        """Take in events that have a known shape, beginning with one that has; how many there were, 0 if something
-        else than a text is in its place."""
+        """Add events of a known shape, beginning with one at `at`. Returns how many there were, or 0 if one contains anything
+        but a text in its place."""
         found = None
         stop = len(events)
         if not self._mixed:
-            # Those that follow the last of them: a finish reason, token counts, the end mark.
+            # The events after them: a finish reason, token counts, the end mark.
             last = max(at + 1, stop - 4)
             while stop > last and not shape.fits(events[stop - 1]):
                 stop -= 1
@@ -210,7 +210,7 @@ class StreamedReply(EventCollector):
             if not choice.get("index"):
                 got = self._add_choice(choice)
                 finish = choice.get("finish_reason")
-                if isinstance(finish, str) and finish:  # only once the piece was found good
+                if isinstance(finish, str) and finish:  # only after the piece proved valid
                     self.finish_reason = finish
                 elif got and self._learned < _MOST_SHAPES:
                     self._learn_shape(data, event)
@@ -234,7 +234,7 @@ class StreamedReply(EventCollector):
         return {**self._from, "choices": [choice], "usage": self._usage}
 
     def _add_choice(self, choice: dict[str, Any]) -> bool:
-        """Take in a choice's piece; whether it held any content."""
+        """Add the piece of a choice. Returns whether it had any content."""
         if self._route == "completions":
             if self.lacks:
                 self.lacks = "" if "text" in choice else "text in its choices"
@@ -258,7 +258,7 @@ class StreamedReply(EventCollector):
                 got |= self._add_content(value)
             elif name == "tool_calls":
                 got |= self._add_calls(value)
-            elif name == "function_call" and isinstance(value, dict):  # the form before tool_calls
+            elif name == "function_call" and isinstance(value, dict):  # the older form of tool_calls
                 got |= self._add_calls([{"index": 0, "function": value}])
             elif name in _ASIDE and isinstance(value, str):
                 got = True
@@ -290,7 +290,7 @@ class StreamedReply(EventCollector):
 
 
 def _content_text(value: Any) -> str | None:
-    """A piece of the answer itself."""
+    """The text of a piece of the answer."""
     if value is None:
         return None
     if not is_content(value):

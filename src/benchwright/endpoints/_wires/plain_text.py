@@ -1,4 +1,4 @@
-"""What TGI, Triton and MindIE share: one text in, one text out, settings in `parameters`, `details` at the end."""
+"""Common parts of TGI, Triton and MindIE: one text in, one text out, settings in `parameters`, `details` at the end."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from benchwright.endpoints._wires.wire import (
 )
 
 _NO_PARAMETERS = frozenset(("model", "messages", "prompt", "stream", "stream_options", "n"))
-"""Keys of a body that say something else than how to generate."""
+"""Keys of a body that are not settings of generation."""
 _UNKNOWN = ("tools", "tool_choice", "response_format", "logprobs", "echo")
-"""What changes an answer and has no word in these formats."""
+"""Settings that change an answer and have no equivalent in these formats."""
 _FINISH = {
     "eos_token": "stop",
     "stop_sequence": "stop",
     "end_of_sequence_token": "stop",
     "max_tokens": "length",
 }
-"""Their finish reasons under the names that are counted; `length` and `stop` are the same."""
+"""Finish reasons of these formats under OpenAI's names; `length` and `stop` are the same."""
 _CURE = "Ask the server's OpenAI route instead (--api openai), if it has one"
 
 
@@ -31,7 +31,7 @@ class Details(NamedTuple):
     """What a server reports about an answer, apart from its text."""
 
     finish_reason: str | None
-    """Under OpenAI's names."""
+    """The finish reason, under OpenAI's name."""
     prompt_tokens: int | None
     """Prompt tokens, if reported."""
     completion_tokens: int | None
@@ -39,12 +39,12 @@ class Details(NamedTuple):
 
 
 NO_DETAILS = Details(None, None, None)
-"""Nothing was said."""
+"""The server reported nothing."""
 
 
 def prompt_of(request: ModelRequest) -> str:
-    """The one text that is sent. Messages are only taken if they are not a conversation: a system text and one
-    of the user's, joined as the completions route does. The server applies no chat template here."""
+    """The text to send. Messages are accepted only if they are not a conversation: a system text and one user text, joined
+    as for the completions route. The server applies no chat template here."""
     if request.route == "completions":
         prompt = request.body.get("prompt")
         if isinstance(prompt, str):
@@ -68,8 +68,8 @@ def prompt_of(request: ModelRequest) -> str:
 def parameters_of(request: ModelRequest, *, length: str = "max_new_tokens") -> JsonObject:
     """The settings under the names of these formats.
 
-    They do not take a temperature of 0 or a `top_p` of 1: the first is `do_sample: false`, the second is left
-    out. Keys that are not OpenAI's go through as they are, and win.
+    They accept neither a temperature of 0 nor a `top_p` of 1: the first is sent as `do_sample: false`, the second is left
+    out. Keys that are not OpenAI's pass unchanged and take precedence.
     """
     body = request.body
     for name in _UNKNOWN:
@@ -99,7 +99,7 @@ def parameters_of(request: ModelRequest, *, length: str = "max_new_tokens") -> J
 
 
 def read_details(details: JsonValue) -> Details:
-    """`details` of a reply or of a stream's last event, whatever of it is there."""
+    """Read `details` of a reply or of a stream's last event; any part may be missing."""
     if not isinstance(details, dict):
         return NO_DETAILS
     reason = details.get("finish_reason")
@@ -114,8 +114,8 @@ def read_details(details: JsonValue) -> Details:
 
 
 def openai_reply(route: Route, text: JsonValue, details: Details) -> JsonObject:
-    """A text and its details as OpenAI's route would send them. Token counts only where both are known: half of
-    them would put a zero into the sums."""
+    """A text and its details as OpenAI's route would send them. Token counts are included only if both are known, because a
+    missing one would be summed as zero."""
     choice: JsonObject = {"finish_reason": details.finish_reason}
     if route == "chat":
         choice["message"] = {"content": text}
@@ -131,7 +131,7 @@ def openai_reply(route: Route, text: JsonValue, details: Details) -> JsonObject:
 
 
 def without_text(data: JsonValue, name: str, code: int | None = None) -> BadReply:
-    """A reply that lacks the field its text should be in; `code` is the status that its error stands for."""
+    """The failure for a reply without the field of its text; `code` is the status that its error corresponds to."""
     if isinstance(data, dict):
         if data.get("error"):
             return error_inside(data, code=code)
@@ -141,7 +141,7 @@ def without_text(data: JsonValue, name: str, code: int | None = None) -> BadRepl
 
 
 class TextCollector(EventCollector):
-    """What the collectors of these formats share; implements `Collector` but for `_take`."""
+    """Base of the collectors of these formats; implements `Collector` except for `_take`."""
 
     __slots__ = ("_details", "_ended", "_from", "_pieces", "_route")
 
@@ -151,15 +151,15 @@ class TextCollector(EventCollector):
         self._pieces: list[str] = []
         self._details = NO_DETAILS
         self._ended = False
-        self._from: JsonObject = {}  # who answers, where an event says it
+        self._from: JsonObject = {}  # the model and server, if an event names them
 
     @property
     def complete(self) -> bool:
-        """Whether the whole answer is there."""
+        """Whether the answer is complete."""
         return self._ended
 
     def add(self, data: bytes) -> None:
-        """Take in one event."""
+        """Add one event."""
         if data.strip() == b"[DONE]":  # some gateways add it
             self.done = True
             self.body_ended()
@@ -180,11 +180,11 @@ class TextCollector(EventCollector):
         return {**openai_reply(self._route, "".join(self._pieces), self._details), **self._from}
 
     def _take(self, event: dict[str, Any]) -> str | None:
-        """Take in an event that is not an error; the text that is new in it, if any."""
+        """Add an event that is not an error. Returns the new text in it, if any."""
         raise NotImplementedError
 
     def _text(self, event: dict[str, Any], name: str) -> str | None:
-        """The text under `name`, the field by which an event of the format is known."""
+        """The text under `name`, the field that identifies an event of the format."""
         if name not in event:
             return None
         self.lacks = ""
@@ -204,6 +204,6 @@ class TextCollector(EventCollector):
         return None if token.get("special") is True else text
 
     def _status_of(self, event: dict[str, Any]) -> int | None:
-        """The HTTP status that an error inside a stream stands for."""
+        """The HTTP status that an error inside a stream corresponds to."""
         code = event.get("code")
         return code if isinstance(code, int) else None

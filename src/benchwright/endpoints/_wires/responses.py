@@ -1,4 +1,4 @@
-"""OpenAI's responses route: its bodies, its replies, and its streams."""
+"""OpenAI's responses route: bodies, replies and streams."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _DROPPED = ("messages", "prompt", "stream_options")
 
 
 def responses_body(request: ModelRequest) -> JsonObject:
-    """The body to send. What the route does not rename goes through as it is.
+    """The body to send. Fields that the route does not rename pass unchanged.
 
-    `store` is false unless the body says otherwise: rows of an evaluation are nobody's to keep.
+    `store` is false unless the body says otherwise, because the server should not keep rows of an evaluation.
     """
     body = request.body
     if body.get("stop"):
@@ -36,7 +36,7 @@ def responses_body(request: ModelRequest) -> JsonObject:
             "the responses route knows no stop texts, and ignoring them would change the answers. "
             "Leave --stop out, or use --api openai"
         )
-    # `stream` is always said: `transformers serve` streams unless it is false.
+    # `stream` is always sent: `transformers serve` streams unless it is false.
     sent: JsonObject = {"model": body.get("model"), "input": _input(request), "store": False, "stream": False}
     for name, value in body.items():
         if name in _DROPPED or name == "model":
@@ -66,7 +66,7 @@ def _input(request: ModelRequest) -> JsonValue:
 
 
 def _items(message: dict[str, Any]) -> list[JsonValue]:
-    """A message; tool calls and their results are separate items here."""
+    """The items of a message; tool calls and their results are separate items in this format."""
     role, content = message.get("role"), message.get("content")
     if role == "tool":
         return [{"type": "function_call_output", "call_id": message.get("tool_call_id"), "output": content}]
@@ -88,7 +88,7 @@ def _items(message: dict[str, Any]) -> list[JsonValue]:
 
 
 def _part(part: Any) -> JsonValue:
-    """A content part under its name here."""
+    """A content part under its name in this format."""
     kind = part.get("type") if isinstance(part, dict) else None
     if kind == "text":
         return {"type": "input_text", "text": part.get("text")}
@@ -117,7 +117,7 @@ def _format(wanted: JsonValue) -> JsonValue:
 
 
 def openai_form(data: JsonValue, request: ModelRequest) -> JsonObject | BadReply:
-    """A response object as the chat or completions route would have sent it."""
+    """Convert a response object to the form of the chat or completions route."""
     if not isinstance(data, dict) or not isinstance(data.get("output"), list):
         if isinstance(data, dict) and data.get("error"):
             return error_inside(data, code=status_of_error(data["error"]))
@@ -174,7 +174,7 @@ _STATUS_OF_CODE = {"rate_limit_exceeded": 429, "server_error": 500, "invalid_pro
 
 
 def status_of_error(error: JsonValue) -> int | None:
-    """The HTTP status that an error object of the route stands for, where it says."""
+    """The HTTP status that an error object of the route corresponds to, if it has one."""
     code = error.get("code") if isinstance(error, dict) else None
     if isinstance(code, str):
         return _STATUS_OF_CODE.get(code)
@@ -182,7 +182,7 @@ def status_of_error(error: JsonValue) -> int | None:
 
 
 def _wrong_part(parts: Any) -> str | None:
-    """What is wrong with a part of a message that should hold its text; null is an empty one."""
+    """What is wrong with a message part that should contain text; null counts as an empty text."""
     for part in parts if isinstance(parts, list) else ():
         if not isinstance(part, dict) or part.get("type") != "output_text":
             continue
@@ -201,8 +201,8 @@ def _texts(parts: Any, field: str) -> list[str]:
 
 
 def _finish_reason(data: JsonObject, request: ModelRequest, has_calls: bool) -> str | None:
-    """Why the answer ended. llama.cpp and `transformers serve` call a response completed although it reached the
-    limit, so its number of tokens decides."""
+    """Why the answer ended. llama.cpp and `transformers serve` call a response completed although it reached the limit, so
+    its number of tokens decides."""
     if data.get("status") == "incomplete":
         details = data.get("incomplete_details")
         reason = details.get("reason") if isinstance(details, dict) else None
@@ -233,8 +233,8 @@ _LAST = ("response.completed", "response.incomplete", "response.failed", "respon
 
 
 class ResponsesCollector(EventCollector):
-    """Implements `Collector`. The last event holds the whole response; deltas are content, and give the items
-    where a server leaves them out of the last event."""
+    """Implements `Collector`. The last event contains the whole response. If it has no items, they are built from the
+    deltas."""
 
     __slots__ = ("_calls", "_items", "_request", "_response", "_texts")
 
@@ -243,7 +243,7 @@ class ResponsesCollector(EventCollector):
         self._request = request
         self._texts: dict[str, list[str]] = {}
         self._items: list[JsonValue] = []
-        self._calls: dict[str, dict[str, Any]] = {}  # by the server's name for the item
+        self._calls: dict[str, dict[str, Any]] = {}  # by the server's id of the item
         self._response: dict[str, Any] | None = None
 
     @property
@@ -252,7 +252,7 @@ class ResponsesCollector(EventCollector):
         return self._response is not None
 
     def add(self, data: bytes) -> None:
-        """Take in one event."""
+        """Add one event."""
         if data.strip() == b"[DONE]":
             self.done = True
             return
@@ -321,7 +321,7 @@ class ResponsesCollector(EventCollector):
         self.error = {"error": {"message": inner or told.get("message"), "code": status_of_error(told)}}
 
     def _spoken(self) -> list[JsonValue]:
-        """Items made of the deltas alone."""
+        """Items built from the deltas alone."""
 
         def text_of(kind: str) -> str:
             return "".join(self._texts.get(f"response.{kind}.delta", ()))

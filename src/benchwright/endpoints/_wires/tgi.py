@@ -20,7 +20,7 @@ from benchwright.endpoints._wires.plain_text import (
 from benchwright.endpoints._wires.wire import RouteUrls, TranslatingWire, Urls, Wire
 
 _STATUS_OF_ERROR = {"validation": 422, "overloaded": 429, "generation": 424, "incomplete_generation": 500}
-"""What an `error_type` inside a stream would have been as the status of a whole reply."""
+"""The status that a whole reply would have had for an `error_type` inside a stream."""
 
 
 class TgiWire(TranslatingWire):
@@ -29,12 +29,12 @@ class TgiWire(TranslatingWire):
     format = WIRE_FORMATS["tgi"]
 
     def urls(self, address: Address, model: str) -> Urls:
-        """One model per server: its name is not part of the URL."""
+        """The URLs. A server has one model, so its name is not part of them."""
         urls = RouteUrls(address.url_of("/generate"), address.url_of("/generate_stream"))
         return {"chat": urls, "completions": urls}
 
     def payload(self, request: ModelRequest) -> bytes:
-        """The request asks for `details`: without them nothing says why the answer ended."""
+        """The body; it requests `details`, because only they say why the answer ended."""
         body: JsonObject = {
             "inputs": prompt_of(request),
             "parameters": {"details": True, **parameters_of(request)},
@@ -64,7 +64,7 @@ class TgiWire(TranslatingWire):
 
 
 class TgiCollector(TextCollector):
-    """Token by token; the last event also holds the whole text, which is how its end is known."""
+    """Collects events of one token each; the last event also contains the whole text, which marks the end."""
 
     __slots__ = ()
 

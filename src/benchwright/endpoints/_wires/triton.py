@@ -30,13 +30,13 @@ from benchwright.endpoints._wires.plain_text import (
 from benchwright.endpoints._wires.wire import RouteUrls, TranslatingWire, Urls, Wire
 
 _OURS = ("max_new_tokens", "do_sample")
-"""Names that a back-end with OpenAI's own (vLLM) refuses."""
+"""Names that a back end with OpenAI's names (vLLM) refuses."""
 _LACKS = re.compile(r"\b(?:missing|required?|requires)\b", re.IGNORECASE)
 
 
 class TritonWire(TranslatingWire):
-    """Implements `Wire`. Parameters belong to the model: those of MindIE are sent, and vLLM's once the
-    server has refused these. What a model says it requires (TensorRT-LLM's `max_tokens`) is sent as an input."""
+    """Implements `Wire`. Parameters depend on the model: MindIE's are sent first, and vLLM's once the server has refused
+    them. Inputs that a model says it requires (TensorRT-LLM's `max_tokens`) are added."""
 
     format = WIRE_FORMATS["triton"]
 
@@ -65,7 +65,7 @@ class TritonWire(TranslatingWire):
                 parameters["stream"] = True
         stop = parameters.get("stop")
         if isinstance(stop, list) and len(stop) == 1:
-            parameters["stop"] = stop[0]  # a list is not a parameter by the protocol
+            parameters["stop"] = stop[0]  # the protocol does not allow lists as parameters
         body: JsonObject = {"id": uuid4().hex, "text_input": prompt_of(request), "parameters": parameters}
         for name in self._inputs:
             body[name] = _input(name, request)
@@ -78,7 +78,7 @@ class TritonWire(TranslatingWire):
     def translate(
         self, data: JsonValue, request: ModelRequest, headers: Headers | None
     ) -> JsonValue | BadReply:
-        """The text, and its details where the back-end gives any."""
+        """The text, and its details if the back end gives any."""
         if not isinstance(data, dict) or "text_output" not in data:
             return without_text(data, "text_output")
         text = data["text_output"]
@@ -87,7 +87,7 @@ class TritonWire(TranslatingWire):
         return openai_reply(request.route, text, read_details(data.get("details")))
 
     def learn(self, failure: RequestFailure, request: ModelRequest) -> bool:
-        """Whether the back-end wants the parameters under their plain names, or names inputs that it lacks."""
+        """Whether the back end wants other parameter names, or names inputs that it lacks."""
         if _LACKS.search(failure.message):
             named = dict.fromkeys(re.findall(r"[a-z_]+", failure.message))
             lacking = [name for name in named if _input(name, request) is not None]
@@ -97,12 +97,12 @@ class TritonWire(TranslatingWire):
                 return True
         if not any(name in failure.message for name in _OURS):
             return False
-        self._plain_names = True  # maybe known already, by a request that was sent at the same time
+        self._plain_names = True  # maybe already set by a request that was sent at the same time
         return True
 
 
 def _input(name: str, request: ModelRequest) -> JsonValue:
-    """The value of an input that TensorRT-LLM has under this name; None if there is nothing to send."""
+    """The value for TensorRT-LLM's input of this name; None if there is nothing to send."""
     body = request.body
     if name == "max_tokens":
         return body.get("max_completion_tokens") or body.get("max_tokens")
@@ -118,8 +118,8 @@ def _input(name: str, request: ModelRequest) -> JsonValue:
 
 
 class TritonCollector(TextCollector):
-    """`text_output` of each event is a further piece. Unless the back-end gives a finish reason, the end of the
-    body is the only sign that the answer is complete."""
+    """Collects events whose `text_output` is a further piece each. Unless the back end gives a finish reason, only the end of
+    the body shows that the answer is complete."""
 
     __slots__ = ("_prompt",)
 
@@ -128,7 +128,7 @@ class TritonCollector(TextCollector):
         self._prompt = prompt
 
     def body_ended(self) -> None:
-        """The only sign there may be."""
+        """End the answer; there may be no other sign of its end."""
         self._ended = self._ended or self.events > 0
 
     def as_json(self) -> JsonObject:
@@ -148,7 +148,7 @@ class TritonCollector(TextCollector):
 
 
 def _without_prompt(text: str, prompt: str) -> str:
-    """Some back-ends (vLLM's by default) send the prompt back in front of the answer."""
+    """Remove the prompt, which some back ends (vLLM's by default) send back before the answer."""
     return text[len(prompt) :] if prompt and text.startswith(prompt) else text
 
 

@@ -1,4 +1,4 @@
-"""The seam between an endpoint and the format its server speaks. Requests and replies are OpenAI's on our side."""
+"""The interface between an endpoint and a wire format. On the endpoint's side, requests and replies are OpenAI's."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Urls: TypeAlias = dict[Route, RouteUrls]
 
 
 class UnsendableRequestError(Exception):
-    """A request that the format has no words for. Becomes a `rejected` failure; nothing is sent."""
+    """The format cannot express the request. Becomes a `rejected` failure; nothing is sent."""
 
 
 class BadEventError(ValueError):
@@ -49,7 +49,7 @@ def read_event(data: bytes) -> dict[str, Any]:
 def whole_choice(
     route: Route, finish_reason: JsonValue, text: str, reasoning: str, refusal: str, calls: list[JsonValue]
 ) -> JsonObject:
-    """The choice of a reply that was put together, as OpenAI would have sent it."""
+    """The choice of an assembled reply, as OpenAI would have sent it."""
     if route == "completions":
         return {"finish_reason": finish_reason, "text": text, "reasoning_content": reasoning}
     message: JsonObject = {
@@ -62,59 +62,59 @@ def whole_choice(
 
 
 class Collector(Protocol):
-    """Puts the events of one streamed reply together. `EventCollector` is a base for classes that do.
+    """Assembles the events of one streamed reply. `EventCollector` is the base class.
 
-    Events are known by their places: whoever feeds the collector knows by them when a token came. A token is an event that
-    held content: a piece of text, reasoning, a refusal or a tool call, and not only a role, a count or the end.
+    Events are identified by their position, from which the caller knows when a token came. A token is an event with
+    content: a piece of text, reasoning, a refusal or a tool call, and not only a role, a count or the end.
     """
 
     events: int
-    """Events so far, end marks not counted."""
+    """Events so far, without end marks."""
     given: int
-    """Events so far, end marks counted: the place of the next one."""
+    """Events so far, with end marks: the position of the next one."""
     tokens: list[int]
-    """Places of events with content."""
+    """Positions of events with content."""
     texts: list[str]
-    """Pieces of the answer's text, each out of one event."""
+    """Pieces of the answer's text, each from one event."""
     text_at: list[int]
-    """Places of these events."""
+    """Positions of these events."""
     thought: bool
-    """Whether reasoning came apart from the text."""
+    """Whether reasoning came separately from the text."""
     acted: int | None
-    """Place of the first event with a refusal or a tool call."""
+    """Position of the first event with a refusal or a tool call."""
     done: bool
     """Whether nothing more is to come."""
     error: JsonObject | None
     """An error sent instead of the rest, as `{"error": {"message", "code"}}`, the code an HTTP status if known."""
     lacks: str
-    """What no event has had so far and every answer has, by its name in the format; empty once it was there."""
+    """The field, by its name in the format, that every answer has and no event has had so far; empty once it came."""
 
     @property
     def answer(self) -> int | None:
-        """Place of the first token that is part of the answer, and not of the reasoning."""
+        """Position of the first token that is part of the answer, and not of the reasoning."""
         ...
 
     @property
     def complete(self) -> bool:
-        """Whether the whole answer is there."""
+        """Whether the answer is complete."""
         ...
 
     def add_alike(self, pieces: list[bytes], at: int) -> int:
-        """Take in pieces from the place `at` on, as far as each is one whole event, `data: ` and empty line included, that
-        looks like one taken in before; how many there were."""
+        """Add pieces from position `at` on, as long as each is one whole event, with `data: ` and empty line, of a shape that
+        was seen before. Returns how many there were."""
         ...
 
     def add_all(self, events: list[bytes]) -> None:
-        """Take in the data of events that came together, up to one that ends the stream. BadEventError when one is not
-        JSON or makes no sense."""
+        """Add the data of events that came together, up to one that ends the stream. Raises BadEventError if one is not JSON
+        or makes no sense."""
         ...
 
     def add_next(self, data: bytes) -> None:
-        """Take in one event that does not look like one taken in before, or alone."""
+        """Add one event of a new shape, or a single event."""
         ...
 
     def body_ended(self) -> None:
-        """The reply's body came to its proper end: for some formats the only sign that the answer did."""
+        """Note that the reply's body ended properly. For some formats this is the only sign that the answer is complete."""
         ...
 
     def as_json(self) -> JsonObject | BadReply:
@@ -123,7 +123,7 @@ class Collector(Protocol):
 
 
 class EventCollector:
-    """What collectors share: their counters, and events one by one."""
+    """Base of collectors: counters, and reading of events one by one."""
 
     __slots__ = (
         "acted", "done", "error", "events", "given", "lacks", "text_at", "texts", "thought", "tokens",
@@ -143,36 +143,36 @@ class EventCollector:
 
     @property
     def answer(self) -> int | None:
-        """Place of the first token that is part of the answer."""
+        """Position of the first token that is part of the answer."""
         text_at, acted = self.text_at, self.acted
         if not text_at:
             return acted
         return text_at[0] if acted is None or text_at[0] < acted else acted
 
     def add(self, data: bytes) -> None:
-        """Take in the data of one event."""
+        """Add the data of one event."""
         raise NotImplementedError
 
     def add_alike(self, pieces: list[bytes], at: int) -> int:
-        """None, unless the format says what looks alike."""
+        """Add none, unless the format knows shapes."""
         return 0
 
     def add_all(self, events: list[bytes]) -> None:
-        """Take in events that came together."""
+        """Add events that came together."""
         for data in events:
             self.add_next(data)
             if self.done or self.error is not None:
                 return
 
     def add_next(self, data: bytes) -> None:
-        """Take in one event."""
+        """Add one event."""
         self.add(data)
         self.given += 1
 
     def body_ended(self) -> None:
-        """Says nothing, unless the format has no other sign of the end."""
+        """Do nothing, unless the format has no other sign of the end."""
 
-    # -- for `add`: what the event held --
+    # -- for `add`: the content of the event --
 
     def add_text(self, text: str) -> None:
         """A piece of the answer, which is not empty."""
@@ -202,7 +202,7 @@ class Wire(Protocol):
     format: WireFormat
     """What the format can do."""
     native: bool
-    """Whether bodies and replies are OpenAI's own and go through untouched."""
+    """Whether bodies and replies are OpenAI's and pass unchanged."""
 
     def urls(self, address: Address, model: str) -> Urls:
         """Where requests go."""
@@ -213,7 +213,7 @@ class Wire(Protocol):
         ...
 
     def collector(self, request: ModelRequest) -> Collector:
-        """What puts a streamed reply together."""
+        """The collector for one streamed reply."""
         ...
 
     def translate(
@@ -223,15 +223,15 @@ class Wire(Protocol):
         ...
 
     def learn(self, failure: RequestFailure, request: ModelRequest) -> bool:
-        """Whether the refusal taught how to ask differently, so that the request is worth repeating at once."""
+        """Learn from a refusal. Returns whether the request should be repeated at once in another form."""
         ...
 
 
 class TranslatingWire:
-    """What wires share that translate bodies and replies, and know one way to ask."""
+    """Base of wires that translate bodies and replies and have only one form of requests."""
 
     native = False
 
     def learn(self, failure: RequestFailure, request: ModelRequest) -> bool:
-        """Nothing to learn."""
+        """Learn nothing."""
         return False
