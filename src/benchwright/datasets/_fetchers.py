@@ -1,4 +1,4 @@
-"""Where URIs and paths lead: local files, built-in fetchers, those that users register before them, and installed sources."""
+"""Resolves URIs and paths: local files, built-in fetchers, fetchers that users register, and installed sources."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def scheme_of(uri: str) -> str | None:
 
 @light_dataclass(frozen=True, slots=True)
 class FileOptions:
-    """How to read a file, where its content does not show it."""
+    """How to read a file, if its content does not show it."""
 
     encoding: str | None = None
     """Encoding of text; None for UTF-8."""
@@ -50,7 +50,7 @@ class FileOptions:
 
 
 def file_options(written: str, base_dir: Path | None) -> tuple[str, FileOptions]:
-    """A path without its options, and the options: `data.csv?encoding=cp1252`, `book.xlsx?sheet=Two`.
+    """Split a path from its options: `data.csv?encoding=cp1252`, `book.xlsx?sheet=Two`.
 
     A file whose name contains a question mark has no options. Raises DatasetError for unknown options.
     """
@@ -72,7 +72,7 @@ def file_options(written: str, base_dir: Path | None) -> tuple[str, FileOptions]
 
 
 def with_file_options(path: str, *, encoding: str | None, sheet: str | None) -> str:
-    """The path with options in it, if there are any and it has none of its own.
+    """Add options to a path, if there are any and it has none yet.
 
     >>> with_file_options("a.csv", encoding="cp1252", sheet=None)
     'a.csv?encoding=cp1252'
@@ -88,7 +88,7 @@ def with_file_options(path: str, *, encoding: str | None, sheet: str | None) -> 
 
 
 def check_encoding(name: str) -> None:
-    """DatasetError for a name that is not a text encoding."""
+    """Raise DatasetError for a name that is not a text encoding."""
     try:
         if not codecs.lookup(name)._is_text_encoding:
             raise LookupError
@@ -116,8 +116,8 @@ def local_path(uri: str, base_dir: Path | None) -> Path:
 
 
 def file_of_dataset(ref: object, base_dir: Path) -> tuple[Path, str] | None:
-    """The file on this machine that a dataset is, and the options after its path; None for data of any other kind. Raises
-    DatasetError if there is no such file."""
+    """The local file of a dataset and the options after its path; None if the dataset is not a local file. Raises
+    DatasetError if the file does not exist."""
     if not isinstance(ref, str | os.PathLike) or scheme_of(written := str(os.fspath(ref))) not in (
         None,
         "file",
@@ -133,7 +133,7 @@ def file_of_dataset(ref: object, base_dir: Path) -> tuple[Path, str] | None:
 
 
 def check_file(path: Path, written: str) -> None:
-    """Raises DatasetError with near names when there is no file at `path`."""
+    """Raise DatasetError, with similar names, if there is no file at `path`."""
     try:
         if path.is_file():
             return
@@ -181,19 +181,19 @@ class FetchResult(Struct, frozen=True):
     path: Path
     """The local file."""
     format: str | None = None
-    """Name of a data format; None to go by the file's name."""
+    """Name of a data format; None: decided by the file's name."""
     metadata: dict[str, Any] = field(default_factory=dict)
-    """Where it came from, in the words of the fetcher."""
+    """Where it came from, as the fetcher describes it."""
 
 
 class Fetcher(Protocol):
     """Any object with these two methods is a fetcher."""
 
     def supports(self, uri: str) -> bool:
-        """Whether this fetcher is the one for a URI."""
+        """Whether this fetcher handles a URI."""
 
     def fetch(self, uri: str, cache_dir: Path | None = None) -> FetchResult | Any:
-        """Fetches the data. The result has a `path` or `local_path`, and may have `format` and `metadata`."""
+        """Fetch the data. The result has a `path` or `local_path`, and may have `format` and `metadata`."""
 
 
 class LocalFetcher:
@@ -211,14 +211,14 @@ class LocalFetcher:
 
 
 class HfFetcher:
-    """Datasets of the Hugging Face hub. They are rows rather than one file, so `open_dataset` reads them in another way."""
+    """Datasets of the Hugging Face hub. They are not one file, so `open_dataset` reads them in another way."""
 
     def supports(self, uri: str) -> bool:
         """`hf://` and `huggingface://`."""
         return is_hub_uri(uri)
 
     def fetch(self, uri: str, cache_dir: Path | None = None) -> FetchResult:
-        """Raises DatasetError: a dataset on the hub is many files, and is read through `open_dataset`."""
+        """Raise DatasetError, because a hub dataset is many files and is read through `open_dataset`."""
         raise DatasetError(f"{uri}: a hub dataset is not one file. Read it with open_dataset(...)")
 
 
@@ -229,7 +229,7 @@ _fetchers: list[Fetcher] = [LocalFetcher(), HfFetcher()]
 
 
 def register_fetcher(fetcher: Fetcher) -> None:
-    """Adds a fetcher before all others. The first fetcher that supports a URI gets it."""
+    """Add a fetcher before all others. The first fetcher that supports a URI gets it."""
     if isinstance(fetcher, type):
         raise UsageError(
             f"register_fetcher got the class {fetcher.__name__}; give an object: {fetcher.__name__}()"
@@ -244,8 +244,8 @@ def register_fetcher(fetcher: Fetcher) -> None:
 
 
 def fetch(uri: str, base_dir: Path | None) -> FetchResult | HfUri | None:
-    """The local file of a path or URI, or the parsed URI where it names a hub dataset and no registered fetcher supports
-    it. None if no fetcher supports it.
+    """The local file of a path or URI; the parsed URI if it names a hub dataset and no registered fetcher supports it; None
+    if no fetcher supports it.
     """
     # Resolve a path first: fetchers do not know the folder of the benchmark.
     if scheme_of(uri) in (None, "file"):
@@ -283,7 +283,7 @@ def no_fetcher(uri: str, schemes: Sequence[str]) -> DatasetError:
 
 
 def check_fetched(found: object, who: str, uri: str) -> FetchResult:
-    """Checks what a fetcher returned: it must name an existing file."""
+    """Check that the result of a fetcher names an existing file."""
     if isinstance(found, str | os.PathLike):
         found = FetchResult(Path(found))
     where = getattr(found, "path", None)
@@ -306,7 +306,7 @@ def check_fetched(found: object, who: str, uri: str) -> FetchResult:
 
 
 def _source(value: object) -> Any:
-    """A function of the URI, or an object with `fetch`; a class with `fetch` stands for an object of it."""
+    """A function of the URI, or an object with `fetch`; a class with `fetch` is instantiated."""
     if callable(getattr(value, "fetch", None)):
         return value() if isinstance(value, type) else value
     return check_function(value, 1)
@@ -319,7 +319,7 @@ SOURCE_PLUGINS: Registry[Any] = Registry(
 
 
 def installed_source(uri: str) -> ProgramSource | FetchResult | None:
-    """What an installed source has at a URI: rows, or a local file; None if no package has that scheme."""
+    """The rows or the local file of a URI that an installed source reads; None if no package has that scheme."""
     scheme = scheme_of(uri)
     found = None if scheme is None else SOURCE_PLUGINS.find(scheme)
     if found is None:

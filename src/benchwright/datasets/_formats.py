@@ -1,4 +1,4 @@
-"""Which reader reads which file: by the name of a format, by the ending of the file, or by an installed package.
+"""Finds the reader of a file: by the name of a format, by the ending of the file, or in an installed package.
 
 `core` declares the built-in formats (`DATA_FORMATS`), where the configuration can see them too. Rows of an installed format
 come from Python, so a hash of the rows identifies them: a new version of a package that reads the same file differently
@@ -31,7 +31,7 @@ from benchwright.plugins import Registry, check_function
 Reader: TypeAlias = Callable[[StoredFile], Chunks]
 
 OTHER_ENDINGS = ("py", "toml", "yaml", "yml")
-"""Endings of files that mean something else than data as a target."""
+"""Endings of target files that are not data."""
 
 FORMAT_PLUGINS: Registry[Callable[[Path], Iterable[Row]]] = Registry(
     "formats",
@@ -61,7 +61,7 @@ class FileSource(Struct, frozen=True):
         return self.read(self.file)
 
     def fingerprint(self) -> str:
-        """Identity of the stored bytes, and of how to read them where options say so."""
+        """Identity of the stored bytes, and of the options for reading them."""
         stored, encoding, sheet = self.file.fingerprint(), self.file.encoding, self.file.sheet
         return stored if encoding is sheet is None else f"sha256:{content_hash([stored, encoding, sheet])}"
 
@@ -74,7 +74,7 @@ def reader_of(name: str) -> Reader:
 
 
 def file_source(file: StoredFile, format: str | None) -> Source:
-    """The rows of a file: by the named format, else by the ending of its name, else as JSON Lines."""
+    """The rows of a file: in the named format, else by the ending of its name, else as JSON Lines."""
     known = data_format(file.path.name) if format is None else _NAMES.get(_plain(format))
     installed = installed_format(file, format) if known is None else None
     return installed or FileSource(file, _reader(file, format))
@@ -141,5 +141,5 @@ def _starts_as_parquet(path: Path) -> bool:
 
 
 def _is_ending(text: str) -> bool:
-    """Whether a text may be the name of an installed format: the common case, `.py`, needs no look at packages."""
+    """Whether a text may be the name of an installed format. The common case, `.py`, needs no search of packages."""
     return text.isalnum() and text.lower() not in OTHER_ENDINGS

@@ -1,9 +1,9 @@
-"""`hf://` URIs, parsed and checked before anything is loaded, and the commits that they stand for in a run.
+"""Parses and checks `hf://` URIs before anything is loaded, and keeps the commits that they refer to in a run.
 
     hf://dataset    hf://org/dataset    hf://org/dataset/config    hf://org/dataset/config/split
 
-then `?key=value&…`. An explicit `split=` or `config=` beats the one in the path; of a key given twice the
-last wins; blank values are values.
+then `?key=value&…`. An explicit `split=` or `config=` overrides the one in the path. If a key is given twice, the last
+one counts. Blank values are values.
 
 Within `hub_commits()` every revision is looked up at most once: the rows, the examples and the checks of a run see the same
 commit, even if the branch moves in the meantime. A run records the commits, and passes them in again when it resumes.
@@ -23,7 +23,7 @@ from benchwright.core import DatasetError, is_hub_uri, light_dataclass, suggest
 from benchwright.datasets._values import Filter
 
 LoaderName: TypeAlias = Literal["files", "export", "viewer", "datasets"]
-"""Ways to the rows: the repository's files, the hub's Parquet export, the dataset viewer, the `datasets` library."""
+"""Sources of the rows: the repository's files, the hub's Parquet export, the dataset viewer, the `datasets` library."""
 
 _LOADERS: tuple[LoaderName, ...] = get_args(LoaderName)
 _NUMBERED = re.compile(r"filter_(?:field|value)_([1-9][0-9]{0,5})")
@@ -33,12 +33,12 @@ _YES = {"1", "true", "yes"}
 
 @light_dataclass(frozen=True, slots=True)
 class HfUri:
-    """A dataset on the hub and a choice of its rows. `str()` gives the URI back."""
+    """A dataset on the hub and a selection of its rows. `str()` returns the URI."""
 
     dataset: str
     """`org/name`, or `name` alone."""
     split: str | None = None
-    """Split, slices such as `test[:100]` included."""
+    """Split, or a slice such as `test[:100]`."""
     config: str | None = None
     """Configuration (subset)."""
     revision: str | None = None
@@ -48,7 +48,7 @@ class HfUri:
     field: str | None = None
     """Top-level key under which a JSON file keeps its rows."""
     loader: LoaderName | None = None
-    """How to get the rows; None for the first loader that has them."""
+    """How to get the rows; None: the first loader that has them."""
     trust_remote_code: bool = False
     """Whether the user allows code from the repository."""
     filters: tuple[Filter, ...] = ()
@@ -70,7 +70,7 @@ _KNOWN = (*_SINGLE, "trust_remote_code", "filter_field", "filter_value")
 
 
 def parse_hf_uri(uri: str) -> HfUri:
-    """Parses a hub URI. Raises DatasetError for any part of it that would have no effect.
+    """Parse a hub URI. Raises DatasetError for any part of it that would have no effect.
 
     >>> parse_hf_uri("hf://org/name/cfg?split=test").config
     'cfg'
@@ -108,8 +108,8 @@ def parse_hf_uri(uri: str) -> HfUri:
 def with_parameters(
     uri: str, *, config: str | None = None, split: str | None = None, revision: str | None = None
 ) -> str:
-    """The URI with configuration, split and revision filled in, and its scheme as `hf://`. Raises DatasetError where the
-    two disagree.
+    """The URI with configuration, split and revision filled in, and its scheme as `hf://`. Raises DatasetError if they
+    contradict the URI.
 
     >>> with_parameters("HF://org/name?split=test", revision="v1", split="test")
     'hf://org/name?split=test&revision=v1'
@@ -186,13 +186,13 @@ def _check_keys(uri: str, options: dict[str, str]) -> None:
 
 
 class Commits:
-    """Commits by `org/name@revision`. Nested ones share what they look up."""
+    """Commits by `org/name@revision`. Nested instances share their look-ups."""
 
     def __init__(self, recorded: Mapping[str, str], outer: Commits | None) -> None:
         self._recorded = recorded
         self._outer = outer
         self.used: dict[str, str] = {}
-        """Those that were used here."""
+        """The commits that were used here."""
 
     def get(self, key: str) -> str | None:
         """The commit, if it was looked up before."""
@@ -204,7 +204,7 @@ class Commits:
         return found
 
     def keep(self, key: str, commit: str) -> None:
-        """Keeps a commit that was just looked up."""
+        """Keep a commit that was just looked up."""
         self.used[key] = commit
         if self._outer is not None:
             self._outer.keep(key, commit)
@@ -215,7 +215,7 @@ pinned_commits: ContextVar[Commits | None] = ContextVar("hub_commits", default=N
 
 
 def recorded_pins(manifest: Mapping[str, object]) -> dict[str, str]:
-    """What a recorded run read: its commits, and the split where the URI named none, since the rule that chose it may have
+    """The commits that a recorded run read, and its split if the URI named none, because the rule that chose it may have
     changed. For `hub_commits`."""
     commits, dataset = manifest.get("hub"), manifest.get("dataset")
     pins = {str(key): str(value) for key, value in commits.items()} if isinstance(commits, Mapping) else {}
@@ -226,7 +226,7 @@ def recorded_pins(manifest: Mapping[str, object]) -> dict[str, str]:
 
 
 def recorded_split(uri: str) -> str | None:
-    """The split that a recorded run read of a URI without one."""
+    """The split that a recorded run read from a URI without a split."""
     pins = pinned_commits.get()
     return None if pins is None else pins.get(_split_key(uri))
 
@@ -237,7 +237,7 @@ def _split_key(uri: str) -> str:
 
 @contextmanager
 def hub_commits(recorded: object = None) -> Iterator[dict[str, str]]:
-    """Inside, every revision of a hub dataset is one commit. Yields the dictionary of the commits used.
+    """Pin every revision of a hub dataset to one commit inside the block. Yields the dictionary of the commits used.
 
     Also a decorator: `@hub_commits()`.
 

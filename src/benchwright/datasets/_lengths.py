@@ -1,5 +1,5 @@
-"""Planned output lengths: the laws a meta file may name, and the lengths they give. No files, no clock; every
-draw comes from the generator that is handed in."""
+"""Planned output lengths: the distributions that a meta file may name, and the lengths drawn from them. Pure; every draw
+comes from the generator that the caller passes."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from typing import Literal, TypeAlias
 from benchwright.core import LengthLaw
 
 LengthOrder: TypeAlias = Literal["shuffled", "blocked"]
-"""Whether the lengths of a percentage law are mixed, or come one after the other as they are written."""
+"""Whether the lengths of a percentage distribution are mixed, or come one after the other in the written order."""
 
 
 @dataclass(frozen=True, slots=True)
 class FixedLength:
-    """The same for every request."""
+    """The same length for every request."""
 
     value: int
     """Tokens."""
@@ -27,7 +27,7 @@ class FixedLength:
 
 @dataclass(frozen=True, slots=True)
 class UniformLengths:
-    """Each whole number between two, equally likely."""
+    """Whole numbers between two bounds, equally likely."""
 
     min_value: int
     """Shortest, in tokens."""
@@ -56,14 +56,14 @@ class NormalLengths(_CutLengths):
 
 
 class LogNormalLengths(_CutLengths):
-    """Many short and a few long ones, as real replies have them."""
+    """Many short and a few long lengths, like those of real replies."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ZipfLengths:
-    """The shortest most often: the k-th length from below has the weight 1/k^alpha."""
+    """Mostly short lengths: the k-th shortest has the weight 1/k^alpha."""
 
     alpha: float
     """How steeply the weights fall."""
@@ -75,7 +75,7 @@ class ZipfLengths:
 
 @dataclass(frozen=True, slots=True)
 class LengthShares:
-    """So much of the requests with this length, so much with that."""
+    """Several lengths, each for a share of the requests."""
 
     shares: tuple[tuple[int, Fraction], ...]
     """Length in tokens and its share, exactly as written; the shares add up to 1."""
@@ -85,7 +85,7 @@ class LengthShares:
 
 @dataclass(frozen=True, slots=True)
 class ColumnLengths:
-    """Each row has its own."""
+    """The length in a column of each row."""
 
     column: str
     """Column with the length, by its name after field mapping."""
@@ -112,7 +112,7 @@ LENGTH_METHODS: dict[str, type[OutputLengths]] = {
     LengthLaw.ZIPF.value: ZipfLengths,
     "column": ColumnLengths,
 }
-"""`output_config.method`, and the law it names."""
+"""The distribution for each `output_config.method`."""
 
 LENGTH_PARAMS = {
     method: tuple("percentage_distribute" if field.name == "shares" else field.name for field in fields(law))
@@ -122,7 +122,7 @@ LENGTH_PARAMS = {
 
 
 def draw_lengths(lengths: OutputLengths, count: int, random: Random, *, compat: bool) -> list[int] | None:
-    """The lengths of `count` requests, in their order; None if they stand in the rows."""
+    """The lengths of `count` requests, in order; None if the rows contain them."""
     match lengths:
         case ColumnLengths():
             return None
@@ -133,7 +133,7 @@ def draw_lengths(lengths: OutputLengths, count: int, random: Random, *, compat: 
         case NormalLengths(mean, stddev, low, high):
             return [round(value) for value in _cut_normal(mean, stddev, low, high, count, random, log=False)]
         case LogNormalLengths(mean, stddev, low, high):
-            # The usual change of parameters: what the logarithm of a value with this mean and deviation has.
+            # Mean and deviation of the logarithm of a value with this mean and deviation.
             spread = math.sqrt(math.log1p((stddev / mean) ** 2))
             centre = math.log(mean) - spread**2 / 2
             return [round(value) for value in _cut_normal(centre, spread, low, high, count, random, log=True)]
@@ -156,9 +156,9 @@ def draw_lengths(lengths: OutputLengths, count: int, random: Random, *, compat: 
 def share_counts(lengths: LengthShares, count: int, *, compat: bool) -> list[int]:
     """How many of `count` requests get each length.
 
-    By largest remainder: every length gets the whole part of its share, and what is left goes to those whose
-    fraction is largest, the first written winning a tie. With `compat`, whole parts are taken of binary
-    floating-point products (0.29 of 100 gives 28) and all that is left goes to the last length.
+    Requests are distributed by largest remainder: every length gets the whole part of its share, and the rest goes to the
+    largest fractions, the first written in a tie. With `compat`, whole parts are those of binary floating-point products
+    (0.29 of 100 gives 28), and the rest goes to the last length.
 
     >>> shares = LengthShares(((100, Fraction(5, 10)), (200, Fraction(3, 10)), (400, Fraction(2, 10))))
     >>> share_counts(shares, 7, compat=False), share_counts(shares, 7, compat=True)
@@ -177,7 +177,7 @@ def share_counts(lengths: LengthShares, count: int, *, compat: bool) -> list[int
 
 
 def shortest(lengths: OutputLengths) -> int | None:
-    """The shortest length that can come up; None if only the rows know."""
+    """The shortest possible length; None if only the rows know."""
     match lengths:
         case FixedLength(value):
             return value
@@ -192,11 +192,11 @@ def shortest(lengths: OutputLengths) -> int | None:
 def _cut_normal(
     mean: float, stddev: float, low: int, high: int | None, count: int, random: Random, *, log: bool
 ) -> list[float]:
-    """Values of a normal law (of logarithms, with `log`) between two ends, by its inverse: the shape between the
-    ends is kept, and no value is drawn in vain."""
+    """Values of a normal distribution (of logarithms, with `log`) between two ends, drawn by its inverse. The shape between
+    the ends is kept, and no value is drawn in vain."""
     from statistics import NormalDist
 
-    # Half a token beyond each end, so that the end itself is as likely as its neighbours once rounded.
+    # Half a token beyond each end, so that after rounding the end itself is as likely as its neighbours.
     start, end = low - 0.5, math.inf if high is None else high + 0.5
     if log:
         start, end = math.log(start), math.log(end)
@@ -205,7 +205,7 @@ def _cut_normal(
     values = []
     for _ in range(count):
         at = first + (last - first) * random.random()
-        # So far out that the curve has no area left there, the nearer end is all there is.
+        # Too far out for the curve to have any area: use the nearer end.
         value = law.inv_cdf(at) if 0.0 < at < 1.0 else (start if at <= 0.0 else end)
         value = min(max(value, start), end)
         if log:

@@ -1,6 +1,6 @@
-"""Images, video and audio of a row: which there are, where they lie, and whether they can be used.
+"""Finds the images, video and audio of a row, and checks whether they can be used.
 
-Looks at names, sizes and first bytes only; nothing here reads a whole file.
+Only names, sizes and first bytes are examined; nothing here reads a whole file.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _KINDS = ", ".join(MEDIA_KINDS)
 
 
 class MediaError(DatasetError):
-    """Something about the media of a row; the text says what, and the cure.
+    """A problem with the media of a row; the text has the cure.
 
-    A text that takes work, such as a search for near names, is built when it is read.
+    A message that takes work, such as a search for similar names, is built when it is read.
     """
 
     def __init__(self, field: str, reason: str | Callable[[], str]) -> None:
@@ -53,7 +53,7 @@ class MediaItem(Struct, frozen=True):
     kind: MediaKind
     """The kind that the row gives."""
     written: str
-    """Path or address as the row has it."""
+    """Path or address as written in the row."""
     field: str
     """The field that names it."""
     path: Path | None
@@ -61,10 +61,10 @@ class MediaItem(Struct, frozen=True):
 
 
 class MediaFile(Struct, frozen=True):
-    """What is known of a file before it is read."""
+    """Facts about a file that are known before it is read."""
 
     format: MediaFormat
-    """What it is."""
+    """Its format."""
     mime: str
     """Its MIME type, for the kind that the row gives."""
     size: int
@@ -76,10 +76,10 @@ class MediaFile(Struct, frozen=True):
 def media_of(row: Row, base_dir: Path) -> tuple[MediaItem, ...]:
     """The media of a row, in their order; empty for a row of text only.
 
-    `type` (image, video or audio) with `path` (one or a list), or `media`, a list of objects with these two. Paths
-    are relative to `base_dir`, absolute, or `file://`; `http://`, `https://` and `data:` are addresses. In CSV a
-    list is written as JSON. Columns of these names that speak of something else are left alone: `path` counts
-    where `type` is a kind of media, or where it ends like one. Raises MediaError.
+    A row has `type` (image, video or audio) with `path` (one or a list), or `media`, a list of objects with these two.
+    Paths are relative to `base_dir`, absolute, or `file://`; `http://`, `https://` and `data:` are addresses. In CSV a
+    list is written as JSON. Columns with these names but another meaning are ignored: `path` counts if `type` is a kind
+    of media, or if the path ends like one. Raises MediaError.
     """
     media = row.get("media")
     kind, path = _lowered(row.get("type")), row.get("path")
@@ -119,10 +119,11 @@ def names_media(columns: frozenset[str] | set[str]) -> bool:
 
 
 def look_at_media(item: MediaItem, *, max_bytes: int | None, whole: bool = False) -> MediaFile:
-    """What is known of a local file from its size and first bytes.
+    """Examine the size and the first bytes of a local file.
 
-    `max_bytes` is the most a file may have; None for any size. `whole` also looks whether it was cut. Raises MediaError for one that is missing, empty,
-    no file, unreadable, too large, of no known format, or of another kind than the row gives.
+    `max_bytes` is the largest allowed size; None for any. `whole` also checks whether the file was cut short. Raises
+    MediaError for a file that is missing, empty, not a file, unreadable, too large, of no known format, or of another
+    kind than the row gives.
     """
     assert item.path is not None
     shown = f'"{item.written}"'
@@ -156,7 +157,7 @@ def checked_format(item: MediaItem, head: bytes, name: str) -> MediaFormat:
     other = known_other(head)
     if other is not None:
         raise MediaError(item.field, f"{shown} is {other}")
-    # By the content: a name, or a link, may promise what the file is not.
+    # By the content, because a name or a link may be wrong.
     format = sniff_media(head)
     if format is None:
         raise MediaError(
@@ -172,12 +173,12 @@ def checked_format(item: MediaItem, head: bytes, name: str) -> MediaFormat:
 
 
 def is_data_url(written: str) -> bool:
-    """Whether an address is the file itself."""
+    """Whether an address contains the file itself."""
     return written[:5].lower() == "data:"
 
 
 def check_data_url(item: MediaItem, *, max_bytes: int) -> tuple[MediaFormat, str]:
-    """Format and MIME type of a file that stands in the row as `data:image/png;base64,…`. Raises MediaError."""
+    """Format and MIME type of a file that the row contains as `data:image/png;base64,…`. Raises MediaError."""
     head, comma, text = item.written.partition(",")
     mime, *parameters = head[5:].split(";")
     if not comma or "base64" not in parameters or not mime:
@@ -204,7 +205,7 @@ def _tail(raw: FileIO, size: int) -> bytes:
 
 
 def too_large(size: int, most: int) -> str:
-    """That a file is too large for a request, with the cures."""
+    """The message for a file that is too large for a request, with the cures."""
     return (
         f"has {size / 1e6:.1f} MB, more than the {most / 1e6:g} MB that a request may carry; make it smaller, raise "
         "--max-media-mb, or let the server fetch it: --media path (a server on this machine) or url"
@@ -264,7 +265,7 @@ def _item(kind: MediaKind, written: str, field: str, base_dir: Path) -> MediaIte
 
 
 def _list_in(value: Any) -> list[Any] | None:
-    """A list, also where a cell of text holds one as JSON."""
+    """A list, or a list that a text cell contains as JSON."""
     if isinstance(value, list):
         return value
     if isinstance(value, str) and value.lstrip().startswith("["):

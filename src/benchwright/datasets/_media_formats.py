@@ -1,4 +1,4 @@
-"""What a media file is, by its first bytes."""
+"""Recognises media files by their first bytes."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from typing import Literal, TypeAlias, get_args
 from msgspec import Struct
 
 MediaKind: TypeAlias = Literal["image", "video", "audio"]
-"""What a model is shown besides text."""
+"""Kinds of content that a model is shown besides text."""
 
 MEDIA_KINDS: tuple[MediaKind, ...] = get_args(MediaKind)
-"""All of them, in the order in which messages list them."""
+"""All kinds, in the order in which messages list them."""
 
 HEAD_BYTES = 512
 """How many bytes show the format."""
 TAIL_BYTES = 12 * 1024
-"""How far from the end of a file to look for the end of its picture: other data may follow it."""
+"""How far from the end of a file to search for the end of its picture, because other data may follow it."""
 
 
 class MediaFormat(Struct, frozen=True):
-    """A file format. Some hold pictures or sound alone, containers hold either."""
+    """A file format. Some contain only pictures or sound; containers may have either."""
 
     name: str
     """Short name, as APIs expect it with audio data: wav, mp3, …"""
     mimes: Mapping[MediaKind, str]
-    """The MIME type for each kind that such a file can be; the likelier kind first."""
+    """The MIME type for each kind that such a file can be, the more likely kind first."""
 
     @property
     def title(self) -> str:
@@ -159,7 +159,7 @@ def format_by_name(name: str) -> MediaFormat | None:
 
 
 def known_other(head: bytes) -> str | None:
-    """What a file is that is not media at all, with the cure; None if nothing is known of it."""
+    """A description of a file that is not media at all, with the cure; None if it is not recognised."""
     start = head.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     return next((what for begins, what in _NOT_MEDIA if start.startswith(begins)), None)
 

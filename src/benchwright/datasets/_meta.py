@@ -1,6 +1,6 @@
-"""Reads `.meta.json`: every key checked, every error found at once, each with the file and the key it is about.
+"""Reads `.meta.json`. Checks every key and reports all errors at once, each with file and key.
 
-Each length law has parameters of its own under `output_config.params`.
+Each length distribution has different parameters under `output_config.params`.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ _HOMES = {
     **dict.fromkeys(_TOP, ""),
     **dict.fromkeys(_OUTPUT, "output_config."),
 }
-"""Where each key belongs, for those who put it on another level."""
+"""Where each key belongs, for messages about keys on the wrong level."""
 
 
 def read_meta(path: Path, *, name: str | None = None, compat: bool = False) -> Sampling:
-    """Reads a meta file.
+    """Read a meta file.
 
     Args:
         path: The meta file.
@@ -54,7 +54,7 @@ def read_meta(path: Path, *, name: str | None = None, compat: bool = False) -> S
         compat: Whether to sample and round as AISBench does.
 
     Raises:
-        DatasetError: the file cannot be read, or something in it is wrong; lists everything that is.
+        DatasetError: the file cannot be read, or something in it is wrong; lists all errors.
     """
     shown = name or str(path)
     problems = Problems(shown)
@@ -87,7 +87,7 @@ def _parsed(path: Path, shown: str, problems: Problems) -> Found:
         return table
 
     try:
-        # Decimal keeps the digits as they are written: shares must add up to 1 by these, not by binary fractions.
+        # Decimal keeps the written digits: shares must add up to 1 in decimal, not in binary fractions.
         return cast("Found", json.loads(text, parse_float=Decimal, object_pairs_hook=pairs))
     except json.JSONDecodeError as error:
         raise DatasetError(
@@ -206,7 +206,7 @@ _MOST_RANKS = 2**20
 def read_lengths(
     method: str, params: Mapping[str, Found], problems: Problems, *, compat: bool
 ) -> OutputLengths | None:
-    """The law that the parameters describe; None when something is wrong with them; `problems` then says what."""
+    """The distribution that the parameters describe; None if they are wrong, and `problems` says how."""
     before = len(problems.found)
     lengths = _read(method, params, problems, compat)
     return lengths if len(problems.found) == before else None

@@ -1,4 +1,4 @@
-"""The small checks that reading a meta file is made of. Problems are collected, not raised: users cure all at once."""
+"""Checks for values of a meta file. Problems are collected, not raised, so that users can cure all of them at once."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import TypeAlias
 from benchwright.core import DatasetError, suggest
 
 Found: TypeAlias = "Mapping[str, Found] | list[Found] | str | int | float | Decimal | bool | None"
-"""A value of the file. Numbers with a fraction are decimal, with the digits as they are there."""
+"""A value of the file. Numbers with a fraction are decimal and keep the written digits."""
 
 LARGEST = 2**31 - 1
-"""No server counts tokens, and no run requests, beyond this."""
+"""The largest accepted number; no server has more tokens and no run has more requests."""
 
 _WHOLE = re.compile(r"\s*[+-]?[0-9]{1,30}\s*", re.ASCII)
 _NUMBER = re.compile(
@@ -30,7 +30,7 @@ class Problems:
         """One text each, with the file and the key."""
 
     def add(self, key: str, reason: str) -> None:
-        """One more."""
+        """Add a problem."""
         self.found.append(f"{self._file}: {f'{key} ' if key else ''}{reason}")
 
     def error(self) -> DatasetError:
@@ -43,7 +43,7 @@ class Problems:
     def whole(
         self, table: Mapping[str, Found], where: str, key: str, *, least: int, example: str, needed: str = ""
     ) -> int | None:
-        """A whole number, or a text that is one; None when it is absent or wrong.
+        """A whole number, or a text that is one; None if it is absent or wrong.
 
         `needed` explains why the key must be present; without it the key may be absent.
         """
@@ -65,7 +65,7 @@ class Problems:
         return number
 
     def number(self, table: Mapping[str, Found], where: str, key: str, *, needed: str) -> float | None:
-        """A number above 0, whole or not, or a text that is one; None when it is absent or wrong."""
+        """A number above 0, whole or not, or a text that is one; None if it is absent or wrong."""
         if key not in table:
             self.add(where + key, f"is missing; {needed}")
             return None
@@ -103,7 +103,7 @@ class Known:
         self._homes = homes
 
     def check(self, table: Mapping[str, Found], where: str, names: Iterable[str], *, of: str = "") -> None:
-        """Report each key of `table` that is not one of `names`, with the near ones or the place it belongs to."""
+        """Report each key of `table` that is not one of `names`, with similar keys or the place where it belongs."""
         listed = list(names)
         for key in table:
             if key in listed:

@@ -1,4 +1,4 @@
-"""The two ways in: `open_dataset` for a reader, `load_dataset` for a list."""
+"""Opens datasets: `open_dataset` returns a reader, `load_dataset` a list."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from benchwright.datasets._sampling import Sampling
 
 DatasetRef: TypeAlias = str | os.PathLike[str] | Callable[[], Iterable[Row]] | Iterable[Row] | HasRows
-"""What names a dataset: a path, a URI, a function that returns rows, rows, or an object with `rows()`."""
+"""A reference to a dataset: a path, a URI, a function that returns rows, rows, or an object with `rows()`."""
 
 LISTED_BAD_ROWS = 20
 """How many bad rows an error lists; all are counted."""
@@ -43,12 +43,12 @@ def open_dataset(
     sampling: Sampling | None = None,
     shape: RowShape | None = None,
 ) -> DatasetReader:
-    """A reader of a dataset. Finds the file now and reads rows later. For a hub dataset it looks up commit, configuration
-    and split now, and fetches files when their rows are needed.
+    """Open a dataset. The file is found now, and rows are read later. For a hub dataset, commit, configuration and split
+    are looked up now, and files are fetched when their rows are needed.
 
     Args:
         ref: path, URI or Python source.
-        base_dir: where relative paths start, the benchmark file's folder; the current folder when None.
+        base_dir: where relative paths start: the folder of the benchmark file; None: the current folder.
         field_mapping: `{"name in the data": "new name"}`; other fields keep their names.
         limit: at most this many rows, counted after the filters; None for all.
         filters: rows to keep, by the names in the data.
@@ -183,7 +183,7 @@ def _checked_mapping(mapping: Mapping[str, str] | None) -> Mapping[str, str]:
         raise DatasetError(
             f"field_mapping is {mapping!r}; expected names to names: {{'name in the data': 'new name'}}"
         )
-    # Headers are read without the blanks around them, so a padded name in a mapping also means the bare one.
+    # Headers are read without surrounding blanks, so a padded name in a mapping means the stripped one too.
     return {
         **{name.strip(): new for name, new in mapping.items() if name.strip() not in mapping},
         **mapping,

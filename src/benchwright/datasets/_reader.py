@@ -1,4 +1,4 @@
-"""The reader: a source seen through filters, limit and field mapping, in batches of the caller's size."""
+"""The reader: applies filters, limit and field mapping to a source, in batches of the caller's size."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from benchwright.datasets._values import Batch, Chunk, Chunks, Filter, FilterCol
 OnBad = Callable[[BadRow], None]
 
 RowShape = Callable[[Row], Row]
-"""What makes a row of one as it is in the data: a new row, or the same one."""
+"""Gives a row of the data its final form: returns a new row, or the same one."""
 
 
 class DatasetReader:
     """Rows of one dataset, in the order of the data, with their line numbers.
 
-    Every pass starts again and holds no more than a batch and a block in memory. A row's index is its
+    Every pass starts from the beginning and keeps no more than a batch and a block in memory. A row's index is its
     position among the good rows that pass the filters.
     """
 
@@ -74,8 +74,8 @@ class DatasetReader:
     def batches(self, size: int = 512, on_bad: OnBad | None = None) -> Iterator[Batch]:
         """All rows, `size` at a time; the last batch may be shorter.
 
-        Bad rows go to `on_bad` and are left out; without it the first one raises DatasetError. Damage that
-        hides all rows after it (a quote never closed, a file cut short) raises in either case.
+        Bad rows go to `on_bad` and are left out; without it the first one raises DatasetError. Damage that hides all rows
+        after it (an unclosed quote, a file cut short) raises in either case.
         """
         if size < 1:
             raise DatasetError(f"batch size is {size}; expected 1 or more")
@@ -88,7 +88,7 @@ class DatasetReader:
         return list(enumerate(rows))
 
     def tail(self, n: int, start: int = 0, *, on_bad: OnBad | None = None) -> list[tuple[int, Row]]:
-        """The last n rows whose index is `start` or more, with their indices. A full pass; holds n rows."""
+        """The last n rows whose index is `start` or more, with their indices. Takes a full pass and keeps n rows."""
         last: deque[tuple[int, Row]] = deque(maxlen=max(0, n))
         index = 0
         for batch in self.batches(on_bad=on_bad):
@@ -110,7 +110,7 @@ class DatasetReader:
         return list(self._notes)
 
     def origins(self) -> Sequence[int] | None:
-        """For each row, its number in the data, where one may come more than once; None if none can."""
+        """The number in the data of each row, if rows may come more than once; else None."""
         return None
 
     def _batches(self, size: int, on_bad: OnBad | None, limit: int | None) -> Iterator[Batch]:
@@ -181,8 +181,8 @@ class DatasetReader:
 
 
 def rename_fields(row: Row, mapping: Mapping[str, str]) -> Row:
-    """A row with fields renamed, source name to target name. Where two end under one name, the value that
-    comes later in the row wins.
+    """Rename the fields of a row, from source name to target name. If two fields get the same name, the later one in the
+    row is kept.
 
     >>> rename_fields({"a": 1, "b": 2}, {"a": "b", "b": "a"})
     {'b': 1, 'a': 2}

@@ -1,5 +1,5 @@
-"""Readers that choose among the rows of another one: a range of them, or those of a plan, which says which rows, how
-often, in which order and with which longest reply.
+"""Readers that select rows of another reader: by a range, or by a plan that says which rows, how often, in which order
+and with which longest reply.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from benchwright.datasets._sampling import (
 from benchwright.datasets._values import Batch
 
 MAX_TOKENS_FIELD = "max_tokens"
-"""The column that carries a row's longest reply; a planned one takes its place."""
+"""The column with a row's longest reply; a planned length replaces it."""
 
 WINDOW_ROWS = 65_536
-"""Most rows held at a time where the plan is not in the order of the data: each further window costs a pass."""
+"""Most rows kept at a time if the plan is not in the order of the data; each further window costs a pass."""
 
 
 class _ChoosingReader(DatasetReader):
-    """A reader that gives some rows of another one, named as that one is."""
+    """A reader of some rows of another reader, under the same name."""
 
     __slots__ = ("_inner",)
 
@@ -50,8 +50,8 @@ class _ChoosingReader(DatasetReader):
 
 
 class RangedReader(_ChoosingReader):
-    """The rows of another reader that lie in a range. Streams; a range that depends on the number of rows costs one
-    pass to count them."""
+    """The rows of another reader in a range, streamed. A range that depends on the number of rows costs one pass to count
+    them."""
 
     __slots__ = ("_places", "_range")
 
@@ -61,7 +61,7 @@ class RangedReader(_ChoosingReader):
         self._places: Sequence[int] | None = None
 
     def fingerprint(self) -> str:
-        """The one of the whole data; the range is recorded separately."""
+        """The fingerprint of the whole data; the range is recorded separately."""
         return self._inner.fingerprint()
 
     def _batches(self, size: int, on_bad: OnBad | None, limit: int | None) -> Iterator[Batch]:
@@ -98,12 +98,12 @@ class RangedReader(_ChoosingReader):
 
 
 class SampledReader(_ChoosingReader):
-    """The rows of another reader, by a plan; `limit` cuts the plan.
+    """The rows of another reader by a plan, cut after `limit` rows.
 
-    A row's index is its place in the plan, and its line the one it has in the data. In the order of the data rows
-    are streamed and nothing is held, the data being read again from its start where the plan needs more than there
-    are. In any other order the row numbers of the plan are held (8 bytes each) and at most 65,536 rows: the data
-    is read once for each such window. Planned lengths take 8 bytes a request more.
+    A row's index is its position in the plan, and its line is that in the data. In the order of the data, rows are
+    streamed and none are kept; the data is read again from its start if the plan needs more rows than there are. In any
+    other order, the row numbers of the plan (8 bytes each) and at most 65,536 rows are kept, and the data is read once
+    for each such window. Planned lengths take 8 bytes more per request.
     """
 
     __slots__ = ("_lengths", "_places", "_rows", "_sampling")
@@ -116,7 +116,7 @@ class SampledReader(_ChoosingReader):
         self._lengths: list[int] | None = None
 
     def fingerprint(self) -> str:
-        """As of the data itself, with the plan hashed in: another plan is another dataset."""
+        """The fingerprint of the data and the plan, because another plan makes another dataset."""
         if self._fingerprint is None:
             digest = hashlib.sha256(self._inner.fingerprint().encode())
             digest.update(canonical_json(self._sampling.to_json()))
@@ -133,7 +133,7 @@ class SampledReader(_ChoosingReader):
         return [*super().notes(), *plan]
 
     def origins(self) -> Sequence[int] | None:
-        """For each row, the number it has in the data, where one may come twice; else None."""
+        """The number in the data of each row, if rows may come more than once; else None."""
         return self._plan() if repeats_rows(self._sampling, self._counted()) else None
 
     def _batches(self, size: int, on_bad: OnBad | None, limit: int | None) -> Iterator[Batch]:
@@ -160,7 +160,7 @@ class SampledReader(_ChoosingReader):
                 yield {**row, MAX_TOKENS_FIELD: length}, line
 
     def _in_order(self, on_bad: OnBad | None, limit: int | None) -> Iterator[tuple[Row, int]]:
-        """The data from its start, again and again until there are enough."""
+        """The data from its start, repeated until there are enough rows."""
         count = self._sampling.request_count
         needed = min((number for number in (count, limit) if number is not None), default=None)
         given = 0
@@ -191,20 +191,20 @@ class SampledReader(_ChoosingReader):
                     )
                 row, line = found
                 if copies:
-                    held[place] = deepcopy(row), line  # a later copy must not see what is done to this one
+                    held[place] = deepcopy(row), line  # later copies must not see changes to this one
                 yield row, line
 
     def _gathered(
         self, numbers: set[int], on_bad: OnBad | None, *, whole: bool
     ) -> dict[int, tuple[Row, int]]:
-        """Rows by their number. The first pass goes to the end of the data (or of the part that the plan draws
-        from), so that every bad row is reported; later passes go as far as needed."""
+        """Rows by their number. The first pass goes to the end of the data, or of the part that the plan draws from, so that
+        every bad row is reported; later passes go as far as needed."""
         reach = self._prefix() if whole else max(numbers) + 1
         numbered = enumerate(self._good(on_bad, reach))
         return {number: found for number, found in numbered if number in numbers}
 
     def _good(self, on_bad: OnBad | None, limit: int | None) -> Iterator[tuple[Row, int]]:
-        """Rows of the data that a plan may draw, the first `limit` of them; without the others there is no plan."""
+        """The first `limit` rows of the data that a plan may draw. Raises if there are none."""
         lengths = self._sampling.lengths
         if not isinstance(lengths, ColumnLengths):
             for batch in self._inner._batches(512, on_bad, limit):
@@ -265,4 +265,4 @@ class SampledReader(_ChoosingReader):
 
 
 def _reported_elsewhere(bad: BadRow) -> None:
-    """Another pass reports it."""
+    """Ignore a bad row that another pass reports."""

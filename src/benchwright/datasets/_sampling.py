@@ -1,6 +1,6 @@
-"""Which rows are requested, how often and in which order, and how long the replies may be.
+"""Plans which rows are requested, how often and in which order, and how long the replies may be.
 
-Plans only: the readers of `_sampled` follow them. The same plan and the same number of rows always give the same requests.
+The readers of `_sampled` follow these plans. The same plan and the same number of rows always give the same requests.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ SamplingMode: TypeAlias = Literal["default", "shuffle", "random", "random_with_r
 """How rows are chosen: in order, permuted, or drawn without or with replacement."""
 
 SAMPLING_MODES: tuple[SamplingMode, ...] = get_args(SamplingMode)
-"""All of them, in the order in which messages list them."""
+"""All modes, in the order in which messages list them."""
 
 DEFAULT_SEED = 42
-"""Decides every draw unless the file gives another seed, so that runs are repeatable by default."""
+"""The seed of every draw unless the file gives another one, so that runs are repeatable by default."""
 
 
 _SLICE = re.compile(r"\[?\s*(-?\d+)?\s*:\s*(-?\d+)?\s*(?::\s*(\d+)?\s*)?\]?")
@@ -37,7 +37,7 @@ _SLICE = re.compile(r"\[?\s*(-?\d+)?\s*:\s*(-?\d+)?\s*(?::\s*(\d+)?\s*)?\]?")
 
 @dataclass(frozen=True, slots=True)
 class RowRange:
-    """Which rows to take; they keep their order."""
+    """A selection of rows, which keep their order."""
 
     written: str
     """As the user wrote it."""
@@ -46,11 +46,11 @@ class RowRange:
     count: int | None = None
     """How many rows to draw at random; all rows if there are no more."""
     share: float | None = None
-    """Which share of the rows to draw at random, rounded down, at least one row."""
+    """The share of rows to draw at random, rounded down, but at least one row."""
 
     @classmethod
     def parse(cls, written: str) -> RowRange:
-        """From `[10:20]`, `100` or `0.1`. UsageError for anything else.
+        """Parse `[10:20]`, `100` or `0.1`. Raises UsageError for anything else.
 
         >>> RowRange.parse("[10:20]").places(15)
         range(10, 15)
@@ -86,7 +86,7 @@ class RowRange:
 
     @property
     def reach(self) -> int | None:
-        """How many rows to read at most; None if that depends on the number of rows."""
+        """The most rows to read; None if that depends on the number of rows."""
         span = self.span
         if span is None or (span.start or 0) < 0 or span.stop is None or span.stop < 0:
             return None
@@ -104,21 +104,21 @@ class Sampling:
     lengths: OutputLengths | None = None
     """How long replies may become; None: as the rows and the run say."""
     min_tokens: int | None = None
-    """Fewest tokens of a reply, for servers that take it."""
+    """The fewest tokens of a reply, for servers that support it."""
     ignore_eos: bool = False
-    """Whether the server is to generate up to the longest length, even if the model ends earlier."""
+    """Whether the server generates up to the longest length, even if the model ends earlier."""
     seed: int = DEFAULT_SEED
-    """What decides every draw."""
+    """The seed of every draw."""
     compat: bool = False
     """Sample and round as AISBench does."""
     source: str = "the sampling"
     """The meta file as the user knows it, for messages."""
     rows: RowRange | None = None
-    """The only rows that are drawn from; None: all."""
+    """The rows to draw from; None: all."""
 
     @property
     def extra_body(self) -> JsonObject:
-        """What every request body gets besides `max_tokens`."""
+        """Fields that every request body gets besides `max_tokens`."""
         body: JsonObject = {}
         if self.min_tokens is not None:
             body["min_tokens"] = self.min_tokens
@@ -132,7 +132,7 @@ class Sampling:
         return self.sampling_mode == "default"
 
     def to_json(self) -> JsonObject:
-        """All that decides the requests, for the record and for the fingerprint."""
+        """Everything that decides the requests, for the record and the fingerprint."""
         decides = [field.name for field in fields(self) if field.name not in ("source", "rows")]
         found: JsonObject = {
             "output_config" if name == "lengths" else name: getattr(self, name) for name in decides
@@ -175,7 +175,7 @@ def sample_indexes(sampling: Sampling, rows: int) -> Sequence[int]:
 
 
 def output_lengths(sampling: Sampling, count: int) -> list[int] | None:
-    """The planned length of each of `count` requests, in order; None if nothing, or the rows, decide it.
+    """The planned length of each of `count` requests, in order; None if there is no plan, or the rows decide.
 
     Percentages are rounded by largest remainder and mixed, unless `compat` or `order` differ.
     """
@@ -242,7 +242,7 @@ def _lengths_json(lengths: OutputLengths) -> JsonObject:
 
 
 class _Cycle(Sequence[int]):
-    """0 to rows - 1 over and over, `count` numbers in all, without holding them."""
+    """`count` numbers that repeat 0 to rows - 1, without keeping them in memory."""
 
     def __init__(self, rows: int, count: int) -> None:
         self._rows = rows

@@ -1,4 +1,4 @@
-"""A file as it is stored: its bytes, decompressed as a stream, and its hash. Knows nothing of rows."""
+"""Reads stored files: bytes, decompressed as a stream, and their hash. Knows nothing of rows."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from typing import BinaryIO, Literal, TypeAlias
 from benchwright.core import BadRow, DatasetError, light_dataclass
 
 BLOCK_BYTES = 256 * 1024
-"""How much is read at a time: large enough that per-block work vanishes, small enough that rows parsed
-from one block stay within a few megabytes."""
+"""Bytes read at a time: enough to make the work per block negligible, and few enough that the rows of one block stay
+within a few megabytes."""
 
 MEGABYTE = 1_000_000
 MAX_ROW_VARIABLE = "BENCHWRIGHT_MAX_ROW_MB"
@@ -43,18 +43,18 @@ class StoredFile:
     encoding: str | None = None
     """How the text of the file is encoded; None for UTF-8."""
     sheet: str | None = None
-    """Which sheet of a workbook is meant; None for the first."""
+    """Sheet of a workbook; None for the first."""
     notes: list[str] = field(default_factory=list, compare=False)
-    """What a reader of the rows must know; grows while the file is read."""
+    """Notes for readers of the rows; grows while the file is read."""
 
     def note(self, text: str) -> None:
-        """Something that a reader of the rows must know, once."""
+        """Add a note for readers of the rows, once."""
         if text not in self.notes:
             self.notes.append(text)
 
     def blocks(self) -> Blocks:
-        """The content, decompressed, in blocks. The first bytes tell whether it is compressed, not
-        its name: some downloaders unpack a `.gz` without renaming it."""
+        """The content, decompressed, in blocks. The first bytes show whether it is compressed, because some downloaders
+        unpack a `.gz` without renaming it."""
         try:
             with self.path.open("rb", buffering=0) as raw:
                 head = raw.read(4)
@@ -71,8 +71,8 @@ class StoredFile:
             raise self.error(f"cannot be read: {exc.strerror or exc}") from exc
 
     def text_blocks(self) -> Blocks:
-        """The content of a text file in blocks that end at the end of a line (the last may not), without
-        its byte-order mark."""
+        """The content of a text file, without its byte-order mark, in blocks that end at the end of a line (the last may
+        not)."""
         ahead: list[bytes] = []
         newline, lines, held, most = b"", 1, 0, max_row_bytes()
         with closing(self._checked_text()) as blocks:
@@ -82,7 +82,7 @@ class StoredFile:
                 cut = block.rfind(newline) + 1 if newline else 0
                 held += len(block)
                 if not cut:
-                    ahead.append(block)  # a line longer than a block: joined once, when its end is found
+                    ahead.append(block)  # a line longer than a block is joined once its end is found
                     if held > most:
                         raise self.too_long(lines)
                     continue
@@ -102,7 +102,7 @@ class StoredFile:
             raise self.error(f"cannot be read: {exc.strerror or exc}") from exc
 
     def error(self, reason: str, line: int | None = None) -> DatasetError:
-        """Trouble that ends the reading, since what follows cannot be made out."""
+        """The error for damage after which the file cannot be read."""
         if line is None:
             return DatasetError(f"{self.name}: {reason}")
         bad = BadRow(self.name, line, reason)
@@ -166,9 +166,9 @@ class StoredFile:
     def _unzstd(self, raw: BinaryIO) -> Blocks:
         import zstandard
 
-        # The reader takes a file that was cut short for a complete one. So a frame of our own is added after
-        # the file: it comes out at the end exactly when the frame before it was complete. One repeated byte,
-        # which zstd stores as such: the mark must not stand in its own frame to be copied out of it.
+        # The library accepts a file that was cut short as complete. So another frame is added after the file: it comes
+        # out at the end only if the frame before it was complete. It is one repeated byte, which zstd stores as such, so
+        # that the frame does not contain the mark literally.
         frame = zstandard.ZstdCompressor().compress(_ZSTD_MARK)
         held = b""
         try:
@@ -192,8 +192,8 @@ class StoredFile:
 
 
 class _Followed:
-    """A file followed by some more bytes, joined to its last block: on their own, after a header that was cut,
-    zstd would take them for the whole of that frame."""
+    """A file followed by more bytes, which are joined to its last block. If they came separately after a header that was
+    cut short, zstd would take them for the content of that frame."""
 
     def __init__(self, raw: BinaryIO, more: bytes) -> None:
         self._raw = raw
@@ -209,7 +209,7 @@ class _Followed:
 
 
 def max_row_bytes() -> int:
-    """How long one row may be: without a bound, a few hundred kilobytes of compressed data could fill any memory."""
+    """The longest allowed row. Without a limit, a few hundred kilobytes of compressed data could fill the memory."""
     given = os.environ.get(MAX_ROW_VARIABLE, "").strip()
     try:
         megabytes = float(given) if given else _MAX_ROW_MB
@@ -221,8 +221,8 @@ def max_row_bytes() -> int:
 
 
 def check_columns(file: StoredFile, cells: list[str], line: int) -> list[str]:
-    """The names of the columns, without the blanks around them and without empty ones at the end, which spreadsheets
-    leave behind. Names that differ in blanks only keep them."""
+    """The names of the columns, without surrounding blanks and without the empty columns at the end that spreadsheets
+    leave. Names that differ only in blanks keep them."""
     while len(cells) > 1 and not cells[-1].strip():
         cells = cells[:-1]
     bare = [name.strip() for name in cells]

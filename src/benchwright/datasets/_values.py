@@ -1,6 +1,6 @@
-"""Batches and filters for every room, chunks between readers and `DatasetReader`, and rows that come from Python.
+"""Batches and filters for all callers, chunks between readers and `DatasetReader`, and rows from Python.
 
-Rows of Python come from a function, an object with `rows()`, or something that can be iterated again.
+Rows from Python come from a function, an object with `rows()`, or anything that can be iterated more than once.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Batch(Struct, frozen=True):
     rows: list[Row]
     """The rows, fields already mapped."""
     lines: list[int]
-    """For each row the 1-based line where it starts (row number where a format has no lines)."""
+    """The 1-based line where each row starts (its number if the format has no lines)."""
 
     def __repr__(self) -> str:
         return f"<Batch of {len(self.rows)} rows>"
@@ -36,7 +36,7 @@ class Filter(Struct, frozen=True):
     field: str
     """Name of the field as the data has it, before any field mapping."""
     value: str
-    """The text it must have. Booleans compare as `True` and `False`."""
+    """The required value as text. Booleans compare as `True` and `False`."""
 
     def keeps(self, row: Row) -> bool:
         """Whether a row passes."""
@@ -55,7 +55,7 @@ class FilterColumns:
         """Columns of filters that no row has had so far."""
 
     def see(self, rows: Iterable[Row]) -> None:
-        """Looks at rows before field mapping. Costs nothing once every column was seen."""
+        """Check rows before field mapping. Costs nothing once every column was seen."""
         for row in rows:
             if not self.unseen:
                 return
@@ -63,7 +63,7 @@ class FilterColumns:
             self.unseen = [field for field in self.unseen if field not in row]
 
     def check(self) -> None:
-        """At the end of the data. Raises DatasetError for a column that no row had, unless there were no rows at all."""
+        """Raise DatasetError at the end of the data for a column that no row had, unless there were no rows at all."""
         if not self.unseen or not self._columns:
             return
         field, columns = self.unseen[0], list(self._columns)
@@ -93,23 +93,23 @@ class Trouble(NamedTuple):
 
 
 class Chunk(Struct):
-    """Some rows that a reader hands over together, and the bad ones between them."""
+    """Rows that a reader returns together, and the bad rows between them."""
 
     rows: list[Row] = struct_field(default_factory=list)
     """Good rows, as the data has them."""
     lines: list[int] = struct_field(default_factory=list)
     """Where each good row starts."""
     troubles: list[Trouble] = struct_field(default_factory=list)
-    """Bad rows in the order of the data. Their place among the good ones is known, so that a limit
-    reached before a bad row never reports it, however the data was cut into chunks."""
+    """Bad rows in the order of the data. Their position among the good rows is known, so that a bad row after the limit is
+    never reported, no matter how the data was cut into chunks."""
 
     def add(self, row: Row, line: int) -> None:
-        """A good row."""
+        """Add a good row."""
         self.rows.append(row)
         self.lines.append(line)
 
     def add_bad(self, line: int, reason: str, field: str | None = None) -> None:
-        """A bad row."""
+        """Add a bad row."""
         self.troubles.append(Trouble(len(self.rows), line, reason, field))
 
     def __bool__(self) -> bool:
@@ -124,7 +124,7 @@ class Source(Protocol):
     """Where a reader gets its rows: a stored file or a Python source."""
 
     def chunks(self) -> Chunks:
-        """Reads from the start. Raises DatasetError where the rest of the data cannot be read."""
+        """Read from the start. Raises DatasetError if the rest of the data cannot be read."""
 
     def fingerprint(self) -> str:
         """Identity of the content."""
@@ -135,7 +135,7 @@ CHUNK_ROWS = 256
 
 
 class HasRows(Protocol):
-    """A dataset object of the user's own."""
+    """A dataset object that the user defines."""
 
     def rows(self) -> Iterable[Row]:
         """All rows, from the start, each time it is called."""
@@ -150,7 +150,7 @@ class ProgramSource:
         self._previous: object = None
 
     def chunks(self) -> Chunks:
-        """The rows, from the start. Pulls few at first, so that a small limit costs a slow source little."""
+        """The rows from the start. Only a few are read at first, so that a small limit is cheap for a slow source."""
         try:
             values = iter(self._fresh())
         except BenchwrightError:
@@ -161,7 +161,7 @@ class ProgramSource:
             yield from self._pull(values)
         finally:
             if isinstance(values, Generator):
-                values.close()  # a limit may stop the pass early; the user's clean-up runs now
+                values.close()  # a limit may stop the pass early; run the user's clean-up now
 
     def _pull(self, values: Iterator[object]) -> Chunks:
         number, count = 0, 1
@@ -196,7 +196,7 @@ class ProgramSource:
         found = self._start()
         if isinstance(found, str | bytes | Mapping) or not isinstance(found, Iterable):
             if hasattr(found, "close"):
-                found.close()  # a coroutine that nobody will await
+                found.close()  # a coroutine that is never awaited
             raise DatasetError(
                 f"{self.name} gave {_a(found)}; expected something that yields rows: a list of dicts or a generator"
             )
@@ -211,7 +211,7 @@ class ProgramSource:
 
 
 def program_source(ref: object) -> ProgramSource:
-    """The source for what the user gave. Raises DatasetError when it cannot be read more than once."""
+    """The source for the user's object. Raises DatasetError if it cannot be read more than once."""
     rows = getattr(ref, "rows", None)
     if callable(rows) and not isinstance(ref, type):
         return ProgramSource(str(getattr(ref, "name", "") or f"{type(ref).__name__}.rows()"), rows)

@@ -29,7 +29,7 @@ _current: ContextVar[HubSettings | None] = ContextVar("hub_settings", default=No
 
 @contextmanager
 def no_progress_bars() -> Iterator[None]:
-    """Keeps Xet from drawing on the terminal, unless `HF_HUB_DISABLE_PROGRESS_BARS=0` requests it."""
+    """Keep Xet from drawing on the terminal, unless `HF_HUB_DISABLE_PROGRESS_BARS=0` requests it."""
     from huggingface_hub import constants, utils
 
     group = "huggingface_hub.xet_get"
@@ -46,7 +46,7 @@ def no_progress_bars() -> Iterator[None]:
 
 @contextmanager
 def guarded(settings: HubSettings) -> Iterator[None]:
-    """Inside, every request of this thread has the time limit of the settings, and sends the token to the hub only."""
+    """Give every request of this thread the time limit of the settings, and send the token to the hub only."""
     active = _current.set(settings)
     try:
         _guard_session()
@@ -61,7 +61,7 @@ def is_trusted(settings: HubSettings, url: str) -> bool:
 
 
 def _guard_session() -> None:
-    """Adds the check to the session that the library shares among all its callers."""
+    """Add the check to the session that the library shares among all its callers."""
     from huggingface_hub.utils import get_session
 
     session: Any = get_session()
@@ -81,7 +81,7 @@ def is_httpx(session: Any) -> bool:
 
 
 def _guard(request: Any) -> float | None:
-    """Checks one request, redirects included. Leaves requests of other callers alone."""
+    """Check one request, including redirects. Leaves requests of other callers alone."""
     settings = _current.get()
     if settings is None:
         return None
@@ -153,7 +153,7 @@ FIRST_WAIT_S = 0.5
 LONGEST_WAIT_S = 8.0
 """Where doubling ends."""
 BLOCK_BYTES = 64 * 1024
-"""Read from a connection at a time."""
+"""Bytes read from a connection at a time."""
 BUDGET_S = 120.0
 """Most seconds spent waiting for one request, including the waits that the hub demands."""
 
@@ -186,7 +186,7 @@ class Patience:
         self._failed = 0
 
     def wait(self, failure: HubRefusedError | HubUnreachableError) -> None:
-        """Wait before the next attempt. Raises the failure where another attempt makes no sense."""
+        """Wait before the next attempt. Raises the failure if another attempt makes no sense."""
         self._failed += 1
         if self._failed >= ATTEMPTS:
             raise failure
@@ -294,7 +294,7 @@ class Client:
         return data if data is not None and is_trusted(self.settings, data.refresh_route) else None
 
     def fetch_xet(self, url: str, data: Any, target: Path, size: int) -> None:
-        """Fetches a file by the Xet protocol."""
+        """Fetch a file by the Xet protocol."""
         with self._sending(url) as headers:
             from huggingface_hub.file_download import xet_get
 
@@ -325,8 +325,8 @@ class Client:
             raise unreachable(url, exc) from exc
 
     def _complete_token(self) -> None:
-        """Takes the token from the library, once: it renews the one of `hf auth login`, and knows those of CI services and
-        notebooks."""
+        """Take the token from the library, once. The library renews the token of `hf auth login` and knows those of CI
+        services and notebooks."""
         with self._token_lock:
             settings, first, self._token_known = self.settings, not self._token_known, True
             if not first or settings.token_path is None:

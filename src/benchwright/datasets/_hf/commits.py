@@ -28,7 +28,7 @@ from benchwright.datasets._hf.row_cache import set_aside, write_whole
 from benchwright.datasets._hf_uri import pinned_commits
 
 VERSION = 1
-"""Of the records; others are not read."""
+"""Version of the records; records of other versions are not read."""
 
 
 class StoredRef(Struct, frozen=True):
@@ -44,7 +44,7 @@ class Records:
 
     def __init__(self, cache: Path, repo: str) -> None:
         self.folder = cache / "hf" / folder_name(repo)
-        """Everything kept of the dataset."""
+        """The folder with everything kept of the dataset."""
         self.quarantine = cache / "hf" / "quarantine"
         """Where damaged files go."""
 
@@ -60,7 +60,7 @@ class Records:
         self._write(self._ref_path(revision), {"commit": commit, "at": now})
 
     def commit(self, commit: str, what: str) -> JsonObject | None:
-        """What is known of a commit: its `files`, its `export`, …"""
+        """A record about a commit: its `files`, its `export`, …"""
         return self._read(self.folder / "commits" / f"{commit}.{what}.json")
 
     def keep_commit(self, commit: str, what: str, body: JsonObject) -> None:
@@ -160,7 +160,7 @@ class PinnedRepo(Struct, frozen=True):
 
 
 class Listing(Struct, frozen=True):
-    """What a commit holds."""
+    """The content of a commit."""
 
     repo: str
     """The repository's present name."""
@@ -173,7 +173,7 @@ class Listing(Struct, frozen=True):
 
 
 def pin(hub: Hub, records: Records, ref: RepoRef) -> PinnedRepo:
-    """The commit to read. Raises DatasetError when it is unknown; never returns another one instead."""
+    """The commit to read. Raises DatasetError if it is unknown; never returns another one instead."""
     if ref.revision is not None and COMMIT.fullmatch(ref.revision):
         return PinnedRepo(ref, ref.revision)
     key = ref.repo if ref.revision is None else f"{ref.repo}@{ref.revision}"
@@ -280,7 +280,7 @@ def _from_record(record: JsonObject) -> Listing | None:
 
 
 def _from_snapshot(hub: Hub, records: Records, pinned: PinnedRepo) -> Listing:
-    """What the cache of `huggingface_hub` has of exactly that commit. Files may be missing, so a note says so."""
+    """The files of exactly that commit in the cache of `huggingface_hub`. Some may be missing, so a note says so."""
     repo = pinned.ref.repo
     folder = snapshot(hub.settings.hub_cache, repo, pinned.commit)
     files = snapshot_files(folder) if folder else []

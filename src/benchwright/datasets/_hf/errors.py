@@ -1,4 +1,4 @@
-"""What can go wrong between here and the hub, and the words for it: which dataset, why, and the cure."""
+"""Failures of the hub and their messages: which dataset, why, and the cure."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def complaint(
     settings: HubSettings,
     known_revisions: Sequence[str] = (),
 ) -> HubError:
-    """An error that the user can act on. Never shows the token, even where the hub repeated it."""
+    """An error that the user can act on. It never shows the token, even if the hub repeated it."""
     if isinstance(failure, HubUnreachableError):
         text = (
             f"the hub at {settings.endpoint} cannot be reached ({failure}). Check the network and HF_ENDPOINT; "

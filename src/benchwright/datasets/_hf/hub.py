@@ -1,8 +1,8 @@
-"""What the hub holds of a repository: the commit of a revision, branches and tags, the files of a commit and their bytes.
+"""Reads repositories of the hub: the commit of a revision, branches and tags, the files of a commit and their bytes.
 
 A download resumes where a connection broke, and is checked by hash. The bytes come through `huggingface_hub`, by HTTP or
-Xet. Its `hf_hub_download` is not used: since version 1 it deletes what has arrived when a download fails, so that a
-second attempt starts from nothing; and it checks no hash.
+Xet. Its `hf_hub_download` is not used: since version 1 it deletes the bytes of a failed download, so that a second
+attempt starts from nothing, and it checks no hash.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from benchwright.datasets._hf.settings import HubSettings
 COMMIT = re.compile(r"[0-9a-f]{40}")
 """A full commit id."""
 MOST_PAGES = 20_000
-"""Of a listing; at 1000 entries each more than any repository has."""
+"""Most pages of a listing; at 1000 entries each, more than any repository has."""
 
 _NEXT = re.compile(r'<([^>]+)>\s*;[^,]*\brel="?next"?')
 
@@ -49,7 +49,7 @@ class HubFile(Struct, frozen=True):
 
     @classmethod
     def from_json(cls, value: JsonValue) -> HubFile:
-        """Back again. Raises ValueError for anything else."""
+        """Read from a record. Raises ValueError for anything else."""
         if isinstance(value, dict):
             path, size, digest = value.get("path"), value.get("size"), value.get("digest")
             if isinstance(path, str) and isinstance(size, int) and isinstance(digest, str):
@@ -67,7 +67,7 @@ class RepoInfo(Struct, frozen=True):
 
 
 class Hub:
-    """Answers questions about repositories; refusals come out as DatasetError with the cure."""
+    """Answers questions about repositories. Refusals are raised as DatasetError with the cure."""
 
     def __init__(self, settings: HubSettings, client: Client | None = None) -> None:
         self.client = client or Client(settings)
@@ -78,7 +78,7 @@ class Hub:
         return self.client.settings
 
     def info(self, ref: RepoRef) -> RepoInfo:
-        """The commit of a revision. HubUnreachableError when there is no answer at all."""
+        """The commit of a revision. Raises HubUnreachableError if there is no answer at all."""
         limit = self.settings.timeout_s
         try:
             found = self.client.api(
@@ -88,7 +88,7 @@ class Hub:
             raise self.complaint(failure, ref) from None
         except BenchwrightError:
             raise
-        except (ValueError, TypeError, KeyError, AttributeError) as exc:  # a name or an answer that is none
+        except (ValueError, TypeError, KeyError, AttributeError) as exc:  # an invalid name or answer
             raise self._strange(self.settings.endpoint, ref, f"no dataset ({exc})") from exc
         if not isinstance(found.sha, str) or not COMMIT.fullmatch(found.sha):
             raise self._strange(self.settings.endpoint, ref, "no commit id")
@@ -170,32 +170,32 @@ def _file(entry: JsonValue) -> HubFile | None:
 
 
 AT_ONCE = 8
-"""Small files fetched side by side."""
+"""Small files fetched at the same time."""
 MOST_RESUMES = 200
-"""Of one file, however much progress each makes."""
+"""Most times that the download of one file is resumed, even if each makes progress."""
 
 _BLOCK = 1024 * 1024
 
 
 class Hasher(Protocol):
-    """What `hashlib` gives."""
+    """A hash object of `hashlib`."""
 
     def update(self, data: bytes, /) -> None:
-        """More bytes."""
+        """Add bytes."""
 
     def hexdigest(self) -> str:
         """The hash of all of them."""
 
 
 def hasher_for(file: HubFile) -> Hasher:
-    """The hash by which the hub names the file's content."""
+    """The hash function that the hub uses for the file's content."""
     if file.digest.startswith("sha256:"):
         return hashlib.sha256()
     return hashlib.sha1(b"blob %d\0" % file.size, usedforsecurity=False)
 
 
 def holds(path: Path, file: HubFile) -> bool:
-    """Whether a local file is, byte for byte, the one the hub lists."""
+    """Whether a local file is, byte for byte, the one that the hub lists."""
     digest = hasher_for(file)
     try:
         if path.stat().st_size != file.size:
@@ -209,7 +209,7 @@ def holds(path: Path, file: HubFile) -> bool:
 
 
 def download_all(hub: Hub, ref: RepoRef, commit: str, needed: list[tuple[HubFile, Path]]) -> None:
-    """Several files, a few at a time. The first failure ends the rest."""
+    """Download several files, a few at a time. The first failure stops the others."""
     with no_progress_bars():
         if len(needed) == 1:
             download(hub, ref, commit, *needed[0])
@@ -229,7 +229,7 @@ def download_all(hub: Hub, ref: RepoRef, commit: str, needed: list[tuple[HubFile
 def download(
     hub: Hub, ref: RepoRef, commit: str, file: HubFile, target: Path, stop: Event | None = None
 ) -> None:
-    """Brings one file to `target`, after the bytes that are there already.
+    """Download one file to `target`, continuing after the bytes that are already there.
 
     Raises:
         DatasetError: refused, unreachable, or the content is twice not what the hub announced.
@@ -268,7 +268,7 @@ def file_end(hub: Hub, ref: RepoRef, commit: str, file: HubFile, count: int) -> 
 
 
 def _complete(hub: Hub, ref: RepoRef, commit: str, file: HubFile, target: Path, stop: Event | None) -> None:
-    """All bytes of a file, unchecked."""
+    """Download all bytes of a file, without checking them."""
     url = hub.address(ref.repo, commit, file.path)
     patience = hub.client.patience()
     for _ in range(MOST_RESUMES):
@@ -283,7 +283,7 @@ def _complete(hub: Hub, ref: RepoRef, commit: str, file: HubFile, target: Path, 
                 _append(hub, url, have, file.size, stop, target)
         except (HubRefusedError, HubUnreachableError) as failure:
             if isinstance(failure, HubRefusedError) and failure.status == 416:
-                target.unlink(missing_ok=True)  # what is here does not fit what is there
+                target.unlink(missing_ok=True)  # the local bytes do not match the file on the hub
             elif target.exists() and target.stat().st_size > have:
                 patience.progressed()
             patience.wait(failure)
@@ -291,14 +291,14 @@ def _complete(hub: Hub, ref: RepoRef, commit: str, file: HubFile, target: Path, 
 
 
 def _by_xet(hub: Hub, url: str, file: HubFile, target: Path) -> bool:
-    """Whether the file came by the Xet protocol."""
+    """Download a file by the Xet protocol, if possible. Returns whether it was."""
     data = hub.client.xet_file(url) if file.xet else None
     if data is None:
         return False
     try:
         hub.client.fetch_xet(url, data, target, file.size)
     except Exception:
-        # Where the hub, or a mirror of it, can be reached, the storage of Xet may be out of reach.
+        # Even if the hub, or a mirror of it, can be reached, the storage of Xet may be out of reach.
         target.unlink(missing_ok=True)
         return False
     return True
@@ -315,6 +315,6 @@ def _append(hub: Hub, url: str, have: int, size: int, stop: Event | None, target
                 out.write(block)
                 arrived += len(block)
                 if arrived > size:
-                    return  # not the file that was listed; the hash will say so
+                    return  # not the file that was listed; the hash check will fail
     if arrived < size:
         raise HubUnreachableError(f"the body broke off after {arrived} of {size} bytes")

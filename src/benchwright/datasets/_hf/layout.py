@@ -1,6 +1,6 @@
-"""Which files of a repository make up which split of which configuration.
+"""Finds the files of each split and configuration of a repository.
 
-A dataset card's `configs:` decides. Where the card does not say, paths do, by the conventions of the hub:
+The `configs:` of the dataset card decide. If it has none, paths decide, by the conventions of the hub:
 `data/<split>-00000-of-00004…`, then a folder named after a split, then a file name that contains one, else everything is
 `train`.
 """
@@ -18,7 +18,7 @@ from msgspec import Struct
 from benchwright.core import DATA_FORMATS, DataFormat, DatasetError, hub_format, suggest
 
 CARD = "README.md"
-"""The card's file."""
+"""The file of the dataset card."""
 
 _FRONT = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)(?:\r?\n)?^---[ \t]*$", re.DOTALL | re.MULTILINE)
 _HARMLESS = {
@@ -37,17 +37,17 @@ class CardConfig(Struct, frozen=True):
     folder: str = ""
     """The folder all patterns start from, with a slash at its end unless it is the root."""
     default: bool = False
-    """Whether the card marks it as the one to take."""
+    """Whether the card marks it as the default."""
     field: str | None = None
     """Top-level key under which its JSON files keep the rows."""
     delimiter: str | None = None
-    """What separates the cells of its CSV files."""
+    """The separator of cells in its CSV files."""
     unsupported: tuple[str, ...] = ()
     """Options that change how files are read, and that are not supported here."""
 
 
 def front_matter(text: str) -> str:
-    """The YAML in front of a card, or nothing."""
+    """The YAML at the start of a card, or an empty text."""
     match = _FRONT.match(text)
     return match[1] if match else ""
 
@@ -59,7 +59,7 @@ def card_configs(uri: str, front: str) -> list[CardConfig]:
     import yaml
 
     try:
-        # Every scalar as its text: a configuration called `no` or `001` is not False or 1.
+        # Every scalar is read as text: a configuration called `no` or `001` is not False or 1.
         found = yaml.load(front, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
     except (yaml.YAMLError, RecursionError) as exc:
         mark = getattr(exc, "problem_mark", None)
@@ -139,7 +139,7 @@ def _broken(uri: str, what: str) -> DatasetError:
 
 
 _READ = tuple(format.name for format in DATA_FORMATS if format.hub)
-"""Formats that are read here, those that win a tie first."""
+"""Formats that can be read. In a tie, the earlier one is used."""
 _IGNORED = {
     "config.json", "dataset_info.json", "dataset_infos.json", "dataset_dict.json", "state.json", "dummy_data.zip",
     "requirements.txt", "license.txt",
@@ -163,9 +163,9 @@ class Config(Struct, frozen=True):
     field: str | None = None
     """Top-level key under which JSON files keep the rows."""
     delimiter: str | None = None
-    """What separates cells in CSV files."""
+    """The separator of cells in CSV files."""
     unsupported: tuple[str, ...] = ()
-    """Options of the card that are not understood here."""
+    """Options of the card that are not supported."""
     left_aside: tuple[str, ...] = ()
     """Files in another format than the chosen one."""
     default: bool = False
@@ -173,7 +173,7 @@ class Config(Struct, frozen=True):
 
 
 def data_paths(paths: Iterable[str]) -> list[str]:
-    """The paths that may hold rows: known endings, not hidden, not the hub's own bookkeeping."""
+    """The paths that may contain rows: with known endings, not hidden, and not metadata of the hub."""
     return [
         path
         for path in paths
@@ -236,8 +236,8 @@ def exported_configs(paths: Iterable[str]) -> list[Config]:
 
 
 def one_format(paths: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Files of the most frequent kind, and the rest: the same rows are often published in two formats. Plain text is
-    taken for data only if there is nothing else."""
+    """Files in the most frequent format, and the rest, because the same rows are often published in two formats. Plain text
+    counts as data only if there is nothing else."""
     counts = Counter(map(_kind, paths))
     if len(counts) < 2:
         return list(paths), []
@@ -246,7 +246,7 @@ def one_format(paths: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def _kind(path: str) -> DataFormat:
-    """The format of a file; formats that may be side by side count as one."""
+    """The format of a file; formats that may be combined in one split count as one."""
     found = hub_format(path)
     if found is None:
         return DATA_FORMATS[-1]
@@ -258,8 +258,8 @@ def _declared(config: CardConfig, paths: Sequence[str]) -> Config:
     if config.splits:
         found = {split: matching_any(patterns, inside) for split, patterns in config.splits}
         readable = {split: _rows_in(files, dict(config.splits)[split]) for split, files in found.items()}
-        # A pattern such as `data/**` may take in other files; a split that names only unreadable ones is kept
-        # empty, so that its absence can be explained.
+        # A pattern such as `data/**` may match other files too. A split that names only unreadable files is kept empty,
+        # so that a message can explain why it is missing.
         splits, left = _per_split(readable)
         splits = {split: splits.get(split, ()) for split in found}
     else:
@@ -276,7 +276,7 @@ def _declared(config: CardConfig, paths: Sequence[str]) -> Config:
 
 
 def _rows_in(paths: Sequence[str], patterns: Sequence[str]) -> list[str]:
-    """The files among those that patterns took in which may hold rows, or are named outright."""
+    """The files matched by patterns that may contain rows or are named explicitly."""
     usable = {*data_paths(paths), *(path for path in map(clean, patterns) if hub_format(path))}
     return [path for path in paths if path in usable]
 
@@ -322,7 +322,7 @@ _WILD = re.compile(r"[*?\[]")
 
 
 def matching(pattern: str, paths: Iterable[str]) -> list[str]:
-    """The paths a pattern names, in order. `*` stays within a folder, `**` does not; hidden files and those in
+    """The paths that match a pattern, in order. `*` stays within a folder, `**` does not; hidden files and those in
     hidden folders or folders such as `__pycache__` must be named in full.
 
     >>> matching("data/*.csv", ["data/a.csv", "data/old/b.csv", "c.csv"])
@@ -335,7 +335,7 @@ def matching(pattern: str, paths: Iterable[str]) -> list[str]:
 
 
 def clean(pattern: str) -> str:
-    """A pattern without the `./` or `/` people put in front of it."""
+    """A pattern without a leading `./` or `/`."""
     while pattern.startswith(("./", "/")):
         pattern = pattern.removeprefix(".").removeprefix("/")
     return pattern
@@ -347,7 +347,7 @@ def is_wild(pattern: str) -> bool:
 
 
 def matching_any(patterns: Sequence[str], paths: Sequence[str]) -> list[str]:
-    """The paths that any of the patterns names: pattern by pattern, each path once."""
+    """The paths that match any of the patterns: pattern by pattern, each path once."""
     return list(dict.fromkeys(path for pattern in patterns for path in matching(pattern, paths)))
 
 

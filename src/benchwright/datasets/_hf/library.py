@@ -1,7 +1,8 @@
 """The `datasets` library as a loader, on request: `loader=datasets`.
 
-It runs in a separate process: it takes seconds to import, reads its variables only then, and may abort at exit. It gets
-a cache folder of its own for each load, because from a shared one it would serve any revision when the hub is away.
+It runs in a separate process because it takes seconds to import, reads its variables only then, and may abort at exit.
+Each load gets a separate cache folder, because from a shared one the library would serve any revision if the hub cannot
+be reached.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from benchwright.datasets._hf.splits import split_identity
 from benchwright.datasets._hf_uri import LoaderName
 
 INSTALL = "pip install 'benchwright[hf]'"
-"""How to get it."""
+"""How to install it."""
 
 
 def library_version() -> str | None:
@@ -38,7 +39,7 @@ def library_version() -> str | None:
 
 
 def what_library_does() -> str:
-    """What the installed library makes of `trust_remote_code=true`."""
+    """What the installed library does with `trust_remote_code=true`."""
     installed = library_version()
     if installed is None:
         return "the `datasets` library is not installed, and since its version 4 it runs no scripts either"
@@ -48,11 +49,11 @@ def what_library_does() -> str:
 
 
 class LibraryLoader(Struct, frozen=True):
-    """What the library offers of a commit."""
+    """The configurations and splits that the library finds in a commit."""
 
     dataset: PinnedDataset
     installed: str
-    """The library's version: others may give other values."""
+    """The library's version, because other versions may return other values."""
     configs: Sequence[Config] = field(default=())
     """Configurations; splits only of the requested one."""
     loader: LoaderName = "datasets"
@@ -77,7 +78,7 @@ class LibraryPart(Struct, frozen=True):
     split: str
 
     def identity(self) -> JsonObject:
-        """Dataset, commit, split, and who loads it."""
+        """Dataset, commit, split and loader."""
         uri = self.dataset.uri
         return {
             "kind": "datasets",
@@ -96,7 +97,7 @@ class LibraryPart(Struct, frozen=True):
         return False
 
     def fill(self, rows: Path, partial: Path) -> Filled:
-        """Has the library write the split."""
+        """Let the library write the split."""
         answer = _child(
             self.dataset, {"do": "load", "config": self.config, "split": self.split, "target": str(rows)}
         )
@@ -104,7 +105,7 @@ class LibraryPart(Struct, frozen=True):
 
 
 def library_loader(dataset: PinnedDataset) -> LibraryLoader:
-    """What the library finds. Raises DatasetError when it is not installed, or refuses the dataset."""
+    """The loader for a dataset. Raises DatasetError if the library is not installed, or refuses the dataset."""
     installed = library_version()
     uri, text = dataset.uri, dataset.pinned.ref.uri
     if installed is None:
@@ -126,7 +127,7 @@ def library_loader(dataset: PinnedDataset) -> LibraryLoader:
 
 
 def _child(dataset: PinnedDataset, order: dict[str, Any]) -> JsonObject:
-    """Runs the library in a separate process. Its answer counts, not its exit status: it may abort at exit."""
+    """Run the library in a separate process. Its exit status is ignored, because it may abort at exit after its answer."""
     settings, uri = dataset.hub.settings, dataset.uri
     text = dataset.pinned.ref.uri
     with tempfile.TemporaryDirectory(prefix="benchwright-datasets-") as folder:

@@ -9,13 +9,13 @@ from typing import Any
 
 
 def main() -> None:
-    """Obeys one order."""
+    """Carry out one order."""
     order = json.load(sys.stdin)
     try:
         answer = _list(order) if order["do"] == "list" else _load(order)
     except Exception as exc:
         reason: BaseException = exc
-        while reason.__cause__ is not None:  # the library wraps what went wrong in what it was doing
+        while reason.__cause__ is not None:  # the library wraps the actual error in others
             reason = reason.__cause__
         answer = {"error": f"{type(reason).__name__}: {' '.join(str(reason).split())[:1000]}"}
     place = Path(order["answer"])

@@ -1,6 +1,6 @@
-"""Loaders: where the rows of a commit come from. Each offers configurations, their splits, and parts to fetch.
+"""Loaders: the sources of the rows of a commit. Each offers configurations, their splits, and parts to fetch.
 
-In order of preference: the repository's own files, the hub's Parquet export of the same commit, the dataset viewer. The
+In order of preference: the repository's files, the hub's Parquet export of the same commit, the dataset viewer. The
 `datasets` library is used only on request, because it alters values.
 
 The export is the branch `refs/convert/parquet`, made for datasets in any form, scripts included. It follows the default
@@ -42,20 +42,20 @@ class Loader(Protocol):
         """A split in parts, in order."""
 
     def facts(self) -> JsonObject:
-        """What to record besides commit, configuration and split."""
+        """Further facts to record in addition to commit, configuration and split."""
 
 
 class FilesLoader(Struct, frozen=True):
-    """The repository's own files."""
+    """The files of the repository."""
 
     origin: Origin
     """Where they are."""
     listing: Listing
     """All of them."""
     configs: tuple[Config, ...]
-    """What they make up."""
+    """The configurations that they form."""
     field: str | None
-    """The URI's own `field`."""
+    """The `field` of the URI."""
     loader: LoaderName = "files"
 
     def parts(self, config: Config, split: str) -> tuple[Part, ...]:
@@ -85,7 +85,7 @@ class ExportLoader(Struct, frozen=True):
     origin: Origin
     """Where it is."""
     export: Export
-    """What it holds."""
+    """Its content."""
     loader: LoaderName = "export"
 
     @property
@@ -110,11 +110,11 @@ class ViewerLoader(Struct, frozen=True):
     records: Records
     """Where row counts are kept for offline use."""
     configs: tuple[Config, ...]
-    """What it shows."""
+    """The configurations that it shows."""
     loader: LoaderName = "viewer"
 
     def parts(self, config: Config, split: str) -> tuple[Part, ...]:
-        """A split, in runs of rows."""
+        """A split, in blocks of rows."""
         key = f"viewer-rows-{config.name}-{split}".replace("/", "-")
         record = self.records.commit(self.viewer.commit, key)
         rows = record.get("rows") if record else None
@@ -129,12 +129,12 @@ class ViewerLoader(Struct, frozen=True):
 
 
 class PinnedDataset(Struct, frozen=True):
-    """A dataset at one commit, and all that loaders need to know of it."""
+    """A dataset at one commit, with everything that loaders need."""
 
     uri: HfUri
     hub: Hub
     records: Records
-    """What this machine knows of it."""
+    """The records of this machine about it."""
     pinned: PinnedRepo
     """The commit."""
     listing: Listing
@@ -149,7 +149,7 @@ class PinnedDataset(Struct, frozen=True):
 
 
 def files_loader(dataset: PinnedDataset) -> FilesLoader:
-    """The repository's own files; `data_files` of the URI overrides card and paths."""
+    """The loader for the repository's files; `data_files` of the URI overrides card and paths."""
     uri, listing = dataset.uri, dataset.listing
     paths = [file.path for file in listing.files]
     text = dataset.pinned.ref.uri
@@ -171,7 +171,7 @@ def export_loader(dataset: PinnedDataset) -> ExportLoader:
 
 
 def viewer_loader(dataset: PinnedDataset) -> ViewerLoader:
-    """What the viewer shows of the pinned commit. Raises DatasetError when it shows nothing or another commit."""
+    """The loader for the viewer. Raises DatasetError if it shows nothing or another commit than the pinned one."""
     commit = dataset.pinned.commit
     viewer = Viewer(dataset.hub, dataset.origin().ref, commit)
     record = dataset.records.commit(commit, "viewer")
@@ -190,14 +190,14 @@ def viewer_loader(dataset: PinnedDataset) -> ViewerLoader:
 
 
 BRANCH = "refs/convert/parquet"
-"""Where it is."""
+"""The branch of the export."""
 
 
 class Export(Struct, frozen=True):
     """The export of one commit."""
 
     commit: str
-    """The export branch's own commit, which the files are read at."""
+    """The commit of the export branch, at which the files are read."""
     files: tuple[HubFile, ...]
 
     def configs(self) -> list[Config]:

@@ -1,8 +1,8 @@
 """Files of a repository as parts of the row cache: downloaded, checked, converted once into Parquet and read back exactly.
 
-Each row is one JSON text. Columns of their own types would lose what evaluation data must keep: the difference between a
-field that is absent and one that is null, numbers and texts in one column, integers beyond 64 bits, the order of fields.
-Reading a text per row is also faster (0.6 µs a row against 0.9 for four typed columns).
+Each row is one JSON text. Typed columns would lose information that evaluation data must keep: whether a field is absent
+or null, numbers and texts in one column, integers beyond 64 bits, the order of fields. Reading one text per row is also
+faster (0.6 µs per row, against 0.9 for four typed columns).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from benchwright.datasets._stored import StoredFile
 from benchwright.datasets._values import Chunks, Trouble
 
 GROUP_ROWS = 4096
-"""Most rows per row group: what a jump to one row has to unpack."""
+"""Most rows per row group, which must be unpacked to read one row."""
 GROUP_BYTES = 4 * 1024 * 1024
 """Bytes of text per row group."""
 
@@ -54,10 +54,10 @@ class RowWriter:
         self.rows = 0
         """Rows written."""
         self.exact = False
-        """Whether any row holds numbers that the quick parser would round or refuse."""
+        """Whether any row contains numbers that the fast parser would round or refuse."""
 
     def add(self, rows: list[Row]) -> None:
-        """More rows."""
+        """Add rows."""
         for row in rows:
             text = self._text(row)
             self._texts.append(text)
@@ -71,13 +71,13 @@ class RowWriter:
         return self.rows + len(self._texts)
 
     def close(self) -> None:
-        """Writes what is left and the index."""
+        """Write the remaining rows and the index."""
         if self._texts:
             self._write()
         self._file.close()
 
     def abandon(self) -> None:
-        """Lets go of the file, whatever state it is in."""
+        """Close the file in whatever state it is."""
         self._texts = []
         with suppress(OSError):
             self._file.close()
@@ -118,11 +118,11 @@ def _has_odd_float(value: Any) -> bool:
 
 
 MOST_BAD_ROWS = 1000
-"""Most bad rows of a part. With more, the format is probably another one."""
+"""Most bad rows of a part. More of them suggest that the file has another format."""
 
 
 class Reading(Struct, frozen=True):
-    """How to read files, where their names do not show it."""
+    """How to read files, if their names do not show it."""
 
     field: str | None = None
     """Top-level key under which JSON files keep the rows."""
@@ -145,7 +145,7 @@ def rows_of(path: Path, published: str, reading: Reading) -> Chunks:
 
 
 def convert(files: list[tuple[Path, str]], reading: Reading, target: Path) -> Filled:
-    """All rows of some files in a new Parquet file. Raises DatasetError where one cannot be read to its end."""
+    """Write all rows of some files to a new Parquet file. Raises DatasetError if one cannot be read to its end."""
     out = RowWriter(target)
     troubles: list[Trouble] = []
     try:
@@ -169,7 +169,7 @@ def convert(files: list[tuple[Path, str]], reading: Reading, target: Path) -> Fi
 
 
 def _json(file: StoredFile) -> Chunks:
-    """A `.json` file. Where its rows are under a key, the error names the key."""
+    """Read a `.json` file. If its rows are under a key, the error names the key."""
     try:
         yield from reader_of("json")(file)
     except DatasetError as exc:
@@ -183,7 +183,7 @@ PART_BYTES = 16 * 1024 * 1024
 PART_FILES = 256
 """Most files of a part."""
 FOOTER_BYTES = 64 * 1024
-"""Read from the end of a Parquet file to learn its number of rows."""
+"""Bytes read from the end of a Parquet file to learn its number of rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +210,7 @@ class FilePart(Struct, frozen=True):
 
     @property
     def published_as_is(self) -> bool:
-        """Whether the hub's own file serves as ours: a single Parquet file."""
+        """Whether the file is used as the hub publishes it: a single Parquet file."""
         return len(self.files) == 1 and self.files[0].path.lower().endswith(".parquet")
 
     def identity(self) -> JsonObject:
@@ -224,7 +224,7 @@ class FilePart(Struct, frozen=True):
         }
 
     def about(self) -> JsonObject:
-        """Names, for people."""
+        """Names, for people who look into the cache."""
         return {
             "repo": self.origin.ref.repo,
             "commit": self.origin.commit,
@@ -232,11 +232,11 @@ class FilePart(Struct, frozen=True):
         }
 
     def is_local(self) -> bool:
-        """Whether the hub's own library has all the files."""
+        """Whether the cache of the hub's library has all the files."""
         return all(self._local(file) for file in self.files)
 
     def fill(self, rows: Path, partial: Path) -> Filled:
-        """Downloads the files, then takes them over or converts them."""
+        """Download the files, then use them as they are or convert them."""
         folder = partial / content_hash(self.identity())[:16]
         places = [self._local(file) or folder / file.digest.replace(":", "-") for file in self.files]
         missing = {
@@ -245,7 +245,7 @@ class FilePart(Struct, frozen=True):
         try:
             if missing:
                 folder.mkdir(parents=True, exist_ok=True)
-                # What has arrived stays when this fails: the next attempt resumes after it.
+                # If this fails, the downloaded bytes stay, and the next attempt resumes after them.
                 needed = [(file, place) for place, file in missing.items()]
                 download_all(self.origin.hub, self.origin.ref, self.origin.commit, needed)
             try:
@@ -257,12 +257,11 @@ class FilePart(Struct, frozen=True):
         except DatasetError as exc:
             raise self._named(exc) from exc
         except OSError:
-            shutil.rmtree(folder, ignore_errors=True)  # a full disk is not left full
+            shutil.rmtree(folder, ignore_errors=True)  # free the space, in case the disk is full
             raise
 
     def rows_announced(self) -> int | None:
-        """The number of rows as the file's own index has it, without fetching the file; None when that is not
-        possible."""
+        """The number of rows from the index of the file, without fetching the whole file; None if that is not possible."""
         if not self.published_as_is or self.origin.hub.settings.offline:
             return None
         import pyarrow as pa
@@ -276,7 +275,7 @@ class FilePart(Struct, frozen=True):
         length = int.from_bytes(end[-8:-4], "little") if end[-4:] == b"PAR1" else 0
         if not 0 < length <= len(end) - 8:
             return None
-        # A file made of the index alone is a Parquet file as far as its index goes.
+        # The index alone is enough to open it as a Parquet file.
         index = b"PAR1" + end[-length - 8 :]
         try:
             return int(pq.read_metadata(pa.BufferReader(index)).num_rows)
@@ -284,7 +283,7 @@ class FilePart(Struct, frozen=True):
             return None
 
     def _local(self, file: HubFile) -> Path | None:
-        """The file in the cache of the hub's own library, if it is there and as published."""
+        """The file in the cache of the hub's library, if it is there and unchanged."""
         if self.origin.snapshot is None:
             return None
         place = self.origin.snapshot / file.path
@@ -321,7 +320,7 @@ def _format_name(file: HubFile) -> str | None:
 
 
 def file_parts(origin: Origin, files: Sequence[HubFile], reading: Reading) -> tuple[FilePart, ...]:
-    """Files in parts of a sensible size, in order."""
+    """Group files into parts of a sensible size, in order."""
     return tuple(FilePart(origin, group, reading) for group in _grouped(files))
 
 

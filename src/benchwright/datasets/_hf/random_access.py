@@ -1,4 +1,4 @@
-"""A hub dataset by row number: what durable batches and the dataset server ask for."""
+"""Reads a hub dataset by row number, for durable batches and the dataset server."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from benchwright.core import DatasetError, JsonObject, Row
 from benchwright.datasets._values import FilterColumns
 
 WINDOW = 1024
-"""Rows read at a time where filters pick some of them."""
+"""Rows read at a time if filters select some of them."""
 
 
 _JSON_NAMES = {"splits": "available_splits", "rule": "split_rule", "rows": "total_rows"}
 
 
 class HubInfo(Struct, frozen=True, rename=_JSON_NAMES):
-    """What is known of a hub dataset before its rows are read."""
+    """Facts about a hub dataset that are known before its rows are read."""
 
     uri: str
     """The dataset with commit, configuration and split filled in: opening it gives the same rows forever."""
@@ -31,24 +31,24 @@ class HubInfo(Struct, frozen=True, rename=_JSON_NAMES):
     splits: tuple[str, ...]
     """All splits of the configuration."""
     rule: str
-    """What chose the split, in words."""
+    """How the split was chosen, in words."""
     rows: int
     """Number of rows, after the filters of the URI."""
     columns: tuple[str, ...]
     """Fields of the first row."""
     notes: tuple[str, ...] = ()
-    """What a reader of the rows must know, as far as it was known when the dataset was opened."""
+    """Notes for readers of the rows that were known when the dataset was opened."""
 
     def to_json(self) -> JsonObject:
-        """What workflows record."""
+        """The form that workflows record."""
         found: JsonObject = json.decode(json.encode(self))
         return found
 
 
 class HubDataset:
-    """Batches of a hub dataset by offset. Everything it stands for is settled when it is made.
+    """Batches of a hub dataset by offset. Commit, configuration and split are fixed when it is created.
 
-    Batches in order cost what a stream costs; a jump unpacks the row group it lands in. Threads may share one.
+    Batches in order cost as much as a stream; a jump unpacks the row group that it lands in. Threads may share one.
 
     Args:
         uri: `hf://…` or `huggingface://…`.
@@ -68,7 +68,7 @@ class HubDataset:
         return f"HubDataset({str(self._source.resolved.uri)!r})"
 
     def init(self) -> HubInfo:
-        """What there is to read. Learns the number of rows from the files' own indexes if they have one."""
+        """Facts about the rows. The number of rows comes from the indexes of the files, if they have any."""
         resolved = self._source.resolved
         first = self.batch(0, 1)
         return HubInfo(
@@ -99,7 +99,7 @@ class HubDataset:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader of the rows must know."""
+        """Notes for readers of the rows."""
         return tuple(self._source.notes)
 
     def _rows(self, offset: int, limit: int) -> list[Row]:
@@ -118,7 +118,7 @@ class HubDataset:
         return rows[:limit]
 
     def _matching(self) -> array[int]:
-        """Numbers of the rows that pass the filters: one pass over all rows, then kept."""
+        """Numbers of the rows that pass the filters, found in one pass over all rows and then kept."""
         if self._kept is None:
             kept: array[int] = array("q")
             number = 0
@@ -138,8 +138,8 @@ class _Cursor(Struct):
     """Where a call ended."""
 
     number: int
-    """The row that comes next."""
+    """The next row."""
     held: list[Row]
-    """Rows that were read already, from that one on."""
+    """Rows from that one on that are already read."""
     coming: Iterator[list[Row]]
     """The rest."""

@@ -1,4 +1,4 @@
-"""A URI becomes a `ResolvedHub`: repository, commit, configuration, split and the parts to read, all settled."""
+"""Resolves a URI to a `ResolvedHub`: repository, commit, configuration, split and the parts to read."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ LISTED_FILES = 50
 
 
 class Piece(Struct, frozen=True):
-    """One term of the split text and the parts that hold its split."""
+    """One term of the split text and the parts of its split."""
 
     term: Term
     """Which rows of the split."""
@@ -89,7 +89,7 @@ class ResolvedHub(Struct, frozen=True):
 
 
 def resolve(written: str) -> ResolvedHub:
-    """Decides everything that a hub URI leaves open. Raises DatasetError with the choices where it cannot."""
+    """Decide everything that a hub URI leaves open. Raises DatasetError with the choices if that is not possible."""
     uri = parse_hf_uri(written)
     settings = hub_settings()
     hub = Hub(settings)

@@ -39,7 +39,7 @@ def sha256_of(path: Path) -> str:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """A small file, there completely or not at all."""
+    """Write a small file completely or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = aside_of(path)
     try:
@@ -59,17 +59,17 @@ def aside_of(path: Path) -> Path:
 
 
 def flush_file(path: Path) -> None:
-    """Waits until a file's content is on the disk."""
+    """Wait until a file's content is on the disk."""
     _flush(path, os.O_RDONLY)
 
 
 def flush_folder(path: Path) -> None:
-    """Waits until a folder's names are on the disk."""
+    """Wait until a folder's names are on the disk."""
     _flush(path, os.O_RDONLY | os.O_DIRECTORY)
 
 
 def set_aside(path: Path, quarantine: Path, why: str) -> Path:
-    """Moves a damaged file or folder to quarantine, with a note. Returns its new path."""
+    """Move a damaged file or folder to quarantine, with a note. Returns its new path."""
     quarantine.mkdir(parents=True, exist_ok=True)
     target = quarantine / f"{path.parent.name}-{path.name}-{secrets.token_hex(4)}"
     path.rename(target)
@@ -80,7 +80,7 @@ def set_aside(path: Path, quarantine: Path, why: str) -> Path:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Holds a lock that excludes all other processes and threads. The system releases it when the process dies."""
+    """Hold a lock that excludes all other processes and threads. The system releases it if the process dies."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
@@ -97,7 +97,7 @@ def what_failed(exc: OSError) -> str:
 
 @contextmanager
 def cache_errors(uri: str, cache: Path) -> Iterator[None]:
-    """Turns errors of the cache folder into messages. Writers remove what they have half written."""
+    """Turn errors of the cache folder into messages. Writers remove unfinished files."""
     try:
         yield
     except OSError as exc:
@@ -116,15 +116,15 @@ def _flush(path: Path, flags: int) -> None:
 
 
 FORMAT = 1
-"""Of the entries; part of every key."""
+"""Format version of the entries; part of every key."""
 ROWS, META = "rows.parquet", "meta.json"
 """The two files of an entry."""
 
 Style: TypeAlias = Literal["published", "json", "exact"]
-"""How rows are stored: the hub's own Parquet file, JSON texts, or JSON texts with numbers that need care."""
+"""How rows are stored: the hub's Parquet file, JSON texts, or JSON texts with numbers that need exact parsing."""
 
 _verified: dict[Path, tuple[int, int, int, int]] = {}
-"""Files whose hash was checked by this process, with inode, size and both times as they were then."""
+"""Files whose hash this process has checked, with their inode, size and both times at that moment."""
 
 
 class Filled(Struct, frozen=True):
@@ -152,10 +152,10 @@ class Entry(Struct, frozen=True):
 
 
 class Part(Protocol):
-    """A run of consecutive rows that is fetched and kept as one."""
+    """Consecutive rows that are fetched and kept together."""
 
     def identity(self) -> JsonObject:
-        """All that decides which rows these are; the key is its hash."""
+        """Everything that decides which rows these are; the key is its hash."""
 
     def about(self) -> JsonObject:
         """Where the rows come from, for people who look into the cache."""
@@ -164,8 +164,8 @@ class Part(Protocol):
         """Whether the rows are available without network."""
 
     def fill(self, rows: Path, partial: Path) -> Filled:
-        """Writes the rows to a new Parquet file; `partial` is the folder for downloads that are not complete yet.
-        Raises DatasetError when they cannot be fetched, OSError when they cannot be written."""
+        """Write the rows to a new Parquet file; `partial` is the folder for unfinished downloads. Raises DatasetError if they
+        cannot be fetched, OSError if they cannot be written."""
 
 
 class RowCache:
@@ -188,10 +188,10 @@ class RowCache:
         return self._spare.peek(part) if found is None and self._spare is not None else found
 
     def open(self, part: Part) -> Entry:
-        """A verified entry, fetched if it is not there. Raises DatasetError when that fails.
+        """A verified entry, fetched if it is not there. Raises DatasetError if that fails.
 
-        A folder that cannot be written, or a full disk, is not a reason to fail: the rows are then kept in a temporary
-        folder until the last reader is done.
+        If the folder cannot be written, or the disk is full, the rows are kept in a temporary folder until the last reader is
+        done.
         """
         if entry := self.peek(part):
             return entry
@@ -216,7 +216,7 @@ class RowCache:
     def _fetched(self, part: Part) -> Entry:
         place = self._place(part)
         with locked(self._folder / "locks" / place.name):
-            if place.is_dir():  # another process was quicker, or it is damaged
+            if place.is_dir():  # another process was faster, or it is damaged
                 if entry := self._good(place, part):
                     return entry
                 why = _fault(place, part) or "damaged"
@@ -279,7 +279,7 @@ class RowCache:
 
 
 def entry_name(format_: JsonValue, identity: JsonValue) -> str:
-    """The name of an entry's folder, by what makes its rows what they are."""
+    """The name of an entry's folder, derived from the identity of its rows."""
     return content_hash([format_, identity])[:40]
 
 

@@ -1,4 +1,4 @@
-"""Settings of the hub from the environment, read at every use: variables set after the import count."""
+"""Settings of the hub from the environment, read at every use, so that variables set after the import count."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from benchwright.core import ConfigError, redact, remember_secret
 
 PUBLIC_HUB = "https://huggingface.co"
-"""The hub when `HF_ENDPOINT` is not set."""
+"""The hub if `HF_ENDPOINT` is not set."""
 PUBLIC_VIEWER = "https://datasets-server.huggingface.co"
 """The dataset viewer of the public hub."""
 
@@ -32,11 +32,11 @@ class HubSettings:
     token_source: str | None
     """Where the token was found: a variable's name or a file."""
     token_path: Path | None
-    """Where `hf auth login` keeps the token; None if a variable holds it, or forbids to send any."""
+    """Where `hf auth login` keeps the token; None if a variable contains it, or forbids sending one."""
     offline: str | None
     """The variable that forbids network access, if one does."""
     cache: Path
-    """Our own cache folder."""
+    """benchwright's cache folder."""
     hub_cache: Path
     """The cache of the `huggingface_hub` library, which is read and never written."""
     timeout_s: int
@@ -47,12 +47,12 @@ class HubSettings:
         return f"{self.endpoint}/datasets/{repo}"
 
     def without_token(self, text: str) -> str:
-        """A text that may be printed, whatever the hub put into it."""
+        """A text without the token, in case the hub put it there."""
         return redact(text)
 
 
 def hub_settings(environ: Mapping[str, str] | None = None) -> HubSettings:
-    """The settings as the environment has them now. Raises ConfigError for values that cannot be used."""
+    """The current settings from the environment. Raises ConfigError for values that cannot be used."""
     env = os.environ if environ is None else environ
     endpoint = _address(env, "HF_ENDPOINT") or PUBLIC_HUB
     home = _folder(env.get("HF_HOME")) or _cache_home(env) / "huggingface"
@@ -82,7 +82,7 @@ def _address(env: Mapping[str, str], name: str) -> str | None:
 
 
 def _token(env: Mapping[str, str], home: Path) -> tuple[str | None, str | None, Path | None]:
-    """The token, where it was found, and the file of `hf auth login` where that file decides."""
+    """The token, where it was found, and the file of `hf auth login` if that file decides."""
     if env.get("HF_HUB_DISABLE_IMPLICIT_TOKEN", "").upper() in _YES:
         return None, None, None
     for name in _TOKEN_VARIABLES:
@@ -97,7 +97,7 @@ def _token(env: Mapping[str, str], home: Path) -> tuple[str | None, str | None, 
 
 
 def checked_token(token: str, source: str) -> str:
-    """Refuses a token without showing it: the HTTP library would print a header that it cannot send."""
+    """Refuse an invalid token without showing it. The HTTP library would print a header that it cannot send."""
     if not token.isascii() or not token.isprintable() or " " in token:
         raise ConfigError(
             f"the token in {source} holds spaces, line breaks or other characters no token has. "
@@ -108,7 +108,7 @@ def checked_token(token: str, source: str) -> str:
 
 
 def _seconds(env: Mapping[str, str], name: str, default: int) -> int:
-    """Whole seconds: with anything else `huggingface_hub` cannot be imported."""
+    """A whole number of seconds; with anything else `huggingface_hub` cannot be imported."""
     text = env.get(name, "").strip()
     if not text:
         return default
@@ -118,7 +118,7 @@ def _seconds(env: Mapping[str, str], name: str, default: int) -> int:
 
 
 def cache_folder(env: Mapping[str, str] | None = None) -> Path:
-    """Where everything is kept that can be fetched again."""
+    """The folder for everything that can be fetched again."""
     env = os.environ if env is None else env
     return _folder(env.get("BENCHWRIGHT_CACHE")) or _cache_home(env) / "benchwright"
 

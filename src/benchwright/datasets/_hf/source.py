@@ -33,8 +33,8 @@ class HubSource:
         return self._range(0)
 
     def rows_from(self, start: int) -> Iterator[list[Row]]:
-        """Rows from a number on, across splits and files, some at a time. Parts before them are not fetched where
-        their row counts are known. The first bad row raises DatasetError."""
+        """Rows from a number on, across splits and files, some at a time. Parts before them are not fetched if their row counts
+        are known. The first bad row raises DatasetError."""
         with closing(self._range(start)) as chunks:
             for chunk in chunks:
                 if chunk.troubles:
@@ -44,11 +44,11 @@ class HubSource:
                 yield chunk.rows
 
     def count(self) -> int:
-        """How many rows there are, from the files' own indexes if they have one."""
+        """The number of rows, from the indexes of the files if they have any."""
         return sum(stop - start for start, stop in map(self._bounds, self.resolved.pieces))
 
     def fingerprint(self) -> str:
-        """Identity of the content: the hashes of the files, and which of their rows are taken."""
+        """Identity of the content: the hashes of the files, and which of their rows are used."""
         taken = [
             [_content(piece.parts), term.start, term.stop, term.percent, term.whole_percents]
             for piece in self.resolved.pieces
@@ -65,7 +65,7 @@ class HubSource:
         number = 0
         pieces = self.resolved.pieces
         for piece in pieces:
-            ends = start > number and piece is not pieces[-1]  # only then must be known where it ends
+            ends = start > number and piece is not pieces[-1]  # only then its end must be known
             first, last = self._bounds(piece) if ends or piece.term.needs_total else piece.term.bounds(None)
             if last is not None and number + max(0, last - first) <= start:
                 number += max(0, last - first)
@@ -142,7 +142,7 @@ class HubSource:
 
 
 def _content(parts: tuple[Part, ...]) -> list[JsonObject]:
-    """The hashes of all files, however they are combined."""
+    """The hashes of all files, independent of how they are grouped."""
     found: list[JsonObject] = []
     for part in parts:
         identity = part.identity()

@@ -1,4 +1,4 @@
-"""Which configuration and which split: what a split text means, and which one to take where the URI names none."""
+"""Chooses configuration and split: parses split texts, and picks a split if the URI names none."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Term(Struct, frozen=True):
     percent: bool = False
     """Whether the two are percentages."""
     whole_percents: bool = False
-    """Whether a percent is the same number of rows everywhere, and the remainder dropped."""
+    """Whether each percent has the same number of rows, and the remainder is dropped."""
 
     @property
     def needs_total(self) -> bool:
@@ -37,7 +37,7 @@ class Term(Struct, frozen=True):
         return self.percent or (self.start or 0) < 0 or (self.stop or 0) < 0
 
     def bounds(self, rows: int | None) -> tuple[int, int | None]:
-        """First row and the row before which it ends, of a split with this many rows. Beyond the end is the end.
+        """The first row and the row before which it ends, in a split with this many rows. Bounds beyond the end mean the end.
 
         >>> Term("train", -25, None, percent=True).bounds(10)
         (8, 10)
@@ -57,7 +57,7 @@ class Term(Struct, frozen=True):
 
 
 def parse_split(uri: str, text: str) -> tuple[Term, ...]:
-    """The terms of a split text, in order. Raises DatasetError for one that cannot be read.
+    """The terms of a split text, in order. Raises DatasetError for a term that cannot be read.
 
     >>> [term.split for term in parse_split("", "train[:5]+test")]
     ['train', 'test']
@@ -66,7 +66,7 @@ def parse_split(uri: str, text: str) -> tuple[Term, ...]:
 
 
 def spelled_with_plus(text: str) -> str:
-    """A split text as it was meant: a plus sign typed into a query arrives as a space, and no split has one.
+    """Restore the plus signs of a split text: in a query they arrive as spaces, which no split has.
 
     >>> spelled_with_plus("train test[: 5]")
     'train+test[:5]'
@@ -94,12 +94,12 @@ _MEANS_VALIDATION = ("dev", "val", "valid")
 
 
 def split_identity(repo: str, commit: str, config: str, split: str) -> JsonObject:
-    """What makes a split the one it is, for the keys of the row cache."""
+    """The identity of a split, for the keys of the row cache."""
     return {"repo": repo, "commit": commit, "config": config, "split": split}
 
 
 def choose_config(uri: str, requested: str | None, configs: Sequence[Config]) -> Config:
-    """The requested configuration, else the marked one, `default`, or the only one. Never just the first."""
+    """The requested configuration, else the marked one, `default`, or the only one; never simply the first."""
     names = [config.name for config in configs]
     if requested is not None:
         for config in configs:
@@ -124,7 +124,7 @@ def choose_config(uri: str, requested: str | None, configs: Sequence[Config]) ->
 
 
 def choose_split(splits: Sequence[str]) -> tuple[str, str]:
-    """A split, and in words why: the one rule for benchmarks, tables, workflows and the dataset server."""
+    """A split, and the reason in words. Benchmarks, tables, workflows and the dataset server all use this rule."""
     if len(splits) == 1:
         return splits[0], "the only split"
     order = ", ".join(_EVALUATION)

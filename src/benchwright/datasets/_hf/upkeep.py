@@ -1,4 +1,4 @@
-"""Maintenance of the cache of hub rows: list it, verify it, make room in it."""
+"""Maintains the cache of hub rows: lists, verifies and prunes it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class CacheState(Struct, frozen=True):
     other_bytes: int
     """Lists of files, commits, locks."""
     quarantine_bytes: int
-    """What was found damaged."""
+    """Size of damaged files in quarantine."""
 
 
 def cache_state() -> CacheState:
@@ -54,7 +54,7 @@ def cache_state() -> CacheState:
 
 
 def verify_cache() -> list[tuple[CacheEntry, str]]:
-    """Check every entry against its checksum; damaged ones go to quarantine, and are fetched again when needed."""
+    """Check every entry against its checksum. Damaged entries go to quarantine and are fetched again when needed."""
     state = cache_state()
     damaged = []
     for entry in state.entries:
@@ -69,7 +69,7 @@ def verify_cache() -> list[tuple[CacheEntry, str]]:
 
 
 def prune_cache(*, before: float | None = None, max_bytes: int | None = None) -> list[CacheEntry]:
-    """Delete entries that were not used since a moment, then those not used longest until the rest is small enough.
+    """Delete entries not used since `before`, then the least recently used ones until the rest is small enough.
 
     Quarantined files are deleted too.
     """
@@ -89,7 +89,7 @@ def prune_cache(*, before: float | None = None, max_bytes: int | None = None) ->
 
 
 def clear_cache() -> CacheState:
-    """Delete everything; what it was."""
+    """Delete everything. Returns what was there."""
     state = cache_state()
     _delete(state.entries)
     shutil.rmtree(state.folder, ignore_errors=True)
@@ -128,7 +128,7 @@ def _fault(place: Path) -> str | None:
             return f"{ROWS} has another size than was written"
         if sha256_of(place / ROWS) != meta.get("sha256"):
             return f"{ROWS} does not match its checksum"
-        with suppress(OSError):  # to check rows is not to use them
+        with suppress(OSError):  # checking rows does not count as using them
             os.utime(place / ROWS, ns=(before.st_atime_ns, before.st_mtime_ns))
     except OSError as error:
         return f"{ROWS} cannot be read: {error.strerror}"
@@ -144,7 +144,7 @@ def _meta(place: Path) -> dict[str, Any]:
 
 
 def _delete(entries: Iterable[CacheEntry] | Sequence[CacheEntry]) -> None:
-    """Renames first, so that another process finds an entry whole or not at all."""
+    """Delete entries. Each is renamed first, so that another process finds it complete or not at all."""
     for entry in entries:
         with _alone(entry), suppress(FileNotFoundError):
             aside = entry.path.with_name(f".{entry.path.name}.gone")

@@ -21,7 +21,7 @@ from benchwright.datasets._hf.row_cache import Filled
 from benchwright.datasets._hf.splits import split_identity
 
 ROWS_PER_CALL = 100
-"""The viewer gives no more."""
+"""The most that the viewer returns."""
 ROWS_PER_PART = 2000
 """Rows kept as one file."""
 
@@ -39,7 +39,7 @@ class Viewer(Struct, frozen=True):
     """The pinned commit; answers for another are refused."""
 
     def get(self, endpoint: str, **parameters: str | int) -> dict[str, Any]:
-        """One answer. Raises DatasetError when it is refused, or is about another commit."""
+        """One answer. Raises DatasetError if the request is refused, or the answer is about another commit."""
         query = urlencode({"dataset": self.ref.repo, **parameters})
         try:
             answer = self.hub.client.whole(f"{self.hub.settings.viewer}/{endpoint}?{query}")
@@ -74,7 +74,7 @@ class Viewer(Struct, frozen=True):
         return configs
 
     def rows(self, config: str, split: str) -> int:
-        """How many rows a split has. DatasetError when the viewer has only a part of them."""
+        """The number of rows of a split. Raises DatasetError if the viewer has only a part of them."""
         page = self.page(config, split, 0, 1)
         total = page.get("num_rows_total")
         if not isinstance(total, int):
@@ -104,7 +104,7 @@ class Viewer(Struct, frozen=True):
 
 
 class ViewerPart(Struct, frozen=True):
-    """Consecutive rows of a split, as the viewer gives them."""
+    """Consecutive rows of a split, fetched from the viewer."""
 
     viewer: Viewer
     config: str
@@ -132,7 +132,7 @@ class ViewerPart(Struct, frozen=True):
         return False
 
     def fill(self, rows: Path, partial: Path) -> Filled:
-        """Fetches the rows page by page."""
+        """Fetch the rows page by page."""
         out = RowWriter(rows)
         try:
             for offset in range(self.start, self.stop, ROWS_PER_CALL):

@@ -1,4 +1,4 @@
-"""CSV and TSV: the first row names the fields, every cell is text, quoted cells may hold newlines."""
+"""Reads CSV and TSV: the first row names the fields, every cell is text, and quoted cells may contain newlines."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from benchwright.datasets._values import Chunk, Chunks
 
 _NAMED_SEPARATOR = re.compile(r"sep=([^\w\s\"]|\t)?", re.IGNORECASE)
 
-# Stands after the last line. No file can hold it (lone surrogates below DC80 are never decoded), so if it
-# comes back as anything but its own row, the last quote was never closed.
+# Added after the last line. No file can contain it (lone surrogates below DC80 are never decoded), so if it does not come
+# back as a row of its own, the last quote was never closed.
 _END = "\ud800"
 
 
@@ -38,7 +38,7 @@ def read_tsv(file: StoredFile) -> Chunks:
 
 
 def read_separated(file: StoredFile, delimiter: str) -> Chunks:
-    """Rows of a file whose separator is known to be another."""
+    """Rows of a file with another, known separator."""
     return _read_delimited(file, delimiter)
 
 
@@ -93,7 +93,7 @@ def _read_delimited(file: StoredFile, delimiter: str) -> Chunks:
 
 
 class _Lines:
-    """The lines of a file for `csv.reader`, and what was noticed while reading them."""
+    """The lines of a file for `csv.reader`, and findings while reading them."""
 
     def __init__(self, blocks: Iterator[bytes]) -> None:
         self._source = blocks
@@ -138,14 +138,14 @@ def _read_header(file: StoredFile, table: Iterator[list[str]], text: _Lines) -> 
 
 
 def _other_delimiter(file: StoredFile, only_name: str) -> str | None:
-    """What separates the cells of a `.csv` whose header has no comma; None when it has one column.
+    """The separator of a `.csv` file whose header has no comma; None if it has one column.
 
-    Spreadsheets write semicolons wherever the comma is the decimal sign.
+    Spreadsheets write semicolons in countries where the comma is the decimal sign.
     """
     for delimiter in (";", "\t"):
         if delimiter not in only_name:
             continue
-        # Read again rather than split: a separator inside quotes is part of a name.
+        # Parsed rather than split, because a separator inside quotes is part of a name.
         with closing(file.text_blocks()) as blocks:
             table = csv.reader(_Lines(blocks).lines(), delimiter=delimiter)
             header = next(cells for cells in table if any(cell.strip() for cell in cells))

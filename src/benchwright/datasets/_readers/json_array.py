@@ -33,12 +33,12 @@ CHUNK_ROWS = 512
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _LONGEST_WORD = 16
-"""An error this near to the end of the text read so far may only mean that the text continues:
-`-Infin` or `\\ud83d\\ude` look wrong until the rest is there."""
+"""An error this close to the end of the text read so far may only mean that the text continues: `-Infin` or `\\ud83d\\ude`
+look wrong until the rest is read."""
 
 
 def read_json(file: StoredFile) -> Chunks:
-    """The rows of a `.json` file, whichever way it holds them."""
+    """The rows of a `.json` file, in any of these forms."""
     with closing(file.text_blocks()) as blocks:
         start = next((text for block in blocks if (text := block.lstrip())), b"")
     if start.startswith(b"["):
@@ -92,14 +92,14 @@ class _Window:
         self._line = 1
         self._column = 0  # characters of the current line that have left the window
         self.suspicious = False
-        """Whether any text so far held bytes or escapes that may be no characters."""
+        """Whether any text so far contained bytes or escapes that may not be characters."""
         self.element_line = 1
-        """Line where the element given last starts."""
+        """Line where the last element starts."""
         self.element_size = 0
         """Its length in characters."""
 
     def elements(self) -> Iterator[JsonValue]:
-        """The elements in order. Raises where the array is broken: there is no way to find the next one."""
+        """The elements in order. Raises if the array is broken, because the next element cannot be found."""
         self._next_char()
         self._at += 1  # the opening bracket
         if self._next_char() != "]":
@@ -147,7 +147,7 @@ class _Window:
                 raise self._broken(str(error), self._at) from None
 
     def _next_char(self) -> str:
-        """Passes over white space; the character found, or nothing at the end."""
+        """Skip white space. Returns the next character, or an empty text at the end."""
         while True:
             match = _SPACE.match(self._text, self._at)
             end = match.end() if match else self._at
@@ -159,7 +159,7 @@ class _Window:
                 return ""
 
     def _more(self) -> bool:
-        """Reads on, at least as much as is still held, so that a huge element costs time linear in its size."""
+        """Read more text, at least as much as is kept, so that a huge element takes time linear in its size."""
         gone, kept = self._text[: self._at], self._text[self._at :]
         if len(kept) > self._most:
             raise self._file.too_long(self._line)
@@ -205,7 +205,7 @@ CHUNK_ROWS = 512
 
 
 def read_json_field(file: StoredFile, field: str) -> Chunks:
-    """The rows under a top-level key: a list of objects, or an object of columns. The file is held in memory."""
+    """The rows under a top-level key: a list of objects, or an object of columns. The whole file is kept in memory."""
     found = _whole(file)
     if not isinstance(found, dict):
         raise file.error(f"has no top-level keys (it is {_kind(found)}), so field={field} cannot be read")

@@ -33,7 +33,7 @@ def read_json_lines(file: StoredFile) -> Chunks:
 def _parse_block(block: bytes, lines: list[bytes], before: int) -> Chunk:
     exact = _beyond_64_bits(block)
     if not exact:
-        # All lines in one go, and line by line only when that fails: three times the speed of a loop.
+        # All lines at once, and line by line only if that fails: three times as fast as a loop.
         try:
             # Short lines cannot be nested too deeply, so they need no check.
             parse = orjson.loads if max(map(len, lines), default=0) <= 2 * MAX_DEPTH else load_json
@@ -56,7 +56,7 @@ def _parse_block(block: bytes, lines: list[bytes], before: int) -> Chunk:
 
 
 def parse_exact(text: bytes) -> Row:
-    """The object of one line that is known to be good, with all digits of its numbers."""
+    """The object of a line that is known to be valid, with all digits of its numbers."""
     row = _parse_line(text, exact=True)
     if row is None:
         raise BadTextError("blank")
@@ -68,7 +68,7 @@ def _parse_line(text: bytes, exact: bool) -> Row | None:
         try:
             row = load_json(text)
         except ValueError:
-            pass  # blank, too deep, NaN, a byte-order mark, or truly wrong: `parse_row` finds out
+            pass  # blank, too deep, NaN, a byte-order mark, or invalid: `parse_row` decides
         else:
             if type(row) is dict:
                 return row
@@ -76,9 +76,9 @@ def _parse_line(text: bytes, exact: bool) -> Row | None:
 
 
 def _beyond_64_bits(block: bytes) -> bool:
-    """Whether an integer may be longer than orjson reads exactly (it would turn it into a float).
+    """Whether an integer may be too long for orjson, which would turn it into a float.
 
-    The digit mask costs 1.6 ns a byte; the regular expression alone would cost nine times as much.
+    The digit mask takes 1.6 ns per byte; the regular expression alone would take nine times as long.
     """
     return _LONG in block.translate(_DIGITS) and _BEYOND_64_BITS.search(block) is not None
 
@@ -115,10 +115,10 @@ class BadTextError(ValueError):
 
 
 def parse_row(line: bytes) -> Row | None:
-    """The object of one line, or None when the line is blank. Raises BadTextError with the reason.
+    """The object of one line, or None if the line is blank. Raises BadTextError with the reason.
 
-    Slower than orjson and used only where that refuses or would round: integers beyond 64 bits stay exact,
-    NaN and Infinity are numbers.
+    It is slower than orjson and used only if orjson refuses or would round: integers beyond 64 bits stay exact, and NaN
+    and Infinity are numbers.
     """
     try:
         text = line.decode("utf-8")
@@ -127,7 +127,7 @@ def parse_row(line: bytes) -> Row | None:
         raise BadTextError(
             f"not valid UTF-8: byte 0x{line[exc.start]:02x} at column {column}. Name the encoding (--encoding cp1252), or save the file as UTF-8"
         ) from None
-    text = text.lstrip("\ufeff")  # files with byte-order marks that were joined keep one in the middle
+    text = text.lstrip("\ufeff")  # joined files may have a byte-order mark in the middle
     if not text.strip():
         return None
     try:
@@ -149,7 +149,7 @@ def plain_words(exc: json.JSONDecodeError) -> str:
 
 
 def near(exc: json.JSONDecodeError) -> str:
-    """` near '…'`: the text at the fault, or where the line ended."""
+    """` near '…'`: the text at the error, or a note that the line ends there."""
     found = exc.doc[exc.pos : exc.pos + 24].split("\n")[0].rstrip()
     return f" near {found!r}" if found else " (the text ends there)"
 

@@ -1,4 +1,4 @@
-"""Parquet: row groups streamed in small batches, values turned into what JSON can hold, the same on every machine."""
+"""Reads Parquet: streams row groups in small batches, and converts values to JSON values, equally on every machine."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from benchwright.datasets._stored import StoredFile, compression_of
 from benchwright.datasets._values import Chunk, Chunks
 
 CHUNK_BYTES = 4 * 1024 * 1024
-"""Uncompressed bytes aimed at per chunk."""
+"""Target size of a chunk in uncompressed bytes."""
 CHUNK_ROWS = 1024
 """Most rows per chunk."""
 STREAM_BYTES = 1024 * 1024
-"""Read ahead per column; without it a row group's columns are held whole, however large it is."""
+"""Read-ahead per column. Without it the columns of a row group are kept whole, however large it is."""
 
 Convert = Callable[[Any], Any]
 
@@ -26,8 +26,8 @@ Convert = Callable[[Any], Any]
 def read_parquet(file: StoredFile) -> Chunks:
     """Rows of a Parquet file; their line is the row number.
 
-    Dates and times become ISO 8601 text, decimals become text with all their digits, durations become
-    seconds, binary values become their UTF-8 text or, where they are none, base64, JSON columns their values.
+    Dates and times become ISO 8601 text, decimals become text with all their digits, durations become seconds, binary
+    values become text if they are UTF-8, else base64, and JSON columns become their values.
     """
     import pyarrow as pa
 
@@ -89,7 +89,7 @@ def record_batches(table: Any, start: int, stop: int, size: int) -> Iterator[Any
 
 
 def opened(file: StoredFile) -> BinaryIO:
-    """The file, or, where it is compressed as a whole, a temporary copy: Parquet is read from its end."""
+    """The file, or a temporary copy if it is compressed as a whole, because Parquet is read from its end."""
     raw = file.path.open("rb")
     packed = compression_of(raw.read(4))
     raw.seek(0)
@@ -107,7 +107,7 @@ def opened(file: StoredFile) -> BinaryIO:
 
 
 def rows_per_chunk(metadata: Any) -> int:
-    """How many rows to read at a time: few if they are large."""
+    """How many rows to read at a time; fewer if they are large."""
     size = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
     per_row = max(1, size // max(1, metadata.num_rows))
     return int(max(1, min(CHUNK_ROWS, CHUNK_BYTES // per_row)))
@@ -124,8 +124,8 @@ def _values(column: Any) -> list[Any]:
 
 
 def _without_nanoseconds(column: Any) -> Any:
-    """Python's times have microseconds. Values that have no finer part lose nothing; the others become
-    text here, with all nine digits, since pyarrow would ask for pandas."""
+    """Convert nanoseconds, because Python's times have microseconds. Values without a finer part lose nothing; the others
+    become text with all nine digits, for which pyarrow would need pandas."""
     import pyarrow as pa
 
     kind = column.type
@@ -134,7 +134,7 @@ def _without_nanoseconds(column: Any) -> Any:
     elif pa.types.is_time64(kind) and kind.unit == "ns":
         coarse = pa.time64("us")
     elif pa.types.is_duration(kind) and kind.unit == "ns":
-        return column.cast(pa.duration("us"), safe=False)  # seconds as a float have no more digits anyway
+        return column.cast(pa.duration("us"), safe=False)  # a float of seconds has no more digits anyway
     else:
         return column
     try:
@@ -145,7 +145,7 @@ def _without_nanoseconds(column: Any) -> Any:
 
 
 def _conversion(kind: Any) -> Convert | None:
-    """How values of an Arrow type become JSON values; None when they already are."""
+    """The conversion of an Arrow type to JSON values; None if none is needed."""
     import pyarrow as pa
 
     types = pa.types
@@ -201,7 +201,7 @@ def _map_conversion(inner: Convert | None) -> Convert:
 
 
 def _jsonable(value: Any) -> Any:
-    """For types that have no rule above: by the value found."""
+    """Convert a value whose type has no rule above, by the value itself."""
     if isinstance(value, bytes):
         return _text_or_base64(value)
     if isinstance(value, list):

@@ -1,6 +1,7 @@
-"""Workbooks of Excel and LibreOffice: the first row of a sheet names the fields.
+"""Reads workbooks of Excel and LibreOffice: the first row of a sheet names the fields.
 
-Read by `python-calamine` (extra `excel`): 13 times as fast as openpyxl on 20,000 rows, and it gives formulas' values.
+Uses `python-calamine` (extra `excel`), which is 13 times as fast as openpyxl on 20,000 rows and returns the values of
+formulas.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ CHUNK_ROWS = 512
 """Most rows per chunk."""
 
 MOST_BYTES = 1024**3
-"""How much a workbook may unpack to; it is held in memory."""
+"""The largest unpacked size of a workbook, because it is kept in memory."""
 
 
 def read_workbook(file: StoredFile) -> Chunks:
@@ -92,7 +93,7 @@ def _sheet(file: StoredFile) -> tuple[str, Iterator[tuple[int, list[Any]]]]:
 
 
 def _filled(sheet: Any) -> Iterator[tuple[int, list[Any]]]:
-    """Rows that hold anything, with their numbers in the sheet."""
+    """Rows that are not empty, with their numbers in the sheet."""
     start = sheet.start
     first = 1 if start is None else start[0] + 1
     for number, values in enumerate(sheet.to_python(skip_empty_area=True), first):
@@ -108,8 +109,8 @@ _NO_VALUE = re.compile(
 
 
 def _unsaved_formulas(file: StoredFile, sheet: str) -> dict[int, str]:
-    """Rows with a formula that no program has calculated, and the first such cell of each. Programs that write
-    workbooks without calculating leave these; the reader gives them as empty."""
+    """Rows with a formula that no program has calculated, and the first such cell of each. Programs that write workbooks
+    without calculating leave such cells, which the reader returns as empty."""
     import zipfile
     from html import unescape
 
