@@ -125,6 +125,27 @@ def test_wrong_calls_are_named_and_kept(tmp_path: Path, reply: Any, error: str) 
         assert any("--no-native-calling" in note for note in result.summary.notes)
 
 
+def test_a_reply_of_any_kind_costs_its_sample_only(tmp_path: Path) -> None:
+    """A Python dict may have keys that JSON has not; texts may be long, half a character, or code."""
+    replies = [
+        "[weather(city={(1, 2): 3, b'x': 4, 1j: 5, None: 6})]", "[weather(city=1e999, days=-1e999)]", "[weather(**{'city': 1})]",
+        "[weather(city=(1, b'\\xff'), days=1j)]", "[" * 1_000_000, "\ud800", "[weather(city='\ud800')]",
+        "[__import__('os').mkdir('written')]", "[weather(city=__import__('os').mkdir('written'))]",
+    ]  # fmt: skip
+    rows = [{**ROW, "question": str(number)} for number in range(len(replies))]
+
+    def answer(request: ModelRequest) -> str:
+        return replies[int(str(request.body["messages"][-1]["content"]))]  # type: ignore[index,call-overload]
+
+    result = benchwright.run(
+        bench(rows), endpoint=ScriptedEndpoint(answer), workspace=tmp_path, native_calling=False
+    )
+    assert result.metrics["correct"].value == 0
+    assert result.summary.outcomes["scored"] + result.summary.outcomes["unparsed"] == len(replies)
+    assert all(sample["scores"]["error_type"] for sample in samples(result))
+    assert not list(tmp_path.rglob("written"))
+
+
 def test_no_call_is_right_where_none_is_expected_and_a_failed_request_is_neither(tmp_path: Path) -> None:
     quiet = {**ROW, "question": "Tell me a joke", "calls": []}
     busy = RequestFailure("rate_limited", "status 429: slow down", 429)

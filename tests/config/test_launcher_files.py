@@ -109,6 +109,18 @@ def test_a_task_that_stands_twice_has_two_labels(tmp_path: Path) -> None:
     assert [each.options["top_p"] for each in found] == [1.0, 1.0]
 
 
+def test_no_two_tasks_have_one_folder(tmp_path: Path) -> None:
+    """Names that differ only in what no folder is called, a name that looks numbered, and folders that the file gives."""
+    names = ["./b.py:x", "b.py:x", "a", "a", "a.1"]
+    found = read(tmp_path, document(names))
+    assert [each.label for each in found] == ["./b.py:x", "b.py:x", "a.2", "a.3", "a.1"]
+    folders = [each.options["output_dir"] for each in found]
+    assert folders == [f"res ults/{name}" for name in ("b.py_x.1", "b.py_x.2", "a.2", "a.3", "a.1")]
+    same = [{"name": name, "nemo_evaluator_config": {"config": {"output_dir": place}}} for name, place in (("a", "o"), ("b", "x/../o"))]  # fmt: skip
+    with pytest.raises(ConfigError, match=r"a and b would both write their results into x/\.\./o"):
+        read(tmp_path, document(same))
+
+
 def test_what_is_ignored_is_noted(tmp_path: Path) -> None:
     file = tmp_path / "c.yaml"
     tasks = [{"name": "a", "container": "registry/image", "env_vars": {"HF_TOKEN": "HF_TOKEN"}}]

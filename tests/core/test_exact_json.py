@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from benchwright.core import exact_json, load_exact_json
+from benchwright.core import canonical_json, encode_json, exact_json, load_exact_json
 
 VALUES = [
     10**30,
@@ -42,6 +42,16 @@ def test_what_json_cannot_hold_becomes_text() -> None:
     endless: list[object] = [10**20]
     endless.append(endless)
     assert b"100000000000000000000" in exact_json(endless)
+
+
+@pytest.mark.parametrize(
+    "key", [(1, 2), (("a",), ()), b"x", 1j, frozenset({1}), 10**30, "\ud800", None, True]
+)
+def test_a_key_of_any_kind_becomes_text(key: object) -> None:
+    """What a model writes as a Python dict is recorded, whatever its keys are."""
+    for write in (exact_json, encode_json, canonical_json):
+        found = json.loads(write([{"inner": {key: [1]}}]))
+        assert [*found[0]["inner"].values()] == [[1]]
 
 
 def test_what_is_no_json_is_refused() -> None:

@@ -24,7 +24,7 @@ def slips(name: str) -> Iterator[str]:
         yield name[:at] + name[at] + name[at:]
         yield name[:at] + name[at + 1] + name[at] + name[at + 2 :]
         yield f"{name[:at]}q{name[at + 1 :]}"
-    yield from (name.replace("_", "-"), name.replace("_", ""), f"{name}s", name.capitalize())
+    yield from (name.replace("_", "-"), name.replace("_", ""), f"{name}s", name.capitalize(), name.upper())
 
 
 @pytest.mark.parametrize("name", [name for name in BY_NAME if len(name) > 4])

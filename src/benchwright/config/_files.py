@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 
 from benchwright.config._values import sub_table
+from benchwright.config._yaml import load_yaml
 from benchwright.core import (
     ConfigError,
     JsonObject,
@@ -208,25 +209,8 @@ def _json(path: Path, text: str) -> object:
 def _yaml(path: Path, text: str) -> object:
     import yaml
 
-    class Loader(yaml.SafeLoader):
-        """Plain values only, and no key twice."""
-
-    def mapping(loader: Loader, node: yaml.MappingNode, deep: bool = False) -> dict[object, object]:
-        seen = set()
-        for key_node, _ in node.value:
-            key = loader.construct_object(key_node, deep=True)
-            place = f"{path}:{key_node.start_mark.line + 1}"
-            if not isinstance(key, str):
-                raise ConfigError(f"{place}: the key {key!r} is not a text; put it into quotes")
-            if key in seen:
-                raise ConfigError(f"{place}: the key {key!r} appears twice; keep one of them")
-            seen.add(key)
-        built: dict[object, object] = yaml.SafeLoader.construct_mapping(loader, node, deep=True)
-        return built
-
-    Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, mapping)
     try:
-        return yaml.load(text, Loader)
+        return load_yaml(text, lambda node: f"{path}:{node.start_mark.line + 1}")
     except yaml.YAMLError as error:
         mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
         if mark is None or not problem:

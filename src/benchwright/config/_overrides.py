@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from benchwright.config._yaml import load_yaml
 from benchwright.core import ConfigError
 
 _CLOSED_BY = {"[": "]", "{": "}", "(": ")"}
@@ -153,7 +154,8 @@ def _value(flag: str, text: str, place: int, written: str) -> Any:
     import yaml
 
     try:
-        value = yaml.safe_load(written)
+        whole = written[0] in "\"'[{"
+        value = load_yaml(written, lambda _: flag) if whole else yaml.safe_load(written)
     except yaml.YAMLError as error:
         if not written.startswith(("'", '"', "[", "{")):
             return written  # a colon or a percent sign, such as in `a: b: c`

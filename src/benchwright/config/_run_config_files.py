@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -75,7 +76,8 @@ def _tasks(found: LauncherFile, flags: Mapping[str, Any]) -> RunConfigs:
         raise ConfigError(
             "the file lists what is evaluated as evaluation.tasks; leave the name on the command line out"
         )
-    names = [task.name for task in found.tasks]
+    labels = _labels([task.name for task in found.tasks])
+    folders = _labels([_folder(label) for label in labels])
     typed = flag_layer({name: value for name, value in flags.items() if name != "output_dir"})
     place = flags.get("output_dir") or found.output_dir
     if place == TO_BE_GIVEN:
@@ -83,21 +85,47 @@ def _tasks(found: LauncherFile, flags: Mapping[str, Any]) -> RunConfigs:
             f"execution.output_dir is {place}, a folder that is still to be given: --output-dir DIR"
         )
     configs = []
-    for number, task in enumerate(found.tasks):
-        label = (
-            task.name
-            if names.count(task.name) == 1
-            else f"{task.name}.{names[: number + 1].count(task.name)}"
-        )
+    for task, label, own in zip(found.tasks, labels, folders, strict=True):
         layers = [*task.layers, typed, *task.overrides]
         if place is not None:
-            folder = {KEY_OF["output_dir"]: str(Path(place) / _folder(label))}
+            folder = {KEY_OF["output_dir"]: str(Path(place) / own)}
             source = "--output-dir" if flags.get("output_dir") else "execution.output_dir"
             typed_place = bool(flags.get("output_dir"))  # otherwise a task's own folder wins
             at = len(task.layers) + (1 if typed_place else -1)
             layers.insert(at, Layer("run config", folder, source))
         configs.append(config_of(layers, label=label, name=task.name))
+    _refuse_shared_folders(configs)
     return RunConfigs(tuple(configs), True, found.at_once, found.notes)
+
+
+def _labels(names: Sequence[str]) -> list[str]:
+    """The names, numbered where one appears more than once.
+
+    >>> _labels(["a", "b", "a", "a.1"])
+    ['a.2', 'b', 'a.3', 'a.1']
+    """
+    found: list[str] = []
+    for name in names:
+        number, label = 0, name
+        while names.count(name) > 1 and label in (*names, *found):
+            number += 1
+            label = f"{name}.{number}"
+        found.append(label)
+    return found
+
+
+def _refuse_shared_folders(configs: Sequence[RunConfig]) -> None:
+    """Two tasks with one folder would overwrite each other's results."""
+    owners: dict[str, str] = {}
+    for config in configs:
+        if (place := config.options.get("output_dir")) is None:
+            continue
+        first = owners.setdefault(os.path.abspath(place), config.label)
+        if first != config.label:
+            raise ConfigError(
+                f"{first} and {config.label} would both write their results into {place}; give each task its own "
+                "config.output_dir"
+            )
 
 
 def _folder(label: str) -> str:

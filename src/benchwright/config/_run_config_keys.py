@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from benchwright.config._config_layers import Path
 from benchwright.config._run_settings import BY_NAME, RUN_SETTINGS
-from benchwright.config._setting import Setting
+from benchwright.config._setting import Setting, sendable
 from benchwright.config._values import in_kind
 from benchwright.core import MODEL_TYPES, ConfigError, finite_number, is_secret_name, nearest, suggest
 
@@ -183,7 +183,7 @@ def checked_value(where: str, path: Path, value: Any) -> Any:
     if path == FAIL_ON_SKIP and not isinstance(value, bool):
         raise ConfigError(f"{where}: {key} is {value!r}; expected true or false")
     if not name:
-        return value
+        return _in_table(where, path, value)
     if name == "limit":
         return _limit(where, key, value)
     if name == "model_type" and value == "embedding":
@@ -199,8 +199,21 @@ def checked_value(where: str, path: Path, value: Any) -> Any:
     try:
         return setting.check(in_kind(setting, value))
     except ValueError as error:
-        cure = ". Put it in quotes" if setting.kind == "text" and isinstance(value, int | float) else ""
-        raise ConfigError(f"{where}: {key}: {error}{cure}") from None
+        plain = setting.kind == "text" and not isinstance(value, str | list | dict)
+        raise ConfigError(f"{where}: {key}: {error}{'. Put it in quotes' if plain else ''}") from None
+
+
+def _in_table(where: str, path: Path, value: Any) -> Any:
+    """A value below the key of a table: requests hold those of most, so JSON must be able to."""
+    if any(option_of(path[:length]) in _SENT for length in range(1, len(path))):
+        try:
+            return sendable(value)
+        except ValueError as error:
+            raise ConfigError(f"{where}: {'.'.join(path)}: {error}") from None
+    return value
+
+
+_SENT = {setting.name for setting in RUN_SETTINGS if setting.kind in ("table", "steps")} - {"metadata"}
 
 
 def _limit(where: str, key: str, value: Any) -> int | float:

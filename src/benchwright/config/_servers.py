@@ -141,7 +141,7 @@ def check_headers(where: str, headers: Mapping[str, object]) -> dict[str, str]:
     checked: dict[str, str] = {}
     for name, value in headers.items():
         if not isinstance(value, str):
-            raise ConfigError(f"{where}: {name} is {value!r}; expected a text")
+            raise ConfigError(f"{where}: {name} is {value!r}; expected a text. Put it in quotes")
         if is_secret_name(name) and _REFERENCE.search(value) is None:
             raise ConfigError(
                 f"{where}: {name} looks like a secret, and keys are not kept in files. "

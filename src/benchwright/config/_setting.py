@@ -221,6 +221,11 @@ class Setting(Struct, frozen=True):
             case "text":
                 if not isinstance(value, str) or not value.strip():
                     raise self._wrong(value)
+                if "\0" in value:
+                    raise ValueError(
+                        f"{value!a} has the character \\0, which no file and no command can hold"
+                    )
+                check_whole(value)
                 if self.choices and value not in self.choices and value not in self._installed():
                     known = (*self.choices, *self._installed())
                     raise ValueError(
@@ -231,15 +236,17 @@ class Setting(Struct, frozen=True):
                 texts = [value] if isinstance(value, str) else value
                 if not isinstance(texts, list) or not all(isinstance(text, str) and text for text in texts):
                     raise self._wrong(value)
+                for text in texts:
+                    check_whole(text)
                 return list(texts)
             case "table":
                 if not isinstance(value, dict):
                     raise self._wrong(value)
-                return {str(key): _json_value(entry) for key, entry in value.items()}
+                return sendable(value)
             case "steps":  # what stands in it is checked by `pipeline_settings`
                 if not isinstance(value, dict | list):
                     raise self._wrong(value)
-                return _json_value(value)
+                return sendable(value)
 
     def wrong_type(self, value: object) -> str:
         """Which types of Python a value must have, in words; empty if it has one of them."""
@@ -345,14 +352,24 @@ def shown_value(value: JsonValue) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _json_value(value: object) -> JsonValue:
-    """TOML knows dates and times, JSON does not; nan and inf are not JSON either."""
+def check_whole(text: str) -> None:
+    """ValueError for a text with half a character, which can be neither sent nor written."""
+    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        raise ValueError(f"{text!a} has half a character, which cannot be sent; write the whole one")
+
+
+def sendable(value: object) -> JsonValue:
+    """The value as JSON. ValueError for what JSON cannot hold: dates and times, nan and inf, half characters."""
     if isinstance(value, dict):
-        return {str(key): _json_value(entry) for key, entry in value.items()}
+        return {str(key): sendable(entry) for key, entry in value.items()}
     if isinstance(value, list):
-        return [_json_value(entry) for entry in value]
+        return [sendable(entry) for entry in value]
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"{value} cannot be sent as JSON; expected a finite number")
+    if isinstance(value, str):
+        check_whole(value)
     if value is None or isinstance(value, str | int | float | bool):
         return value
-    raise ValueError(f"{value} is a date or time, which JSON cannot hold; write it as a text in quotes")
+    kind = type(value).__name__
+    shown = "a date or time" if kind in ("date", "datetime", "time") else f"a value of type {kind}"
+    raise ValueError(f"{value} is {shown}, which JSON cannot hold; write it as a text in quotes")

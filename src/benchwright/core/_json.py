@@ -177,12 +177,15 @@ def _representable(value: Any, depth: int = 0) -> Any:
     if depth > _DEEPEST:
         return "…"
     if isinstance(value, dict):
-        return {
-            _representable(key, depth + 1): _representable(item, depth + 1) for key, item in value.items()
-        }
+        return {_key(key): _representable(item, depth + 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_representable(item, depth + 1) for item in value]
     return value
+
+
+def _key(key: Any) -> Any:
+    """Return a key that JSON can represent: a model may write tuples, bytes or complex numbers as keys of a Python dict."""
+    return _representable(key) if isinstance(key, str | int | float) or key is None else str(as_text(key))
 
 
 def exact_json(value: Any, *, indent: bool = False) -> bytes:

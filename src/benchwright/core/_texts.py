@@ -59,15 +59,21 @@ def suggest(name: str, known: Iterable[str]) -> str:
     """
     from difflib import SequenceMatcher  # only on the way to an error
 
-    matcher = SequenceMatcher(None, "", name.lstrip("-"))
+    wanted = name.lstrip("-").casefold()
+    matcher = SequenceMatcher(None, "", wanted)
     rated = []
     for each in dict.fromkeys(known):
-        matcher.set_seq1(each.lstrip("-"))  # leading dashes do not make two options similar
+        # Leading dashes do not make two options similar, and capitals do not make them different.
+        matcher.set_seq1(each.lstrip("-").casefold())
         rated.append((matcher.ratio(), each))
     rated.sort(key=lambda pair: -pair[0])
     least = max(_NEAR_IF_SHORT if len(name) <= _SHORT else _NEAR, rated[0][0] - _AS_NEAR) if rated else 1.0
     near = [each for ratio, each in rated if ratio >= least]
-    parts = [each for _, each in rated if min(len(each), len(name)) > 2 and (name in each or each in name)]
+    parts = [
+        each
+        for _, each in rated
+        if min(len(each), len(name)) > 2 and (wanted in each.casefold() or each.casefold() in wanted)
+    ]
     found = (near or parts)[:3]
     return " Did you mean " + " or ".join(map(repr, found)) + "?" if found else ""
 

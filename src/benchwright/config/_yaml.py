@@ -1,0 +1,66 @@
+"""YAML as people write configurations: plain values, texts as keys, and no key twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from benchwright.core import ConfigError
+
+if TYPE_CHECKING:
+    import yaml
+
+_MERGE = "tag:yaml.org,2002:merge"
+"""What the key `<<` is: it takes over the keys of another table that the table itself does not have."""
+
+
+def load_yaml(text: str, place: Callable[[yaml.Node], str]) -> object:
+    """The value of a document. `yaml.YAMLError` for what is no YAML; ConfigError names the `place` of a key that is no text, or
+    that appears twice in its table."""
+    import yaml
+
+    class Loader(yaml.SafeLoader):
+        """Has constructors of its own."""
+
+    def mapping(loader: Loader, node: yaml.MappingNode) -> dict[str, object]:
+        seen = set()
+        for written, _ in node.value:
+            if written.tag == _MERGE:
+                continue
+            key = _key(place(written), written, loader.construct_object(written, deep=True))
+            if key in seen:
+                raise ConfigError(f"{place(written)}: the key {key!r} appears twice; keep one of them")
+            seen.add(key)
+        built: dict[Any, object] = yaml.SafeLoader.construct_mapping(loader, node, deep=True)
+        return {_key(place(node), node, key): value for key, value in built.items()}
+
+    def scalar(loader: Loader, node: yaml.ScalarNode) -> str:
+        return _joined(str(loader.construct_scalar(node)))
+
+    Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, mapping)
+    Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_SCALAR_TAG, scalar)
+    return yaml.load(text, Loader)
+
+
+def _key(place: str, node: yaml.Node, key: object) -> str:
+    """The key as a text. A whole number is one in JSON too, such as a token in `logit_bias`."""
+    written = node.value if isinstance(node.value, str) else str(key)
+    if isinstance(key, str):
+        return key
+    if type(key) is int and written == str(key):
+        return str(key)
+    raise ConfigError(
+        f"{place}: the key {written} is {_shown(key)} in YAML, and not a text; put it into quotes"
+    )
+
+
+def _shown(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else "null" if value is None else repr(value)
+
+
+def _joined(text: str) -> str:
+    r"""The text with its characters whole. JSON writes one beyond \uFFFF as two halves, and YAML takes those for two
+    characters."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
