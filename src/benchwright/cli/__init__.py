@@ -1,4 +1,4 @@
-"""Commands: parse, call one function, print. What they do lives in the rooms below."""
+"""The commands: each parses its arguments, calls one function and prints the result."""
 
 from benchwright.cli._main import main
 

@@ -28,7 +28,7 @@ def configure(parser: Parser) -> None:
 
 
 def execute(arguments: Namespace, output: Output) -> int:
-    """Move a name to a baseline; JSON: the move, or with --list `{"baselines": {NAME: [moves, oldest first]}}`."""
+    """Give a name to a baseline; JSON: the move, or with --list `{"baselines": {NAME: [moves, oldest first]}}`."""
     from benchwright.core import UsageError, shown
     from benchwright.sdk import bless
 

@@ -206,11 +206,11 @@ def check_view(report: CheckReport, code: int) -> Group:
 
 
 _SHOWN_CHARS = 6000
-"""Characters shown of a text; the request holds all of it."""
+"""The most characters of a text that are shown; the request contains all of it."""
 
 
 def _short(text: str) -> str:
-    """A long text without its middle, and the length of that.
+    """Replace the middle of a long text by its length.
 
     >>> len(_short("x" * 5_000_000)) < 7000
     True
@@ -229,7 +229,7 @@ def question_type(report: CheckReport) -> str:
 
 
 def _cost(cost: Mapping[str, Any]) -> Iterator[str]:
-    """The range of the model, that of each judge, and what they assume."""
+    """The cost range of the model and of each judge, and the assumptions."""
     if cost["prompts"] is not None:
         yield f"{_range(cost)} (prices of {cost['as_of']})"
     for name, each in (cost["judges"] or {}).items():

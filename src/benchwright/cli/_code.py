@@ -23,7 +23,7 @@ _METRICS_SHOWN = 3
 
 
 def check_program(plan: ProgramPlan, output: Output) -> int:
-    """`--dry-run`: whether the program is there; JSON: `{"command", "cwd", "input", "warning", "exit_code"}`."""
+    """`--dry-run`: check that the program exists; JSON: `{"command", "cwd", "input", "warning", "exit_code"}`."""
     from benchwright.workflows import program_executable
 
     program_executable(plan.command, plan.cwd)
@@ -87,7 +87,7 @@ def resume_and_print(store: Store, run: RunRecord, arguments: Namespace, output:
 
 
 def print_ending(result: ProgramResult, output: Output) -> int:
-    """Print how it ended; the exit code."""
+    """Print how it ended. Returns the exit code."""
     if output.as_json:
         output.json(result.to_json())
         return result.exit_status
@@ -136,7 +136,7 @@ class CodeDisplay:
             self._wipe()
             target.flush()
             binary: BinaryIO | None = getattr(target, "buffer", None)
-            if binary is None:  # a test's own stream
+            if binary is None:  # a stream that a test supplies
                 target.write(data.decode("utf-8", "replace"))
             else:
                 binary.write(data)

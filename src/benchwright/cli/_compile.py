@@ -119,7 +119,7 @@ def _validated(inspected: Inspected, package: Package, problem: str | None, outp
 
 
 def _refuse_idle(arguments: Namespace) -> None:
-    """No flag does nothing."""
+    """Raise UsageError for flags that would have no effect."""
     if arguments.module is None:
         raise UsageError(
             "name the file of benchmarks: benchwright compile FILE.py; or list packages with --list"
@@ -195,7 +195,7 @@ def _json(package: Package) -> dict[str, Any]:
 
 
 def _show(inspected: Inspected, package: Package, output: Output) -> None:
-    """What is known of each benchmark, and what its check found."""
+    """Print the facts about each benchmark and the findings of its check."""
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text

@@ -1,4 +1,4 @@
-"""`benchwright compile --containerize`: the build folder, and the image where docker's daemon answers."""
+"""`benchwright compile --containerize`: writes the build folder, and builds the image if docker's daemon answers."""
 
 from __future__ import annotations
 

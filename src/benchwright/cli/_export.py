@@ -94,7 +94,7 @@ def execute(arguments: Namespace, output: Output) -> int:
 
 
 def _export_baseline(arguments: Namespace, output: Output) -> int:
-    """What gates on other machines compare with; JSON: `{"file", "format", "samples", "sha256"}`."""
+    """Write a baseline for gates on other machines; JSON: `{"file", "format", "samples", "sha256"}`."""
     from benchwright.core import UsageError
     from benchwright.sdk import export_baseline
 

@@ -1,4 +1,4 @@
-"""`benchwright fetch bfcl`: published data that does not come with this package."""
+"""`benchwright fetch bfcl`: downloads published data that is not part of this package."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The flags of benchmarks, derived from the list of settings, of suites, of programs and of workspaces; and which of them fit a
-target."""
+"""The flags of benchmarks (derived from the list of settings), suites, programs and workspaces, and checks that they fit
+the target."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def add_workspace(parser: Parser) -> None:
 
 
 def given(arguments: argparse.Namespace, names: Iterable[str] | None = None) -> dict[str, Any]:
-    """Settings that were typed, by canonical name: those of runs, or the ones named."""
+    """Settings that were typed, by canonical name: settings of runs, or those in `names`."""
     chosen = [setting.name for setting in RUN_SETTINGS] if names is None else names
     values = {name: getattr(arguments, name, None) for name in chosen}
     return {name: value for name, value in values.items() if value is not None}
@@ -70,7 +70,7 @@ def _add(group: Any, setting: Setting, *, repeated: bool = False) -> None:
             *setting.flags, dest=setting.name, action=argparse.BooleanOptionalAction, help=meaning
         )
         return
-    # A list setting is gathered by `extend`: its converter makes a list of each text.
+    # A list setting is collected with `extend`, because its converter makes a list of each text.
     action = "extend" if setting.kind == "texts" else "append" if repeated else "store"
     group.add_argument(
         *setting.flags,
@@ -251,7 +251,7 @@ def run_tags(arguments: Namespace) -> dict[str, str]:
 
 
 def server_next_to(arguments: Namespace, note: object) -> Serve | None:
-    """The function that starts a REST server next to a program; None with `--no-server`, and, with a note, where the
+    """The function that starts a REST server next to a program; None with `--no-server`, and also, with a note, if the
     packages are missing."""
     from importlib.util import find_spec
 

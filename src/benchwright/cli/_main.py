@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _leave_if_stopped_twice() -> None:
-    """End the process without Python's own clean-up, which waits for what a scorer has left: threads, processes, exit
+    """End the process without Python's clean-up, which would wait for what a scorer left behind: threads, processes, exit
     handlers, a lock on standard input."""
     engine = sys.modules.get("benchwright.engine")
     if engine is None or not engine.stopped_twice():
@@ -117,7 +117,7 @@ def _execute(words: list[str], output: Output) -> int:
 
 
 def _with_cure(error: Exception) -> BenchwrightError | None:
-    """An error of the disk or the database as one with a cure; any command may raise it."""
+    """Turn an error of the disk or the database into one with a cure; any command may raise it."""
     from errno import EDQUOT, ENOSPC
 
     from benchwright.store import plain_store_error

@@ -1,5 +1,5 @@
-"""Results go to standard output, progress and errors to standard error. With --json, standard output holds JSON only,
-whatever the user's code prints. A closed pipe or terminal ends the printing, not the command."""
+"""Writes results to standard output, and progress and errors to standard error. With --json, standard output contains only
+JSON, even if the user's code prints. A closed pipe or terminal ends the printing, not the command."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Output:
                 sys.stdout = before
 
     def line(self, text: str) -> None:
-        """A line of the result."""
+        """Write a line of the result."""
         self._write(self._result, text + "\n")
 
     @property
@@ -79,14 +79,14 @@ class Output:
         return int(columns) if columns.isdecimal() else None
 
     def view(self, view: View, show: Callable[[Any], RenderableType]) -> None:
-        """A view: its JSON, or as `show` presents it."""
+        """Write a view: its JSON, or the form that `show` gives it."""
         if self.as_json:
             self.json(view.to_json())
         else:
             self.show(show(view))
 
     def show(self, renderable: RenderableType) -> None:
-        """A table or another view."""
+        """Write a table or another view."""
         from rich.console import Console
 
         folded = self._result.isatty() or "COLUMNS" in os.environ
@@ -95,7 +95,7 @@ class Output:
         try:
             with console.capture() as captured:  # rich would end the process on a closed pipe
                 console.print(_Shown(renderable))
-        except OSError as error:  # it writes an empty text to terminals all the same
+        except OSError as error:  # rich writes an empty text to terminals even so
             _leave(self._result, error)
             return
         text = captured.get()
@@ -104,7 +104,7 @@ class Output:
         self._send(self._result, text)
 
     def json(self, value: Any) -> None:
-        """The result as JSON."""
+        """Write the result as JSON."""
         from benchwright.core import exact_json, known_secrets, load_exact_json, printable_json
 
         text = exact_json(value, indent=True)
@@ -137,7 +137,7 @@ class Output:
             self._write(sys.stderr, f"error: {message}\n")
 
     def _write(self, stream: TextIO, text: str) -> None:
-        """Write text without control characters, wherever it comes from."""
+        """Write text without control characters."""
         from benchwright.core import shown
 
         self._send(stream, shown(text))
@@ -167,7 +167,7 @@ class _Shown:
 
 
 def _moved(stdout: TextIO, elsewhere: TextIO) -> TextIO | None:
-    """A duplicate of standard output, whose usual descriptor now leads elsewhere; None if it is not a file of the
+    """Duplicate standard output, and redirect its usual descriptor to `elsewhere`; None if it is not a file of the
     operating system."""
     try:
         if stdout.fileno() != 1:
@@ -181,8 +181,8 @@ def _moved(stdout: TextIO, elsewhere: TextIO) -> TextIO | None:
 
 
 def _leave(stream: TextIO, error: OSError) -> None:
-    """The reader has gone: discard what is still written, because Python flushes once more when it ends, and would report an
-    error. Raises the error if it is another one, such as a full disk."""
+    """Discard further output after the reader has gone, because Python flushes once more at its end and would report an
+    error. Raises any other error, such as a full disk."""
     if not isinstance(error, BrokenPipeError) and error.errno != errno.EIO:  # EIO: a closed terminal
         raise error
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
@@ -212,7 +212,7 @@ def note_problems(result: RunResult, name: str, output: Output) -> None:
 
 
 def conclude(results: Sequence[RunResult], output: Output) -> int:
-    """Print `{"results": […], "exit_code": n}` in JSON mode; the exit code of the worst result."""
+    """Print `{"results": […], "exit_code": n}` in JSON mode. Returns the exit code of the worst result."""
     from benchwright.core import worst_exit_code
 
     code = worst_exit_code([result.exit_code for result in results])

@@ -11,7 +11,7 @@ from benchwright.config import Setting
 from benchwright.core import JsonValue, UsageError, suggest
 
 _HELP_WIDTH = 110
-"""Columns of a help text, where the terminal has as many."""
+"""Columns of a help text, if the terminal has as many."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -96,14 +96,14 @@ class Parser(argparse.ArgumentParser):
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):
-    """Leaves enough room for most options and their help to fit on one line."""
+    """Leaves enough space for most options and their help to fit on one line."""
 
     def __init__(self, prog: str) -> None:
         width = min(get_terminal_size((_HELP_WIDTH, 24)).columns, _HELP_WIDTH)
         super().__init__(prog, max_help_position=34, width=width)
 
     def _format_action_invocation(self, action: argparse.Action) -> str:
-        """Leave out aliases, which have their own list."""
+        """Leave out aliases, which are listed separately."""
         every = action.option_strings
         action.option_strings = [name for name in every if name not in _aliases(action)]
         try:
@@ -130,7 +130,7 @@ def _other_names(action: argparse.Action) -> str:
 
 
 def value_of(setting: Setting) -> Callable[[str], JsonValue]:
-    """A converter for argparse that checks as the configuration file does."""
+    """A converter for argparse that applies the same checks as the configuration file."""
 
     def convert(text: str) -> JsonValue:
         try:

@@ -48,7 +48,7 @@ def configure(parser: Parser) -> None:
 
 
 def execute(arguments: Namespace, output: Output) -> int:
-    """Load the server, print the figures."""
+    """Put load on the server and print the figures."""
     if arguments.explain is not None:
         return _explain(arguments.explain, output)
     if arguments.self_test:
@@ -72,7 +72,7 @@ def run_long_form(arguments: Namespace, output: Output) -> int:
 
     mode, arguments.mode = arguments.mode, None
     if arguments.summarizer in ("default_perf", "stable_stage"):
-        arguments.summarizer = None  # figures of the whole test and of its steady window are always there
+        arguments.summarizer = None  # figures of the whole test and of its steady window are always given
     options = RunOptions.from_keywords(given(arguments, SHARED_WITH_RUNS))
     if mode == "perf_viz":
         return _show_recorded(arguments, output)
@@ -83,7 +83,7 @@ def run_long_form(arguments: Namespace, output: Output) -> int:
 
 
 def _show_recorded(arguments: Namespace, output: Output) -> int:
-    """The load tests of the named data, or all of them, newest first: one for each data and model."""
+    """Show the newest load test of each data and model: of the named data, or of all."""
     from pathlib import Path
 
     from benchwright.core import NotFoundError
@@ -171,7 +171,7 @@ EVERY_S = 5.0
 
 @contextmanager
 def watching_load(*, quiet: bool, stream: TextIO | None = None) -> Iterator[LoadWatcher | None]:
-    """A watcher that suits the stream. What it drew is removed at the end, whatever happens."""
+    """Yield a watcher that suits the stream. Its output is removed at the end in any case."""
     stream = stream or sys.stderr
     if quiet:
         yield None
@@ -186,9 +186,9 @@ def watching_load(*, quiet: bool, stream: TextIO | None = None) -> Iterator[Load
 
 
 def load_line(progress: LoadProgress) -> str:
-    """The state of a test in one line: where it stands, the rate and latencies of the last seconds, errors.
+    """The state of a test in one line: progress, the rate and latencies of the last seconds, errors.
 
-    Plain text, made and written in some 50 µs: whatever draws more would show up in the figures.
+    It is plain text that takes about 50 µs to make and write; anything slower would affect the figures.
     """
     settings = progress.settings
     parts = [progress.name]

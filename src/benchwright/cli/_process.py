@@ -1,7 +1,7 @@
-"""Imports what a command needs, without garbage collection, and ends its process without taking the modules apart.
+"""Imports what a command needs without garbage collection, and ends its process without releasing the modules.
 
-Modules stay until the end of the process. Collecting garbage among them while they load takes a tenth of the time of a
-short run, and releasing them one by one at the end as much again.
+Modules stay until the end of the process. Collecting garbage while they load takes a tenth of the time of a short run,
+and releasing them one by one at the end takes as much again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from types import FrameType
 _state = {"ours": False}
 """Whether the process runs one command only; another caller's process is left alone."""
 _exit_code: list[int] = []
-"""What the command returned, once it has."""
+"""The exit code of the command, once it has returned."""
 _inherited: set[int] = set()
 """Files that were open before the command began."""
 
@@ -31,16 +31,16 @@ def begin(*, ours: bool) -> None:
     if not ours:
         return
     for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is signal.SIG_DFL:  # not where nohup has it ignored
+        if signal.getsignal(number) is signal.SIG_DFL:  # not if nohup ignores it
             signal.signal(number, _interrupted)
-    # Arrow's own allocator keeps what it once had: 30 MB more at the end of a run than the system's.
+    # Arrow's allocator does not return memory: it has 30 MB more at the end of a run than the system's.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
-    # Arrow loads NumPy if there is one, and its OpenBLAS starts a thread per core that waits for work in a
-    # loop: 0.1 s of each core. 2^20 cycles are as good as 2^26 between two calls, and over in no time.
+    # Arrow loads NumPy if it is installed, and its OpenBLAS starts a thread per core that waits for work in a loop, which
+    # takes 0.1 s of each core. Waiting 2^20 cycles instead of 2^26 between two calls works as well and takes no time.
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")
-    # A sample makes hundreds of objects and no cycles; looking for some after every 700 took 8 % of a run.
+    # A sample makes hundreds of objects and no cycles; searching for cycles after every 700 objects took 8 % of a run.
     gc.set_threshold(50_000, 20, 50)
-    # Handlers are called in the opposite order: with none before it, this one is the last.
+    # Handlers are called in reverse order, so this one, registered first, runs last.
     if os.path.basename(sys.argv[0]) in ("benchwright", "__main__.py") and not _others_wait_for_the_end():
         try:
             _inherited.update(_open_files())
@@ -50,12 +50,12 @@ def begin(*, ours: bool) -> None:
 
 
 def _interrupted(number: int, frame: FrameType | None) -> None:
-    """As Ctrl-C: whatever is under way cleans up, such as files that are half written."""
+    """Raise as for Ctrl-C, so that running code cleans up, for example files that are half written."""
     raise KeyboardInterrupt
 
 
 def load(room: str) -> None:
-    """Import a room with all it needs."""
+    """Import a subpackage with everything it needs."""
     if not _state["ours"]:
         return
     gc.disable()
@@ -67,8 +67,8 @@ def load(room: str) -> None:
 
 
 def end(code: int | None) -> None:
-    """Clean up before the process ends. Frozen objects are never released: a file that a user's module left open would
-    not be flushed. `code`: what the command returned; None if it raised."""
+    """Clean up before the process ends. Frozen objects are never released, so a file that a user's module left open would
+    not be flushed. `code` is the exit code of the command; None if it raised."""
     if _state["ours"]:
         gc.unfreeze()
         if code is not None:
@@ -81,8 +81,8 @@ def _others_wait_for_the_end() -> bool:
 
 
 def _leave() -> None:
-    """End the process here, after its threads and all other exit handlers, unless a file is open that may hold what was not
-    written yet."""
+    """End the process here, after its threads and all other exit handlers, unless an open file may contain unwritten
+    data."""
     if len(_exit_code) != 1:
         return
     try:
@@ -98,8 +98,8 @@ def _leave() -> None:
 
 
 def _flush_files() -> None:
-    """Write what open files still hold. Python closes the files of its modules at its end, but not those that anything else
-    refers to, such as a scorer that is kept."""
+    """Flush open files. At its end Python closes the files of its modules, but not files that anything else refers to, such
+    as a scorer that is kept."""
     for each in gc.get_objects():
         if issubclass(type(each), io.IOBase):
             with suppress(Exception):  # closed, or not for writing
@@ -107,10 +107,10 @@ def _flush_files() -> None:
 
 
 def _open_files() -> set[int]:
-    """Numbers of open files but for pipes, one of which the event loop leaves behind."""
+    """Numbers of open files except pipes, one of which the event loop leaves open."""
     found = set()
     for name in os.listdir("/dev/fd"):
-        with suppress(OSError):  # that of the list itself is closed by now
+        with suppress(OSError):  # the descriptor of the listing itself is closed by now
             if not stat.S_ISFIFO(os.fstat(int(name)).st_mode):
                 found.add(int(name))
     return found

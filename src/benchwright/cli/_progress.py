@@ -19,7 +19,7 @@ EVERY_S = 5.0
 
 @contextmanager
 def watching(*, quiet: bool, debug: bool = False, stream: TextIO | None = None) -> Iterator[Watcher | None]:
-    """A watcher that suits the stream. Its bars are removed at the end, whatever happens."""
+    """Yield a watcher that suits the stream. Its bars are removed at the end in any case."""
     stream = stream or sys.stderr
     if debug:
         yield DebugWatcher(stream)
@@ -111,7 +111,7 @@ class BarWatcher:
         self._gone = False
 
     def show(self, progress: Progress) -> None:
-        """Draw. Called some eight times a second, so rich needs no thread of its own."""
+        """Draw. Called about eight times a second, so rich needs no separate thread."""
         if self._gone:
             return
         try:
@@ -130,7 +130,7 @@ class BarWatcher:
         if id(progress) not in self._tasks:
             fields = dict.fromkeys(("rate", "flight", "failed", "left", "stopping"), "")
             self._tasks[id(progress)] = self._bar.add_task(shown(progress.name), total=None, **fields)
-        # The reason for stopping replaces rate and time left: all has to fit into eighty characters.
+        # The reason for stopping replaces rate and time left, because everything must fit into eighty characters.
         going = progress.phase == "asking" and not progress.stopping
         self._bar.update(
             self._tasks[id(progress)],

@@ -53,7 +53,7 @@ def configure(parser: Parser) -> None:
 
 
 def execute(arguments: Namespace, output: Output) -> int:
-    """Evaluate; a file with several benchmarks, and a suite, run them all."""
+    """Evaluate the target; all benchmarks of a file or a suite are run."""
     from benchwright.cli._progress import tracebacks
 
     with tracebacks(arguments.debug):

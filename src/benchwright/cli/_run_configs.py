@@ -1,4 +1,4 @@
-"""What a run configuration describes: run, printed, or explained. `run_eval` and `run --config` share it."""
+"""Runs, prints or explains a run configuration, for `run_eval` and `run --config`."""
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ def execute_configs(
     complete: bool = False,
     check: Callable[[Sequence[ConfiguredRun]], int] | None = None,
 ) -> int:
-    """Merge file, flags and overrides, and run what they describe; or print or `check` that. `complete`: the folder and the
-    model must be given."""
+    """Merge file, flags and overrides, and run, print or `check` the result. `complete`: the folder and the model must be
+    given."""
     from benchwright.config import check_complete, read_run_configs  # not for runs without a file
 
     overrides = ",".join(filter(None, arguments.overrides or ()))
@@ -110,8 +110,8 @@ def execute_configs(
 
 
 def _with_files(run: ConfiguredRun, *, again: bool) -> ConfiguredRun:
-    """The run with the files that readers of such folders look for. `again`: into the same folder once more, as users of such
-    commands do; replies that are paid for are taken from the records."""
+    """The run with the files that readers of such folders expect. `again`: the same folder may be used once more, as users
+    of such commands do; replies that are already paid for come from the records."""
     from benchwright.reports import EVAL_REPORT
 
     options = run.options

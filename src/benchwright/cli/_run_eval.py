@@ -1,4 +1,4 @@
-"""`benchwright run_eval`: a run as NeMo Evaluator's command line and its run configurations describe it."""
+"""`benchwright run_eval`: runs what NeMo Evaluator's flags and run configurations describe."""
 
 from __future__ import annotations
 
@@ -34,6 +34,6 @@ def configure(parser: Parser) -> None:
 
 
 def execute(arguments: Namespace, output: Output) -> int:
-    """Merge, and run; or print what would be run."""
+    """Merge the configuration, and run it or print it."""
     flags = {"eval_type": arguments.eval_type, "model_type": arguments.model_type}
     return execute_configs(arguments, {**flags, **given(arguments, _FLAGS)}, output, complete=True)

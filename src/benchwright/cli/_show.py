@@ -55,7 +55,7 @@ def configure(parser: Parser) -> None:
 
 
 def execute(arguments: Namespace, output: Output) -> int:
-    """A run, its failed or wrong samples, its steps or events, or one sample or step."""
+    """Show a run, its failed or wrong samples, its steps or events, or one sample or step."""
     from benchwright.core import NotFoundError
     from benchwright.reports import event_table, recorded_events
     from benchwright.sdk import kind_of

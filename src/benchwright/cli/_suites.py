@@ -1,4 +1,4 @@
-"""Runs and checks suites on the command line, and prints what they find."""
+"""Runs and checks suites on the command line, and prints the results."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def check_pairs(
         reports.setdefault(pair.dataset, set()).add(id(pair.report))
     for pair, each in zip(found.pairs, codes, strict=True):
         if id(pair.report) not in seen and not (each == 0 and (arguments.quiet or tasks)):
-            if len(reports[pair.dataset]) > 1:  # the models get different requests, or some cannot be used
+            if len(reports[pair.dataset]) > 1:  # models get different requests, or some cannot be used
                 alike = [other.model for other in found.pairs if other.report is pair.report]
                 output.line(f"{pair.dataset} on {', '.join(alike)}:")
             output.show(check_view(pair.report, each))

@@ -17,7 +17,7 @@ _NOT_READY = 2
 
 
 def configure(parser: Parser) -> None:
-    """Arguments of `validate`: the flags of `run` that decide what a row must hold."""
+    """Arguments of `validate`: the flags of `run` that decide what a row must contain."""
     parser.add_argument("file", metavar="FILE", help="test.csv, test.jsonl, or another file of questions")
     add_run_flags(parser, only=("limit", "encoding", "sheet", *settings_deciding("columns")))
     parser.common.add_argument("-q", "--quiet", action="store_true", help="print problems only")
@@ -55,7 +55,7 @@ def _lines(report: FileReport, *, quiet: bool) -> list[str]:
 
 
 def summary_line(report: FileReport) -> str:
-    """One line on what the file holds.
+    """Describe the content of the file in one line.
 
     >>> from benchwright.benchmarks import FileReport
     >>> summary_line(FileReport(file="x.csv", data_type="mcq", rows=4, answers=3, options={3: 4}))

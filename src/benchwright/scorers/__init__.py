@@ -1,4 +1,4 @@
-"""Scorers: what a response is worth against its target.
+"""Scorers compare a response with its target.
 
 The twelve documented scorers keep their formulas to the last digit, so that you can compare numbers with published ones.
 Next to them, under their own names, are variants without the traps: `chrf_sacre`, `corpus_bleu`, `mcq_letter_strict`,

@@ -14,7 +14,7 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def options_of(row: Row) -> dict[str, str]:
-    """A row's own options: its fields `A`, `B`, … as text, up to the first that is missing or blank.
+    """The options of a row: its fields `A`, `B`, … as text, up to the first that is missing or blank.
 
     >>> options_of({"question": "?", "A": 2258, "B": "2263", "C": "", "D": "x"})
     {'A': '2258', 'B': '2263'}
@@ -34,7 +34,7 @@ def options_of(row: Row) -> dict[str, str]:
 def gold_letter(answer: object, options: Mapping[str, str]) -> str | None:
     """The option that `answer` means: by its letter in any case, by letter and text, or by a text that only it has.
 
-    A letter goes before a text: with A = "B" and B = "A" the answer `B` is option B. None if it means no
+    A letter takes precedence over a text: with A = "B" and B = "A" the answer `B` is option B. None if it means no
     option, or several.
 
     >>> options = {"A": "Paris", "B": "London"}
@@ -70,10 +70,10 @@ def gold_letter(answer: object, options: Mapping[str, str]) -> str | None:
 
 
 def gold_letters(answer: object, options: Mapping[str, str]) -> list[str] | None:
-    """The options that `answer` means, in order, where several may be right; None if it means none.
+    """The options that `answer` means, in order, if several may be right; None if it means none.
 
-    Read are a list of letters or texts, letters between commas, blanks or other signs, and capitals in a row that
-    follow one another in the alphabet.
+    The answer may be a list of letters or texts, letters between commas, blanks or other signs, or several capitals in
+    alphabetical order.
 
     >>> options = {"A": "2", "B": "3", "C": "4", "D": "5"}
     >>> gold_letters("C, a", options), gold_letters(["3", "D"], options), gold_letters("ABD", options)

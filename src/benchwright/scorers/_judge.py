@@ -1,4 +1,4 @@
-"""Scoring by another model: `judge_score` renders a question, has it sent, and reads the grade."""
+"""Scores with another model: `judge_score` renders a question, sends it, and reads the grade."""
 
 from __future__ import annotations
 
@@ -84,16 +84,18 @@ def judge_score(
         mapping, _spellings(mapping, named), pattern, parser, as_json=bool(response_format), named=named is not None
     )  # fmt: skip
     try:
-        return _asked(sample, config, _body(config, prompt, response_format), reading)
+        return _ask_until_readable(sample, config, _body(config, prompt, response_format), reading)
     except JudgeFailedError as error:
         if on_failure == "fail":
             raise
         return {"judge_score": 0.0, "judge_grade": error.grade, "judge_error": str(error)}
 
 
-def _asked(sample: ScorerInput, config: JudgeConfig, body: JsonObject, reading: _Reading) -> Scores:
-    """The scores of the first reply that can be read. Each further question shows the judge its own words: the same
-    question again would get the same reply from most judges."""
+def _ask_until_readable(
+    sample: ScorerInput, config: JudgeConfig, body: JsonObject, reading: _Reading
+) -> Scores:
+    """The scores of the first reply that can be read. Each further question includes the judge's last reply, because most
+    judges would give the same reply to the same question."""
     messages: Any = body["messages"]
     for left in range(config.parse_retries, -1, -1):
         reply = _ask(sample, JudgeCall(config, {**body, "messages": messages}))
@@ -115,16 +117,16 @@ class _Reading(Struct, frozen=True):
     spellings: dict[str, str]
     """Upper-case spelling → grade."""
     pattern: re.Pattern[str] | None
-    """The user's own pattern."""
+    """The user's pattern."""
     parser: Callable[[str], object] | None
-    """The user's own function."""
+    """The user's function."""
     as_json: bool
     """Whether the whole reply is read as JSON first."""
     named: bool
     """Whether the template is a named one, with a closed list of grades."""
 
     def scores(self, reply: str) -> Scores:
-        """UnreadableVerdictError if the reply has no grade with a score."""
+        """The scores in a reply. Raises UnreadableVerdictError if it has no grade with a score."""
         own = self.pattern is not None or self.parser is not None
         grade = self._grade(reply)
         if grade is None:
@@ -270,7 +272,7 @@ def _scores(
 
 
 def _is_on_scale(number: float, mapping: Mapping[str, float]) -> bool:
-    """Whether a number that is not a listed grade may be a score: where grades are words, and between their scores.
+    """Whether a number that is not a listed grade may be a score: if grades are words and it is between their scores.
 
     A judge that should answer C or I and answers `{"score": 0.8}` has given a score; one that answers 100 has not, nor
     has one that should answer 1 to 5 and answers 9.
@@ -281,5 +283,5 @@ def _is_on_scale(number: float, mapping: Mapping[str, float]) -> bool:
 
 
 def _shown(reply: str) -> str:
-    text = redact(reply.strip())  # before it is cut, which would leave a part of a secret
+    text = redact(reply.strip())  # before it is cut, because cutting would leave part of a secret
     return repr(text if len(text) <= _SHOWN_CHARS else "…" + text[-_SHOWN_CHARS:])

@@ -133,7 +133,7 @@ class JudgeConfig:
             )
         try:
             return cls(**settings)  # type: ignore[arg-type]  # checked in __post_init__
-        except ConfigError as error:  # which does not know the key
+        except ConfigError as error:  # its text does not have the key
             raise ConfigError(str(error).replace("judge:", f'"{key}":', 1)) from None
 
     @staticmethod
@@ -192,7 +192,7 @@ class JudgeCall(Struct, frozen=True):
     """One complete question to a judge."""
 
     config: JudgeConfig
-    """Where to ask."""
+    """The judge."""
     body: JsonObject
     """The chat request's body."""
 

@@ -1,4 +1,4 @@
-"""Several judges for one response: what they say together, and whether they agree."""
+"""Combines the verdicts of several judges on one response, and tells whether they agree."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ def judge_panel(
     quorum: int | None = None,
     **judging: Any,
 ) -> Scores:
-    """Ask several judges the same: `judge_score` and `judge_grade` of all together, and `judges_agree`.
+    """Ask several judges the same question: returns their joint `judge_score` and `judge_grade`, and `judges_agree`.
 
     Args:
         sample: what to judge; `sample.config` has the settings of each judge.
-        judges: the keys of their settings; None: `judge`, `judge_1`, `judge_2`, … as far as there are settings.
-        aggregate: `majority` takes the grade that most judges gave; where several were given equally often, their mean
-            score, and all of them as the grade (`C/I`). `mean` takes the mean of the scores.
+        judges: the keys of their settings; None: all of `judge`, `judge_1`, `judge_2`, … that have settings.
+        aggregate: `majority` takes the grade that most judges gave; in a tie, the mean of the scores, with all tied
+            grades as the grade (`C/I`). `mean` takes the mean of the scores.
         quorum: How many judges must give a grade; None: all of them.
         judging: further parameters of `judge_score`, the same for all judges.
 
-    Each judge's own verdict is kept as `score_of_judge`, `grade_of_judge`, `score_of_judge_1`, …
+    The verdict of each judge is kept as `score_of_judge`, `grade_of_judge`, `score_of_judge_1`, …
 
     Raises:
         JudgeFailedError: fewer judges than the quorum gave a grade.

@@ -1,7 +1,7 @@
-"""The questions that judges answer: the built-in ones with their grades, how they are rendered, and how a grade is read.
+"""The questions to judges: built-in templates with their grades, rendering, and reading the grade in a reply.
 
-Templates have the `{name}` syntax of prompts, without attributes. Values are inserted as they are and never read as
-templates. Reading a grade is pure: text in, grade or None out.
+Templates have the `{name}` syntax of prompts, without attributes. Values are inserted unchanged and never read as
+templates. Reading a grade is a pure function of the text.
 """
 
 from __future__ import annotations
@@ -165,9 +165,9 @@ def _compiled(template: str) -> BraceTemplate:
 
 _JSON_KEYS = ("grade", "score", "rating", "verdict")
 _MARKUP = "*_`\"'[](){}<>$"
-# "GRADE:", with the bold, quotes and brackets that judges wrap around it and around the grade.
+# "GRADE:", with the bold, quotes and brackets that judges put around it and around the grade.
 _STATEMENT = re.compile(r"(?i)\bgrade[*_`\"']*\s*[:=][\s*_`\"'\[(<{$]*")
-# What makes the statement after it one of several on offer, as in the question: GRADE: C or GRADE: I.
+# Marks the statement after it as one of several alternatives, as in the question: GRADE: C or GRADE: I.
 _ALTERNATIVE = re.compile(r"(?i)(?:\bor|/|\|)[\s*_`\"'\[(<{$]*\Z")
 _DECODER = json.JSONDecoder()
 
@@ -175,10 +175,10 @@ _DECODER = json.JSONDecoder()
 def stated_grade(reply: str, grades: Mapping[str, str], *, closed: bool = False) -> str | None:
     """The grade after the last `GRADE:` that can be read; bold, brackets and case do not matter.
 
-    `grades` maps spellings in upper case to the grade they mean. Numbers can be read too; where the
-    grades are `closed`, only those that equal one of them. A last statement that stands alone on its
-    line and cannot be read ends the search: an earlier grade would not be the judge's last word. One that
-    leaves a choice, such as `C or I`, is not a grade.
+    `grades` maps spellings in upper case to the grade they mean. Numbers can be read too; if the grades are `closed`, only
+    numbers that equal one of them. A last statement that is alone on its line and cannot be read ends the search, because
+    an earlier grade would not be the judge's last word. A statement that leaves a choice, such as `C or I`, is not a
+    grade.
 
     >>> stated_grade("GRADE: I. No, on reflection: GRADE: **c**", {"C": "C", "I": "I"})
     'C'
@@ -189,7 +189,7 @@ def stated_grade(reply: str, grades: Mapping[str, str], *, closed: bool = False)
         match = known.match(reply, statement.end()) if known else None
         before = reply[: statement.start()].rpartition("\n")[2]
         if choice.match(reply, statement.end()) or _is_alternative(before):
-            if not before.strip(_MARKUP + "#->: \t\r"):  # it stands at the start of its line
+            if not before.strip(_MARKUP + "#->: \t\r"):  # it is at the start of its line
                 return None
             continue
         if match:
@@ -204,7 +204,7 @@ def stated_grade(reply: str, grades: Mapping[str, str], *, closed: bool = False)
 
 
 def stated_words(reply: str) -> str:
-    """What stands after the last `GRADE:`, up to the end of its line; empty if there is nothing."""
+    """The text after the last `GRADE:`, up to the end of its line; empty if there is none."""
     statements = list(_STATEMENT.finditer(reply))
     if not statements:
         return ""
@@ -249,7 +249,7 @@ def is_number(grade: str) -> bool:
 
 
 def same_number(grade: str, grades: Iterable[str]) -> str | None:
-    """Which of `grades` is the same number: a judge that writes 4.0 for 4 means the listed 4."""
+    """The one of `grades` that is the same number: a judge that writes 4.0 means the listed 4."""
     return next((known for known in grades if is_number(known) and float(known) == float(grade)), None)
 
 
@@ -269,7 +269,7 @@ def _any_of(spellings: tuple[str, ...]) -> re.Pattern[str] | None:
 
 @lru_cache(maxsize=64)
 def _choice_of(spellings: tuple[str, ...]) -> re.Pattern[str]:
-    """Several grades on offer: `C or I`, `C/I`, `C, P or I`, `4 or 5`; not `4/5`, which is 4 of 5."""
+    """Matches several alternatives: `C or I`, `C/I`, `C, P or I`, `4 or 5`; not `4/5`, which is 4 of 5."""
     one = "|".join(r"\s+".join(map(re.escape, spelling.split())) for spelling in spellings)
     number = r"[+-]?\d+(?:\.\d+)?"
     one = f"(?:{one}|{number})" if one else number
@@ -282,14 +282,14 @@ def _choice_of(spellings: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def _is_alternative(before: str) -> bool:
-    """Whether a statement is one of several on offer, by what stands before it on its line."""
+    """Whether a statement is one of several alternatives, judged by the text before it on its line."""
     return _ALTERNATIVE.search(before) is not None and _STATEMENT.search(before) is not None
 
 
 def _objects(text: str) -> Iterator[object]:
-    """JSON objects in a text, in order, not those inside another one, up to one that is nested too deeply.
+    """The outermost JSON objects in a text, in order, up to one that is nested too deeply.
 
-    Such a one is not searched: each of its thousands of braces would cost as much as the first.
+    That one is not searched, because each of its thousands of braces would cost as much as the first.
     """
     start = text.find("{")
     while start >= 0:

@@ -1,4 +1,4 @@
-"""Which option letter an answer names: by the documented rules, and by strict ones."""
+"""Finds the option letter that an answer names, by the documented rules and by strict ones."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _RULES = tuple(
 def mcq_letter_extract(sample: ScorerInput) -> Scores:
     """`correct`, `parsed`: the letter A to J that the start of the response names, against the target.
 
-    Only the first 200 characters are read. Tried in order, leftmost match each: `\\boxed{B}`,
-    `answer is B`, `option (B)`, `B)` at the very start, and last any letter standing alone, so that
-    "I think it is B" gives I. `mcq_letter_strict` does not fall for that.
+    Only the first 200 characters are read. These are tried in order, with the leftmost match of each: `\\boxed{B}`,
+    `answer is B`, `option (B)`, `B)` at the very start, and finally any letter by itself, so that
+    "I think it is B" gives I. `mcq_letter_strict` avoids that mistake.
 
     The target may be a letter, an index from 0, or the text of the row's field `a`, `b`, `c` or `d`.
     An empty response, or `None`, is unparsed.
@@ -80,7 +80,7 @@ def _letter_at(index: int) -> str | None:
 
 # Only explicit statements of an answer count in `mcq_letter_strict`, and the last one wins.
 _LETTER = r"\(?\s*(?P<letter>[A-Ja-j])(?![\w'’])\s*\)?"
-# Statements of an answer. `(?i:…)` leaves the letter's own case alone: "a" needs more care than "A".
+# Statements of an answer. `(?i:…)` does not apply to the letter, because "a" needs more care than "A".
 _STATEMENTS = (
     r"\\boxed\s*\{\s*(?:\\(?:text|textbf|mathrm|mathbf)\s*\{)?\s*" + _LETTER,
     r"(?i:\b(?:answer|choice|option)\s*(?:is|are|would\s+be|should\s+be|must\s+be|:|=)\s*:?\s*"

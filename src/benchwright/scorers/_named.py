@@ -1,4 +1,4 @@
-"""Scorers by name: the built-in ones, then those of installed packages."""
+"""Finds scorers by name: built-in scorers first, then those of installed packages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _load_all() -> Mapping[str, Scorer]:
     for module in iter_modules([str(Path(__file__).parent)]):
         if module.name != __name__.rpartition(".")[2]:
             import_module(f"{__package__}.{module.name}")
-    return dict(sorted(NAMED_SCORERS.items()))  # whichever of them was loaded first
+    return dict(sorted(NAMED_SCORERS.items()))  # independent of the order of loading
 
 
 BUILTIN_SCORERS = _load_all()
@@ -38,7 +38,7 @@ def find_scorer(name: str) -> Scorer:
     """The built-in or installed scorer with this name.
 
     Raises:
-        UsageError: there is none; the text has near names.
+        UsageError: there is none; the text has similar names.
     """
     found = BUILTIN_SCORERS.get(name) or SCORER_PLUGINS.find(name)
     if found is None:

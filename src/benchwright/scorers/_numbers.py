@@ -1,4 +1,4 @@
-"""Which number an answer gives: by the documented rules, and by strict ones that compare values."""
+"""Finds the number that an answer gives, by the documented rules and by strict ones that compare values."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def _normalise(number: str) -> str:
     return number.rstrip("0").rstrip(".") if "." in number else number
 
 
-# Commas only between groups of three digits, so that 1,2,3 is three numbers; a sign only where no digit, word
-# or bracket stands before it, so that 10-5 is 10 and 5; no digits that belong to a name such as CO2.
+# Commas only between groups of three digits, so that 1,2,3 is three numbers; a sign only without a digit, word or bracket
+# before it, so that 10-5 is 10 and 5; no digits that belong to a name such as CO2.
 _DIGITS = r"(?:(?<!\d,)\d{1,3}(?:,\d{3})+(?!\d|,\d)|\d+)(?:\.\d+)?|(?<!\d)\.\d+"
 _VALUE = rf"(?:(?<![\w)\]}}])[-−])?\$?(?<!\w)(?<!\d\.)(?:{_DIGITS})(?:[eE][+-]?\d{{1,3}}(?!\w))?"
 _MARK = r"####\s*"
@@ -100,13 +100,13 @@ class ReadNumber(NamedTuple):
     """The number a text gives."""
 
     value: Decimal
-    """What it is worth."""
+    """Its value."""
     rule: str
     """How it was found: `marked` (####), `boxed`, `stated` ("answer is") or `last_number`."""
 
 
 def target_number(target: object) -> Decimal | None:
-    """The number of an expected answer, if it holds one."""
+    """The number in an expected answer, if there is one."""
     if isinstance(target, bool) or target is None:
         return None
     if isinstance(target, int | float):

@@ -1,4 +1,4 @@
-"""Scores by shared words and n-grams: BLEU, ROUGE and chrF, by their documented formulas and as sacreBLEU computes them."""
+"""Scores by shared words and n-grams: BLEU, ROUGE and chrF, by the documented formulas and as sacreBLEU computes them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from benchwright.scorers._scorer import ScorerInput, Scores, by_name
 
 
 def composed(text: str) -> str:
-    """A text in which an accented letter is one character, however it was typed: `é` and `é` are equal."""
+    """Write every accented letter as one character, no matter how it was typed: `é` and `é` become equal."""
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
@@ -23,7 +23,7 @@ def tokens(text: str) -> list[str]:
 
 
 def ngrams(items: Sequence[str], n: int) -> Sequence[Hashable]:
-    """Runs of `n` items in order: slices of a text, tuples of a list. Empty when there are fewer items."""
+    """The n-grams in order: slices of a text, tuples of a list. Empty if there are fewer than `n` items."""
     if isinstance(items, str):
         return [items[i : i + n] for i in range(len(items) - n + 1)]
     return list(zip(*(items[i:] for i in range(n)), strict=False))
@@ -56,9 +56,9 @@ def f_score(precision: float, recall: float, beta_squared: float = 1.0) -> float
 def bleu(sample: ScorerInput) -> Scores:
     """`bleu_1` to `bleu_4` of one sentence, every precision smoothed by adding 1 above and below.
 
-    An order for which the response is too short therefore has precision 1, and a wrong one-word answer
-    still gets 0.84 in `bleu_4`: good for comparing with published numbers of the same formula, not as
-    a judgement. Use `corpus_bleu` for that. One side empty gives 0.0.
+    An order for which the response is too short therefore has precision 1, and a wrong one-word answer still gets 0.84
+    in `bleu_4`. Use it to compare with published numbers of the same formula, and `corpus_bleu` to judge quality. If one
+    side is empty, the result is 0.0.
 
     >>> bleu(ScorerInput("the cat", "the cat", {}))
     {'bleu_1': 1.0, 'bleu_2': 1.0, 'bleu_3': 1.0, 'bleu_4': 1.0}
@@ -98,7 +98,7 @@ def rouge(sample: ScorerInput) -> Scores:
 def corpus_bleu(hypotheses: Sequence[str], references: Sequence[str] | Sequence[Sequence[str]]) -> float:
     """BLEU of a whole corpus, 0 to 100, exactly as sacreBLEU computes it (13a tokens, exp smoothing).
 
-    `references` holds for each hypothesis one text or a list of texts.
+    `references` contains one text or a list of texts for each hypothesis.
 
     Raises:
         UsageError: no sentences, or not one reference (list) per hypothesis.
@@ -122,7 +122,7 @@ def corpus_bleu(hypotheses: Sequence[str], references: Sequence[str] | Sequence[
             "corpus_bleu needs the package sacrebleu: pip install 'benchwright[metrics]'"
         ) from error
     width = max(map(len, per_sentence))
-    # sacreBLEU takes one stream per reference number; None stands for "this sentence has fewer".
+    # sacreBLEU takes one stream per reference number; None means that this sentence has fewer.
     streams: list[list[Any]] = [
         [refs[i] if i < len(refs) else None for refs in per_sentence] for i in range(width)
     ]
@@ -152,9 +152,9 @@ _BETA_SQUARED = 4.0  # beta 2: recall counts twice
 def chrf(sample: ScorerInput) -> Scores:
     """`chrf` (characters, orders 1 to 6) and `chrf_pp` (words of orders 1 and 2 too), 0 to 100.
 
-    Spaces count as characters and case is kept. F is computed per order and then averaged over all
-    orders, also those too long for the text: `yes` against `yes` is 50. `chrf_sacre` has sacreBLEU's
-    reading. A response that is `None` counts as empty; one side empty gives 0.0.
+    Spaces count as characters and case is kept. F is computed per order and then averaged over all orders, even those too
+    long for the text: `yes` against `yes` is 50. `chrf_sacre` computes it as sacreBLEU does. A response that is `None`
+    counts as empty. If one side is empty, the result is 0.0.
 
     >>> chrf(ScorerInput("yes", "yes", {}))
     {'chrf': 50.0, 'chrf_pp': 50.0}
@@ -173,9 +173,8 @@ def chrf(sample: ScorerInput) -> Scores:
 def chrf_sacre(sample: ScorerInput) -> Scores:
     """`chrf` and `chrf_pp` of one sentence, 0 to 100, equal to sacreBLEU's `sentence_chrf`.
 
-    Unlike `chrf`: whitespace is left out, a word gives up its leading or trailing punctuation mark,
-    orders that either text is too short for are left out, and precision and recall are averaged over
-    the orders before F is taken.
+    Unlike `chrf`, it leaves out whitespace, splits a leading or trailing punctuation mark from a word, leaves out orders
+    for which either text is too short, and averages precision and recall over the orders before computing F.
 
     >>> chrf_sacre(ScorerInput("yes", "yes", {}))
     {'chrf': 100.0, 'chrf_pp': 100.0}

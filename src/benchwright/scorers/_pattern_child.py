@@ -1,4 +1,5 @@
-"""What is done with a user's pattern; as a program, what a child process does. It imports nothing of ours: 10 ms."""
+"""Matches users' patterns, in this process or as the program of a child process. It imports nothing else of benchwright,
+so that a child starts in 10 ms."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Regular expressions that users or rows bring along, matched with a time limit.
+"""Matches regular expressions of users and rows with a time limit.
 
-A pattern such as `(a+)+$` can keep Python's `re` busy for years. The module holds the interpreter lock meanwhile, so no
-other thread can stop it. Two things can: a signal, which `re` looks for now and then in the main thread, and a
-child process that is killed. Both run the same `re`, so no limit changes what a pattern means.
+A pattern such as `(a+)+$` can keep Python's `re` busy for years. It keeps the interpreter lock meanwhile, so no other
+thread can stop it. Two things can: a signal, which `re` checks for now and then in the main thread, and killing a child
+process. Both use the same `re`, so the limit does not change what a pattern means.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
     from subprocess import Popen
 
 LIMIT_S = 5.0
-"""How long one match may take. Those that end at all end in milliseconds."""
+"""How long one match may take. Matches that end at all usually end in milliseconds."""
 
 _REPEATS = re.compile(r"[*+{]|(?<!\()\?")
 _REPEATED_GROUP = re.compile(r"\)[*+?{]")
 _FEW_STEPS = 5e6
-"""So many steps of a match take some 30 ms."""
+"""This many steps of a match take about 30 ms."""
 
 
 class PatternTimeoutError(BenchwrightError):
-    """A regular expression that did not come to an end."""
+    """A regular expression took too long."""
 
 
 def is_found(pattern: str, text: str, flags: int = 0) -> bool:
@@ -48,7 +48,7 @@ def is_found(pattern: str, text: str, flags: int = 0) -> bool:
 
 
 def matches_of(pattern: re.Pattern[str], text: str) -> list[str | None]:
-    """Group 1 (or the whole match, if there are no groups) of every match. PatternTimeoutError after `LIMIT_S`."""
+    """Group 1 (or the whole match, if there are no groups) of every match. Raises PatternTimeoutError after `LIMIT_S`."""
     if _is_harmless(pattern.pattern, len(text)):
         return find_all(pattern.pattern, text, pattern.flags)
     found: list[str | None] = _limited(find_all, pattern.pattern, text, pattern.flags)
@@ -56,13 +56,13 @@ def matches_of(pattern: re.Pattern[str], text: str) -> list[str | None]:
 
 
 def _is_harmless(pattern: str, length: int) -> bool:
-    """Whether the pattern must end soon, judged by its repeats. Most do, and need no limit."""
+    """Whether the pattern must end soon, judged by its repeats. Most patterns do, and need no limit."""
     return length <= _longest(pattern)
 
 
 @lru_cache(maxsize=512)
 def _longest(pattern: str) -> float:
-    """The longest text on which the pattern must end soon; below 0: none.
+    """The longest text on which the pattern must end soon; below 0 if there is none.
 
     Without repeated groups a match tries at most every length of every repeat, at every start, in every branch.
     """
@@ -96,13 +96,13 @@ class _AlarmError(BaseException):
 
 
 class _Alarm:
-    """The process's one alarm clock, used while nobody else does. For the main thread only."""
+    """The alarm timer of the process, used only if no other code uses it. For the main thread only."""
 
     def __init__(self) -> None:
         self._ringing_for: object = None
 
     def take(self) -> bool:
-        """Start the clock; False if it belongs to others, or if there is none."""
+        """Start the timer. Returns False if other code uses it, or if there is none."""
         if not hasattr(signal, "setitimer"):
             return False
         handler = _handler_of(signal.SIGALRM)
@@ -118,7 +118,7 @@ class _Alarm:
         return True
 
     def release(self) -> None:
-        """Stop the clock."""
+        """Stop the timer."""
         self._ringing_for = None
         signal.setitimer(signal.ITIMER_REAL, 0)
 
@@ -126,19 +126,19 @@ class _Alarm:
         if self._ringing_for is not None:
             self._ringing_for = None
             raise _AlarmError
-        # Somebody else's alarm: do what would have been done without us.
+        # Another timer's alarm: call the handler that it would have reached.
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGALRM)
 
 
 def _handler_of(number: int) -> Any:
-    # signal.getsignal() takes 4 µs to look for a name of the handler; what it wraps takes 0.07.
+    # signal.getsignal() takes 4 µs because it searches for the handler's name; the function that it wraps takes 0.07.
     plain: Callable[[int], Any] = getattr(signal.getsignal, "__wrapped__", signal.getsignal)
     return plain(number)
 
 
 class _Children:
-    """Processes that match for threads other than the main one, which no signal reaches."""
+    """Child processes that match for threads other than the main one, because signals do not reach these."""
 
     def __init__(self) -> None:
         self._idle: list[Popen[bytes]] = []
@@ -146,7 +146,7 @@ class _Children:
         self._first = True
 
     def work(self, name: str, pattern: str, text: str, flags: int) -> Any:
-        """What the function called `name` returns, computed elsewhere."""
+        """The result of the function `name`, computed in a child process."""
         re.compile(pattern, flags)  # an invalid pattern raises here
         with self._places:
             child = self._child()
@@ -170,7 +170,7 @@ class _Children:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            start_new_session=True,  # Ctrl-C is for the run, which then ends the children by closing their input
+            start_new_session=True,  # Ctrl-C goes to the run, which ends the children by closing their input
         )
 
     def _answer_of(self, child: Popen[bytes], question: tuple[Any, ...]) -> Any:

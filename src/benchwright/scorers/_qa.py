@@ -21,11 +21,11 @@ from benchwright.scorers._scorer import AnswerScores, Scorer, ScorerInput, Score
 from benchwright.scorers._text import contains, f1_token, is_whole, regex_match
 
 _READ_CHARS = 100_000
-"""A number is looked for at the end of a longer response only."""
+"""In a longer response, a number is searched for only at the end."""
 
 
 def accepted_answers(answer: object) -> list[str]:
-    """The texts that are right: the answer, or each item of a list; blank ones and None are none.
+    """The accepted texts: the answer, or each item of a list; blank texts and None do not count.
 
     >>> accepted_answers([877, " ", "eight hundred"]), accepted_answers(None), accepted_answers(0)
     (['877', 'eight hundred'], [], ['0'])
@@ -45,14 +45,14 @@ def accepted_answers(answer: object) -> list[str]:
 
 
 def normalised(text: str) -> str:
-    """NFKC, outer blanks gone and inner ones collapsed; case stays."""
+    """Normalise to NFKC, strip outer blanks and collapse inner ones; case stays."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
     return " ".join(text.split())
 
 
 def holds(response: str, expected: str) -> bool:
-    """Whether `expected` stands in `response` by itself: as whole words, and a number as a whole number.
+    """Whether `response` contains `expected` as whole words, and a number as a whole number.
 
     >>> holds("It is 15, or 5 %", "5"), holds("It is 15", "5"), holds("首都是北京。", "北京")
     (True, False, True)
@@ -66,7 +66,7 @@ def holds(response: str, expected: str) -> bool:
 
 
 def holds_answer(response: str, answer: object) -> bool | None:
-    """Whether an accepted answer stands in the response as whole words or a whole number; case counts.
+    """Whether the response contains an accepted answer as whole words or a whole number; case counts.
 
     None if there is no answer.
 
@@ -92,7 +92,7 @@ def number_in(text: str) -> ReadNumber | None:
 
 
 def is_near(found: Decimal, expected: Decimal, tolerance: Decimal) -> bool:
-    """Whether two numbers are equal, up to a share of the expected one."""
+    """Whether two numbers are equal, within a share of the expected one."""
     if found == expected:
         return True
     return tolerance > 0 and abs(found - expected) <= tolerance * abs(expected)
@@ -105,7 +105,7 @@ def _zh_answer() -> re.Pattern[str]:
 
 @cache
 def _next_to_digit() -> re.Pattern[str]:
-    """Between a character of a script without blanks and a number, on either side."""
+    """Matches the place between a character of a script without blanks and a number, on either side."""
     script = "[\u2e80-\u9fff\uac00-\ud7af]"
     return re.compile(rf"(?<={script})(?=[-−$.]?\d)|(?<=\d)(?={script})")
 
@@ -119,12 +119,12 @@ def qa_answers(
 ) -> Scorer:
     """A scorer of free answers: the target is one accepted answer, or a list of them of which the best counts.
 
-    It always gives `normalised_exact` (the headline: equal after NFKC, with blanks trimmed and collapsed; case
-    counts), `exact` (equal as they are), `contains` (as the scorer of that name: anywhere in the response, ignoring
-    case), `contains_word` (as whole words or a whole number: 5 is not in 15), `numeric` (the number the response states, or its last one, equals the answer's; only for
-    answers that contain a number) and `f1` (of `f1_token`). All but `exact` see normalised texts, so that an answer that
-    is `normalised_exact` is right by every one of them. `numeric` comes with `matched`, the number that was
-    read, and `rule`, how it was found. A row without an answer gets nothing.
+    It always gives `normalised_exact` (the headline: equal after NFKC, with blanks trimmed and collapsed; case counts),
+    `exact` (equal without any change), `contains` (like the scorer of that name: anywhere in the response, ignoring
+    case), `contains_word` (as whole words or a whole number: 5 is not in 15), `numeric` (the number that the response
+    states, or its last one, equals the answer's; only for answers that contain a number) and `f1` (of `f1_token`). All but
+    `exact` compare normalised texts, so that an answer that is `normalised_exact` is right by each of them. `numeric`
+    comes with `matched`, the number that was read, and `rule`, how it was found. A row without an answer gets no scores.
 
     Args:
         metrics: the ones to report, the headline first; also `regex`, `rouge_l`, `bleu` (of order 4) and `judge`.
@@ -170,7 +170,7 @@ def qa_answers(
             else:
                 measure = measures[name]
                 scores[name] = max(measure(response, answer) for answer in answers)
-        # Replies agree by their numbers only where the number is what counts most.
+        # Replies are compared by their numbers only if the number is the headline.
         return AnswerScores(scores, read) if names[0] == "numeric" and "numeric" in scores else scores
 
     score.__name__ = score.__qualname__ = "qa_answers"
@@ -219,7 +219,7 @@ _MEASURES: dict[str, Callable[[str, str], bool | float] | None] = {
     "bleu": _bleu,
     "judge": None,
 }
-"""How a response is compared with one accepted answer, by metric; None: by code of its own."""
+"""The function that compares a response with one accepted answer, by metric; None: computed separately."""
 
 QA_METRICS = tuple(_MEASURES)
 """All metrics that can be requested."""
@@ -287,7 +287,7 @@ _ALIASES = {
 
 
 def qa_metric_names(metrics: Sequence[str] = ()) -> tuple[str, ...]:
-    """What will be reported: the requested metrics, the headline first, then the standard ones not among them.
+    """The metrics to report: the requested ones, the headline first, then the other standard ones.
 
     Raises:
         UsageError: a metric is not known.

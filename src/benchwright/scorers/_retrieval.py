@@ -1,4 +1,4 @@
-"""Ranking quality of retrieved items against a set of relevant ones."""
+"""Measures how well retrieved items are ranked, given a set of relevant ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from benchwright.scorers._scorer import ScorerInput, Scores, by_name
 def retrieval_metrics(sample: ScorerInput) -> Scores:
     """`precision_at_k`, `recall_at_k`, `mrr`, `ndcg` from the row's `retrieved`, `relevant` and `k`.
 
-    `k` defaults to the number of retrieved items. `mrr` looks at the whole list, the others at its
+    `k` defaults to the number of retrieved items. `mrr` uses the whole list, the others its
     first `k`. An item that was retrieved twice counts twice, so recall and nDCG can exceed 1:
     `retrieval_metrics_dedup` counts it once. A list that is empty or missing gives 0.0 everywhere; a
     `k` that is not an integer raises; a negative one cuts from the end and makes precision and nDCG 0.0.

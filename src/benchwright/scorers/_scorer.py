@@ -1,4 +1,4 @@
-"""What a scorer receives and returns, and scorers made of scorers."""
+"""The input and output of scorers, and scorers combined from others."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from benchwright.core import JsonObject, Row
 from benchwright.scorers._judge_config import Ask
 
 Scores: TypeAlias = dict[str, bool | int | float | str | None]
-"""What a scorer returns: metric name → value. Bools and numbers are aggregated, the rest is only kept."""
+"""The result of a scorer: metric name → value. Bools and numbers are aggregated, other values only kept."""
 GRADE_OF = "grade_of_"
-"""How the scores name the grade of one judge of several: this, and the key of its settings."""
+"""Prefix of the grade of one of several judges in the scores; the key of its settings follows."""
 SCORE_OF = "score_of_"
 """The same for its score."""
 
 
 class AnswerScores(dict[str, bool | int | float | str | None]):
-    """Scores with the answer that the scorer read out of the response.
+    """Scores with the answer that the scorer read from the response.
 
-    It equals the plain dict, so documented scorers keep what they return. A run records the answer as `extracted`, by
-    which repeated replies are compared.
+    It equals the plain dict, so documented scorers return the same as before. A run records the answer as `extracted`
+    and compares repeated replies by it.
     """
 
     __slots__ = ("extracted",)
@@ -33,7 +33,7 @@ class AnswerScores(dict[str, bool | int | float | str | None]):
 
 
 def answer_scores(found: str | None, expected: object) -> AnswerScores:
-    """`correct` and `parsed` of an answer that was read, or was not."""
+    """`correct` and `parsed` of an answer; `found` is None if no answer could be read."""
     return AnswerScores(
         {"correct": found is not None and found == expected, "parsed": found is not None}, found
     )
@@ -41,18 +41,18 @@ def answer_scores(found: str | None, expected: object) -> AnswerScores:
 
 @dataclass(slots=True)
 class ScorerInput:
-    """The one thing every scorer takes."""
+    """The input of every scorer."""
 
     response: str
-    """The model's answer; the candidate with the largest log-probability where candidates are ranked."""
+    """The model's answer; if candidates are ranked, the one with the largest log-probability."""
     target: Any
     """The expected answer, from the row's target field."""
     metadata: Row
     """The whole row after field mapping, plus keys starting with `_` that the run adds."""
     model_call_fn: Callable[..., Any] | None = None
-    """A way to ask the model under test again, where the run offers one."""
+    """Calls the model under test again, if the run offers it."""
     config: dict[str, Any] = field(default_factory=dict)
-    """The benchmark's `extra`, judge settings included."""
+    """The benchmark's `extra`, including judge settings."""
     conversation: list[JsonObject] | None = None
     """All messages so far, for benchmarks of several turns."""
     turn_index: int | None = None
@@ -65,7 +65,7 @@ Scorer: TypeAlias = Callable[[ScorerInput], Scores]
 """A scorer: one sample in, named values out."""
 
 NAMED_SCORERS: dict[str, Scorer] = {}
-"""Those with the mark `by_name`, as far as their modules are loaded."""
+"""Scorers marked with `by_name` whose modules are loaded."""
 _Named = TypeVar("_Named", bound=Scorer)
 
 
@@ -76,16 +76,16 @@ def by_name(scorer: _Named) -> _Named:
 
 
 Member: TypeAlias = Callable[..., Scores | Awaitable[Scores]]
-"""What may be combined: a scorer of `(sample)` or `(sample, config)`, `async` or not."""
+"""A scorer that can be combined: it takes `(sample)` or `(sample, config)`, and may be `async`."""
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
 def any_of(*scorers: Member) -> Scorer:
-    """A scorer whose `correct` is true when any of `scorers` says so.
+    """A scorer whose `correct` is true if any of `scorers` says so.
 
     All of them run, in this order. Each value is kept as `<scorer>_<metric>`; a scorer without `correct` counts as
-    false. One that takes `(sample, config)` gets `sample.config`; where one is `async`, so is the combination.
+    false. One that takes `(sample, config)` gets `sample.config`; if one is `async`, so is the combination.
 
     >>> from benchwright.scorers import contains, exact_match
     >>> any_of(contains, exact_match)(ScorerInput("It is Paris.", "Paris", {}))
@@ -95,7 +95,7 @@ def any_of(*scorers: Member) -> Scorer:
 
 
 def all_of(*scorers: Member) -> Scorer:
-    """A scorer whose `correct` is true when all of `scorers` say so. Otherwise like `any_of`."""
+    """A scorer whose `correct` is true if all of `scorers` say so. Otherwise like `any_of`."""
     return _combine("all_of", all, scorers)
 
 
@@ -122,7 +122,7 @@ def _combine(name: str, decide: Callable[[Iterable[bool]], bool], scorers: tuple
         first: Awaitable[Scores],
         members: Iterator[tuple[str, Member, bool]],
     ) -> Scores:
-        """The rest of a combination, from the first scorer on that has to be awaited."""
+        """The rest of a combination, from the first scorer that must be awaited."""
         _keep(scores, verdicts, prefix, await first)
         for prefix, scorer, takes_config in members:
             result = scorer(sample, sample.config) if takes_config else scorer(sample)
@@ -134,7 +134,7 @@ def _combine(name: str, decide: Callable[[Iterable[bool]], bool], scorers: tuple
 
     combined.__name__ = combined.__qualname__ = f"{name}({', '.join(prefix for prefix, *_ in named)})"
     combined.__doc__ = f"`correct`: {name.replace('_', ' ')} {', '.join(prefix for prefix, *_ in named)}."
-    return cast(Scorer, combined)  # as `async` scorers are taken for scorers everywhere
+    return cast(Scorer, combined)  # `async` scorers count as scorers everywhere
 
 
 def _keep(scores: Scores, verdicts: list[bool], prefix: str, result: Scores) -> None:

@@ -92,7 +92,7 @@ def is_word_character(char: str) -> bool:
 
 
 def is_whole(text: str, start: int, end: int) -> bool:
-    """Whether text[start:end], not empty, is cut out of no longer word or number.
+    """Whether the non-empty text[start:end] is not part of a longer word or number.
 
     >>> [is_whole("15 or 5.5 or 5%", at, at + 1) for at in (1, 6, 8, 13)]
     [False, False, False, True]

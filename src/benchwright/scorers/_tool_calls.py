@@ -1,4 +1,4 @@
-"""Calls of functions: whether a reply calls what is expected."""
+"""Scores function calls: whether a reply makes the expected calls."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ def tool_calls_match(sample: ScorerInput) -> AnswerScores:
 
     `correct`: as many calls as expected, each with the name and arguments of another expected one. `parsed`: whether the reply
     could be read as calls; a reply in plain words is parsed, and right if no call is expected. `name_correct`: whether the
-    right functions were called, whatever their arguments. `error_type`: the first fault, as a text.
+    right functions were called, regardless of their arguments. `error_type`: the first fault, as a text.
 
     Expected calls are `{"name": …, "arguments": {…}}`, or `{name: {parameter: [allowed values]}}`, where `""` among the values
-    says that the parameter may be left out. Where a run offers functions, their schemas say which types are right.
+    says that the parameter may be left out. If a run offers functions, their schemas say which types are right.
     """
     from benchwright.toolcalls import VALID, CallVerdict, expected_calls_verdict
 
@@ -69,7 +69,7 @@ def _expected_names(expected: Any, underscores: bool) -> list[str] | None:
 
     try:
         return _names(ground_truth_of(expected), underscores)
-    except ValueError:  # which the verdict says
+    except ValueError:  # the verdict reports it
         return None
 
 

@@ -1,4 +1,5 @@
-"""Whether an answer says yes or no: by the documented rules, and with negation understood. English only."""
+"""Decides whether an answer says yes or no, by the documented rules and by strict ones that understand negation. English
+only."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ def _word_of(verdict: bool | None) -> str | None:
 
 
 def target_verdict(target: object) -> bool | None:
-    """What the target says; None when it is neither. A number is cut to an integer: 1.9 is yes."""
+    """Whether the target says yes or no; None if it says neither. A number is truncated to an integer: 1.9 is yes."""
     if isinstance(target, int | float) and target - target == 0:  # NaN and the infinities are read as text
         return {1: True, 0: False}.get(int(target))
     word = str(target).strip().lower()
@@ -53,8 +54,8 @@ _FILLERS = frozenset({"a", "the", "quite", "entirely", "really", "necessarily", 
 _OPINIONS = frozenset({"think", "believe", "agree"})
 _CLAUSE = frozenset({"that", "this", "it", "is", "was", "are", "the", "statement", "claim"})
 _NEGATION_REACH = 8
-# "no" and "right" are verdicts only where the sentence ends or starts again after them: not in "no doubt" or
-# "right now".
+# "no" and "right" are verdicts only if the sentence ends or a new clause starts after them: not in "no doubt" or "right
+# now".
 _ANEW = frozenset(
     {"it", "that", "this", "they", "he", "she", "there", "the", "i", "we", "you", "because", "since"}
 )

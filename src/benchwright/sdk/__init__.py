@@ -1,4 +1,4 @@
-"""The front that Python users see: what the commands do, as functions."""
+"""The functions for Python users: each does what a command does."""
 
 from benchwright.core import lazy_front
 

@@ -1,4 +1,4 @@
-"""`calibrate_judge`: a judge's grades against human labels, from a file, from a run, or by asking the judge."""
+"""`calibrate_judge`: compares a judge's grades (from a file, a run, or the judge itself) with human labels."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from benchwright.store import existing_workspace, open_existing
 _WEIGHTS = ("none", "linear", "quadratic")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _MOST_WITHOUT = 0.05
-"""Share of samples without a grade, as of failed samples in runs."""
+"""Accepted share of samples without a grade, equal to that of failed samples in runs."""
 _TARGETS = ("target", "reference", "answer")
 
 
@@ -56,17 +56,17 @@ def calibrate_judge(
     weights: str | None = None,
     workspace: str | os.PathLike[str] | None = None,
 ) -> Calibration:
-    """How far a judge agrees with humans, and what humans would have said about all that it judged.
+    """Measure how far a judge agrees with humans, and estimate the score that humans would have given everything it judged.
 
     Args:
-        labels: file or rows with human labels. With a `run`: `sample_id` (and `repeat`) and the label. With a `judge`:
-            `question`, `response`, `target` and the label. Else the label and the judge's grade; rows without a label
-            count as judged ones.
+        labels: file or rows with human labels. Rows need, with a `run`: `sample_id` (and `repeat`) and the label; with a
+            `judge`: `question`, `response`, `target` and the label; else the label and the judge's grade. Rows without
+            a label count only as judged.
         run: a run that has the judge's grades.
-        judge: settings of a judge that grades the rows now, as its own run.
-        template: how the judge is asked, and what its grades are worth; None: `binary_qa` for a judge that is asked, else
-            the built-in template that has the grades.
-        criteria: further instructions for a judge that is asked.
+        judge: settings of a judge that grades the rows now, in a separate run.
+        template: the question to the judge and the scores of its grades; None: `binary_qa` with a `judge`, else the
+            built-in template that has the grades.
+        criteria: further instructions for the `judge`.
         label_field: the field of the labels.
         grade_field: the field of the grades; None: `grade` in a file, `judge_grade` in a run.
         score_mapping: grade → score.
@@ -173,7 +173,7 @@ def _recorded(
 
 
 class _Grades:
-    """Reads labels and grades, and knows what each is worth."""
+    """Reads labels and grades, and knows their scores."""
 
     def __init__(self, label_field: str, mapping: Mapping[str, float] | None, template: str | None) -> None:
         self._field = label_field
@@ -184,7 +184,7 @@ class _Grades:
             self._given = True
 
     def of_file(self, rows: Sequence[_Labelled], grade_field: str) -> list[JudgedRow]:
-        """Both from the file."""
+        """Read labels and grades from the file."""
         self._find_scale(
             [value for each in rows for value in (each.row.get(grade_field), each.row.get(self._field))]
         )
@@ -197,7 +197,7 @@ class _Grades:
                     "grades with --grade-field, a run that has them with --run, or a judge to ask with --judge"
                 )
             grade = self._known(each, grade_field)
-            assert grade is not None  # just seen
+            assert grade is not None  # checked above
             found.append(JudgedRow(grade, self.scores[grade], self._known(each, self._field)))
         return found
 
@@ -207,7 +207,7 @@ class _Grades:
         recorded: Mapping[tuple[int, int], tuple[str, float] | None],
         notes: list[str],
     ) -> list[JudgedRow]:
-        """Labels from the file, grades from a run."""
+        """Read labels from the file and grades from a run."""
         graded = {key: known for key, known in recorded.items() if known is not None}
         if any(repeat for _, repeat in recorded):
             graded = {key: known for key, known in graded.items() if key[1] == 0}
@@ -216,7 +216,7 @@ class _Grades:
             self._find_scale(
                 [*(each.row.get(self._field) for each in rows), *(grade for grade, _ in graded.values())]
             )
-        for grade, score in graded.values():  # a panel's C/I, or a number between the grades
+        for grade, score in graded.values():  # includes C/I of a panel, and numbers between the grades
             self.scores.setdefault(grade, score)
         labels: dict[tuple[int, int], str] = {}
         for each in rows:
@@ -231,7 +231,7 @@ class _Grades:
         return [JudgedRow(grade, score, labels.get(key)) for key, (grade, score) in graded.items()]
 
     def _find_scale(self, values: Sequence[Any]) -> None:
-        """What grades are worth, where nobody says: as in the built-in template that has them, or as numbers."""
+        """Find the scores of grades if none are given: from the built-in template that has them, or as numbers."""
         if self._given:
             return
         texts = {_text(value) for value in values if value is not None and not isinstance(value, bool)}
@@ -249,7 +249,7 @@ class _Grades:
             )
 
     def _known(self, each: _Labelled, field: str) -> str | None:
-        """The grade in a field, as the scale writes it; None if there is none."""
+        """The grade in a field, in the spelling of the scale; None if there is none."""
         value = each.row.get(field)
         if value is None or value == "":
             return None
@@ -300,7 +300,7 @@ def _ask(
     mapping: Mapping[str, float] | None,
     workspace: str | os.PathLike[str] | None,
 ) -> RunResult:
-    """A run in which the judge grades the labelled rows; its replies are recorded and cached like any others."""
+    """Let the judge grade the labelled rows in a run; its replies are recorded and cached like any others."""
     from benchwright.benchmarks import BenchmarkSpec
     from benchwright.scorers import judge_score
     from benchwright.sdk._front import run
@@ -311,12 +311,12 @@ def _ask(
                 f"{each.where}: field 'response' is {each.row.get('response')!r}; a judge needs the text that it grades"
             )
     target = next((name for name in _TARGETS if name in rows[0].row), "target")
-    JudgeConfig.of(judge)  # refused here, before a run is made
+    JudgeConfig.of(judge)  # raises before a run is created
 
     def graded(sample: ScorerInput) -> Scores:
         return judge_score(sample, template=template, criteria=criteria, score_mapping=mapping)
 
-    # No decorator: it would register the definition, which changes with each call.
+    # No decorator, because it would register the definition, which changes with each call.
     spec = BenchmarkSpec(
         name="judge-calibrate", key="judge_calibrate", dataset=[each.row for each in rows], prompt="{question}",
         scorer=graded, target_field=target, response_field="response", config={"judge": judge}, base_dir=Path.cwd(),
@@ -324,7 +324,7 @@ def _ask(
     vars(graded)["_benchmark"] = spec
     result = run(graded, workspace=None if workspace is None else Path(workspace))
     assert isinstance(result, RunResult)
-    if result.exit_code == InterruptedRunError.exit_code:  # figures of some rows would pass for those of all
+    if result.exit_code == InterruptedRunError.exit_code:  # figures of some rows must not pass for all
         raise InterruptedRunError(
             f"interrupted: the judge graded {result.summary.evaluated} of {len(rows)} rows. The same command asks for the others only"
         )

@@ -1,4 +1,4 @@
-"""`compare`: two recorded runs side by side."""
+"""`compare`: compares two recorded runs."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ def compare(
 ) -> Comparison | LoadComparison:
     """Compare two runs of one kind by number, name, folder, `last` or result; `ComparisonOptions` explains the options.
 
-    Either may also be a blessed name, a portable baseline, or a folder with the files of a run from elsewhere.
-    NotFoundError for a run that does not exist and for a metric that neither run has, UsageError for runs that cannot
-    be compared.
+    Either may also be a blessed name, a portable baseline, or a folder with the files of a run from elsewhere. Raises
+    NotFoundError for a run that does not exist or a metric that neither run has, and UsageError for runs that cannot be
+    compared.
     """
     for name in unknown:
         raise UsageError(f"compare() has no option {name!r}.{suggest(name, _KEYWORDS)}")
@@ -91,8 +91,8 @@ def compare(
 
 
 def _baseline(run: int | str | RunResult, place: Workspace) -> Baseline | None:
-    """The blessed name or portable baseline that is meant; None if it is a run. If a baseline and a benchmark have the
-    same name, it means the baseline, as for `gate`."""
+    """The baseline that a blessed name or a file refers to; None if it is a run. If a baseline and a benchmark have the
+    same name, the baseline is meant, as for `gate`."""
     if not isinstance(run, str) or run.isdecimal():
         return None
     from benchwright.gates import baseline_file, named_baseline, read_baseline
@@ -115,7 +115,7 @@ def _run(store: Store | None, run: int | str | RunResult, number: int, place: Wo
 
 
 def named(run: int | str | os.PathLike[str] | RunResult | LoadResult) -> int | str | RunResult:
-    """The result of a load test by its number; its class is not imported, since the figures of load tests come with it."""
+    """Replace the result of a load test by its number. Its class is not imported, because it brings in all load figures."""
     if isinstance(run, os.PathLike):
         return os.fspath(run)
     if isinstance(run, RunResult) or not hasattr(run, "run_id"):
@@ -124,7 +124,7 @@ def named(run: int | str | os.PathLike[str] | RunResult | LoadResult) -> int | s
 
 
 def _common_kind(a: RunRecord, b: RunRecord) -> KindRow:
-    """The kind of two runs that can be compared. UsageError for a run and itself, and for runs of two kinds."""
+    """The common kind of two runs. Raises UsageError for a run and itself, and for runs of different kinds."""
     if a.id == b.id:
         raise UsageError(f"run {a.id} is compared with itself; name two runs (see: benchwright list)")
     kinds = kind_of(a), kind_of(b)
@@ -140,7 +140,7 @@ _KEYWORDS = [name for name, each in signature(compare).parameters.items() if eac
 
 
 def find_run(store: Store | None, run: int | str | RunResult, number: int, place: Workspace) -> RunRecord:
-    """A run of the workspace, or of an unknown folder; the latter gets `number`, 0 or less."""
+    """A run of the workspace, or of a folder from elsewhere, which gets `number`, 0 or less."""
     folder = Path(called(run)).expanduser()
     try:
         if store is not None:
@@ -156,6 +156,6 @@ def find_run(store: Store | None, run: int | str | RunResult, number: int, place
 
 
 def harmless_settings() -> set[str]:
-    """Settings that only control concurrency, names and places: they change no result."""
+    """Settings that control only concurrency, names and places, and change no result."""
     run = {name for name, what in DECIDES.items() if what in HARMLESS}
     return run | {f"model.{name}" for name in changes_no_reply()}

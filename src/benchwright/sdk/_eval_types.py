@@ -1,4 +1,4 @@
-"""Types of evaluations as run configurations name them, and the types of models that each takes."""
+"""Evaluation types in run configurations, and the model types that each supports."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from benchwright.core import ConfigError, NotFoundError, normalise_name, suggest
 
 
 def evaluation_target(written: str, file: ConfigFile | None, cwd: Path) -> str:
-    """What `benchwright run` calls the evaluation `NAME` or `FRAMEWORK.NAME`."""
+    """The target of `benchwright run` for the evaluation `NAME` or `FRAMEWORK.NAME`."""
     if "." not in written or _is_place(written, cwd):
         return written
     known = (*(() if file is None else file.benchmarks), *BENCHMARK_PLUGINS.names())
@@ -21,7 +21,7 @@ def evaluation_target(written: str, file: ConfigFile | None, cwd: Path) -> str:
     if "." in framework:
         raise ConfigError(f"config.type is {written!r}; expected NAME or FRAMEWORK.NAME, with one dot")
     if framework == "bfcl":
-        # A category is evaluated with the framework's defaults: calls as text.
+        # A category is evaluated with the defaults of the framework: calls as text.
         for each in (name, f"bfcl_{name.removesuffix('_prompting')}_prompting"):
             if evaluation_of(each) is not None:
                 return each
@@ -48,13 +48,13 @@ def evaluation_target(written: str, file: ConfigFile | None, cwd: Path) -> str:
 
 
 def _is_place(written: str, cwd: Path) -> bool:
-    """Whether a file, a URI or a place in a module is meant."""
+    """Whether the text names a file, a URI or an object in a module."""
     named = written.endswith(".py") or is_question_file(written)
     return named or ":" in written or "/" in written or (cwd / written).exists()
 
 
 def endpoint_types(spec: BenchmarkSpec) -> tuple[str, ...]:
-    """The types of models that the benchmark takes. A file of questions can be sent in both ways."""
+    """The model types that the benchmark supports. A file of questions supports both."""
     if spec.family in ("mcq", "qa") and spec.endpoint_type != "completions_logprob":
         return ("chat", "completions")
     return (spec.endpoint_type,)

@@ -1,6 +1,6 @@
-"""`run`, `check`, `validate`, `resume` and `rescore`: what the commands do, as functions.
+"""`run`, `check`, `validate`, `resume` and `rescore`: the commands as functions.
 
-All take the same keywords. Each works inside a running event loop, such as a notebook's, and blocks until it is done.
+All take the same keywords. Each works inside a running event loop, such as that of a notebook, and blocks until it is done.
 """
 
 from __future__ import annotations
@@ -94,16 +94,16 @@ def run(
     Args:
         target: What the command takes (a file, a URI, a name), the decorated function itself, or what `resolve` returned.
         options: Options as one object, instead of keywords.
-        endpoint: Answers in place of every model, such as a `ScriptedEndpoint` in a test.
-        watcher: Who is shown the progress.
+        endpoint: Replaces every model, for example by a `ScriptedEndpoint` in a test.
+        watcher: Receives the progress.
         finished: Called with the result of each run when it ends.
         keywords: Fields of `RunOptions`, and of `SuiteOptions` for several models or datasets.
 
     Returns:
-        A `RunResult`; a list of them where a file holds several benchmarks; a `SuiteResult` for a suite; a
-        `ProgramResult` for a workflow or a program. A type checker cannot know which a text names: annotate the variable.
+        A `RunResult`; a list of them if a file contains several benchmarks; a `SuiteResult` for a suite; a `ProgramResult`
+        for a workflow or a program. A type checker cannot know which one a text names, so annotate the variable.
 
-    Raises BenchwrightError for what makes a run impossible. Failed samples are counted in the result instead.
+    Raises BenchwrightError if a run is impossible. Failed samples do not raise; the result counts them.
     """
     refuse_while_loading("run")
     check_arguments("run", options=options, endpoint=endpoint, watcher=watcher, finished=finished)
@@ -153,10 +153,10 @@ def check(
 def check(
     target: Written | Resolved, options: RunOptions | None = None, /, **keywords: Unpack[RunKeywords]
 ) -> Any:
-    """Look at what `target` names without sending anything. Options are those of `run`.
+    """Check what `target` names without sending anything. The options are those of `run`.
 
-    Returns one `CheckReport` per benchmark, in a list; a `SuiteCheck` for a suite; the `ProgramPlan` of a program or
-    workflow, whose command was found.
+    Returns a list with one `CheckReport` per benchmark; a `SuiteCheck` for a suite; the `ProgramPlan` of a program or
+    workflow whose command was found.
     """
     refuse_while_loading("check")
     check_arguments("check", options=options)
@@ -191,11 +191,11 @@ def resume(
     Args:
         run: Number, `last`, name or folder of the run, or its result.
         target: The decorated function, for a benchmark that no file defines.
-        retry_failed: Whether failed samples are requested again.
-        allow_changed: Whether the benchmark may have changed since, which marks the results.
-        overrides: Settings of `RESUME_OVERRIDES` as one table; a keyword of the same name wins.
-        watcher: Who is shown the progress.
-        endpoint: Answers in place of the model.
+        retry_failed: Whether failed samples are sent again.
+        allow_changed: Whether the benchmark may have changed since; the results then say so.
+        overrides: Settings of `RESUME_OVERRIDES` as one table; a keyword of the same name takes precedence.
+        watcher: Receives the progress.
+        endpoint: Replaces the model.
         keywords: `workspace`, and the settings of `RESUME_OVERRIDES`: parallelism and budgets.
 
     Returns the `RunResult`, or for a workflow the `ProgramResult`.
@@ -247,11 +247,11 @@ def rescore(
     """Score the replies of a run again, as a new run. No model is called; a judge may be.
 
     Args:
-        run: Number, `last`, benchmark name, folder or result of the run whose replies are taken.
-        options: What may differ, as one object: data, rules of scoring, budgets (of judges), files.
-        target: Another benchmark to score with; None: the run's own, as it is defined now.
-        watcher: Who is shown the progress.
-        keywords: What may differ, by name, instead of `options`.
+        run: Number, `last`, benchmark name, folder or result of the run whose replies are scored.
+        options: Settings that may differ, as one object: data, rules of scoring, budgets (of judges), files.
+        target: Another benchmark to score with; None: the benchmark of the run, as it is defined now.
+        watcher: Receives the progress.
+        keywords: Settings that may differ, by name, instead of `options`.
 
     A row whose request the run never made ends as `skipped`. Raises UsageError for options that would change
     the requests.
@@ -317,9 +317,9 @@ def _report(finished: Callable[[RunResult], None] | None, result: RunResult | No
 
 
 def validate(file: str | os.PathLike[str], options: RunOptions | None = None, **keywords: Any) -> FileReport:
-    """What a file of questions holds, and every row that could not be sent or scored.
+    """Report the content of a file of questions, and every row that could not be sent or scored.
 
-    Options are given as keywords, as to `run`, or as one object. UsageError for what is not a file of questions.
+    Options are given as keywords, as for `run`, or as one object. Raises UsageError if it is not a file of questions.
     """
     from benchwright.benchmarks import validate_questions  # for files of questions
 

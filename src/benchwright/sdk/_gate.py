@@ -1,4 +1,4 @@
-"""`gate` and `bless`: a run judged by a policy, and the baselines that it is judged against."""
+"""`gate` and `bless`: judge a run by a policy, and name the baselines that it is compared with."""
 
 from __future__ import annotations
 
@@ -52,7 +52,8 @@ def gate(
     """Judge a run by a policy: a file, or its tables. `baseline` is a name, a run, or a portable baseline; without it, the
     name of the run's benchmark counts if it is blessed.
 
-    NotFoundError for a run, a policy or a baseline that does not exist, ConfigError for a policy that cannot be used.
+    Raises NotFoundError for a run, a policy or a baseline that does not exist, and ConfigError for a policy that cannot be
+    used.
     """
     _refuse_unknown(gate, unknown)
     rules = _policy(policy)
@@ -78,7 +79,7 @@ def bless(
     workspace: str | os.PathLike[str] | None = None,
     **unknown: Never,
 ) -> Blessed:
-    """Let a name stand for a run, or for a portable baseline, from now on. Without a name, that of its benchmark.
+    """Give a run, or a portable baseline, a name for gates. The default is the name of its benchmark.
 
     UsageError for a run that is not complete or comparable, unless forced.
     """
@@ -99,14 +100,14 @@ def export_baseline(
     force: bool = False,
     workspace: str | os.PathLike[str] | None = None,
 ) -> tuple[Path, int, str]:
-    """Write a run as a portable baseline: the file, how many samples or requests it holds, and its checksum.
+    """Write a run as a portable baseline. Returns the file, its number of samples or requests, and its checksum.
 
     UsageError for a run that is not complete or comparable, unless forced.
     """
     place = existing_workspace(Path.cwd(), None if workspace is None else Path(workspace))
     store = open_existing(place)
     with nullcontext() if store is None else store:
-        _run(store, run, place, -2)  # what is exported is a run, not a name
+        _run(store, run, place, -2)  # only a run can be exported, not a name
         found = _portable(store, run, place)
         if not force:
             _refuse_unfit(found, "Export")
@@ -114,7 +115,7 @@ def export_baseline(
 
 
 def _refuse_unfit(found: Baseline, verb: str) -> None:
-    """Raise UsageError for a run that gates should not be held against."""
+    """Raise UsageError for a run that gates should not compare with."""
     comparable = (found.run.summary or {}).get("comparable") is True
     if found.run.status != "completed" or not comparable:
         raise UsageError(
@@ -195,11 +196,11 @@ def _portable(store: Store | None, run: AnyRun, place: Workspace) -> Baseline:
 
 
 def _filed(baseline: Baseline) -> Baseline:
-    """With its settings as the files of a run have them: those are without secrets, and mean the same everywhere."""
+    """The baseline with its settings in the form of run files, which contain no secrets and mean the same everywhere."""
     run = as_filed(baseline.run, benchmark_details(baseline.run))
     unneeded = {
         "target",
         *harmless_settings(),
-    }  # where things were on this machine, and what changes no result
+    }  # without places on this machine and settings that change no result
     settings = {name: value for name, value in run.settings.items() if name not in unneeded}
     return replace(baseline, run=replace(run, settings=settings), filed=True)

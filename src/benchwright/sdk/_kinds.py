@@ -1,4 +1,4 @@
-"""`RUN_KINDS`: one row for each kind of run, with what the commands mean for it."""
+"""`RUN_KINDS`: one row for each kind of run, with the functions of the commands for it."""
 
 from __future__ import annotations
 
@@ -49,18 +49,18 @@ class KindRow(Struct, frozen=True):
     cancel: Callable[[Store, RunRecord], Canceled]
     """Stops the process of a run and ends the run for good."""
     starts_program: bool
-    """Whether `resume` starts a program of the user's, which records its own steps. Else the engine resumes the run."""
+    """Whether `resume` starts a user's program, which records its steps itself. Otherwise the engine resumes the run."""
     samples: Callable[[Store, RunRecord], tuple[RunDetails, RunSamples]] | None
-    """What `export` writes and `rescore` scores again; None: such runs have no samples."""
+    """The samples that `export` writes and `rescore` scores again; None: such runs have none."""
     counts: str | None = None
     """The steps that count as the work done so far in a run without a result; None: no kind of step does."""
     requests: Callable[[Store, int], Requests] | None = None
-    """What `export` writes of a load test; None: such runs are none."""
+    """The requests of a load test that `export` writes; None: such runs are not load tests."""
     judge: Callable[[SamplesOf, RunRecord, Policy, Baseline | None, Collection[str]], Verdict] | None = None
-    """What `gate` says of a run; None: such runs have no figures that a policy could be about. The names are of settings
-    that change no result."""
+    """Judges a run for `gate`; None: such runs have no figures for a policy. The last argument names settings that change no
+    result."""
     baseline: Callable[[SamplesOf, RunRecord], Baseline] | None = None
-    """A run as what others are compared with."""
+    """Makes a baseline of a run."""
 
 
 def _samples(store: Store, run: RunRecord) -> tuple[RunDetails, RunSamples]:
@@ -145,15 +145,15 @@ RUN_KINDS: dict[str, KindRow] = {
 
 
 def kind_of(run: RunRecord) -> KindRow:
-    """The row of a run's kind. UsageError for a kind that only a newer version knows."""
+    """The row of a run's kind. Raises UsageError for a kind that only a newer version knows."""
     if run.kind not in RUN_KINDS:
         raise UsageError(f"run {run.id} ({run.name}) is {kind_title(run.kind)}. Update benchwright to use it")
     return RUN_KINDS[run.kind]
 
 
 def view_of(run: RunRecord, store: Store | None = None) -> RunView:
-    """A run in a list, of any kind; of an unknown one only what every run has. With its store, a run without a result
-    has the number of samples or requests recorded so far."""
+    """The view of a run of any kind in a list; for an unknown kind, only what every run has. With `store`, a run without a
+    result has the number of samples or requests recorded so far."""
     if run.kind in RUN_KINDS:
         row = RUN_KINDS[run.kind]
         view = row.reports.view(run)
@@ -164,5 +164,5 @@ def view_of(run: RunRecord, store: Store | None = None) -> RunView:
 
 
 def cancel_run(store: Store, run: RunRecord) -> Canceled:
-    """End a run for good: its process stops, and the run is `canceled`. UsageError for one that has ended."""
+    """End a run for good: its process stops, and the run is `canceled`. Raises UsageError if it has ended."""
     return kind_of(run).cancel(store, run)

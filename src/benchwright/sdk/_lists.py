@@ -1,4 +1,4 @@
-"""What `benchwright ls` lists: evaluations, models, and plugins."""
+"""The evaluations, models and plugins that `benchwright ls` lists."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MARKS = ("from benchwright", "import benchwright")
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """Something that `benchwright run` takes."""
+    """A target of `benchwright run`."""
 
     name: str
     """What to type after `benchwright run`."""
@@ -79,7 +79,8 @@ def list_evaluations(cwd: Path | None = None) -> list[Evaluation]:
 
 
 def _suites(cwd: Path) -> list[Evaluation]:
-    """Files of suites, but for those in Python. Only what mentions datasets is read as one; what turns out not to be one is left out."""
+    """Files of suites, except those in Python. Only files that mention datasets are read, and those that turn out not to be
+    suites are left out."""
     found = []
     for path in sorted(cwd.iterdir()):
         if (
@@ -129,7 +130,7 @@ def _configured(config: ConfigFile) -> list[Evaluation]:
 
 
 def _about(entry: BenchmarkConfig) -> str:
-    """What a table without a file is, in a few words."""
+    """Describe a table without a file in a few words."""
     if entry.code is not None:
         return f"program: {' '.join(entry.code.command)}"
     if entry.nocode is not None:
@@ -142,7 +143,7 @@ def _about(entry: BenchmarkConfig) -> str:
 
 def _of_file(name: str, cwd: Path) -> list[Evaluation]:
     try:
-        refuse_foreign(cwd / name, "benchmark", cwd)  # nobody has named it: a listing runs no stranger's code
+        refuse_foreign(cwd / name, "benchmark", cwd)  # a listing must not run other people's code
         specs = load_benchmarks(name, cwd=cwd)
     except BenchwrightError as error:
         return [Evaluation(name, "file", name, "", str(error))]
@@ -156,7 +157,7 @@ _LISTED_COLUMNS = 8
 
 
 def _columns_of(path: Path) -> list[str]:
-    """The columns of a data file whose first row has a question; nothing for any other file."""
+    """The columns of a data file whose first row has a question; empty for any other file."""
     try:
         first = open_dataset(str(path)).head(1, on_bad=lambda bad: None)
     except BenchwrightError:
@@ -168,7 +169,7 @@ def _columns_of(path: Path) -> list[str]:
 
 
 def _mentions_benchmarks(path: Path) -> bool:
-    """Only files that could hold benchmarks are imported: listing must not run a folder's every script."""
+    """Whether a file may contain benchmarks. Only such files are imported, because listing must not run every script."""
     text = path.read_text(encoding="utf-8", errors="replace")
     return "@benchmark" in text and any(mark in text for mark in _MARKS)
 
@@ -192,7 +193,7 @@ class KnownModel:
     stream: bool
     """Whether replies are streamed by default."""
     url: str | None
-    """Where it is; for a profile, where it is looked for without an address."""
+    """Its address; for a profile, the address that is used if none is given."""
     model: str | None
     """The model's name at the server; None: the first that the server lists."""
     description: str

@@ -1,5 +1,5 @@
-"""What the functions of Python and the commands are given: a target (benchmarks, a file of questions, a suite, a program or a
-workflow), resolved in one place so that both take the same; and objects of the right type, checked before anything is recorded."""
+"""Resolves targets (benchmarks, a file of questions, a suite, a program or a workflow) in one place, so that commands and
+Python functions take the same; and checks the types of arguments before anything is recorded."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Questions(Struct, frozen=True):
     """A file of questions, or a dataset by its URI."""
 
     target: Target
-    """The benchmark that it comes to."""
+    """The benchmark that is made of it."""
 
     @property
     def targets(self) -> tuple[Target, ...]:
@@ -54,10 +54,10 @@ class Workflow(Struct, frozen=True):
 
 
 Written: TypeAlias = str | os.PathLike[str] | Callable[..., Any]
-"""What users give as a target: a path, a URI, a name, or a decorated function."""
+"""A target as users give it: a path, a URI, a name, or a decorated function."""
 
 Resolved: TypeAlias = Union[Benchmarks, Questions, "Suite", Program, Workflow]
-"""What a target can be."""
+"""The kinds of targets."""
 
 
 def resolve(
@@ -69,12 +69,12 @@ def resolve(
     cwd: Path | None = None,
     config_dir: str | None = None,
 ) -> Resolved:
-    """What `target` is, loaded and checked as far as that goes without reading all of its data.
+    """Find out what `target` is; load and check it as far as possible without reading all of its data.
 
     `config` is the configuration in which names are looked up; None: the one found upwards from `cwd`.
-    `how` makes a suite of any target as soon as it says something that only suites understand, such as several models.
-    `config_dir` is the folder in which names of models are looked up. Raises NotFoundError, with near names, for a
-    target that does not exist, and UsageError for options that it does not take.
+    If `how` contains options that only suites have, such as several models, any target becomes a suite. `config_dir` is
+    the folder in which names of models are looked up. Raises NotFoundError, with similar names, for a target that does
+    not exist, and UsageError for options that it does not take.
     """
     options, how = options or RunOptions(), how or SuiteOptions()
     cwd = cwd or Path.cwd()
@@ -119,7 +119,7 @@ def _suite(target: str, how: SuiteOptions, config_dir: str | None, cwd: Path) ->
 
 
 _ENDPOINT = tuple(name for name in dir(OpenEndpoint) if not name.startswith("_"))
-"""What an endpoint must have."""
+"""The members that an endpoint must have."""
 
 
 def check_arguments(
@@ -132,7 +132,7 @@ def check_arguments(
     target: object = None,
     overrides: object = None,
 ) -> None:
-    """Refuse, with UsageError, what is not of the type that `caller` takes. None: not given."""
+    """Raise UsageError for an argument of the wrong type for `caller`. None: not given."""
     cure = "; name a model with model='demo'" if isinstance(endpoint, str) else ""
     expected = (
         ("options", options, isinstance(options, RunOptions), "RunOptions"),
@@ -163,7 +163,7 @@ def check_arguments(
 
 
 def check_run(caller: str, run: object, name: str = "run") -> None:
-    """Refuse, with UsageError, what cannot name a recorded run."""
+    """Raise UsageError for a value that cannot name a recorded run."""
     if isinstance(run, bool) or not isinstance(run, str | int | os.PathLike | RunResult):
         raise _refused(caller, name, run, "the number, name or folder of a run, or its result")
 

@@ -1,4 +1,4 @@
-"""Run configurations made ready: what they name is found, what they say is checked against it, and every value has an origin."""
+"""Prepares run configurations: finds the evaluation, checks the settings for it, and keeps the origin of every value."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ _FRAMEWORK = tuple(
 
 
 class ConfiguredRun(Struct, frozen=True):
-    """A run configuration whose evaluation was found, and fits it."""
+    """A run configuration together with its evaluation."""
 
     config: RunConfig
     target: str
-    """What is evaluated, as `benchwright run` takes it."""
+    """The target of `benchwright run`."""
     found: tuple[Target, ...]
     options: RunOptions
     defaults: tuple[Layer, ...]
@@ -64,12 +64,12 @@ class ConfiguredRun(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """What tables call it."""
+        """Its name in tables."""
         return self.config.label or self.config.target
 
     @property
     def command(self) -> str:
-        """The command that does the same. Every value is one word of it, whatever it holds."""
+        """The command that does the same. Every value is quoted as one word."""
         words = ["benchwright", "run", self.target]
         for name, value in self.options.given().items():
             words += _words(BY_NAME[name], value)
@@ -92,8 +92,8 @@ class ConfiguredRun(Struct, frozen=True):
 
 
 def configure_run(config: RunConfig, cwd: Path | None = None, *, dry: bool = False) -> ConfiguredRun:
-    """Find what a configuration names and check the two against each other. Sends nothing, and writes nothing but what is wrong
-    with a dataset; `dry`: not even that.
+    """Find the evaluation of a configuration, and check that the settings fit it. Sends nothing. Writes only a report of
+    problems with a dataset, and with `dry` not even that.
 
     Raises ConfigError for values that do not fit the benchmark, NotFoundError for one that does not exist.
     """
@@ -135,7 +135,7 @@ def run_configured(
     watcher: Watcher | None = None,
     finished: Callable[[TaskResult], None] | None = None,
 ) -> list[TaskResult]:
-    """Run all, up to `at_once` at a time. One that fails does not stop the others."""
+    """Run all configurations, up to `at_once` at a time. A failed one does not stop the others."""
     cwd = Path.cwd()
     place = find_workspace(cwd, runs[0].options.workspace)
     tasks = [Task(each.name, each.found, each.options) for each in runs]
@@ -145,7 +145,7 @@ def run_configured(
 def _resolved(
     target: str, keywords: dict[str, Any], config: RunConfig, cwd: Path
 ) -> tuple[tuple[Target, ...], dict[str, Any], dict[str, Any]]:
-    """What is evaluated, the options, and what of them the benchmark declares as settings of its own."""
+    """The targets, the options, and the settings among them that the benchmark declares."""
     keys = {".".join(value.key.split(".")[:4]) for value in config.explained() if value.layer != "flags"}
     below_extra = {BELOW_EXTRA[key]: key.rpartition(".")[2] for key in keys if key in BELOW_EXTRA}
     try:
@@ -162,7 +162,7 @@ def _resolved(
 
 
 def _in_keys(message: str, config: RunConfig) -> str:
-    """A message with the keys of what a file or an override sets in place of flags."""
+    """Replace flags in a message by the keys of values that a file or an override sets."""
     for value in config.explained():
         name = RUN_CONFIG_KEYS.get(tuple(value.key.split(".")))
         if name and value.layer != "flags":
@@ -201,7 +201,7 @@ def _check_extra(spec: BenchmarkSpec, extra: Mapping[str, Any]) -> None:
 
 
 def _check_baked_in(spec: BenchmarkSpec, written: Mapping[tuple[str, ...], Any]) -> None:
-    """What a file repeats of the benchmark may be there, as long as it is the same."""
+    """Check that values which a file repeats from the benchmark are the same."""
     tables: dict[str, Any] = {}
     for path, value in written.items():
         head = next(path[:length] for length in range(len(path), 0, -1) if path[:length] in BAKED_IN)
@@ -260,7 +260,7 @@ def _task(target: Target, file: ConfigFile | None) -> Layer:
 
 
 def _repeated(spec: BenchmarkSpec) -> dict[tuple[str, ...], Any]:
-    """What a complete configuration repeats of a benchmark, so that the configuration alone starts it again."""
+    """The values that a complete configuration repeats from a benchmark, so that it alone can start the benchmark."""
     found: dict[tuple[str, ...], Any] = {} if spec.source is None else {MODULE: str(spec.source)}
     for path, name in BAKED_IN.items():
         value = (
@@ -275,7 +275,7 @@ def _repeated(spec: BenchmarkSpec) -> dict[tuple[str, ...], Any]:
 
 
 def _words(setting: Setting, value: Any) -> list[str]:
-    """An option as it is typed."""
+    """The words of an option on the command line."""
     flag = setting.flags[0]
     if isinstance(value, bool):
         return [flag if value else f"--no-{flag.removeprefix('--')}"]

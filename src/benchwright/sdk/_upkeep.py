@@ -1,4 +1,4 @@
-"""`cancel`, `rm` and `doctor`: ends or deletes runs that nobody needs, checks the records, and recovers damaged ones."""
+"""`cancel`, `rm` and `doctor`: end or delete runs, check the records, and recover damaged ones."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ _PATIENCE_S = 15.0
 
 
 class Canceled(Struct, frozen=True):
-    """What canceling a run did."""
+    """The result of canceling a run."""
 
     run_id: int
     """The run."""
     signalled: int | None
     """Process that got a signal to stop."""
     note: str | None = None
-    """What the user must know."""
+    """A note for the user."""
 
 
 class Removed(Struct, frozen=True):
-    """What deleting a run did."""
+    """The result of deleting a run."""
 
     run_id: int
     """The run."""
     folder: Path | None
-    """Folder that went with it."""
+    """Folder that was deleted with it."""
     kept: Path | None
     """Folder outside the workspace, which stays."""
 
@@ -66,13 +66,13 @@ def cancel_benchmark(store: Store, run: RunRecord) -> Canceled:
 def cancel_workflow(store: Store, run: RunRecord) -> Canceled:
     """Record a workflow run as canceled, and end its process."""
     owner, note = _owner(store, run)
-    # On record first: the process then finds that the run is no longer its own, whatever it does.
+    # Recorded first, so that the process finds that it no longer owns the run.
     store.cancel_workflow(run.id, "canceled by command")
     return Canceled(run.id, _signal(owner, signal.SIGTERM), note)
 
 
 def _owner(store: Store, run: RunRecord) -> tuple[Owner | None, str | None]:
-    """The process of a run, and a note if no signal can reach it. UsageError for a run that has ended."""
+    """The process of a run, and a note if no signal can reach it. Raises UsageError for a run that has ended."""
     if RUN_STATUSES[run.status].final:
         raise UsageError(f"run {run.id} has ended already ({run.status}). See: benchwright show {run.id}")
     owner = store.run_owner(run.id)
@@ -85,7 +85,7 @@ def _owner(store: Store, run: RunRecord) -> tuple[Owner | None, str | None]:
 
 
 def remove_run(store: Store, run: RunRecord) -> Removed:
-    """Delete a run's record and its own folder. `RunOwnedError` while a live process executes it."""
+    """Delete a run's record and its folder in the workspace. Raises `RunOwnedError` while a live process executes it."""
     owner = store.run_owner(run.id)
     if owner is not None:
         raise RunOwnedError(
@@ -132,27 +132,27 @@ class Adopted:
     kind: str
     """What was run."""
     status: str
-    """As far as its files show."""
+    """Its status, as far as its files show it."""
     samples: int
     """Samples that could be read."""
     problem: str | None = None
-    """Why not more could be read."""
+    """Why some could not be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """What was found, and done."""
+    """The findings and repairs of `doctor`."""
 
     workspace: Path
-    """Which one."""
+    """The workspace."""
     problems: tuple[str, ...] = ()
-    """What is wrong with the database; nothing: it is sound, or there is none."""
+    """Problems of the database; empty if it is sound, or if there is none."""
     recovered: Recovered | None = None
-    """What came of a damaged database."""
+    """The result of recovering a damaged database."""
     adopted: tuple[Adopted, ...] = field(default=())
     """Runs listed again."""
     orphans: tuple[Path, ...] = ()
-    """Folders of runs that are not on record, where nothing was to be changed."""
+    """Folders of runs that are not recorded, if nothing was to be changed."""
     exists: bool = True
     """Whether there is a workspace at all."""
 
@@ -163,7 +163,7 @@ class Diagnosis:
 
 
 def diagnose(workspace: Workspace, *, repair: bool = True) -> Diagnosis:
-    """Look at the database and the run folders; with `repair`, recover and list what can be read.
+    """Check the database and the run folders; with `repair`, recover and list what can be read.
 
     A damaged database is kept under another name. Folders are only read.
     """
@@ -192,7 +192,7 @@ def _adopted(store: Store, number: int, folder: Path) -> Adopted:
         return Adopted(number, run.name, folder, run.kind, run.status, 0, problem)
     try:
         samples = store.adopt_run(run, steps_of_folder(folder))
-    except Exception as error:  # a damaged samples.parquet: the other files are still worth reading
+    except Exception as error:  # samples.parquet is damaged, but the other files are still useful
         problem = f"samples.parquet cannot be read: {error}"
         samples = store.adopt_run(run, ())
     return Adopted(number, run.name, folder, run.kind, run.status, samples, problem)

@@ -1,1 +1,1 @@
-"""Multiple choice: from a model's words to an option letter, with the rule and the characters that decided."""
+"""Multiple choice: reads an option letter from a reply, with the rule and the characters that decided."""

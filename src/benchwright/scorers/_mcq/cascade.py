@@ -1,4 +1,4 @@
-"""`extract_choice`: the steps of the cascade, one after the other; and its last ones, for letters that stand by themselves."""
+"""`extract_choice`: runs the steps of the cascade, and contains the last ones, for single letters."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ _ANYWHERE = rf"{NOT_INSIDE}[(\[]?(?P<letter>[A-Za-z]){NOT_PART}[)\].:]{{0,2}}\s?
 
 
 class Lone(NamedTuple):
-    """A letter that decides by standing alone."""
+    """A letter that decides because it is alone."""
 
     at: int
     """Its place."""
     letter: str | None
     """The option; None if several are named at once."""
     rule: ChoiceRule
-    """What recognised it."""
+    """The rule that recognised it."""
 
 
 def letter_only(view: View, options: Mapping[str, str]) -> int | None:
-    """The place of the letter, if the whole reply is nothing else."""
+    """The place of the letter, if the whole reply is a letter."""
     if len(view.text) > 16:
         return None
     found = _compiled(_ONLY).fullmatch(view.text)
@@ -55,7 +55,7 @@ def letter_only(view: View, options: Mapping[str, str]) -> int | None:
 
 
 def lone_letter(view: View, options: Mapping[str, str], texts: OptionTexts, stated: Stated) -> Lone | None:
-    """The first rule of the step that finds a letter which is not taken back."""
+    """The letter of the first rule of this step that finds one that is not taken back."""
     for find in (_opening, _with_text, _named, _bracketed):
         found = find(view, options, texts, stated)
         if found is not None:
@@ -88,7 +88,7 @@ def _opening(view: View, options: Mapping[str, str], texts: OptionTexts, stated:
 
 
 def _is_list(view: View, letter: str, options: Mapping[str, str], texts: OptionTexts) -> bool:
-    """Whether the letter opens a list of the options: the next one follows on its own line, or with its text."""
+    """Whether the letter opens a list of the options: the next option follows on a new line, or with its text."""
     following = chr(ord(letter) + 1)
     for found in _compiled(_NEXT_ITEM).finditer(view.text):
         if found["letter"] == following in options and texts.own_at(view, found.end(), following) is not None:
@@ -143,7 +143,7 @@ def _by_pattern(
             if asserted(view, found.start()):
                 yield at, letter
                 if joined_to(view, at, letter, options, texts.covers):
-                    yield at, ""  # another one joined to it
+                    yield at, ""  # another letter is joined to it
 
     return _only_one(places(), stated, rule)
 
@@ -164,18 +164,17 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-# Models that complete text continue with their own question; what follows answers that one.
+# Models that complete text go on to write a question themselves; the text after it answers that question.
 _NEXT_QUESTION = r"\n(?:Question|Q|问题|题目)\s?\d{0,4}\s?[:.]"
 
 
 def extract_choice(text: str, options: Mapping[str, str]) -> Extraction:
-    """The option that a reply names, by the rules of `CHOICE_RULES`; nothing is ever guessed.
+    """The option that a reply names, by the rules of `CHOICE_RULES`; it never guesses.
 
-    Reasoning, emphasis, LaTeX markup and quotes are ignored. In this order: the reply is a letter or an
-    option's text; the last explicit statement; a letter that stands alone; the text of one option only, as whole
-    words and numbers. `start` and `end` are places in `text`: `text[start:end]` is the letter or the text that
-    decided. Only letters in `options` count. Of answers above 120,000 characters (reasoning not counted) the
-    first 20,000 and the last 100,000 are read.
+    Reasoning, emphasis, LaTeX markup and quotes are ignored. The steps, in order: the reply is a letter or an option's
+    text; the last explicit statement; a letter by itself; the text of only one option, as whole words and numbers.
+    `text[start:end]` is the letter or the text that decided. Only letters in `options` count. If the answer without
+    reasoning has more than 120,000 characters, the first 20,000 and the last 100,000 are read.
 
     >>> options = {"A": "2258", "B": "2263", "C": "2281"}
     >>> extract_choice("The correct answer is **B**", options)
@@ -246,7 +245,7 @@ def _read(view: View, options: Mapping[str, str], *, cut: bool = False) -> Extra
 
 @cache
 def _cut_article() -> re.Pattern[str]:
-    """`A "`, `A (`, `A **`, `A-`: a sentence that begins with a word and was cut short."""
+    """Matches `A "`, `A (`, `A **`, `A-`: a sentence that begins with the article and was cut short."""
     return re.compile(r"[AaIi](?:\s+[(\[{<“‘«„\"'*_$`]+|['’-])")
 
 

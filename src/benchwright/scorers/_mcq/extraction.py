@@ -1,6 +1,6 @@
-"""What the cascade is made of: a letter in running text, a rule, and what was read from a reply.
+"""The parts of the cascade: a letter in running text, a rule, and the result of reading a reply.
 
-Chinese, Japanese and Korean characters are not part of a Latin word: in `选B项` the B stands alone.
+Chinese, Japanese and Korean characters are not part of a Latin word: in `选B项` the B is a word by itself.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from msgspec import Struct
 from benchwright.scorers._mcq.view import View
 
 WORD = r"[^\W\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
-"""One character of a word, those scripts left out that write no blanks between words."""
+"""One character of a word, except in scripts that write no blanks between words."""
 
 OPENERS = r"[\s({\[<]{0,4}"
 CLOSERS = r"[)\]}>]{0,3}"
 NOT_INSIDE = rf"(?<!{WORD})(?<!{WORD}['/.&-])"
-"""Before a letter that stands alone: no word, nor one that continues (`x-B`, `U.S`, `R&B`)."""
+"""Before a single letter: not the end of a word, nor a word that continues (`x-B`, `U.S`, `R&B`)."""
 NOT_PART = rf"(?!{WORD}|'{WORD}|-[a-z]|\+|\#|&{WORD}|\.[A-Za-z]\.)"
-"""After it: no word (`Bob`, `B12`, `B's`, `B-tree`, `C++`, `C#`, `D.C.`)."""
+"""After a single letter: not the rest of a word (`Bob`, `B12`, `B's`, `B-tree`, `C++`, `C#`, `D.C.`)."""
 UNASKED = rf"(?!\s?{CLOSERS}\s?\?)"
-"""After a letter that is not in question: "Is the answer B?" states nothing."""
+"""After a letter that is not part of a question: "Is the answer B?" states nothing."""
 STOP = (
     rf"(?=\s?(?:选项|项)?\s?{CLOSERS}\s?(?:[.,;:!(\[–—\-]|\n|$)"
     r"|\s(?:because|since|as|due|given|for|with|here|then|by|based|which|rather|instead|not)\b)"
@@ -36,7 +36,7 @@ HARD_STOP = rf"(?=\s?{CLOSERS}\s?(?:[.!]|\n|$))"
 CLOSED = r"(?=\s?[)\]]{0,2}\s?[}.:,])"
 """A brace closes after the letter."""
 
-# Words that may follow an option called A or I; before any other word it was an article or a pronoun.
+# Words that may follow an option called A or I; before any other word it is an article or a pronoun.
 _GOES_ON = (
     r"(?:the|because|since|as|for|and|or|but|which|is|are|was|with|due|given|per|by|in|on|at|from|to|if|when|where|while|unless|although|though"
     r"|rather|instead|not|here|then|would|must|should|seems|appears|fits|matches)\b"
@@ -55,7 +55,7 @@ class Letter(NamedTuple):
 
 
 def letter_at(view: View, at: int, options: Collection[str]) -> Letter | None:
-    """The option letter that stands alone at `at`, after blanks and brackets; articles and pronouns are none."""
+    """The single option letter at `at`, after blanks and brackets; articles and pronouns do not count."""
     found = _letter().match(view.text, at)
     if found is None:
         return None
@@ -81,7 +81,7 @@ def joined_to(
 ) -> bool:
     """Whether another option is joined to the letter at `at`: `B or C`, `A/B`, `B, C`.
 
-    Letters that are `covered` by an option's text name none: `C, both A and B` is C.
+    Letters that are `covered` by an option's text do not count: `C, both A and B` is C.
     """
     after = _and_more().match(view.text, at + 1)
     if after is not None:
@@ -130,8 +130,8 @@ def _before() -> re.Pattern[str]:
 
 
 Method: TypeAlias = Literal["exact", "pattern", "boxed", "option_text", "levenshtein", "none"]
-"""How a letter was found: the reply is a letter; it states one; it boxes one; it names one option's text; the
-nearest text was guessed; not at all."""
+"""How a letter was found: the reply is a letter; it states one; it boxes one; it contains one option's text; the nearest
+text was guessed; not at all."""
 
 
 class Extraction(Struct, frozen=True):
@@ -144,13 +144,13 @@ class Extraction(Struct, frozen=True):
     rule: str
     """Its name in `CHOICE_RULES`; for `none` the reason."""
     start: int | None
-    """First character of what decided, counted in the text that was given."""
+    """The first character that decided, counted in the given text."""
     end: int | None
-    """The place after its last character."""
+    """The place after the last character that decided."""
 
     @property
     def span(self) -> str | None:
-        """`12:13`, as it is kept with a sample."""
+        """`12:13`, the form that is recorded with a sample."""
         return None if self.start is None else f"{self.start}:{self.end}"
 
 
@@ -160,7 +160,7 @@ def nothing(reason: str) -> Extraction:
 
 
 Step: TypeAlias = Literal["whole reply", "statement", "lone letter", "option text"]
-"""Steps of the cascade: the first that finds something ends it. Of statements the last one counts."""
+"""Steps of the cascade. The first step that finds something ends it. Of several statements the last one counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,21 +168,21 @@ class ChoiceRule:
     """One rule of the cascade."""
 
     name: str
-    """What a verdict calls it."""
+    """Its name in a verdict."""
     method: Method
     """The kind of rule; a statement that names an option's text instead of its letter is `option_text`."""
     step: Step
-    """Where in the cascade it stands."""
+    """Its step in the cascade."""
     meaning: str
     """What it reads."""
     examples: tuple[str, ...]
-    """Replies that it decides, where A is 2258, B 2263, C 2281 and D "none of these"."""
+    """Replies that it decides, if A is 2258, B 2263, C 2281 and D "none of these"."""
     pattern: str | None = None
-    """Regular expression of what stands before the letter or text; None: the rule is code."""
+    """Regular expression for the text before the letter or option text; None: the rule is code."""
     cues: tuple[str, ...] = ()
-    """Small-letter pieces of which the text must hold one for the pattern to be tried."""
+    """Lower-case fragments; the pattern is tried only if the text contains one of them."""
     ending: str = UNASKED
-    """Regular expression of what must follow."""
+    """Regular expression for the text that must follow."""
 
     @property
     def compiled(self) -> re.Pattern[str]:

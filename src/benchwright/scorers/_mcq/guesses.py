@@ -1,6 +1,6 @@
-"""Choices by guess: the option whose text is nearest to a reply, and what AISBench would choose.
+"""Guesses a choice: the option whose text is nearest to a reply, or the option that AISBench would choose.
 
-`aisbench_choice` is for scores that are compared with those of AISBench. A golden file in the tests holds it against the
+`aisbench_choice` is for scores that are compared with those of AISBench. A golden file in the tests compares it with the
 released package (ais_bench_benchmark 3.1.20260630).
 """
 
@@ -14,15 +14,15 @@ from benchwright.scorers._mcq.extraction import Extraction, nothing
 from benchwright.scorers._mcq.view import comparable
 
 _LONGEST = 20_000
-"""Characters of a reply or an option that are compared; nothing longer is a misspelling."""
+"""The most characters of a reply or an option that are compared; nothing longer is a misspelling."""
 
 
 def nearest_choice(text: str, options: Mapping[str, str], *, limit: float = 0.2) -> Extraction:
     """The option whose text the whole reply misspells: method `levenshtein`, or `none`.
 
-    Compared without case, emphasis and outer punctuation: the reply with each option's text, and with letter and
-    text (`B. London`). The distance (insertions, deletions, replacements) may be at most `limit` times the length
-    of the option's text, and no other option may be as near. Two different numbers are never near.
+    The reply is compared, without case, emphasis and outer punctuation, with each option's text, and with letter and text
+    (`B. London`). The distance (insertions, deletions, replacements) may be at most `limit` times the length of the
+    option's text, and no other option may be as near. Two different numbers are never near.
 
     >>> options = {"A": "Amsterdam", "B": "Rotterdam"}
     >>> nearest_choice("Amsterdm", options)
@@ -81,10 +81,10 @@ def _is_number(text: str) -> bool:
 
 
 _COMPARED_CHARS = 50_000
-"""Edit distances look at no more of a reply or an option: they cost the product of both lengths."""
+"""The most characters in an edit distance, because its cost is the product of both lengths."""
 
-# `@` stands for the row's letters. Each phrase is looked for in the whole reply, and the first that contains a letter
-# decides. Which phrases there are, and their order, was found by putting thousands of replies to the released function.
+# `@` is replaced by the row's letters. Each phrase is searched for in the whole reply, and the first that contains a
+# letter decides. The phrases and their order were found by passing thousands of replies to the released function.
 _PHRASES: tuple[tuple[str, str], ...] = (
     ("zh_answer", r"答案是?\s*([@])"),
     ("zh_answer_wide_colon", r"答案是?\s*：\s*([@])"),
@@ -117,7 +117,7 @@ _PHRASES: tuple[tuple[str, str], ...] = (
 
 
 def aisbench_choice(text: str, options: Mapping[str, str]) -> Extraction:
-    """The letter AISBench's order of attempts gives: `exact`, `pattern`, `option_text`, or a guess `levenshtein`.
+    """The letter that AISBench would choose, by `exact`, `pattern`, `option_text`, or a guess `levenshtein`.
 
     Something is always chosen, unless there are no options. Ties go to the first letter.
 
@@ -152,7 +152,7 @@ def aisbench_choice(text: str, options: Mapping[str, str]) -> Extraction:
 
 
 def _contained(letter: str, option: str, reply: str, folded: str, begin: int) -> Extraction:
-    if len(folded) != len(reply):  # places were lost with the case
+    if len(folded) != len(reply):  # folding the case has shifted the places
         return Extraction(letter, "option_text", "aisbench_option_text", begin, begin + len(reply))
     at = begin + folded.find(option.lower())
     return Extraction(letter, "option_text", "aisbench_option_text", at, at + len(option.lower()))

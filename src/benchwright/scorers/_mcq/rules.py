@@ -1,7 +1,7 @@
-"""The declared cascade: which rules read a choice, in which order, and what each one looks for.
+"""The declared cascade: the rules that read a choice, their order, and what each one searches for.
 
 A rule is data. `extract_choice` names the rule that fired, and the manual lists this table. Most statements are recognised by
-a pattern for what stands before the letter or text. `verdict` and `preferred` begin with the letter and are code, as are
+a pattern for the text before the letter or option text. `verdict` and `preferred` begin with the letter and are code, as are
 `marked`, `last_words` and `last_line`.
 """
 
@@ -252,7 +252,7 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         "statement",
         "是 or 为 with the letter at the end of the clause",
         ("应该是B。", "而是 C", "应为B"),
-        # After a letter it says what that option is: 因为A是蛋白质.
+        # After a letter, the word describes that option: 因为A是蛋白质.
         r"(?<![不并非可若果A-Za-z])(?<![A-Za-z]\s)(?<![A-Za-z]项)(?<![A-Za-z]选项)(?:是|应为|應為|即为|則為|则为)\s?(?:选项|答案)?",
         ("是", "为", "為"),
         STOP,
@@ -366,8 +366,8 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         ("A simple sum gives 2263", "2263 not 2258"),
     ),
 )
-"""All rules, in the order of the steps. Within `statement` the last one in the text counts, wherever its rule
-stands; within the other steps the first rule that fits."""
+"""All rules, in the order of the steps. Within `statement` the last one in the text counts, whichever rule found it;
+within the other steps, the first rule that fits."""
 
 STATEMENT_RULES = tuple(rule for rule in CHOICE_RULES if rule.step == "statement")
 RULES = {rule.name: rule for rule in CHOICE_RULES}
@@ -381,4 +381,4 @@ NO_ANSWER_REASONS: dict[str, str] = {
     "not_found": "no rule found an answer",
     "not_near": "of `nearest_choice`: no option's text is near enough",
 }
-"""Why a reply can hold no readable answer: `rule` of extractions whose method is `none`."""
+"""Reasons why a reply has no readable answer: `rule` of extractions whose method is `none`."""

@@ -26,15 +26,15 @@ Fallback: TypeAlias = Literal["none", "levenshtein", "aisbench"]
 def mcq_answers(fallback: Fallback = "none") -> Scorer:
     """A scorer of multiple choice: options from the row's fields `A`, `B`, …, the right one from the target.
 
-    It gives `accuracy` (the headline), `accuracy_strict` (only what was read), `accuracy_with_fallback`,
-    `accuracy_parsed` (only where an answer was read), `extraction_rate`, `fallback_rate` (where nothing was read and
+    It gives `accuracy` (the headline), `accuracy_strict` (only answers that were read), `accuracy_with_fallback`,
+    `accuracy_parsed` (only replies with a readable answer), `extraction_rate`, `fallback_rate` (no answer was read and
     the fallback chose), `chance` (1 / number of options) and `parsed`; and keeps `extracted`, `method`, `rule` and
     `span` of what decided `accuracy`. A row without a usable answer gets these texts only.
 
     Args:
-        fallback: `none`: `accuracy` is strict, and `accuracy_with_fallback` says what `nearest_choice` would
-            have made of it. `levenshtein`: `nearest_choice` decides in `accuracy` if nothing was read.
-            `aisbench`: `accuracy` is what `aisbench_choice` gives.
+        fallback: `none`: `accuracy` is strict, and `accuracy_with_fallback` shows the result with `nearest_choice`.
+            `levenshtein`: `nearest_choice` decides in `accuracy` if nothing was read.
+            `aisbench`: `accuracy` is the result of `aisbench_choice`.
 
     Raises:
         UsageError: no such fallback.
@@ -55,7 +55,7 @@ def mcq_answers(fallback: Fallback = "none") -> Scorer:
         options = options_of(sample.metadata or {})
         response = sample.response
         gold = gold_letter(sample.target, options)
-        if response in options and gold is not None:  # a plain letter: most replies of models that obey
+        if response in options and gold is not None:  # a plain letter, as most obedient models reply
             right = response == gold
             rule = "aisbench_exact" if compat else "letter"
             return _scores(
@@ -151,7 +151,7 @@ def mcq_remarks(metrics: Mapping[str, MetricSummary], fallback: str = "none") ->
 
 
 def unread_remark(metrics: Mapping[str, MetricSummary], counted: str = "counted as not right") -> list[str]:
-    """How many replies hold no readable answer, and what becomes of them; nothing if all can be read."""
+    """How many replies have no readable answer, and how they count; empty if all can be read."""
     read = _value(metrics, "extraction_rate")
     if read is None or read >= 1:
         return []
@@ -190,8 +190,8 @@ _NOTHING = r"none of (?:the|these)|无正确|没有正确"
 def extract_choices(text: str, options: Mapping[str, str]) -> tuple[frozenset[str] | None, str]:
     """The options that a reply names as right, and the rule that read them; None: they cannot be read.
 
-    In this order: the reply is nothing but letters; the last statement of the answer; letters that are called right;
-    a last line of letters; lines that repeat options; else what `extract_choice` reads as the only one.
+    These are tried in order: the reply is only letters; the last statement of the answer; letters that are called right;
+    a last line of letters; lines that repeat options; else the single option that `extract_choice` reads.
 
     >>> options = {"A": "2", "B": "3", "C": "4", "D": "5"}
     >>> [sorted(extract_choices(reply, options)[0] or "") for reply in ("AC", "c, a", "The correct answers are A and D.")]
@@ -230,7 +230,7 @@ def extract_choices(text: str, options: Mapping[str, str]) -> tuple[frozenset[st
 
 
 def mcq_sets(sample: ScorerInput) -> Scores:
-    """`exact_set`, `partial`: whether a reply names exactly the right options, and how near it comes.
+    """`exact_set`, `partial`: whether a reply names exactly the right options, and how close it comes.
 
     `partial` is (right ones named − wrong ones named) / right ones, at least 0: naming every option earns nothing for
     the surplus. `chance` is the share of non-empty sets that are right, 1 / (2ⁿ − 1), the level of `exact_set`. A reply
@@ -272,13 +272,13 @@ def set_remarks(metrics: Mapping[str, MetricSummary]) -> list[str]:
 
 
 def _letters(written: str, options: Mapping[str, str]) -> frozenset[str]:
-    """The letters of a list; nothing if one of them is not an option, or the list is a word."""
+    """The letters of a list; empty if one of them is not an option, or the list is a word."""
     found = re.findall(r"[A-Z](?![a-z])", written)
     return frozenset(found) if found and all(letter in options for letter in found) else frozenset()
 
 
 def _option_lines(view: View, options: Mapping[str, str]) -> frozenset[str]:
-    """Options that are repeated line by line, letter and text; all of them are a list and no answer."""
+    """Options that are repeated line by line, letter and text. If all are repeated, they are a list and not an answer."""
     texts = OptionTexts(options)
     found = {
         line["letter"]

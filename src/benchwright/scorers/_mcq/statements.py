@@ -1,4 +1,4 @@
-"""Explicit answer statements: all of them are collected, those in doubt left out, and the last one counts."""
+"""Finds explicit answer statements: collects all of them, drops doubtful ones, and takes the last."""
 
 from __future__ import annotations
 
@@ -32,30 +32,30 @@ _NOT_SAID = (
     r"|option|choice|letter|answer)\s){0,6}$"
 )
 _SENTENCE = 240
-# In a sentence before a statement: it holds in another case than the one at hand.
+# In a sentence before a statement: it applies to a hypothetical case.
 _OTHER_CASE = (
     r"(?<![^\W_])(?:if(?!\s(?:i|we)\s(?:had|have)\sto\b)|were\s(?:it|the|this|we)|had\s(?:it|the|this|we)|unless|otherwise"
     r"|without|instead\sof|in\s(?:that|which|another|a\sdifferent|other)\s(?:case|context|setting|scenario)|hypothetically"
     r"|wenn|falls|sonst|andernfalls|ohne|hätte|si|sinon|autrement|sans|de\slo\scontrario|sin)(?![^\W_])|如果|假如|若|否则"
 )
-# And yet it decides: the case is the one at hand.
+# An exception: the hypothetical case is the actual one.
 _DECIDED = r"(?<![^\W_])(?:therefore|thus|hence|so|wait|actually|correction|but|also|daher|donc|mais|pero)(?![^\W_])|所以|因此|但"
 _OTHER_SAYERS = (
     r"(?<![^\W_])(?:(?:some|many|others|people|students?|someone|readers|critics)\s(?:\w+\s){0,3}(?:say|says|think|believe|argue"
     r"|claim|answer|choose|pick)|(?:mistake|error|tempting|trap|wrong|mistakenly|wrongly|incorrectly)\s(?:\w+\s){0,4})"
 )
-# After a statement: only in another case, or a mistake.
+# After a statement: it applies only to a hypothetical case, or is a mistake.
 _IN_OTHER_CASE = (
     r"[)\]]?,?\s(?:would\s(?:only\s)?(?:be|have\sbeen)\s(?:an?\s)?(?:mistake|error|wrong|incorrect|correct|right|true)"
     r"|(?:is|was)\san?\s(?:mistake|error|trap)|(?:only\s)?if\s)"
 )
-# Before what is chosen: somebody else does, or it is called a mistake.
+# Before a choice: somebody else makes it, or it is called a mistake.
 _BY_OTHERS = (
     r"(?<![^\W_])(?:mistakes?|errors?|traps?|tempt(?:ed|ing|ation)|students?|people|readers|candidates|learners|many|some|others"
     r"|someone|mistakenly|wrongly|incorrectly)\s(?:(?:is|are|was|be|been|to|who|may|might|could|would|will|often|tend|also|just"
     r"|simply|mistakenly|wrongly|incorrectly)\s){0,5}$"
 )
-# A letter at the head of a clause, with what may be between it and its verdict.
+# A letter at the start of a clause, with the text that may be between it and its verdict.
 _HEAD = rf"{NOT_INSIDE}[(\[]?(?P<letter>[A-Za-z]){NOT_PART}"
 _AFTER_HEAD = r"[)\]]?[.:]?\s?[(\[–—-]?\s?"
 # Words that may be before it; "Vitamin B is best" says nothing about option B.
@@ -115,20 +115,20 @@ class Statement(NamedTuple):
     letter: str | None
     """The option; None if it names several."""
     rule: ChoiceRule
-    """What recognised it."""
+    """The rule that recognised it."""
     by_text: bool
     """Whether it names the option by its text."""
     supposed: bool = False
-    """Whether it speaks of another case, or of what others say: it counts only where nothing is asserted."""
+    """Whether it is about a hypothetical case or about what others say. It counts only if nothing is asserted."""
 
 
 class Stated(NamedTuple):
-    """What a reply states."""
+    """The statements of a reply."""
 
     last: Statement | None
     """The last statement, if there is one."""
     taken_back: dict[str, int]
-    """Options that are denied somewhere → where last."""
+    """Denied options → the last place where they are denied."""
 
 
 def statements(view: View, options: Mapping[str, str], texts: OptionTexts) -> Stated:
@@ -157,7 +157,7 @@ def _all(view: View, options: Mapping[str, str], texts: OptionTexts) -> Iterator
             found = _stated(view, cue.end(), rule, options, texts)
             if found is None or not ending.match(view.text, found.end):
                 continue
-            if found.letter is None and rule.ending == STOP:  # a remark about several is not a statement
+            if found.letter is None and rule.ending == STOP:  # a remark about several options is no statement
                 continue
             if rule.name == "chosen" and _by_others(view, cue.start()):
                 continue
@@ -170,12 +170,12 @@ def _all(view: View, options: Mapping[str, str], texts: OptionTexts) -> Iterator
 
 
 def asserted(view: View, at: int) -> bool:
-    """Whether what begins at `at` is asserted: not denied, supposed or questioned."""
+    """Whether the text that begins at `at` is asserted: not denied, supposed or questioned."""
     return _compiled(_NOT_SAID).search(view.lower, max(0, at - _REACH), at) is None
 
 
 def _supposed(view: View, cue: int, end: int) -> bool:
-    """Whether the sentence of a statement speaks of another case or of what others think."""
+    """Whether the sentence of a statement is about a hypothetical case or about what others think."""
     text = view.lower
     begin = max(text.rfind(mark, 0, cue) for mark in (". ", "\n", "! ", "? ", "。")) + 1
     before = text[max(begin, cue - _SENTENCE) : cue]
@@ -276,7 +276,7 @@ def _last_words(view: View, options: Mapping[str, str], texts: OptionTexts) -> S
 def _last_line(view: View, options: Mapping[str, str], texts: OptionTexts) -> Statement | None:
     text = view.text.rstrip()
     begin = text.rfind("\n") + 1
-    if not begin:  # the only line: that is for the lone letters
+    if not begin:  # the only line: the rules for single letters read it
         return None
     found = _compiled(_LAST_LINE).match(text, begin + (text[begin : begin + 1] == " "))
     if found is None:
@@ -294,7 +294,7 @@ def _last_line(view: View, options: Mapping[str, str], texts: OptionTexts) -> St
 
 
 def _follows_in_list(text: str, begin: int, letter: str) -> bool:
-    """Whether the line above begins with the letter before: then the options are being listed."""
+    """Whether the line above begins with the previous letter, so that the options are being listed."""
     above = text[max(text.rfind("\n", 0, begin - 1) + 1, begin - 500) : begin].strip()
     opened = _compiled(_LAST_LINE).match(above)
     return opened is not None and ord(opened["letter"].upper()) == ord(letter) - 1

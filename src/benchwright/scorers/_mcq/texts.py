@@ -1,5 +1,5 @@
-"""Option texts in a reply: where they stand as whole words or whole numbers, which of them are denied, and which one a
-list marks as right.
+"""Finds option texts in a reply, as whole words or whole numbers: which are named, which are denied, and which one a list
+marks as right.
 
 A list has its options one below the other, and exactly one of them is marked:
 
@@ -21,7 +21,7 @@ from benchwright.scorers._mcq.rules import RULES
 from benchwright.scorers._mcq.view import HEAD_CHARS, TAIL_CHARS, View, comparable
 from benchwright.scorers._text import is_whole
 
-# An option that is one of these words is named only where it stands by itself: "No." but not "no idea".
+# An option that is one of these words is named only if the word is by itself: "No." but not "no idea".
 _FUNCTION_WORDS = frozenset(
     [
         "a",
@@ -88,7 +88,7 @@ class Named(NamedTuple):
 
 
 class OptionTexts:
-    """The texts of one row's options, ready to be looked for."""
+    """The texts of one row's options, prepared for searching."""
 
     __slots__ = ("_covered", "_firsts", "_lettered", "_longer", "_needles", "_own")
 
@@ -116,7 +116,7 @@ class OptionTexts:
         self._longer: dict[str, list[tuple[str, int]]] | None = None
 
     def at(self, view: View, at: int) -> Named | None:
-        """The longest option text that stands at `at`, after blanks, brackets and an article."""
+        """The longest option text at `at`, after blanks, brackets and an article."""
         text = view.lower
         opening = _compiled(_OPENING).match(text, at)
         article = _compiled(_ARTICLE).match(text, at)
@@ -144,14 +144,14 @@ class OptionTexts:
         return any(start <= at < end for start, end in self._covered[max(0, near - 26) : near])
 
     def own_at(self, view: View, at: int, letter: str) -> int | None:
-        """Where the text of the option `letter` ends, if it stands at `at`."""
+        """Where the text of the option `letter` ends, if it is at `at`."""
         for needle in self._own.get(letter, ()):
             if view.lower.startswith(needle, at) and is_whole(view.lower, at, at + len(needle)):
                 return at + len(needle)
         return None
 
     def named(self, view: View) -> list[Named]:
-        """Every option text that the view names and does not deny, in order; inside a longer one none counts."""
+        """Every option text that the view names and does not deny, in order; texts inside a longer one do not count."""
         found: list[Named] = []
         text = view.lower
         for needle, letters in self._needles.items():
@@ -208,7 +208,7 @@ class OptionTexts:
 
 
 def denied(text: str, start: int, end: int) -> bool:
-    """Whether the small-letter text denies what stands from `start` to `end`: `not 2258`, `2258 is wrong`."""
+    """Whether the lower-case text denies the part from `start` to `end`: `not 2258`, `2258 is wrong`."""
     if _compiled(_DENIED_BEFORE).search(text, max(0, start - _REACH), start):
         return True
     return _compiled(_DENIED_AFTER).match(text, end) is not None
@@ -244,7 +244,7 @@ _RIGHT = (
     r"|(?:正确|正確)(?=\s?[).,;!]|\s?\n|\s?$))"
 )
 _LISTED = 3
-"""With fewer, one right and one wrong mark may answer which of two is wrong."""
+"""The fewest options in a list. In a shorter one, the marks may answer which of two options is wrong."""
 
 
 def marked_option(

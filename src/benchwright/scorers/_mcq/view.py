@@ -1,7 +1,7 @@
-"""A reply as its rules read it: without reasoning, emphasis, LaTeX markup and quotes, every character traceable.
+"""A reply in the form that rules read: without reasoning, emphasis, LaTeX markup and quotes, but with traceable places.
 
-Rules look at `View.text`; `View.span` gives back where that stood in the reply, so that a verdict can be
-shown on the very characters that decided.
+Rules read `View.text`; `View.span` returns the corresponding place in the reply, so that a report can mark the characters
+that decided.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from functools import cache
 
 HEAD_CHARS = 20_000
 TAIL_CHARS = 100_000
-"""Of a longer answer only its beginning and its end are read: rules stay quick on megabytes of noise."""
+"""Only the beginning and the end of a longer answer are read, so that rules stay fast on megabytes of text."""
 
-# Reasoning in the tags that models and servers use. What stands before a lone closing tag is reasoning too
-# (prompt templates may hold the opening one), and so is all after an opening tag that is never closed.
+# Reasoning in the tags that models and servers use. Text before a lone closing tag is reasoning too (prompt templates may
+# contain the opening one), and so is everything after an opening tag that is never closed.
 _THINKING = (
     r"(?P<open><(?:think|thinking|thought|reasoning|reflection|seed:think)>|\[THINK\]|<\|begin_of_thought\|>|◁think▷)"
     r"|</(?:think|thinking|thought|reasoning|reflection|seed:think)>|\[/THINK\]|<\|end_of_thought\|>|◁/think▷"
     r"|<\|channel\|>final<\|message\|>"
 )
 _INVISIBLE = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
-# Dress that says nothing about the answer. Each alternative begins with its own character and is bounded,
-# so that the search is linear.
+# Markup that says nothing about the answer. Each alternative begins with another character and is bounded, so that the
+# search is linear.
 _MARK = (
     rf"(?:\*\*+|(?<!\w)\*|\*(?!\w)|[`$\"“”„«»「」『』‘{_INVISIBLE}]|~~|(?<![^\W_])_+|_+(?![^\W_])"
     r"|(?<!\w)['’]|['’](?!\w)|(?m:^)\#{1,6}(?=\s)|(?m:^)>(?=\s)"
@@ -32,11 +32,11 @@ _MARK = (
     r"|<\|[^<>|]{1,30}\|>|</?s>|<(?:eos|bos|end_of_turn)>"
     r"|</?(?:b|strong|i|em|u|p|br|span|div|code|pre|mark|font|center|sup|sub|h[1-6])(?:\s[^<>]{0,100})?/?>)"
 )
-# A single blank or line break between words stays as it is: most of a text needs no work.
-# What a gap can begin with comes first: it rules out nearly every place of a text at once, four times as fast.
+# A single blank or line break between words stays: most of a text needs no work.
+# The characters that a gap can begin with come first: they rule out nearly every place at once, four times as fast.
 _BEGINS = rf"*`$\"“”„«»「」『』‘’'~_\#>\\<{_INVISIBLE}"
 _GAP = rf"(?=[{_BEGINS}]|\s[\s{_BEGINS}]|[^\S \n])(?:{_MARK}|\s(?=\s|{_MARK})|[^\S \n])(?:\s|{_MARK})*+"
-_CUT = "_\n_"  # word characters, so that no word or number that was cut passes for a whole one
+_CUT = "_\n_"  # word characters, so that a word or number that was cut does not count as whole
 
 # Wide letters, digits and signs as plain ones, circled letters as letters; one character for one.
 _PLAIN = str.maketrans(
@@ -90,7 +90,7 @@ class View:
         return part
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Where the characters `start` to `end` of `text` stand in the reply."""
+        """The place in the reply of the characters `start` to `end` of `text`."""
         return self._place(start), self._place(end - 1) + 1
 
     def _place(self, at: int) -> int:
@@ -99,14 +99,14 @@ class View:
 
 
 def comparable(text: str) -> str:
-    """A text in the form in which texts are compared: dress and case gone, blanks collapsed."""
+    """A text in the form in which texts are compared: without markup and case, blanks collapsed."""
     if text.isascii() and text.isalnum():
         return text.lower()
     return lower_alike(View(text).text.strip())
 
 
 def lower_alike(text: str) -> str:
-    """Lower case that keeps every character's place."""
+    """Convert to lower case without moving any character."""
     lower = text.lower()
     if len(lower) != len(text):  # such as İ, whose small letter is two characters
         lower = "".join(small if len(small := char.lower()) == 1 else char for char in text)
@@ -114,7 +114,7 @@ def lower_alike(text: str) -> str:
 
 
 def _without_reasoning(reply: str) -> tuple[list[tuple[int, int]], bool]:
-    """What of the reply is not reasoning, and whether the reply ends inside its reasoning."""
+    """The parts of the reply that are not reasoning, and whether the reply ends inside its reasoning."""
     if "<" not in reply and "◁" not in reply and "[" not in reply:
         return [(0, len(reply))], False
     kept: list[tuple[int, int]] = []
@@ -136,7 +136,7 @@ def _without_reasoning(reply: str) -> tuple[list[tuple[int, int]], bool]:
 
 
 def _windows(kept: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The first and the last characters of what is kept, where that is long."""
+    """The first and the last characters of the kept parts, if these are long."""
     if sum(end - start for start, end in kept) <= HEAD_CHARS + TAIL_CHARS:
         return kept
     head: list[tuple[int, int]] = []
@@ -157,7 +157,7 @@ def _windows(kept: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _parts(reply: str, windows: list[tuple[int, int]]) -> list[tuple[str, int]]:
-    """Stretches of readable text with the place in the reply where each begins."""
+    """Pieces of readable text with the place in the reply where each begins."""
     parts: list[tuple[str, int]] = []
     place = 0
     for number, (start, end) in enumerate(windows):
@@ -181,7 +181,7 @@ def _parts(reply: str, windows: list[tuple[int, int]]) -> list[tuple[str, int]]:
 
 
 def _filler(gap: str, reply: str, start: int, end: int) -> str:
-    """What stands for a gap: a line break or a blank where it holds one, or where it parts two words."""
+    """The replacement of a gap: a line break or a blank if it contains one, or if it separates two words."""
     if "\n" in gap or "\r" in gap:
         return "\n"
     if not gap.strip(_INVISIBLE):
