@@ -14,6 +14,7 @@ from tests.perf.stub_server import Stub, serving
 import benchwright
 from benchwright.cli import main
 from benchwright.config import LoadOptions
+from recording_server import recording
 
 
 @pytest.fixture
@@ -23,8 +24,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def model(url: str, load: str) -> None:
-    table = f'[models.mine]\ntype = "VLLMCustomAPIChatStream"\nurl = "{url}"\nmodel = "stub"\nbatch_size = 2\n{load}\n'
+def model(url: str, load: str, kind: str = "VLLMCustomAPIChatStream") -> None:
+    table = f'[models.mine]\ntype = "{kind}"\nurl = "{url}"\nmodel = "stub"\nbatch_size = 2\n{load}\n'
     Path("benchwright.toml").write_text(table, encoding="utf-8")
 
 
@@ -55,6 +56,66 @@ def test_any_flag_that_shapes_the_load_replaces_the_models() -> None:
     assert LoadOptions.from_keywords({"requests": 9}).over_model(load).requests == 9
     for given in ({"rate": 3}, {"concurrency": 3}, {"trace_speed": 2}, {"find_max_load": True}):
         assert LoadOptions.from_keywords(given).over_model(load).max_concurrency is None
+
+
+@pytest.mark.parametrize("kind", ["VLLMCustomAPIChat", "VLLMCustomAPIChatStream"])
+@pytest.mark.parametrize(("written", "how", "streamed"), [
+    ("", {}, True),
+    ("stream = false", {}, False),
+    ("stream = false", {"stream": True}, True),
+    ("stream = true", {"stream": False}, False),
+])  # fmt: skip
+def test_replies_are_streamed_unless_the_table_or_a_flag_says_otherwise(
+    folder: Path, kind: str, written: str, how: dict[str, Any], streamed: bool
+) -> None:
+    """A profile that does not stream is no decision about load tests."""
+    asked = sent_by(written, kind, **how)
+    assert [bool(body.get("stream")) for body in asked] == [streamed] * 3
+
+
+def sent_by(written: str, kind: str, **how: Any) -> list[dict[str, Any]]:
+    with recording() as server:
+        model(server.url, written, kind)
+        benchwright.perf("qa.csv", model="mine", server_metrics=False, **how)
+        return [each.body for each in server.take() if each.body]
+
+
+def test_a_suite_of_load_tests_streams_as_it_says(folder: Path) -> None:
+    with recording() as server:
+        entry = f'name = "mine", base_url = "{server.url}", model = "stub"'
+        for run, table, streamed in (
+            ("", "", True),
+            ("stream = false", "", False),
+            ("", ", stream = false", False),
+        ):
+            text = f'datasets = [{{ path = "qa.csv" }}]\nmodels = [{{ {entry}{table} }}]\n[run]\n{run}\n'
+            (folder / "suite.toml").write_text(text, encoding="utf-8")
+            benchwright.perf("suite.toml", server_metrics=False)
+            assert [bool(each.body.get("stream")) for each in server.take() if each.body] == [streamed] * 3
+
+
+def test_the_limits_of_a_models_table_hold_for_load_tests(folder: Path) -> None:
+    result, _ = loaded("", rate=200)
+    assert result.view.settings.max_concurrency == 2
+    result, _ = loaded("", rate=200, max_concurrency=3)
+    assert result.view.settings.max_concurrency == 3
+    result, _ = loaded("retries = 2\nrepeats = 2", concurrency=3)
+    assert result.summary.sent == 3
+    said = "\n".join(result.view.manifest["notes"])
+    assert "--concurrency 3 is above the model's max_concurrency of 2" in said
+    for name in ("retries", "repeats"):
+        assert f"{name} of the model has no effect" in said
+
+
+@pytest.mark.parametrize("how", [{}, {"rate": 3}, {"rate": 1, "find_max_load": True, "slo": "e2e=1s"}])
+def test_a_load_that_may_send_more_than_the_table_promises_is_refused(
+    folder: Path, how: dict[str, Any]
+) -> None:
+    model("http://127.0.0.1:9", "requests_per_minute = 120")
+    with pytest.raises(benchwright.UsageError, match="--rate 2 or less"):
+        benchwright.perf("qa.csv", model="mine", **how)
+    result, _ = loaded("requests_per_minute = 12000", rate=200)
+    assert result.summary.sent == 3
 
 
 def test_runs_do_not_follow_it_and_say_so(folder: Path) -> None:

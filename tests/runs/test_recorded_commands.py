@@ -9,15 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from benchwright.cli._flags import run_options
 from benchwright.cli._parser import Parser
 from benchwright.cli._run import configure
-from benchwright.config import RUN_SETTINGS, RunOptions, Setting
-from benchwright.reports.views.command import command_of
+from benchwright.config import RUN_SETTINGS, RunOptions, Setting, find_config, read_run_configs
+from benchwright.reports import benchmark_details
+from benchwright.reports.views.command import command_of, run_config
 from benchwright.reports.views.comparing import setting_differences
 from benchwright.runs._models import choose_model
 from benchwright.runs._run import find_targets, run_settings
+from benchwright.sdk import configure_run
 from benchwright.store import RunRecord, find_workspace, open_store
 
 SERVER = {"model_url": "http://localhost:1/v1", "model_id": "m"}
@@ -32,7 +35,7 @@ NEEDS: dict[str, dict[str, Any]] = {
     "fewshot_dataset": {"num_fewshot": 1, **SERVER},
     "judge_url": {"qa_metrics": ("judge",), "judge_id": "j", **SERVER},
     "evaluator_kwargs": {"evaluator": "exact_match", **SERVER},
-    "judge": {"qa_metrics": ("judge",), **SERVER},
+    "judge": {"qa_metrics": ("judge",), "judge_url": "http://localhost:2/v1", "judge_id": "j", **SERVER},
     "tool_data_format": {"tool_data": "tools.jsonl", **SERVER},
     "tool_data_template": {"tool_data": "tools.jsonl", **SERVER},
 }
@@ -55,7 +58,7 @@ TEXTS: dict[str, Any] = {
     "filters": ("question=1+1=",),
     "evaluator_kwargs": {},
     "judge_url": "http://localhost:2/v1",
-    "judge": {"url": "http://localhost:2/v1", "model_id": "j"},
+    "judge": {"temperature": 0.5},
     "extra": {"top_k": 0},
     "sheet": None,
     "compat": None,
@@ -129,8 +132,10 @@ def cases() -> list[Any]:
 
 
 def recorded(folder: Path, target: str, options: RunOptions) -> RunRecord:
-    (found,) = find_targets(target, None, folder, options)
-    settings = run_settings(found, options, choose_model(options, None, ask_server=False))
+    config = find_config(folder)
+    (found,) = find_targets(target, config, folder, options)
+    effective = options.over(found.defaults)
+    settings = run_settings(found, effective, choose_model(effective, config, ask_server=False))
     with open_store(find_workspace(folder, None)) as store:
         return store.create_run(
             name="qa",
@@ -151,6 +156,54 @@ def typed_again(command: str) -> tuple[str, RunOptions]:
     arguments = parser.parse([target, *words])
     assert isinstance(arguments, argparse.Namespace)
     return target, run_options(arguments)
+
+
+def reset_cases() -> list[Any]:
+    """Each setting that benchwright.toml may have, with what the file has, and what a flag resets it to."""
+    found = []
+    for setting in RUN_SETTINGS:
+        if setting.decides in LEFT_OUT or setting.name in ELSEWHERE or "run" not in setting.tables:
+            continue
+        resets = [setting.default] if setting.default is not None else []
+        resets += ["none"] if setting.can_be_left_out else []
+        resets += [{}] if setting.kind in ("table", "steps") and setting.name != "extra_body" else []
+        resets += [False] if setting.kind == "bool" and setting.default is None else []
+        others = [True] if setting.kind == "bool" and not setting.default else values_of(setting)
+        for reset in resets:
+            other = next((value for value in others if value not in (reset, {})), None)
+            if other is not None and setting.name != "demo_skill":
+                found.append(pytest.param(setting, other, reset, id=f"{setting.name}={reset} over {other}"))
+    return found
+
+
+@pytest.mark.parametrize(("setting", "other", "reset"), reset_cases())
+def test_records_hold_what_was_reset_over_the_configuration(
+    folder: Path, setting: Setting, other: Any, reset: Any
+) -> None:
+    needs = {**NEEDS.get(setting.name, SERVER), **({} if not setting.judge else NEEDS["judge_url"])}
+    table = {**{n: v for n, v in needs.items() if n not in SERVER}, setting.name: other}
+    lines = [f"{name} = {toml(value)}" for name, value in table.items()]
+    (folder / "benchwright.toml").write_text("\n".join(["[run]", *lines]), encoding="utf-8")
+    options = RunOptions.from_keywords({**SERVER, setting.name: reset})
+    target = "mcq.csv" if setting.only == "mcq" or other == "cot" else "qa.csv"
+    first = recorded(folder, target, options)
+    assert recorded(folder, target, RunOptions.from_keywords(SERVER)).settings != first.settings
+    assert recorded(folder, *typed_again(command_of(first))).settings == first.settings
+    file = folder / "run.yaml"
+    file.write_text(yaml.safe_dump(run_config(benchmark_details(first))), encoding="utf-8")
+    (config,) = read_run_configs(file, {}, "", ()).configs
+    again = configure_run(config)
+    from_file = recorded(folder, again.target, again.options).settings
+    ours = {"output_dir", "model_type"}  # which the file always has
+    assert {n: v for n, v in from_file.items() if n not in ours} == {
+        n: v for n, v in first.settings.items() if n not in ours
+    }
+
+
+def toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{name} = {toml(each)}" for name, each in value.items()) + "}"
+    return json.dumps(value)
 
 
 @pytest.mark.parametrize(("setting", "value"), cases())
@@ -181,3 +234,13 @@ def test_a_comparison_says_off_where_a_run_recorded_off(folder: Path) -> None:
     assert found == {"path": "$.cache", "run_a": False, "run_b": True}
     (found,) = setting_differences(on, off, ())["differences"]  # type: ignore[misc]
     assert found == {"path": "$.cache", "run_a": True, "run_b": False}
+
+
+@pytest.mark.parametrize("profile", ["vllm_api_general_stream", "tgi_stream_api_general"])
+def test_a_profile_of_the_configuration_does_not_change_a_run_of_another_model(
+    folder: Path, profile: str
+) -> None:
+    model = '[models.mine]\nbase_url = "http://localhost:1/v1"\nmodel = "m"\ntype = "chat"\n'
+    (folder / "benchwright.toml").write_text(f'[run]\nmodel = "{profile}"\n{model}', encoding="utf-8")
+    first = recorded(folder, "qa.csv", RunOptions(model="mine"))
+    assert recorded(folder, *typed_again(command_of(first))).settings == first.settings

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
 from benchwright.cli import main
@@ -66,7 +66,7 @@ KEYS: dict[str, tuple[str, st.SearchStrategy[Any]]] = {
     "top_p": ("config.params.top_p", st.sampled_from([0.5, 0.9, "none"])),
     "max_tokens": ("config.params.max_new_tokens", st.sampled_from([7, 9, "none"])),
     "stop": ("config.params.extra.stop", st.sampled_from([["END"], ["a, b", "=c"]])),
-    "seed": ("config.params.extra.seed", st.integers(0, 2)),
+    "seed": ("config.params.extra.seed", st.sampled_from([0, 1, "none"])),
     "extra_body": (
         "config.params.extra.extra_body",
         st.sampled_from([{"top_k": 1}, {"min_p": 0.1}, {"top_k": 2}]),
@@ -82,7 +82,10 @@ KEYS: dict[str, tuple[str, st.SearchStrategy[Any]]] = {
     "parallelism": ("config.params.parallelism", st.integers(1, 3)),
     "num_fewshot": ("config.params.extra.dataset.num_fewshot", st.integers(0, 1)),
     "filters": ("config.params.extra.filters", st.just(["kind=a"])),
-    "judge": ("config.params.extra.judge", st.sampled_from([{"temperature": 0.5}, {"max_tokens": 9}])),
+    "judge": (
+        "config.params.extra.judge",
+        st.sampled_from([{"temperature": 0.5}, {"temperature": 0.25}, {"max_tokens": 9}]),
+    ),
     "system": ("config.params.extra.system", st.sampled_from(["Be brief.", "Be kind."])),
 }
 """Settings with their keys in run configurations. Null takes a value back."""
@@ -90,6 +93,8 @@ ONLY = {"system": ("rows.jsonl",), "judge": ("bench.py:judged",), "num_fewshot":
         "filters": ("bench.py:plain", "bench.py:judged", "rows.jsonl")}  # fmt: skip
 """Settings that only some evaluations take."""
 TABLES = {name: values for name, (_, values) in KEYS.items()}
+IN_TOML = {name: values for name, values in TABLES.items() if name not in ("headers", "api_key_name")}
+"""What the table [run] of benchwright.toml takes."""
 OR_NULL = {name: st.none() | values for name, values in TABLES.items()}
 
 
@@ -123,6 +128,12 @@ def merged(*layers: Mapping[str, Any]) -> dict[str, Any]:
             else:
                 found[name] = value
     return found
+
+
+def over_toml(toml: Mapping[str, Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that hold over those of benchwright.toml. Fields of bodies add up; null goes back to the file."""
+    bodies = {**toml.get("extra_body", {}), **chosen.get("extra_body", {})}
+    return {**toml, **chosen, **({"extra_body": bodies} if bodies else {})}
 
 
 def typed(table: Mapping[str, Any]) -> list[str]:
@@ -244,7 +255,10 @@ def assert_promised(
         assert name not in chosen or found == chosen[name], key
 
 
-def folder_for(url: str) -> None:
+def folder_for(url: str, toml: Mapping[str, Any] | None = None) -> None:
+    if toml is not None:
+        lines = ["[run]", *(f"{name} = {as_toml(value)}" for name, value in toml.items())]
+        Path("benchwright.toml").write_text("\n".join(lines), encoding="utf-8")
     Path("bench.py").write_text(BENCHMARKS.replace("URL", url), encoding="utf-8")
     for name, rows in (("rows.jsonl", ROWS), ("pool.jsonl", POOL), ("calls.jsonl", CALLS)):
         Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
@@ -257,19 +271,25 @@ FEW = settings(
 
 
 @FEW
+@example(  # each reset to what holds without the file, or to another value than the file's
+    task="bench.py:judged", door="run",
+    toml={"stream": True, "seed": 1, "repeats": 2, "temperature": 0.5, "judge": {"temperature": 0.5}, "max_tokens": 9},
+    file={"judge": {"temperature": 0.25}, "max_tokens": "none"}, flags={"stream": False, "seed": "none", "repeats": 1},
+    over={"temperature": 0.0},
+)  # fmt: skip
 @given(
     task=st.sampled_from(sorted(TASKS)), door=st.sampled_from(["run", "run_eval"]),
-    file=optional(**TABLES), flags=optional(**TABLES), over=optional(**OR_NULL),
+    toml=optional(**IN_TOML), file=optional(**TABLES), flags=optional(**TABLES), over=optional(**OR_NULL),
 )  # fmt: skip
 def test_a_run_configuration(
     recorder: RecordingServer, told: Callable[..., Any], task: str, door: str, **layers: dict[str, Any]
 ) -> None:
-    file, flags, over = (fitting(layers[name], task) for name in ("file", "flags", "over"))
+    toml, file, flags, over = (fitting(layers[name], task) for name in ("toml", "file", "flags", "over"))
     if door == "run_eval":  # has the flags of its published form
         flags = {name: value for name, value in flags.items() if name in ("num_fewshot", "api_key_name")}
-    chosen = merged(file, flags, over)
+    chosen = over_toml(toml, merged(file, flags, over))
     with tempfile.TemporaryDirectory() as name, chdir(name):
-        folder_for(recorder.url)
+        folder_for(recorder.url, toml)
         document = nested(file)
         config = document.setdefault("config", {})
         config |= {"type": task, "output_dir": "out"}
@@ -310,23 +330,24 @@ def test_a_run_configuration(
 
 @FEW
 @given(
-    tasks=st.permutations(sorted(TASKS)).map(lambda every: every[:2]), shared=optional(**TABLES),
+    tasks=st.permutations(sorted(TASKS)).map(lambda every: every[:2]), toml=optional(**IN_TOML), shared=optional(**TABLES),
     own=st.tuples(optional(**OR_NULL), optional(**OR_NULL)), over=optional(**OR_NULL), at_once=st.booleans(),
 )  # fmt: skip
 def test_the_tasks_of_a_launchers_file(
     recorder: RecordingServer,
     told: Callable[..., Any],
     tasks: list[str],
+    toml: dict[str, Any],
     shared: dict[str, Any],
     own: tuple[dict[str, Any], dict[str, Any]],
     over: dict[str, Any],
     at_once: bool,
 ) -> None:
-    shared, over = (fitting(each, *tasks) for each in (shared, over))
+    toml, shared, over = (fitting(each, *tasks) for each in (toml, shared, over))
     mine = [fitting(each, task) for each, task in zip(own, tasks, strict=True)]
-    chosen = [merged(shared, each, over) for each in mine]
+    chosen = [over_toml(toml, merged(shared, each, over)) for each in mine]
     with tempfile.TemporaryDirectory() as name, chdir(name):
-        folder_for(recorder.url)
+        folder_for(recorder.url, toml)
         entries = []
         for number, (task, table) in enumerate(zip(tasks, mine, strict=True)):
             document = nested(table)
@@ -392,11 +413,11 @@ def test_a_load_test(
     flags: dict[str, Any],
 ) -> None:
     limit = file.pop("limit", None)  # which rows are sent is no setting of a model
-    chosen = merged(file, {"stream": True}, flags)  # only a flag says otherwise
+    chosen = merged({"stream": True}, file, flags)
     with tempfile.TemporaryDirectory() as name, chdir(name):
         folder_for(recorder.url)
         model = {"base_url": recorder.url, "model": "m", **file}
-        lines = [f"{key} = {toml(value)}" for key, value in model.items()]
+        lines = [f"{key} = {as_toml(value)}" for key, value in model.items()]
         if limit is not None and "limit" not in flags:
             chosen["limit"] = limit
             lines = [*lines, "[run]", f"limit = {limit}"]
@@ -409,7 +430,7 @@ def test_a_load_test(
         assert_as_chosen(task, chosen, received)
 
 
-def toml(value: Any) -> str:
+def as_toml(value: Any) -> str:
     if not isinstance(value, dict):
         return json.dumps(value)
-    return "{" + ", ".join(f"{name} = {toml(each)}" for name, each in value.items()) + "}"
+    return "{" + ", ".join(f"{name} = {as_toml(each)}" for name, each in value.items()) + "}"

@@ -120,6 +120,8 @@ class ModelConfig:
     """What is set of a demo model's character: skill, ttft_ms, itl_ms, error_rate, max_retries, seed."""
     notes: tuple[str, ...] = ()
     """What the file says without effect, for a note."""
+    streams: bool | None = None
+    """`stream` as the table itself has it; what a profile says about it is in `generation` alone."""
     pipeline: PipelineSettings | None = None
     """Steps between runs and the model."""
     load: Mapping[str, Any] = field(default_factory=dict)
@@ -206,6 +208,7 @@ def _read(where: str, name: str, written: Mapping[str, object], folder: Path | N
     checked: dict[str, Any] = dict(
         read_values(where, values, _DEMO if demo else _HTTP, hints=_hints(demo), near=FOREIGN_KEYS)
     )
+    streams = checked.get("stream")
     if not demo:
         apply_profile(where, checked)
         set_address(where, checked)
@@ -233,7 +236,7 @@ def _read(where: str, name: str, written: Mapping[str, object], folder: Path | N
         checked["pipeline"] = pipeline_settings(checked["pipeline"], f"{where} pipeline")
     if "headers" in checked:
         checked["headers"] = check_headers(f"{where} headers", checked["headers"])
-    return ModelConfig(name=name, notes=notes, load=load, **checked)
+    return ModelConfig(name=name, notes=notes, load=load, streams=streams, **checked)
 
 
 def _hints(demo: bool) -> dict[str, str]:

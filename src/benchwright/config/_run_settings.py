@@ -251,8 +251,9 @@ class RunOptions:
     def over(self, defaults: Mapping[str, Any]) -> RunOptions:
         """These options, with `defaults` for what they leave out."""
         described = self.model_url or self.host_ip or self.host_port
-        # A model described here replaces one named there; a profile wants an address.
-        if described and defaults.get("model") not in PROFILES:
+        # A model described here replaces one named there; a profile wants an address, in its own wire format.
+        profile = PROFILES.get(str(defaults.get("model")))
+        if described and (profile is None or self.api not in (None, profile.api)):
             defaults = {name: value for name, value in defaults.items() if name != "model"}
         return RunOptions.from_keywords(layered(defaults, self.given()))
 

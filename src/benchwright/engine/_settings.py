@@ -112,6 +112,9 @@ class RunSettings:
     """The steps that replies can depend on, in recorded form."""
     model_name: str | None = field(default=None, metadata=_PLACE)
     """What the suite calls the model."""
+    configured: tuple[str, ...] | None = field(default=None, metadata=_PLACE)
+    """Settings that benchwright.toml has for the run. Its records hold them even at their defaults: whoever starts it again
+    from those would otherwise get the values of the file."""
 
     reports: tuple[str, ...] | None = None
     """Reports to write with the files of the run, or when it ends."""

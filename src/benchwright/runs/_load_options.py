@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf
 from secrets import token_hex
 from typing import cast
@@ -10,6 +11,7 @@ from benchwright.config import LoadOptions
 from benchwright.core import LoadProfile, UsageError
 from benchwright.engine import RunSettings
 from benchwright.perf import LoadSearch, LoadSettings, TurnMode, most_connections, parse_slo, parse_think_time
+from benchwright.runs._models import ChosenModel
 
 
 def load_settings(
@@ -79,6 +81,36 @@ def load_settings(
         request_timeout_s=getattr(run.endpoint, "request_timeout_s", 120.0),
         usual_tokens=usual if isinstance(usual, int) else None,
         drain_s=30.0 if options.drain is None else options.drain,
+    )
+
+
+def for_model(options: LoadOptions, run: RunSettings, model: ChosenModel) -> tuple[LoadOptions, RunSettings]:
+    """The options and settings of a test of this model. What its table says holds unless the options say otherwise; what a
+    load test cannot do is refused or noted. Replies are streamed unless somebody decided."""
+    options = options.over_model(model.load)
+    if model.streams is None:
+        run = replace(run, generation=run.generation.but(stream=True))
+    notes = [
+        f"{name} of the model has no effect: a load test sends each request once" for name in model.of_runs
+    ]
+    profile, most = profile_of(options), model.max_concurrency
+    if most is not None and profile.open_loop and options.max_concurrency is None:
+        options = replace(options, max_concurrency=most)
+    levels = () if profile.open_loop else _levels(options, profile, most or 1)
+    if most is not None and max(levels, default=0) > most:
+        notes.append(f"--concurrency {max(levels):g} is above the model's max_concurrency of {most}")
+    _keep_rate(options, profile, getattr(run.endpoint, "requests_per_minute", None))
+    return options, replace(run, model_notes=(*run.model_notes, *notes))
+
+
+def _keep_rate(options: LoadOptions, profile: LoadProfile, most: float | None) -> None:
+    """Refuse a load that may break what the model's table promises its server."""
+    rates = _levels(options, profile, 1) if profile.open_loop and profile != "trace" else ()
+    if most is None or (rates and max(rates) * 60 <= most and not (options.find_max_load and len(rates) < 2)):
+        return
+    raise UsageError(
+        f"the model's requests_per_minute is {most:g}, and this load may send more. Keep to it with --rate {most / 60:g} or "
+        "less, or remove it from the model's table"
     )
 
 

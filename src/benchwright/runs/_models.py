@@ -70,6 +70,12 @@ class ChosenModel(Struct, frozen=True):
     """Steps between runs and the model."""
     load: Mapping[str, Any] = {}
     """How load tests load it, by the names of their settings."""
+    max_concurrency: int | None = None
+    """Most requests at a time, as its table promises the server."""
+    streams: bool | None = None
+    """Whether replies are streamed, where somebody says so; None: a profile, or the default."""
+    of_runs: tuple[str, ...] = ()
+    """Settings of its table that mean nothing to load tests."""
 
     @property
     def demo(self) -> bool:
@@ -216,6 +222,9 @@ def _http(options: RunOptions, model: ModelConfig, ask_server: bool) -> ChosenMo
         model.system,
         _first(options.pipeline, model.pipeline),
         model.load,
+        model.max_concurrency,
+        _first(options.stream, model.streams),
+        tuple(name for name in ("retries", "repeats") if getattr(model, name) is not None),
     )
 
 
@@ -285,7 +294,17 @@ def _demo(options: RunOptions, model: ModelConfig | None) -> ChosenModel:
     generation = _generation(options, endpoint.model_id, model)
     notes, system = (model.notes, model.system) if model is not None else ((), None)
     pipeline = _first(options.pipeline, None if model is None else model.pipeline)
-    return ChosenModel(endpoint, generation, options.model_type, parallelism, None, notes, system, pipeline)
+    return ChosenModel(
+        endpoint,
+        generation,
+        options.model_type,
+        parallelism,
+        None,
+        notes,
+        system,
+        pipeline,
+        streams=_first(options.stream, None if model is None else model.streams),
+    )
 
 
 def _generation(options: RunOptions, model_id: str, model: ModelConfig | None) -> Generation:

@@ -42,7 +42,7 @@ from benchwright.perf import (
 )
 from benchwright.runs._jobs import in_event_loop, owned
 from benchwright.runs._load_cost import load_cost
-from benchwright.runs._load_options import load_settings
+from benchwright.runs._load_options import for_model, load_settings
 from benchwright.runs._load_rows import on_chat_route, rows_for_load
 from benchwright.runs._load_scores import check_scoring, score_replies
 from benchwright.runs._models import choose_model
@@ -154,9 +154,8 @@ def plan_load(
 
 
 def load_run_options(options: RunOptions, load: LoadOptions) -> RunOptions:
-    """What a load test makes of the options of a run: streamed unless somebody says otherwise, sent once, scored if wanted."""
-    stream = True if options.stream is None else options.stream
-    return replace(options, infer_only=not load.score, stream=stream, max_retries=0)
+    """What a load test makes of the options of a run: each request is sent once, and scored if wanted."""
+    return replace(options, infer_only=not load.score, max_retries=0)
 
 
 def perform_loads(
@@ -185,7 +184,8 @@ def perform_loads(
 def _prepared(store: Store, plan: LoadPlan) -> _Ready:
     """Read the data, build every request, and put the test on record. Nothing is sent."""
     settings = plan.plan.settings
-    options = plan.options.over_model(plan.plan.load)
+    assert plan.plan.model is not None  # a load test has a model
+    options, settings = for_model(plan.options, settings, plan.plan.model)
     if not plan.route_given:
         settings = on_chat_route(plan.plan.spec, settings)
     rows = rows_for_load(plan.plan.spec, options, settings)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from benchwright.benchmarks import BenchmarkSpec, requested_spec
-from benchwright.config import ConfigFile, RunOptions
+from benchwright.config import PROFILES, ConfigFile, RunOptions
 from benchwright.core import BenchwrightError, ConfigError, JsonValue, RunFile, UsageError
 from benchwright.datasets import hub_commits
 from benchwright.endpoints import OpenEndpoint, ScriptedSettings
@@ -175,6 +175,8 @@ def run_settings(target: Target, options: RunOptions, model: ChosenModel) -> Run
         "model_notes": (*model.notes, *_load_notes(model)),
         "questions": target.questions,
         "parallelism": model.parallelism,
+        # A model that is named in the file gives way to a recorded address, and a profile does not.
+        "configured": tuple(n for n, v in target.defaults.items() if n != "model" or v in PROFILES) or None,
     }
     if model.pipeline:
         values |= _pipeline_values(model.pipeline, options.cache)
@@ -237,8 +239,8 @@ class Plan(Struct, frozen=True):
     """Commits of hub datasets as an earlier run found them."""
     overwrite: bool = False
     """Whether another run's files in that folder may be replaced."""
-    load: Mapping[str, Any] = {}
-    """How a load test loads the model unless it says otherwise."""
+    model: ChosenModel | None = None
+    """The model as its table describes it, for load tests; None: replies are scored again."""
 
 
 def planned(
@@ -266,7 +268,7 @@ def plan_of(target: Target, effective: RunOptions, model: ChosenModel, label: st
         settings=run_settings(target, effective, model),
         folder=None if place is None else place.expanduser().resolve(),
         overwrite=bool(effective.overwrite),
-        load=model.load,
+        model=model,
         label=label,
     )
 

@@ -171,9 +171,12 @@ def _in_keys(message: str, config: RunConfig) -> str:
 
 
 BELOW_EXTRA: Mapping[str, str] = {
-    ".".join(path): name for path, name in RUN_CONFIG_KEYS.items() if name and path[:-1] == EXTRA
+    ".".join(path): name
+    for path, name in RUN_CONFIG_KEYS.items()
+    if name not in ("", "judge") and path[:-1] == EXTRA
 }
-"""Options that are written directly below `extra`, by their dotted keys: a benchmark may have settings of the same names."""
+"""Options that are written directly below `extra`, by their dotted keys: a benchmark may have settings of the same names. The
+option `judge` is the setting of that name."""
 
 
 def _declared(found: Sequence[Target], below_extra: Mapping[str, str]) -> list[str]:
@@ -254,7 +257,12 @@ def _task(target: Target, file: ConfigFile | None) -> Layer:
             declared[KEY_OF["task"]] = evaluation.task
             declared[KEY_OF["native_calling"]] = evaluation.native_calling
         declared.pop(KEY_OF["dataset"], None)
-    configured = {KEY_OF[name]: value for name, value in target.defaults.items() if name in KEY_OF}
+    configured: dict[tuple[str, ...], Any] = {}
+    for name, value in target.defaults.items():
+        if name == "extra_body":  # adds up, field by field; of all other tables the last one holds
+            configured |= dict(leaves(value, KEY_OF[name]))
+        elif name in KEY_OF:
+            configured[KEY_OF[name]] = value
     where = "benchwright.toml" if file is None else file.path.name
     return Layer("task", {**declared, **configured}, spec.where, dict.fromkeys(configured, where))
 

@@ -267,7 +267,7 @@ def _plan(
         settings = replace(settings, output_dir=str(folder))
     settings = replace(settings, cwd=str(dataset.folder), model_name=name)
     plan = Plan(dataset.target.spec, settings, folder, f"{dataset.label} on {name}")
-    return name, replace_struct(plan, overwrite=bool(effective.overwrite), load=chosen.load)
+    return name, replace_struct(plan, overwrite=bool(effective.overwrite), model=chosen)
 
 
 def _same(plan: tuple[str, Plan]) -> bytes:

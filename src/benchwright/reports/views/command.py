@@ -67,29 +67,38 @@ def command_of(run: RunRecord) -> str:
     if settings.get("questions") and "{" not in str(system := sent_settings(run).get("system") or ""):
         questions.setdefault("system", system or None)  # the model's; a flag would fill in what is in braces
     flags.update({n: v for n, v in questions.items() if source is None or n in RESCORE_OPTIONS})
+    typed: dict[str, list[str]] = {}
+
+    def add(name: str, as_typed: list[str]) -> None:
+        if as_typed:
+            typed.setdefault(name, as_typed)
+
     for name, value in flags.items():
         if isinstance(value, bool):
-            words += _words(BY_NAME[name], value)
+            add(name, _words(BY_NAME[name], value))
         elif value is not None:
-            words += [f"--{name.replace('_', '-')}", str(value)]
+            add(name, [f"--{name.replace('_', '-')}", str(value)])
     recorded = {**settings, **generation}
     data = [s for s in RUN_SETTINGS if s.group == "data" and (source is None or s.name in RESCORE_OPTIONS)]
     sent = sorted((s for s in RUN_SETTINGS if s.group == "generation"), key=_by_kind)
     for setting in data + [s for s in sent if s.kind in ("number", "int")]:
         if setting.name in generation and generation[setting.name] is None and setting.default is not None:
-            words += [setting.flags[0], LEFT_OUT]  # it has a default, so that nothing is not the same
+            add(setting.name, [setting.flags[0], LEFT_OUT])  # it has a default: nothing is not the same
         elif setting.kind != "bool":
-            words += _words(setting, recorded.get(setting.name))
-    words += _words(BY_NAME["parallelism"], settings.get("parallelism"))
-    for name, value in _public_headers(settings).items() if source is None else ():
-        words += ["--header", f"{name}={value}"]
+            add(setting.name, _words(setting, recorded.get(setting.name)))
+    add("parallelism", _words(BY_NAME["parallelism"], settings.get("parallelism")))
+    headers = _public_headers(settings).items() if source is None else ()
+    add("headers", [word for name, value in headers for word in ("--header", f"{name}={value}")])
     for setting in [s for s in sent if s.kind not in ("number", "int")] + data:
         if setting.kind == "bool" or setting in sent:
-            words += _words(setting, recorded.get(setting.name))
+            add(setting.name, _words(setting, recorded.get(setting.name)))
     for setting in _OTHERS:
         if source is None or setting.name in RESCORE_OPTIONS:
-            words += _words(setting, _changed(setting, settings))
-    return shlex.join(words)
+            add(setting.name, _words(setting, _changed(setting, settings)))
+    for name, value in _reset_values(settings, endpoint_of(run)).items() if source is None else ():
+        if BY_NAME[name].decides not in ("budget", "place"):
+            add(name, _words(BY_NAME[name], value, reset=True))
+    return shlex.join([*words, *(word for each in typed.values() for word in each)])
 
 
 _OTHERS = tuple(
@@ -108,17 +117,47 @@ def _public_headers(settings: JsonObject) -> JsonObject:
 
 def _changed(setting: Setting, settings: JsonObject) -> Any:
     """A setting of the run or of its endpoint as it is recorded; None if it is at its default."""
+    value = _recorded(setting, settings)
+    return None if value == setting.default else value
+
+
+def _recorded(setting: Setting, settings: JsonObject) -> Any:
+    """A setting of the run or of its endpoint as it is recorded; None if it is not."""
     model, name = table_of(settings.get("model")), setting.recorded or setting.name
     if name in ("verify", "ca_file"):  # recorded as one: whether to check, or the file to check with
         verify = model.get("verify", True)
-        value = verify if isinstance(verify, bool) is (name == "verify") else None
-    elif setting.group == "model":
+        return verify if isinstance(verify, bool) is (name == "verify") else None
+    if setting.group == "model":
         return None  # what names the model is recorded as its endpoint
-    elif setting.group == "tools":  # as the evaluation was defined
-        value = table_of(table_of(settings.get("nocode")).get("bfcl")).get(name)
-    else:
-        value = settings.get(name, model.get(name))
-    return None if value == setting.default else value
+    if setting.group == "tools":  # as the evaluation was defined
+        return table_of(table_of(settings.get("nocode")).get("bfcl")).get(name)
+    return settings.get(name, model.get(name))
+
+
+def _reset_values(settings: JsonObject, endpoint: JsonObject) -> dict[str, Any]:
+    """What held of the settings that benchwright.toml has for the run: also what is a default, off or empty, for which the file
+    would have another value."""
+    generation, questions = table_of(settings.get("generation")), table_of(settings.get("questions"))
+    found: dict[str, Any] = {}
+    names: Any = settings.get("configured") or ()
+    for setting in (BY_NAME[name] for name in names if name in BY_NAME):
+        value: Any
+        if setting.name == "model":  # a profile, which would decide these
+            found |= {"api": table_of(settings.get("model")).get("api"), "stream": generation.get("stream")}
+            found["model_type"] = endpoint.get("type") if found["api"] else None
+            continue
+        if setting.group == "generation":
+            value = generation.get(setting.name)
+            value = LEFT_OUT if setting.can_be_left_out and value in (None, []) else value
+        elif setting.judge:
+            value = table_of(questions.get("judge")).get(setting.judge)
+        elif setting.group == "questions":  # those of the other type are refused
+            takes = str(settings.get("eval_type")).startswith(setting.only)
+            value = questions.get(setting.name) if takes else None
+        else:
+            value = _recorded(setting, settings)
+        found[setting.name] = {} if setting.kind == "steps" and value is None else value
+    return {name: value for name, value in found.items() if value not in (None, [], "")}
 
 
 def _by_kind(setting: Setting) -> tuple[bool, ...]:
@@ -127,12 +166,13 @@ def _by_kind(setting: Setting) -> tuple[bool, ...]:
     return kind == "bool", kind == "texts", kind == "table", kind == "text", kind == "int"
 
 
-def _words(setting: Setting, value: Any) -> list[str]:
-    """A recorded value as it is typed."""
+def _words(setting: Setting, value: Any, *, reset: bool = False) -> list[str]:
+    """A recorded value as it is typed. `reset`: something else holds without it, so that off or empty is not the same as not
+    given."""
     flag = setting.flags[0]
-    if value is False and (setting.default is True or setting.otherwise):  # off is not the same as not given
+    if value is False and (setting.default is True or setting.otherwise or reset):
         return [f"--no-{flag.removeprefix('--')}"]
-    if not is_set(value):
+    if not is_set(value) and not (reset and value == {}):
         return []
     if setting.kind == "bool":
         return [flag]
@@ -170,7 +210,9 @@ def run_config(details: RunDetails) -> JsonObject:
     if file := source[0] if source else asked if settings.get("questions") is not None else "":
         # Nobody finds the benchmark of a file, or a file of questions, by its type alone.
         added["benchmark_module"] = file
-    added_values = {(*EXTRA, name): value for name, value in added.items()} | _other_values(details.settings)
+    reset = _reset_values(details.settings, details.endpoint)
+    added_values = {KEY_OF[name]: value for name, value in reset.items() if name in KEY_OF}
+    added_values |= {(*EXTRA, name): value for name, value in added.items()} | _other_values(details.settings)
     return {
         **as_table({**added_values, **dict(leaves(shared))}),
         "framework_name": details.eval_type.partition(".")[0],
@@ -184,6 +226,7 @@ def _other_values(settings: JsonObject) -> dict[tuple[str, ...], Any]:
     run."""
     generation = table_of(settings.get("generation"))
     found: dict[str, Any] = {setting.name: _changed(setting, settings) for setting in _OTHERS}
+    found["judge"] = settings.get("judge")
     filters: Any = settings.get("filters") or ()
     found["filters"] = [each if isinstance(each, str) else "=".join(each) for each in filters]
     found["headers"] = _public_headers(settings)
