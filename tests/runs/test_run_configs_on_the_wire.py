@@ -310,13 +310,13 @@ def test_a_run_configuration(
         told(*words)
         received = recorder.take()
         assert_as_chosen(task, chosen, received)
-        arrived = Counter(json.dumps({**each.body, "stream_options": 0}, sort_keys=True) for each in received)
+        arrived = Counter(json.dumps(each.body, sort_keys=True) for each in received)
         for report in checked:
             examples = (report["fewshot"] or {"examples": []})["examples"]
             assert [each["text"] for each in examples] == ["p? fine"] * chosen.get("num_fewshot", 0)
         for sample in (sample for report in checked for sample in report["samples"]):
             for request in sample["requests"]:
-                assert arrived[json.dumps({**request["body"], "stream_options": 0}, sort_keys=True)]
+                assert arrived[json.dumps(request["body"], sort_keys=True)]
         recorded = yaml.safe_load(Path("out/run_config.yml").read_text(encoding="utf-8"))
         again = {
             "recorded": ["run_eval", "--run-config", "out/run_config.yml", "--output-dir", "again"],

@@ -1,4 +1,7 @@
 from benchwright.benchmarks._check import (
+    CheckedRows as CheckedRows,
+)
+from benchwright.benchmarks._check import (
     CheckReport as CheckReport,
 )
 from benchwright.benchmarks._check import (
@@ -6,6 +9,9 @@ from benchwright.benchmarks._check import (
 )
 from benchwright.benchmarks._check import (
     check_benchmark as check_benchmark,
+)
+from benchwright.benchmarks._check import (
+    check_rows as check_rows,
 )
 from benchwright.benchmarks._decorators import benchmark as benchmark
 from benchwright.benchmarks._decorators import scorer as scorer

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from msgspec import Struct
+
 from benchwright.benchmarks._doubts import about_gold, about_rows, about_target, definition_doubts
 from benchwright.benchmarks._examples import FewShot, example_template
 from benchwright.benchmarks._fewshot import fewshot_problem, strict_problem
@@ -15,7 +17,7 @@ from benchwright.benchmarks._media import media_notes
 from benchwright.benchmarks._prompts import PromptBuilder
 from benchwright.benchmarks._questions.columns import LETTERS
 from benchwright.benchmarks._questions.rows import tallied
-from benchwright.benchmarks._requests import open_conversation
+from benchwright.benchmarks._requests import Generation, open_conversation
 from benchwright.benchmarks._rows import AskableRows, RowSettings, open_rows, requested_spec
 from benchwright.benchmarks._scan import RowScan, ScannedRow, estimate_tokens
 from benchwright.benchmarks._scoring import judge_count, judge_problems
@@ -41,7 +43,7 @@ class SamplePrompt:
     target: str
     """The expected answer as text."""
     requests: tuple[ModelRequest, ...] = ()
-    """What a run sends for the row before any reply is known, to the byte."""
+    """What a run sends for the row before any reply is known."""
     media: tuple[str, ...] = ()
     """Images, video and audio that stand before the text, as the row names them: `image pics/cat.png`."""
 
@@ -119,10 +121,32 @@ class CheckReport:
         return gold is not None and gold.right == 0 and gold.tried > 0
 
 
-@hub_commits()
+class CheckedRows(Struct, frozen=True):
+    """A report, and the rows that it is about."""
+
+    report: CheckReport
+    rows: AskableRows | None = None
+    """None if they cannot be read."""
+
+    def samples(self, generation: Generation) -> tuple[SamplePrompt, ...]:
+        """The first rows, rendered for a model that is called with these settings."""
+        if self.rows is None:
+            return ()
+        rows = self.rows.but(generation=generation)
+        return tuple(_sample(rows, row) for row in rows.scan.first[:SAMPLES])
+
+
 def check_benchmark(
     spec: BenchmarkSpec, settings: RowSettings | None = None, *, max_listed: int = 20
 ) -> CheckReport:
+    """The report of `check_rows`."""
+    return check_rows(spec, settings, max_listed=max_listed).report
+
+
+@hub_commits()
+def check_rows(
+    spec: BenchmarkSpec, settings: RowSettings | None = None, *, max_listed: int = 20
+) -> CheckedRows:
     """Render every row, try the gold answers, look for leaks. Raises nothing that belongs in the report.
 
     Args:
@@ -147,7 +171,7 @@ def check_benchmark(
         rows = open_rows(counting, settings, watch_repetition=True, max_listed=max_listed)
     except BenchwrightError as error:
         errors = (*judge_problems(requested), str(error))
-        return replace(report, strategy=strategy, errors=errors, warnings=tuple(warnings))
+        return CheckedRows(replace(report, strategy=strategy, errors=errors, warnings=tuple(warnings)))
     spec, scan = rows.spec, rows.scan
     # Rows of tasks are in memory and their scorers quick, so all of them are tried; of others, the first ones.
     tried = scan.first if spec.tool_tasks is None else rows.scanned()
@@ -155,7 +179,7 @@ def check_benchmark(
     judged = scan.rows * max(judge_count(spec), int(gold.judged))
     warnings += _warnings(rows, gold)
     warnings += _about_judges(judged, sure=gold.judged)
-    return replace(
+    report = replace(
         report,
         strategy=strategy,
         errors=tuple(dict.fromkeys(_errors(rows))),
@@ -175,6 +199,7 @@ def check_benchmark(
         samples=tuple(_sample(rows, row) for row in scan.first[:SAMPLES]),
         options={} if tally is None else {n: tally.options[n] for n in sorted(tally.options) if n},
     )
+    return CheckedRows(report, rows)
 
 
 def _dataset_name(spec: BenchmarkSpec) -> str:

@@ -54,6 +54,8 @@ def check_pairs(
 ) -> int:
     """Check all pairs; with `tasks`, as a table of what would be run. JSON: `{"checks": […], "exit_code": n}`, each
     with `suite_model` and `suite_dataset`."""
+    from dataclasses import replace
+
     from benchwright.cli._check import check_code, check_view, report_json
     from benchwright.suites import check_suite
 
@@ -67,7 +69,7 @@ def check_pairs(
                 "suite_model": pair.model,
                 "suite_dataset": pair.dataset,
                 "ok": each == 0,
-                **report_json(pair.report),
+                **report_json(replace(pair.report, samples=pair.samples)),
             }
             for pair, each in zip(found.pairs, codes, strict=True)
         ]

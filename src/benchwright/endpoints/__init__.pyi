@@ -106,6 +106,7 @@ from benchwright.endpoints._transport import (
     TransportFailure as TransportFailure,
 )
 from benchwright.endpoints._wires.formats import WIRE_PLUGINS as WIRE_PLUGINS
+from benchwright.endpoints._wires.formats import as_sent as as_sent
 from benchwright.endpoints._wires.formats import wire_format as wire_format
 from benchwright.endpoints._wires.openai import OpenAiWire as OpenAiWire
 from benchwright.endpoints._wires.plain_text import (

@@ -27,8 +27,10 @@ from benchwright.runs._run import (
     queue_plans,
     run_settings,
     run_targets,
+    samples_as_sent,
     with_cost,
     with_problems,
+    with_steps,
 )
 from benchwright.runs._synthetic import synthetic_target
 from benchwright.runs._targets import Target, resolve_targets
@@ -74,8 +76,10 @@ __all__ = [
     "run_settings",
     "run_targets",
     "run_tasks",
+    "samples_as_sent",
     "scripted_model",
     "synthetic_target",
     "with_cost",
     "with_problems",
+    "with_steps",
 ]

@@ -14,7 +14,7 @@ from benchwright.benchmarks import BenchmarkSpec, requested_spec
 from benchwright.config import PROFILES, ConfigFile, RunOptions
 from benchwright.core import BenchwrightError, ConfigError, JsonValue, RunFile, UsageError
 from benchwright.datasets import hub_commits
-from benchwright.endpoints import OpenEndpoint, ScriptedSettings
+from benchwright.endpoints import EndpointSettings, OpenEndpoint, ScriptedSettings
 from benchwright.engine import (
     DECIDES,
     Budget,
@@ -36,7 +36,7 @@ from benchwright.runs._targets import Target, resolve_targets
 from benchwright.store import RunRecord, Store, Workspace, open_store
 
 if TYPE_CHECKING:
-    from benchwright.benchmarks import CheckReport
+    from benchwright.benchmarks import CheckReport, SamplePrompt
     from benchwright.config import PipelineSettings
 
 NO_FILE = "None"
@@ -338,9 +338,30 @@ def check_targets(
         effective = options.over(found.defaults)
         settings = run_settings(found, effective, choose_model(effective, config, ask_server=False))
         report = check_benchmark(found.spec, row_settings(found.spec, settings))
-        report = with_problems(report, start_problems(found.spec, settings))
-        reports.append(with_cost(with_steps(report, settings), found.spec, settings))
+        samples, unsendable = samples_as_sent(report.samples, settings)
+        report = with_problems(report, [*start_problems(found.spec, settings), *unsendable])
+        report = replace(with_steps(report, settings), samples=samples)
+        reports.append(with_cost(report, found.spec, settings))
     return reports
+
+
+def samples_as_sent(
+    samples: Sequence[SamplePrompt], settings: RunSettings
+) -> tuple[tuple[SamplePrompt, ...], list[str]]:
+    """The rendered rows with their requests as the server gets them, and why some cannot be sent to it."""
+    from benchwright.endpoints import UnsendableRequestError, as_sent  # not for runs
+
+    endpoint, found, reasons = settings.endpoint, [], []
+    if not isinstance(endpoint, EndpointSettings):  # answers in this process
+        return tuple(samples), []
+    for sample in samples:
+        try:
+            requests = tuple(as_sent(request, endpoint.api) for request in sample.requests)
+        except UnsendableRequestError as error:
+            requests = ()
+            reasons.append(f"wire format {endpoint.api}: {error}")
+        found.append(replace(sample, requests=requests))
+    return tuple(found), reasons
 
 
 def with_steps(report: CheckReport, settings: RunSettings) -> CheckReport:

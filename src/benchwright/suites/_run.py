@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from msgspec import Struct
 
-from benchwright.benchmarks import CheckReport, check_benchmark
+from benchwright.benchmarks import CheckedRows, CheckReport, SamplePrompt, check_rows
 from benchwright.config import (
     BODY_SETTINGS,
     ConfigFile,
@@ -37,8 +37,10 @@ from benchwright.reports import (
 )
 from benchwright.runs import (
     recorded_result,
+    samples_as_sent,
     with_cost,
     with_problems,
+    with_steps,
 )
 from benchwright.store import Store, Workspace, find_workspace, open_store
 from benchwright.suites._names import chosen_models
@@ -278,6 +280,8 @@ class PairCheck(Struct, frozen=True):
     object."""
     ready: bool
     """Whether a run could start: nothing is wrong, or only rows that it may leave out."""
+    samples: tuple[SamplePrompt, ...] = ()
+    """The first rows, as this model would get them."""
 
 
 class SuiteCheck(Struct, frozen=True):
@@ -292,8 +296,8 @@ class SuiteCheck(Struct, frozen=True):
 def check_suite(suite: Suite, options: RunOptions, how: SuiteOptions) -> SuiteCheck:
     """Check every pair without sending anything. Raises if no pair can be planned."""
     planned = planned_suite(suite, options, how, cwd=Path.cwd(), ask_server=False)
-    reports: dict[bytes, CheckReport] = {}
-    with_reasons: dict[tuple[bytes, tuple[str, ...]], CheckReport] = {}
+    reports: dict[bytes, CheckedRows] = {}
+    with_reasons: dict[tuple[bytes, tuple[str, ...], tuple[str, ...]], CheckReport] = {}
     checks = []
     for pair in planned.pairs if planned is not None else ():
         settings = pair.plan.settings
@@ -302,13 +306,14 @@ def check_suite(suite: Suite, options: RunOptions, how: SuiteOptions) -> SuiteCh
         # One loaded benchmark for all models: its identity is part of the key, as in the sharing of rows.
         key = canonical_json([id(spec), of_rows.model_type, rows_and_prompts(settings)])
         if key not in reports:
-            reports[key] = check_benchmark(spec, of_rows)
-        problems = tuple(start_problems(spec, settings))
-        report = with_reasons.setdefault((key, problems), with_problems(reports[key], problems))
-        skips = settings.skip_bad_rows and report.rows > 0 and not report.errors
-        checks.append(
-            PairCheck(pair.model, pair.dataset, with_cost(report, spec, settings), report.ok or skips)
-        )
+            reports[key] = check_rows(spec, of_rows)
+        found = reports[key]
+        samples, unsendable = samples_as_sent(found.samples(of_rows.generation), settings)
+        problems = (*start_problems(spec, settings), *unsendable)
+        report = with_steps(found.report, settings)
+        report = with_reasons.setdefault((key, problems, report.warnings), with_problems(report, problems))
+        ready = report.ok or (settings.skip_bad_rows and report.rows > 0 and not report.errors)
+        checks.append(PairCheck(pair.model, pair.dataset, with_cost(report, spec, settings), ready, samples))
     return SuiteCheck(tuple(checks), () if planned is None else planned.notes)
 
 
