@@ -10,7 +10,7 @@ from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser
 
 _CONFIG = """\
-# These are the defaults of every run from this folder; flags on the command line win.
+# Defaults for every run from this folder. Flags on the command line override them.
 
 [run]
 parallelism = 16

@@ -29,16 +29,16 @@ _OLD_DAYS = 180
 """After this many days a note says how old a price is."""
 
 PRICES_TEMPLATE = """\
-# What the tokens of models cost. Prices change, so benchwright knows none: write those that you pay.
-# The first entry that fits a model counts.
+# What the tokens of your models cost. benchwright has no built-in prices, because they change.
+# The first entry that matches a model counts.
 
 [[price]]
 model = "demo"               # model id, or a pattern such as "small-*"
-input = 0.50                 # a million prompt tokens; this number is invented
+input = 0.50                 # per million prompt tokens; this number is invented
 cached_input = 0.05          # optional: those that the server took from its cache
-output = 1.50                # a million completion tokens
+output = 1.50                # per million completion tokens
 currency = "USD"
-as_of = {today}           # the day on which this held
+as_of = {today}           # the day of this price
 source = "an example"        # optional: where it was published
 # url = "https://api.example/*"   # optional: only on this server
 """

@@ -66,20 +66,20 @@ EXTENSION_POINTS: tuple[ExtensionPoint, ...] = (
     ),
     ExtensionPoint(
         "steps",
-        "a class, or a function, that makes a `Step` out of its settings",
+        "a class or function that makes a `Step` from its settings",
         '`pipeline = { interceptors = [{ name = "NAME" }] }`',
         "pipeline",
     ),
     ExtensionPoint(
         "reports",
-        "a function that takes a run as `show --json` prints it, and the folder of the run's files",
+        "a function that takes a run, as `show --json` prints it, and the folder of the run's files",
         "`--report NAME`",
         "reports",
     ),
     ExtensionPoint(
         "trackers",
         "a class, or a function without parameters, that makes an object with `started(run)`, `progress(counts)` and "
-        "`finished(run)`; runs as `show --json` prints them",
+        "`finished(run)`; each run is what `show --json` prints",
         "`--tracker NAME`",
         "reports",
     ),
