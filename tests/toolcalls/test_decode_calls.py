@@ -26,10 +26,29 @@ from benchwright.toolcalls import CallDecodeError, decode_calls, has_call, read_
         ("f(a=x[1, 2])", [{"f": {"a": "x[(1, 2)]"}}]),
         ("f(a=g(1), b=g(x=1))", [{"f": {"a": "g(1)", "b": {"g": {"x": 1}}}}]),
         (r"f(a='\d+')", [{"f": {"a": r"\d+"}}]),
+        ("[f(a=1),\n g(b='#')  # both\n]", [{"f": {"a": 1}}, {"g": {"b": "#"}}]),
+        ("[(f)(a=1), g()]", [{"f": {"a": 1}}, {"g": {}}]),
     ],
 )  # fmt: skip
 def test_python_calls_are_read(text: str, calls: list[Any]) -> None:
     assert decode_calls(text) == calls
+
+
+COMPUTED: dict[str, object] = {
+    "7 % 4": 3, "-7 // 2": -4, "7 / 2": 3.5, "2 ** -1": 0.5, "1 << 4 | 3 ^ 1": 18, "6 & 3 >> 1": 0, "True + 1": 2,
+    "~5": -6, "not True": False, "not 0": True, "-True": -1, "-(2 + 3) * 2": -10, "--5 + 1": 6, "~5 % 4": 2,
+    "1 + 2j": 1 + 2j, "-3j": -3j, "0.1 + 0.2": 0.1 + 0.2,
+    "'%s: %d %%' % ('a', 5)": "a: 5 %", "'%(k)s' % {'k': [1]}": "[1]", "'%5.1f' % 2.25": "  2.2", "b'%d' % 7": b"7",
+    "'ab' * 2 + 'c'": "ababc", "b'a' + b'b'": b"ab", "2 * [1, [2]]": [1, [2], 1, [2]], "(1,) + (2,)": (1, 2),
+    "{'a': 1} | {'b': 2}": {"a": 1, "b": 2}, "[{'a': 2 * 3}] + []": [{"a": 6}], "'a' * -1": "",
+}  # fmt: skip
+"""What a published release gives too, but for `~` and `not`: it takes them for a minus."""
+
+
+@pytest.mark.parametrize("text", COMPUTED)
+def test_operators_on_constants_are_computed(text: str) -> None:
+    ((_, arguments),) = decode_calls(f"f(a={text})")[0].items()
+    assert repr(arguments["a"]) == repr(COMPUTED[text])
 
 
 @pytest.mark.parametrize(
@@ -40,6 +59,10 @@ def test_python_calls_are_read(text: str, calls: list[Any]) -> None:
         "```python\n[f(a=1)]\n```",
         "Sure: [f(a=1)]",
         "[[f(a=1)]]",
+        "[(f(a=1), g(b=2))]",
+        "[\n(\nf(a=1), g(b=2))]",
+        "[f(a=1) # ]",
+        "[f(a=1)] + [g(b=2)]",
         "[f(a=1), 5]",
         "f(a=x.y)",
         "f(a={1, 2})",
@@ -51,7 +74,20 @@ def test_python_calls_are_read(text: str, calls: list[Any]) -> None:
         "f(a=[*x])",
         "f(a={**x})",
         "f(a=1/0)",
-        "f(a=not True)",
+        "f(a=not x)",
+        "f(a=-'x')",
+        "f(a=--5)",
+        "f(a=~2.5)",
+        "f(a=[x] + [1])",
+        "f(a=... * 3)",
+        "f(a={1} | {2})",
+        "f(a=(1 < 2) + 1)",
+        "f(a=f'a' + 'b')",
+        "f(a='%s %s' % 1)",
+        "f(a='%999999999d' % 1)",
+        "f(a='%*d' % (999999999, 1))",
+        "f(a='%(k)s%(k)s%(k)s' % {'k': 'a' * 900})",
+        "f(a=b'%d' % ([0] * 900))",
         "f(a={[1]: 2})",
         "f(a=x + 1)",
         "f(a=open('x') + 1)",

@@ -1,8 +1,9 @@
-"""Arithmetic between constants, with a limit on the size of what comes out. Nothing is looked up, nothing is run."""
+"""Operators on constants, with a limit on the size of what comes out. Nothing is looked up, nothing is run."""
 
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,7 @@ MAX_BITS = 4096
 MAX_ITEMS = 1_000
 """Most characters and items, nested ones included, that an expression may give; a reply may hold thousands of expressions."""
 
-_NUMBERS: dict[str, Callable[[Any, Any], Any]] = {
+_BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "Add": operator.add,
     "Sub": operator.sub,
     "Mult": operator.mul,
@@ -26,26 +27,43 @@ _NUMBERS: dict[str, Callable[[Any, Any], Any]] = {
     "BitXor": operator.xor,
 }
 
+_UNARY: dict[str, Callable[[Any], Any]] = {
+    "USub": operator.neg,
+    "UAdd": operator.pos,
+    "Invert": operator.invert,
+    "Not": operator.not_,
+}
+
 
 def compute(name: str, left: Any, right: Any) -> Any:
     """The value of `left <name> right`. ValueError for what is refused, TypeError and ArithmeticError as Python raises
     them.
 
-    >>> compute("Add", 2, 3.5), compute("Mult", "ab", 2)
-    (5.5, 'abab')
+    >>> compute("Add", 2, 3.5), compute("Mult", "ab", 2), compute("Mod", "%d km", 5)
+    (5.5, 'abab', '5 km')
     """
-    numbers = isinstance(left, int | float) and isinstance(right, int | float)
-    if name not in _NUMBERS or not (numbers or name in ("Add", "Mult")):
-        raise ValueError(f"{name} of {type(left).__name__} and {type(right).__name__} is not computed")
-    if numbers:
+    if name not in _BINARY:
+        raise ValueError(f"{name} is not computed")
+    if isinstance(left, int | float | complex) and isinstance(right, int | float | complex):
         _guard_number(name, left, right)
+    elif name == "Mod" and isinstance(left, str | bytes):
+        _guard_format(left, right)
     else:
         _guard_items(name, left, right)
-    return _NUMBERS[name](left, right)
+    return _BINARY[name](left, right)
 
 
-def _guard_number(name: str, left: float, right: float) -> None:
-    if isinstance(left, float) or isinstance(right, float):
+def compute_unary(name: str, value: Any) -> Any:
+    """The value of `<name> value`. The published evaluation takes each operator for a minus, so that `+5` is -5 there.
+
+    >>> compute_unary("USub", 5), compute_unary("UAdd", 5), compute_unary("Invert", 5), compute_unary("Not", 5)
+    (-5, 5, -6, False)
+    """
+    return _UNARY[name](value)
+
+
+def _guard_number(name: str, left: complex, right: complex) -> None:
+    if not (isinstance(left, int) and isinstance(right, int)):
         return  # floats have one size
     if name == "Pow":
         bits = left.bit_length() * abs(right)
@@ -55,6 +73,14 @@ def _guard_number(name: str, left: float, right: float) -> None:
         bits = left.bit_length() + right.bit_length()
     if bits > MAX_BITS:
         raise ValueError("the number is too large")
+
+
+def _guard_format(pattern: str | bytes, values: Any) -> None:
+    """A pattern may show each value often, and as wide as it says; with `*`, a value says it."""
+    text = pattern if isinstance(pattern, str) else pattern.decode("latin-1")
+    wide = sum(map(int, re.findall("[0-9]+", text)))
+    if "*" in text or len(text) + wide + text.count("%") * _size(values) > MAX_ITEMS:
+        raise ValueError("the text may become too long")
 
 
 def _guard_items(name: str, left: Any, right: Any) -> None:
@@ -68,6 +94,8 @@ def _size(value: Any) -> int:
     """Characters and items, at every level: what a list costs when it is written out."""
     if isinstance(value, str | bytes):
         return len(value)
+    if isinstance(value, int):
+        return 1 + value.bit_length() // 32
     if isinstance(value, dict):
         return sum(_size(key) + _size(item) for key, item in value.items())
     return sum(map(_size, value)) if isinstance(value, list | tuple) else 1

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchwright.toolcalls._call import CallDecodeError, Calls, Language
+from benchwright.toolcalls._python import decode_python
 
 MAX_CHARS = 30_000
 """Longest text that is parsed. No answer has as many. Python's parser takes time that grows with the square of the length of
@@ -20,6 +21,7 @@ MAX_DEPTH = 200
 _QUOTED_OR_BRACKET = re.compile(
     r'"(?:[^"\\\n]|\\.)*+"?' r"|'(?:[^'\\\n]|\\.)*+'?" r"|[\[({]|[\])}]", re.DOTALL
 )
+_NO_PARAMETERS: dict[str, list[str]] = {}
 _FENCE_LANGUAGE = re.compile(r"[\w+-]*[ \t]*\n")
 
 
@@ -41,40 +43,36 @@ def decode_calls(
     """
     if not isinstance(text, str):
         raise CallDecodeError(f"a reply is text, not {type(text).__name__}", "not_text")
-    if language not in ("python", "java", "javascript"):
-        raise CallDecodeError(
-            f"calls are read in python, java and javascript, not in {language!r}", "language"
-        )
     most = MAX_CHARS if language == "python" else MAX_OTHER_CHARS
     if len(text) > most:
         raise CallDecodeError(f"the text has {len(text):,} characters; at most {most:,} are read", "too_long")
-    if not text.strip("`\n "):
+    text = text.strip("`\n ")
+    if not text:
         raise CallDecodeError("the reply is empty", "empty")
-    text = listed(_bare_calls(text) if lenient else text)
-    guard_depth(text)
+    parameters = _NO_PARAMETERS
+    if lenient:
+        text, parameters = _bare_calls(text), _parameters(functions)
+    if text[:1] != "[":
+        text = "[" + text
+    if text[-1] != "]":
+        text += "]"
+    if len(text) > MAX_DEPTH:
+        guard_depth(text)
+    if language == "python":
+        return decode_python(text, parameters)
+    return _decode_other(text[1:-1], language)
+
+
+def _decode_other(text: str, language: Language) -> Calls:
     if language == "java":
         from benchwright.toolcalls._java import decode_java
 
-        return decode_java(text[1:-1])
+        return decode_java(text)
     if language == "javascript":
         from benchwright.toolcalls._javascript import decode_javascript
 
-        return decode_javascript(text[1:-1])
-    from benchwright.toolcalls._python import decode_python
-
-    return decode_python(text.strip().strip("'"), _parameters(functions) if lenient else {})
-
-
-def listed(text: str) -> str:
-    """The text without backticks and blanks around it, and with the brackets of a list.
-
-    >>> listed("`f(a=1)`")
-    '[f(a=1)]'
-    """
-    text = text.strip("`\n ")
-    if not text.startswith("["):
-        text = "[" + text
-    return text if text.endswith("]") else text + "]"
+        return decode_javascript(text)
+    raise CallDecodeError(f"calls are read in python, java and javascript, not in {language!r}", "language")
 
 
 def guard_depth(text: str) -> None:
