@@ -1,4 +1,5 @@
-"""Recorded runs as views, and views on the terminal, as HTML and as files. Reads the store and never calls a model."""
+"""Turns recorded runs into views, and shows views on the terminal, as HTML and as files. It reads the store and never
+calls a model."""
 
 from benchwright.core import lazy_front
 

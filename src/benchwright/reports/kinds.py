@@ -1,4 +1,4 @@
-"""How runs of one kind are reported: the part of a row of `RUN_KINDS` that this room knows."""
+"""How runs of one kind are reported: the part of `RUN_KINDS` that concerns reports."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class View(Protocol):
     """A frozen value with one JSON shape."""
 
     def to_json(self) -> JsonObject:
-        """As `--json` prints it."""
+        """The value as `--json` prints it."""
         ...
 
 

@@ -1,1 +1,1 @@
-"""Views as files, each written whole or not at all."""
+"""Writes views to files, each completely or not at all."""

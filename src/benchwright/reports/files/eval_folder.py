@@ -1,7 +1,7 @@
 """The files that `run_eval` adds to those of every run, for programs that read the folders of NeMo Evaluator.
 
-`EVAL_FILES` is the one list of them. Each is written under a temporary name and renamed, and before `results.yml`. A run
-that is interrupted writes them too, of the samples that it has.
+`EVAL_FILES` lists all of them. Each is written under a temporary name and renamed, before `results.yml` is written. A run
+that is interrupted also writes them, with the samples that it has.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ from benchwright.reports.views.settings import table_of
 EarlyEnd: TypeAlias = Literal["interrupted", "upstream error"]
 """Why a run ended before all of its samples had an outcome."""
 When: TypeAlias = Literal["start", "end"] | EarlyEnd
-"""Before the first request, when a start of the run ends, and where it ends so."""
+"""When a file is written: before the first request, when a start of the run ends, or only if it ends in this way."""
 
 
 class EvalMark(Struct, frozen=True):
-    """A run that ended early, for a file that says so."""
+    """Why a run ended early, for the file that records it."""
 
     why: EarlyEnd
     """The kind of end."""
     text: str
-    """The name of the signal, if there was one; or what the server did."""
+    """The name of the signal, if there was one; or the server's error."""
 
 
 class EvalRun(Struct, frozen=True):
-    """What the files are about."""
+    """The run that the files describe."""
 
     details: RunDetails
     """The run, with its events."""
@@ -91,18 +91,18 @@ class EvalFile(Struct, frozen=True):
     """One of the files."""
 
     name: str
-    """Its path in the folder; `{name}` stands for the benchmark and `{start}` for the number of the start."""
+    """Its path in the folder; `{name}` is replaced by the benchmark and `{start}` by the number of the start."""
     when: When
     """When it is written."""
     content: Callable[[EvalRun], bytes | Iterable[bytes] | None]
-    """What it holds, whole or line by line. None: there is nothing to write."""
+    """Returns the content, whole or line by line; None if there is nothing to write."""
     step: str = ""
-    """The pipeline step that asks for it, also in runs that do not write the others."""
+    """The pipeline step that requests it, even in runs that do not write the others."""
 
 
 def start_eval_folder(run: EvalRun) -> list[Path]:
-    """Before the first request of a start: take away what the last one left, and write what is known by now."""
-    first = run.start == 0  # then everything is of another run that had the folder
+    """Prepare the folder before the first request of a start: remove files of the last start, and write what is known."""
+    first = run.start == 0  # then all files are from another run that used the folder
     for file in EVAL_FILES:
         if file.when != "end" or first:
             _path(file, run).unlink(missing_ok=True)
@@ -113,18 +113,18 @@ def start_eval_folder(run: EvalRun) -> list[Path]:
 
 
 def write_eval_folder(run: EvalRun) -> list[Path]:
-    """When a start of the run has ended."""
+    """Write the files when a start of the run has ended."""
     return _write("end", run) + ([] if run.mark is None else _write(run.mark.why, run))
 
 
 def write_files_of_steps(run: EvalRun) -> list[Path]:
-    """The same of a run that writes only what steps of its pipeline ask for."""
+    """Write only the files that steps of the run's pipeline request."""
     asked = [file for file in EVAL_FILES if file.step and run.step(file.step) is not None]
     return _write("end", run, asked) if asked else []
 
 
 def mark_eval_folder(run: EvalRun, mark: EvalMark) -> list[Path]:
-    """Say that the run was interrupted, or that the server ended it."""
+    """Record that the run was interrupted, or that the server ended it."""
     return _write(mark.why, replace(run, mark=mark))
 
 
@@ -190,7 +190,7 @@ def _exchanges(run: EvalRun) -> bytes | None:
 
 
 def _reports(run: EvalRun, kind: str) -> bool:
-    """Whether the first exchanges are to be reported so."""
+    """Whether the first exchanges are reported in this form."""
     step = run.step("post_eval_report") or {}
     kinds = step.get("report_types")
     return step.get("enabled") is not False and (not isinstance(kinds, list) or kind in kinds)
@@ -229,4 +229,4 @@ EVAL_FILES = (
     EvalFile(".nemo_evaluator_interrupted", "interrupted", _interruption),
     EvalFile(".nemo_evaluator_server_error", "upstream error", _upstream_error),
 )
-"""Every file, in the order of writing: the metrics read the times of the starts."""
+"""Every file, in the order of writing, because the metrics read the times of the starts."""

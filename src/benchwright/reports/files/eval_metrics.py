@@ -1,4 +1,4 @@
-"""The metrics file of `run_eval`: what the replies took, how long the run worked, how much the model thought."""
+"""The metrics file of `run_eval`: tokens and times of the replies, duration of the run, length of the reasoning."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class Start(Struct, frozen=True):
     ended: float
     """Wall clock."""
     peak_bytes: int
-    """Most memory of this process."""
+    """Peak memory of this process."""
     peak_tree_bytes: int
-    """Most memory of this process and of the largest process that it started: never less than was in use at once."""
+    """Peak memory of this process plus that of the largest process that it started: an upper bound."""
 
     def to_json(self) -> JsonObject:
         """The content of `runtime_<n>.json`."""
@@ -63,7 +63,7 @@ def starts_of(details: RunDetails) -> list[float]:
 
 
 def peak_memory() -> tuple[int, int]:
-    """Most bytes in memory: of this process, and of the largest process that it started and that has ended."""
+    """Peak memory in bytes of this process, and of the largest process that it started and that has ended."""
     import resource
     import sys
 
@@ -83,7 +83,7 @@ class Figure:
         self._most: float | None = None
 
     def add(self, values: Sequence[float]) -> None:
-        """Some more."""
+        """Add numbers."""
         if values:
             self._count += len(values)
             self.total += sum(values)
@@ -96,8 +96,8 @@ class Figure:
 
 
 class ReplyCounts:
-    """Counts over all replies of a run, in memory that does not grow with it. They come in blocks, column by column: a reply at a
-    time would take three times as long."""
+    """Counts over all replies of a run, in constant memory. Replies are added in blocks of columns, because adding them one
+    by one would take three times as long."""
 
     def __init__(self, starts: Sequence[float]) -> None:
         self._starts = starts
@@ -110,7 +110,7 @@ class ReplyCounts:
         self._windows: dict[int, tuple[float, float]] = {}
 
     def add(self, outputs: Sequence[bytes]) -> None:
-        """Some more recorded replies, failed ones among them."""
+        """Add recorded replies, including failed ones."""
         replies, counts = reply_columns(outputs), self._counts
         counts["count"] += len(replies)
         counts["retries"] += sum(attempts - 1 for attempts in replies.given("attempts"))
@@ -134,7 +134,7 @@ class ReplyCounts:
         self._think(replies, answered)
 
     def _place(self, started: Sequence[float], latencies: Sequence[float]) -> None:
-        """Widen the times of the starts that sent the requests; a reply from before the run was taken from an earlier one."""
+        """Widen the times of the starts that sent the requests. A reply from before the run came from an earlier run."""
         for began, latency in zip(started, latencies, strict=True):
             number = bisect_right(self._starts, began) - 1
             if number < 0:
@@ -149,7 +149,7 @@ class ReplyCounts:
         states = compress(replies.column("status"), answered)
         thinking = [bool(thought) for thought in thoughts]
         self._counts["responses_with_reasoning"] += sum(thinking)
-        # A pipeline may keep thinking without an end as the answer.
+        # A pipeline may keep unfinished reasoning as the answer.
         kept = [
             thinks and text == f"<think>{thought}"
             for thinks, text, thought in zip(thinking, texts, thoughts, strict=True)
@@ -186,7 +186,7 @@ class ReplyCounts:
         last = max((last for _, last in self._windows.values()), default=None)
         return found | {
             **{name: counts[name] for name in names},
-            "function_calls_count": 0,  # the older form of tool calls, which nobody sends here
+            "function_calls_count": 0,  # the older form of tool calls, which is never sent
             "finish_reason": dict(self._reasons),
             "stop_reason": {},
             "status_codes": dict(sorted(self._statuses.items())),
@@ -225,11 +225,11 @@ class ReplyCounts:
 
 
 _WORDS = ("reasoning_words", "updated_content_words", "original_content_words")
-"""Of the reasoning, of the answer without it, and of both."""
+"""Word counts of the reasoning, of the answer without it, and of both."""
 
 
 def metrics_document(blocks: Iterable[Sequence[bytes]], details: RunDetails, folder: Path) -> JsonObject:
-    """The content of `eval_factory_metrics.json`, from blocks of recorded replies. The files of the starts are there."""
+    """The content of `eval_factory_metrics.json`, from blocks of recorded replies. The files of the starts must exist."""
     counts = ReplyCounts(starts_of(details))
     for outputs in blocks:
         if outputs:
@@ -242,8 +242,8 @@ def metrics_document(blocks: Iterable[Sequence[bytes]], details: RunDetails, fol
 
 
 def _evaluation(counts: ReplyCounts, folder: Path) -> JsonObject:
-    """The starts together. Start-up, inference and scoring add up to the run's time: scoring is what was left to do
-    after the last reply, because most of it happens while others are awaited."""
+    """The figures of all starts. Start-up, inference and scoring add up to the run's time; scoring is the time after the
+    last reply, because most scoring happens while other replies are awaited."""
     starts: list[dict[str, Any]] = [
         orjson.loads(path.read_bytes()) for path in (folder / RUN_TIMES).glob("runtime_*.json")
     ]

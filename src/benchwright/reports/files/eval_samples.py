@@ -30,16 +30,16 @@ _STATUSES: dict[str, str] = {
     Outcome.SCORER_FAILED.value: "skipped_scorer_error",
     Outcome.SKIPPED.value: "skipped_missing_field",
 }
-"""What such files call samples without a score. All others are `scored`; `outcome` tells them apart."""
+"""The status of samples without a score in such files. All others are `scored`; `outcome` distinguishes them."""
 
 
 _PREDICTED = [name for name, column in COLUMNS.items() if column.predicted]
 PREDICTION_COLUMNS = (*_PREDICTED, "sample_id", "repeat", "metadata")
-"""What a prediction is made of."""
+"""The columns of a prediction."""
 
 
 def predictions(columns: Mapping[str, Sequence[Any]], rows: int, repeats: int) -> bytes:
-    """Lines of `byob_predictions.jsonl`, in ASCII. Each repeat has numbers of its own, `rows` after the one before."""
+    """Lines of `byob_predictions.jsonl`, in ASCII. The numbers of each repeat start `rows` after those of the one before."""
     records = [
         {
             "sample_id": number + repeat * rows,
@@ -85,7 +85,7 @@ def exchanges(calls: Iterable[RecordedCall], url: str, most: int = EXCHANGES) ->
 
 
 def exchanges_page(name: str, shown: Sequence[JsonObject], cost: Sequence[str] = ()) -> str:
-    """The same as a page for a browser. By hand: to load a template engine takes longer than all other files together."""
+    """The same as an HTML page. It is built by hand, because loading a template engine takes longer than all other files."""
     title = f"First requests of {escape(printable(name))}"
     parts = [
         f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{title}</title>\n{_STYLE}\n<h1>{title}</h1>\n'
@@ -102,7 +102,7 @@ _STYLE = "<style>body { font-family: sans-serif; margin: 2em; } pre { white-spac
 
 
 def _body(reply: ModelReply) -> JsonObject:
-    """A reply in the form of a chat completion. Servers send more; this is what a run keeps of it."""
+    """A reply in the form of a chat completion, with the fields that a run keeps."""
     if reply.failure is not None:
         failure = reply.failure
         return {

@@ -1,4 +1,4 @@
-"""The samples of a run as a file: JSON lines, CSV, a workbook, or the Parquet file of the run's folder."""
+"""Exports the samples of a run: JSON lines, CSV, a workbook, or the Parquet file of the run's folder."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def prediction_line(predicted: Predicted, dataset: str, identify: Identify) -> b
 
 
 def failed_line(predicted: Predicted, dataset: str) -> bytes:
-    """A sample without a score: its prompt, and what went wrong."""
+    """A sample without a score: its prompt and the error."""
     view = predicted.view
     record = {
         "data_abbr": dataset,

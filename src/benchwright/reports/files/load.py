@@ -34,8 +34,8 @@ COLUMNS = (
     "stage", "level", "group", "figure", "unit", "better", "value", *FIGURES,
     "ci95_low", "ci95_high", "p99_ci95_low", "p99_ci95_high",
 )  # fmt: skip
-"""Of `summary.csv`. `group` is empty for the whole stage, else `turn 1` or the address of a server. `value` is that of
-figures of a stage, and the mean of the others; `ci95` is of `value`."""
+"""The columns of `summary.csv`. `group` is empty for the whole stage, else `turn 1` or the address of a server. `value` is
+the figure of a stage, or the mean of a distribution; `ci95` belongs to `value`."""
 
 
 def write_load_files(view: LoadView, requests: Requests, *, format: str | None = None) -> list[Path]:
@@ -47,7 +47,7 @@ def write_load_files(view: LoadView, requests: Requests, *, format: str | None =
     write_whole(folder / LoadFile.TABLE, summary_csv(view).encode())
     write_whole(folder / LoadFile.REPORT, load_page(view, requests).encode())
     more = write_aisbench(view, requests, folder) if format == "aisbench" else []
-    # Last: who finds summary.json finds the others too.
+    # Written last, so that if summary.json exists the others do too.
     write_whole(folder / LoadFile.SUMMARY, summary_json(view))
     return [*(folder / name for name in LoadFile), *more]
 
@@ -87,12 +87,12 @@ def _rows(stage: StageSummary) -> list[dict[str, Any]]:
         elif metric.key in stage.figures:
             low, high = stage.intervals.get(metric.key, (None, None))
             row |= {"value": stage.figures[metric.key], "ci95_low": low, "ci95_high": high}
-        found.append(row)  # absent figures have a line too: their cells are empty, not 0
+        found.append(row)  # missing figures have a line too, with empty cells, not 0
     return found
 
 
 def _group_rows(stage: StageSummary, group: GroupSummary) -> list[dict[str, Any]]:
-    """The headline times of some of the requests; the others of their figures are in `summary.json`."""
+    """The main times of a group of requests; its other figures are in `summary.json`."""
     label = known_secrets().clean(group.label)
     found = []
     for name in LATENCIES:
@@ -103,7 +103,7 @@ def _group_rows(stage: StageSummary, group: GroupSummary) -> list[dict[str, Any]
 
 
 def _named(stage: StageSummary, metric: Metric) -> dict[str, Any]:
-    """The cells that say what a line is of."""
+    """The cells that identify a line."""
     return {
         "stage": stage.stage,
         "level": stage.label,
@@ -130,7 +130,7 @@ _BATCH = 2_000
 
 
 def export_requests(requests: Requests, path: Path, format: str, *, raw: bool = False) -> int:
-    """Write all requests and return how many they are. The file is complete or absent."""
+    """Write all requests and return their number. The file is complete or absent."""
     if format == "parquet":
         with replacing(path) as temporary:
             write_request_file(requests, temporary)
@@ -142,8 +142,8 @@ def export_requests(requests: Requests, path: Path, format: str, *, raw: bool = 
 
 
 def request_lines(requests: Requests, format: str, *, raw: bool = False) -> Iterator[str]:
-    """The requests as texts that end their lines: `jsonl`, or `csv` with a heading, where lists are JSON. Cells that a
-    spreadsheet would take for formulas get an apostrophe, unless `raw` is set."""
+    """The requests as complete lines: `jsonl`, or `csv` with a heading, where lists are JSON. Cells that a spreadsheet would
+    take for formulas get an apostrophe, unless `raw` is set."""
     if format not in ("jsonl", "csv"):
         raise UsageError(f"requests of a load test are written as jsonl, csv or parquet, not {format}")
     return _json_lines(requests) if format == "jsonl" else _csv_lines(requests, raw)

@@ -1,8 +1,8 @@
-"""The files that AISBench writes for a load test, under its names, with our figures: `--format aisbench`.
+"""`--format aisbench`: writes our figures of a load test to files with the names and forms of AISBench.
 
 `performances/MODEL/DATA.csv` has the figures per request, `DATA.json` those of the whole test, `DATA_details.jsonl` each
-request and `DATA_failed.jsonl` the failed ones. Numbers there are texts with their units, as its readers expect.
-Definitions are ours: a token is first when it carries content, latency ends with the last content.
+request and `DATA_failed.jsonl` the failed requests. Numbers are texts with units, as readers of these files expect. The
+definitions are ours: the first token is the first with content, and latency ends with the last content.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _statistics(found: Distribution) -> list[float]:
 
 
 def whole_test(view: LoadView, stage: StageSummary, completed: Requests) -> dict[str, dict[str, str]]:
-    """The figures of the whole stage; those that are unknown are left out."""
+    """The figures of the whole stage, without unknown ones."""
     seconds = stage.figure("duration")
     limit = view.settings.max_concurrency if view.settings.open_loop else stage.level
     values = {
@@ -103,7 +103,7 @@ def _with_unit(stage: StageSummary, name: str, unit: str) -> str | None:
 
 
 def _write_lines(requests: Requests, place: Path, name: str) -> Iterator[Path]:
-    """One line per request, and those that failed once more."""
+    """Write one line per request, and the failed requests to a second file."""
     details, failures = place / f"{name}_details.jsonl", place / f"{name}_failed.jsonl"
     with (
         replacing(details) as one,

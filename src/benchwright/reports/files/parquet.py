@@ -1,8 +1,8 @@
 """`samples.parquet`: one row per sample and repeat, written in row groups so that memory stays flat.
 
-Columns become Arrow arrays by their buffers. pyarrow's own conversion looks at every value by itself and, where pandas is
-installed, imports it first, which takes a quarter of a second. Here lists without nulls are joined in one call; what
-does not fit goes pyarrow's way.
+Arrow arrays are built from buffers. pyarrow's conversion checks every value separately and, if pandas is installed,
+imports it first, which takes a quarter of a second. Here lists without nulls are joined in one call; other values are
+left to pyarrow.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ if TYPE_CHECKING:
     from benchwright.reports.files.small_parquet import Kind
 
 GROUP_ROWS = 2_000
-"""Rows per row group: as many as are held as Python objects at a time."""
+"""Rows per row group, which is also the number of rows kept as Python objects at a time."""
 GROUP_BYTES = 16_000_000
-"""Bytes of text per row group, roughly: rows with long prompts make smaller groups."""
+"""Approximate bytes of text per row group; rows with long prompts make smaller groups."""
 _FORMATS = {"int64": "q", "double": "d"}
-"""Arrow's names of numbers to those of `struct`, which packs them in half the time that `array` takes."""
+"""Arrow's number types → the format codes of `struct`, which packs them in half the time that `array` takes."""
 
 
 def write_samples(path: Path, samples: RunSamples, metrics: Sequence[str], *, choices: bool = False) -> int:
     """Write the file and return the number of rows.
 
-    Columns are the fields of `SampleView`; `scores` and `metadata` are JSON texts, and each metric has a
-    column `score.<name>` of its own. Choice columns are there for runs that rank: when `choices` is set, or
-    one of the first samples has them.
+    Columns are the fields of `SampleView`; `scores` and `metadata` are JSON texts, and each metric also has a column
+    `score.<name>`. Choice columns are written for runs that rank: if `choices` is set, or one of the first samples has
+    choices.
     """
     from benchwright.reports.files.small_parquet import MOST_ROWS
 
@@ -76,8 +76,8 @@ _KINDS: dict[ColumnType, Kind] = {TEXT: "text", JSON: "text", INTEGER: "integer"
 
 
 def _few(group: dict[str, list[Any]], metrics: Sequence[str]) -> bytes | None:
-    """The file of a few rows; None if it is large, or a value is not what its column holds, which pyarrow may be able to
-    convert."""
+    """The file of a few rows; None if it is large, or if a value has another type than its column, which pyarrow may be able
+    to convert."""
     from benchwright.reports.files.small_parquet import MOST_BYTES, small_parquet
 
     kinds: dict[str, Kind] = {}
@@ -104,7 +104,7 @@ def sample_rows(table: Any) -> list[Row]:
 
 
 def _groups(samples: RunSamples, metrics: Sequence[str]) -> Iterator[dict[str, list[Any]]]:
-    """The columns of one row group after the other."""
+    """The columns of each row group, one group after the other."""
     group: dict[str, list[Any]] = {}
     rows = held = 0
     for block in samples.blocks(GROUP_ROWS, GROUP_BYTES):
@@ -119,7 +119,7 @@ def _groups(samples: RunSamples, metrics: Sequence[str]) -> Iterator[dict[str, l
 
 
 def _with_scores(columns: dict[str, Sequence[Any]], metrics: Sequence[str]) -> dict[str, Sequence[Any]]:
-    """The columns, scores as JSON texts, and a column for each metric."""
+    """The columns with scores as JSON texts, and a column for each metric."""
     scores = columns["scores"]
     numbers = {f"score.{metric}": _metric_numbers(scores, metric) for metric in metrics}
     return {**columns, **numbers, "scores": dump_each(scores)}
@@ -145,16 +145,16 @@ def _settings(schema: Any) -> dict[str, Any]:
 
 
 def dump_each(objects: Sequence[dict[str, Any] | None]) -> list[bytes | None]:
-    """The JSON text of each object, written in one call as `load_strings` reads; None stays None."""
+    """The JSON text of each object, encoded in one call; None stays None."""
     if not objects:
         return []
     spaced: list[Any] = [BETWEEN] * (2 * len(objects) - 1)
     spaced[::2] = objects
     try:
         texts: list[bytes | None] = list(orjson.dumps(spaced)[1:-1].split(SEPARATOR))
-    except TypeError:  # one is as deep as can be written alone
+    except TypeError:  # an object is nested so deeply that it can only be written alone
         texts = []
-    if len(texts) != len(objects):  # or the separator stands in an object too
+    if len(texts) != len(objects):  # or an object contains the separator
         texts = list(map(encode_json, objects))
     return [None if text == b"null" else text for text in texts] if b"null" in texts else texts
 
@@ -179,7 +179,7 @@ def array(pa: Any, values: Sequence[Any], kind: Any) -> Any:
             return _truths(pa, values, kind)
         return _numbers(pa, values, kind)
     except (TypeError, struct.error):
-        return pa.array(values, kind)  # converts what can be converted, and says what cannot
+        return pa.array(values, kind)  # converts values if possible, and reports those it cannot
 
 
 def _texts(pa: Any, values: Sequence[Any], kind: Any) -> Any:
@@ -194,11 +194,12 @@ def _texts(pa: Any, values: Sequence[Any], kind: Any) -> Any:
 
 
 def _joined(values: Sequence[Any]) -> tuple[Sequence[Any], bytes]:
-    """The values as they are as long as in the data, and the data. TypeError: one is not a text, or of the other kind."""
+    """The values with the lengths that they have in the data, and the data. Raises TypeError if one is not a text, or if
+    texts and bytes are mixed."""
     if isinstance(values[0], bytes):
         data = b"".join(values)
         if not data.isascii():
-            data.decode()  # refused here rather than by who reads the file
+            data.decode()  # raises here, not when the file is read
         return values, data
     text = "".join(values)
     data = text.encode()
@@ -237,13 +238,13 @@ def _packed(pa: Any, code: str, numbers: Sequence[float]) -> Any:
 
 
 def _valid(pa: Any, values: Sequence[Any]) -> tuple[Any, int]:
-    """The bitmap of the values that are there, None if all are; and how many are not."""
+    """The bitmap of values that are not null (None if none is null), and the number of nulls."""
     there = [value is not None for value in values]
     nulls = there.count(False)
     return (_bitmap(pa, there), nulls) if nulls else (None, 0)
 
 
 def _bitmap(pa: Any, values: Sequence[Any]) -> Any:
-    """One bit per value, the first one lowest: as the digits of a number, last one first."""
+    """One bit per value, the first one lowest, made from the digits of a binary number in reverse order."""
     digits = "".join(["1" if value else "0" for value in reversed(values)])
     return pa.py_buffer(int(digits, 2).to_bytes((len(values) + 7) // 8, "little"))

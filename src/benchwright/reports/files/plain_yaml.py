@@ -1,8 +1,8 @@
-"""Writes the usual YAML without the library: plain words and numbers under sorted keys.
+"""Writes simple YAML without the library: plain words and numbers under sorted keys.
 
-Loading PyYAML takes a twentieth of a run of one row, before its first request. Whatever is not surely plain is left to it:
-a text that needs quotes, a number with an exponent, a value that stands in two places. So what is allowed here may be too
-narrow, but never too wide: `tests/reports/test_plain_yaml.py` compares both.
+Loading PyYAML takes a twentieth of the time of a one-row run, before its first request. Everything that may not be plain
+is left to it: a text that needs quotes, a number with an exponent, a value that occurs twice. The rules here may be too
+strict, but never too loose; `tests/reports/test_plain_yaml.py` compares both.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ _PLAIN = re.compile(
     r"(?:[A-Za-z/_]|\.(?=[A-Za-z/])|\.\./)(?:[A-Za-z0-9_./=+@%'\"()\-,;<>|*?$^~!&\[\]{}]|:(?=[^ ])| (?=[^ #]))*"
     r"|[1-9][0-9]*[a-f][0-9a-f]*"
 )
-"""A text that stands for itself: no line breaks, nothing that could begin a comment or another value. Or a commit."""
+"""Matches a text that needs no quotes: no line breaks, nothing that could begin a comment or another value. Or a commit."""
 _WORDS = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null", ".inf", ".nan"))
-"""Texts that mean something else."""
+"""Texts that YAML reads as other values."""
 
 
 class _NotPlainError(Exception):
-    """Something that the library must write."""
+    """The library must write this value."""
 
 
 def plain_yaml(document: JsonObject) -> str | None:
-    """The document as the library writes it, keys sorted, in block style; None if the library has to."""
+    """The document as the library would write it, with sorted keys, in block style; None if the library must write it."""
     try:
         return "".join(_lines(document, "", set())) if document else None
     except _NotPlainError:
@@ -34,7 +34,7 @@ def plain_yaml(document: JsonObject) -> str | None:
 
 
 def _lines(value: JsonValue, indent: str, seen: set[int]) -> Iterator[str]:
-    """The lines of an object or a list that is not empty; the first one without its indent."""
+    """The lines of a non-empty object or list; the first one without its indent."""
     if id(value) in seen:  # the library would write a reference
         raise _NotPlainError
     seen.add(id(value))
@@ -65,7 +65,7 @@ def _after(value: JsonValue, indent: str, seen: set[int], gap: str) -> Iterator[
 
 def _scalar(value: JsonValue) -> str:
     if isinstance(value, str):
-        if len(value) > 100 and " " not in value[:100]:  # keys so long are written in another way
+        if len(value) > 100 and " " not in value[:100]:  # the library writes such long keys differently
             raise _NotPlainError
         if _PLAIN.fullmatch(value) is not None and value.lower() not in _WORDS:
             return value

@@ -1,7 +1,7 @@
-"""The files of a run. Each is written under a temporary name and renamed, so none is ever half there.
+"""Writes the files of a run. Each is written under a temporary name and renamed, so that no file is ever incomplete.
 
-Two runs that measured the same into the same folder give equal bytes of `results.yml`, however often one of them was
-interrupted: it holds no times, run numbers, speeds or cache counts. Numbers keep their full precision.
+Two runs with the same results in the same folder write identical bytes to `results.yml`, no matter how often one of them
+was interrupted: it contains no times, run numbers, speeds or cache counts. Numbers keep their full precision.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from benchwright.reports.views.samples import RunSamples
 from benchwright.reports.views.settings import table_of, without_none
 
 ReportWriter: TypeAlias = Callable[[JsonObject, Path], Any]
-"""Takes a run, as `show --json` prints it, and the folder of its files."""
+"""Writes a report. Takes a run, as `show --json` prints it, and the folder of its files."""
 
 REPORT_PLUGINS: Registry[ReportWriter] = Registry("reports", lambda value: check_function(value, 2))
 """Report writers of installed packages by name."""
@@ -41,7 +41,7 @@ REPORT_PLUGINS: Registry[ReportWriter] = Registry("reports", lambda value: check
 EVAL_REPORT = "run_eval"
 """The files that programs for NeMo Evaluator read; see `eval_folder`."""
 BUILT_IN_REPORTS = (EVAL_REPORT,)
-"""Reports that need no package. The run writes them with its own files."""
+"""Reports that need no package. The run writes them together with its files."""
 
 
 def write_run_files(details: RunDetails, samples: RunSamples, summary: RunSummary) -> list[Path]:
@@ -51,15 +51,15 @@ def write_run_files(details: RunDetails, samples: RunSamples, summary: RunSummar
     if details.saves_samples:
         write_samples(folder / RunFile.SAMPLES, samples, list(summary.metrics), choices=details.ranks_choices)
     else:
-        (folder / RunFile.SAMPLES).unlink(missing_ok=True)  # of another run that had the folder
+        (folder / RunFile.SAMPLES).unlink(missing_ok=True)  # from another run that used the folder
     write_whole(folder / RunFile.MANIFEST, indented_json(manifest_table(details)))
-    # Last: who finds results.yml finds the others too.
+    # Written last, so that if results.yml exists the others do too.
     write_whole(folder / RunFile.RESULTS, dump_yaml(results_document(details, summary)))
     return [folder / name for name in RunFile if name != RunFile.SAMPLES or details.saves_samples]
 
 
 def write_run_config(details: RunDetails) -> Path:
-    """Write `run_config.yml`; needs no results, so it can be there before the first request."""
+    """Write `run_config.yml`. It needs no results, so it can be written before the first request."""
     path = details.run.folder / RunFile.CONFIG
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, dump_yaml(run_config(details)))
@@ -110,13 +110,13 @@ def results_document(details: RunDetails, summary: RunSummary) -> JsonObject:
 
 
 def dump_yaml(document: JsonObject) -> bytes:
-    """As YAML with sorted keys, one line per value, without secrets."""
+    """Encode as YAML with sorted keys, one line per value, without secrets."""
     kept = known_secrets().clean_value(document)  # notes and names may quote a server
     if (plain := plain_yaml(kept)) is not None:
         return plain.encode()
     import yaml
 
-    dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # the quick one, not in every build
+    dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # the fast one is not in every build
     text: str = yaml.dump(
         kept, Dumper=dumper, sort_keys=True, allow_unicode=True, default_flow_style=False, width=2**20
     )
@@ -124,7 +124,7 @@ def dump_yaml(document: JsonObject) -> bytes:
 
 
 def _dataset(manifest: JsonObject) -> JsonObject:
-    """Which data, by content, and how many examples precede each prompt."""
+    """The data, identified by content, and the number of examples before each prompt."""
     data, shots = table_of(manifest.get("dataset")), manifest.get("fewshot")
     known: JsonObject = {
         "name": data.get("name"),
@@ -141,18 +141,18 @@ def _score(metric: MetricSummary) -> JsonObject:
 
 
 def indented_json(document: JsonObject | list[JsonObject]) -> bytes:
-    """With sorted keys, without secrets."""
+    """Encode as indented JSON with sorted keys, without secrets."""
     document = known_secrets().clean_value(document)
     try:
         return orjson.dumps(
             document, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
         )
-    except TypeError:  # a setting that is nested as deep as can be written alone
+    except TypeError:  # a setting is nested so deeply that it can only be written alone
         return exact_json(document, indent=True) + b"\n"
 
 
 def check_report(name: str) -> None:
-    """UsageError, with near names, if there is no report of this name."""
+    """Raise UsageError, with similar names, if there is no report with this name."""
     if name not in BUILT_IN_REPORTS:
         _find_report(name)
 
@@ -166,7 +166,7 @@ def _find_report(name: str) -> ReportWriter:
 
 
 def write_reports(details: RunDetails, names: Sequence[str]) -> list[str]:
-    """Write these reports of installed packages of a run that has ended; returns what went wrong, one text for each that failed.
+    """Write reports of installed packages for a run that has ended. Returns one text for each report that failed.
 
     A report that fails changes nothing about the run, and stops no other.
     """

@@ -1,7 +1,7 @@
-"""A Parquet file of a few rows, without pyarrow: loading it takes longer than everything else that ends a short run.
+"""Writes a Parquet file of a few rows without pyarrow, because loading it takes longer than the rest of a short run's end.
 
-One row group, one page a column, plain values, no compression. Columns hold texts, whole numbers or numbers; any value may
-be missing. The footer is written in Thrift's compact protocol, as the format asks.
+The file has one row group, one page per column, plain values and no compression. Columns contain texts, whole numbers or
+numbers; any value may be missing. The footer is written in Thrift's compact protocol, as the format requires.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any, Literal
 from msgspec import Struct
 
 MOST_ROWS = 2_000
-"""Files with more rows are worth a library: it compresses them."""
+"""Files with more rows are written by the library, which compresses them."""
 MOST_BYTES = 4_000_000
-"""And so are those of long texts."""
+"""So are files with more bytes."""
 
 Kind = Literal["text", "integer", "number"]
-"""What a column holds."""
+"""The type of a column."""
 
 _MAGIC = b"PAR1"
 _INT64, _DOUBLE, _BYTE_ARRAY = 2, 5, 6
@@ -38,9 +38,9 @@ class _Chunk(Struct):
 
 
 def small_parquet(columns: Mapping[str, Sequence[Any]], kinds: Mapping[str, Kind]) -> bytes:
-    """The whole file. TypeError, ValueError or struct.error: a value is not of its column's kind."""
+    """The whole file. Raises TypeError, ValueError or struct.error if a value does not fit its column."""
     rows = len(next(iter(columns.values())))
-    # One join at the end: a file that grows column by column is copied again and again.
+    # Joined once at the end, because a file that grows column by column is copied again and again.
     parts, offset = [_MAGIC], len(_MAGIC)
     chunks = []
     for name, values in columns.items():
@@ -59,10 +59,10 @@ def small_parquet(columns: Mapping[str, Sequence[Any]], kinds: Mapping[str, Kind
 
 
 def _page(values: Sequence[Any], kind: Kind) -> bytes:
-    """Which values are there, one bit each, and the values."""
+    """One bit per value that says whether it is present, and the values."""
     rows, missing = len(values), list(values).count(None)
     groups = (rows + 7) // 8
-    # Lists, not generators: a run of 2,000 samples has 40,000 values.
+    # Lists, not generators, because a run of 2,000 samples has 40,000 values.
     bits = (
         int("".join(["0" if value is None else "1" for value in reversed(values)]), 2)
         if missing
@@ -79,7 +79,7 @@ def _numbers(values: Sequence[Any], kind: Kind) -> bytes:
 
 
 def _texts(values: Sequence[Any]) -> list[bytes]:
-    """The length of each text, and the text. What is not a text is refused here rather than by who reads the file."""
+    """The length of each text, and the text. A value that is not a text raises here, not when the file is read."""
     texts = list(map(_encoded, values)) if bytes in set(map(type, values)) else list(map(str.encode, values))
     sizes = struct.pack(f"<{len(texts)}I", *map(len, texts))
     pieces = [b""] * (2 * len(texts))
@@ -126,7 +126,7 @@ def _footer(chunks: Sequence[_Chunk], rows: int) -> bytes:
 
 
 def _struct(*fields: tuple[int, int, Any]) -> bytes:
-    """Fields by their numbers, rising; lists and structs are encoded already."""
+    """Encode fields in the order of their numbers; lists and structs are already encoded."""
     out = bytearray()
     last = 0
     for number, kind, value in fields:

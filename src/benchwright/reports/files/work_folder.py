@@ -1,6 +1,6 @@
-"""A work folder: how it is made and found, which runs it is about, the names of its files, and how they are written.
+"""Work folders: creates and finds them, records their runs, names their files and writes them.
 
-The samples of each run stream by once, and each file is there whole or not.
+The samples of each run are read once as a stream, and each file is complete or absent.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ from benchwright.reports.views.work_table import WorkRun, WorkTable, WorkTask, w
 RUNS_FILE = "runs.json"
 """Maps tasks to runs, so that the folder can be used again."""
 FAILED = "_failed"
-"""After a dataset's name: the file of its failed samples."""
+"""Suffix of a dataset's name in the file of its failed samples."""
 
 
 class WorkRuns(Struct, frozen=True):
-    """What a work folder remembers."""
+    """The record of a work folder."""
 
     workspace: Path
-    """Folder whose `.benchwright/` holds the runs."""
+    """Folder whose `.benchwright/` contains the runs."""
     tasks: tuple[WorkTask, ...]
     """Its tasks, in the order of the tables."""
 
 
 def make_work_folder(work_dir: Path, moment: float | None = None) -> Path:
-    """A new folder `<work_dir>/<YYYYmmdd_HHMMSS>` of the local time; a number after it where that exists."""
+    """Create the folder `<work_dir>/<YYYYmmdd_HHMMSS>` for the local time, with a number after it if that exists."""
     stamp = time.strftime("%Y%m%d_%H%M%S", time.localtime(moment))
     for number in range(1, 1000):
         folder = work_dir / (stamp if number == 1 else f"{stamp}_{number}")
@@ -72,7 +72,7 @@ def make_work_folder(work_dir: Path, moment: float | None = None) -> Path:
 def find_work_folder(work_dir: Path, reuse: str | None = None) -> Path:
     """The folder to reuse: `reuse` names it (its time), else the last by name.
 
-    Raises NotFoundError, with near names.
+    Raises NotFoundError, with similar names.
     """
     known = sorted(path.parent.name for path in work_dir.glob(f"*/{RUNS_FILE}"))
     if reuse:
@@ -89,7 +89,7 @@ def find_work_folder(work_dir: Path, reuse: str | None = None) -> Path:
 
 
 def record_work_tasks(folder: Path, workspace: Path, tasks: Sequence[WorkTask]) -> Path:
-    """Record which runs the folder is about. Replaces an earlier record."""
+    """Record the runs of the folder. Replaces an earlier record."""
     known = [asdict(storable(task)) for task in tasks]
     document = orjson.loads(encode_json({"workspace": str(workspace), "tasks": known}))
     path = folder / RUNS_FILE
@@ -98,13 +98,13 @@ def record_work_tasks(folder: Path, workspace: Path, tasks: Sequence[WorkTask]) 
 
 
 def storable(task: WorkTask) -> WorkTask:
-    """The task with half characters, which UTF-8 cannot hold, made question marks: file names may hold anything."""
+    """The task with lone surrogates, which UTF-8 cannot represent, replaced by question marks: file names may have any."""
     model, dataset = (name.encode("utf-8", "replace").decode() for name in (task.model, task.dataset))
     return WorkTask(model, dataset, task.run_id)
 
 
 def read_work_tasks(folder: Path) -> WorkRuns:
-    """What the folder is about. Raises UsageError for a file that is not ours."""
+    """Read the record of the folder. Raises UsageError for a file that benchwright did not write."""
     path = folder / RUNS_FILE
     try:
         document: Any = orjson.loads(path.read_bytes())
@@ -123,15 +123,15 @@ class TaskFiles(NamedTuple):
     """Where the files of one task go."""
 
     task: WorkTask
-    """Which one."""
+    """The task."""
     model: str
     """Folder of its model."""
     dataset: str
-    """Its files, without their endings."""
+    """Name of its files, without ending."""
 
 
 def task_files(tasks: Sequence[WorkTask]) -> tuple[list[TaskFiles], list[str]]:
-    """A place for every task, and a sentence for each whose name another has taken already."""
+    """The places of all tasks' files, and a sentence for each task whose name is already taken."""
     folders = _folders(tasks)
     taken: set[tuple[str, str]] = set()
     found: list[TaskFiles] = []
@@ -140,7 +140,7 @@ def task_files(tasks: Sequence[WorkTask]) -> tuple[list[TaskFiles], list[str]]:
         model, plain = folders[task.model], safe_name(task.dataset)
         dataset = plain
         number = 1
-        # Lower case: some file systems take `A` and `a` for one name. A dataset's failed samples need a name too.
+        # In lower case, because some file systems treat `A` and `a` as one name. Failed samples need a name too.
         while {(model, dataset.lower()), (model, (dataset + FAILED).lower())} & taken:
             number += 1
             dataset = f"{plain}-{number}"
@@ -154,7 +154,7 @@ def task_files(tasks: Sequence[WorkTask]) -> tuple[list[TaskFiles], list[str]]:
 
 
 def _folders(tasks: Sequence[WorkTask]) -> dict[str, str]:
-    """A folder for each model's name; two names that would share one get two."""
+    """A folder for each model's name; names that would share a folder get separate ones."""
     folders: dict[str, str] = {}
     for task in tasks:
         if task.model in folders:
@@ -180,12 +180,12 @@ def write_work_folder(
     """Write all files of a work folder and return their paths. Files of the same names are replaced.
 
     Args:
-        folder: Where to; made if it is not there.
-        workspace: Folder whose `.benchwright/` holds the runs.
-        runs: The runs, in the order of the tables. Two tasks of equal names get their own files.
+        folder: The folder; created if it does not exist.
+        workspace: Folder whose `.benchwright/` contains the runs.
+        runs: The runs, in the order of the tables. Two tasks with equal names get separate files.
         details: Whether results list every sample.
-        extract_rate: Whether results say in how many replies an answer was found.
-        moment: Time that file names hold, in seconds since the epoch; None: now.
+        extract_rate: Whether results give the share of replies in which an answer was found.
+        moment: Time in the file names, in seconds since the epoch; None: now.
     """
     folder.mkdir(parents=True, exist_ok=True)
     stamp = time.strftime("%Y%m%d_%H%M%S", time.localtime(moment))
@@ -199,7 +199,7 @@ def write_work_folder(
 
 
 def _config(folder: Path, stamp: str, placed: Sequence[TaskFiles], runs: Sequence[WorkRun]) -> Path:
-    """The merged configuration of every task, as it was frozen when its run began."""
+    """The merged configuration of every task, as recorded at the start of its run."""
     document: JsonObject = {
         "tasks": [
             {
@@ -239,7 +239,7 @@ def _write_task(
 
 
 def write_predictions(samples: RunSamples, dataset: str, path: Path, failed: Path | None) -> Tally:
-    """Write every sample to `path` and those without a score also to `failed`, which is not there without any."""
+    """Write every sample to `path`, and samples without a score to `failed` too. `failed` is absent if there are none."""
     path.parent.mkdir(parents=True, exist_ok=True)
     identify = sample_ids(samples.identity)
     tally = Tally()
@@ -254,7 +254,7 @@ def write_predictions(samples: RunSamples, dataset: str, path: Path, failed: Pat
                     failures = stack.enter_context(stack.enter_context(replacing(failed)).open("wb"))
                 failures.write(failed_line(predicted, dataset))
     if failed is not None and failures is None:
-        failed.unlink(missing_ok=True)  # of an earlier writing, before a resumed run scored them
+        failed.unlink(missing_ok=True)  # written earlier, before a resumed run scored them
     return tally
 
 

@@ -1,5 +1,5 @@
-"""What a work folder has of one task: its numbers, `results/<model>/<dataset>.json`, on request with every sample, and the
-logs of its two stages."""
+"""The files of one task in a work folder: its numbers in `results/<model>/<dataset>.json`, on request with every sample, and
+the logs of its two stages."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ from benchwright.reports.views.samples import Predicted, RunSamples
 
 _STAGE_OF = {"infer": "asking", "eval": "scoring"}
 _FIRST = 10
-"""Failures that a log quotes."""
+"""The most failures that a log quotes."""
 
 
 class Tally:
-    """Counters of one run, in memory that does not grow with it."""
+    """Counters of one run, in constant memory."""
 
     def __init__(self) -> None:
         self.samples = 0
@@ -50,7 +50,7 @@ class Tally:
         self.methods: Counter[str] = Counter()
         """Samples by the rule that read the answer; empty if scorers name none."""
         self.extracted = 0
-        """Samples out of whose reply an answer was read."""
+        """Samples with an answer that was read from the reply."""
         self.failed_requests: list[str] = []
         """The first failures of requests, in the server's words."""
         self.unscored: list[str] = []
@@ -60,7 +60,7 @@ class Tally:
         self.slowest_s = 0.0
 
     def add(self, predicted: Predicted) -> None:
-        """One more sample."""
+        """Count a sample."""
         view = predicted.view
         self.samples += 1
         if predicted.error is not None:
@@ -81,7 +81,7 @@ class Tally:
 
 
 def extraction(view: SampleView) -> str | None:
-    """The answer that was read out of a reply: what the scorer says, else the reply, unless nothing was read."""
+    """The answer read from a reply: as the scorer gives it, else the reply; None if nothing was read."""
     scores = view.scores or {}
     if "extracted" in scores:
         found = scores["extracted"]
@@ -92,7 +92,7 @@ def extraction(view: SampleView) -> str | None:
 
 
 def infer_log(details: RunDetails, tally: Tally) -> str:
-    """The requests: what happened to the run, replies, times, and what went wrong."""
+    """The log of the requests: events, replies, times and failures."""
     run, summary = details.run, details.result
     lines = [_head(run, "infer")]
     if run.rescored_from is not None:
@@ -114,7 +114,7 @@ def infer_log(details: RunDetails, tally: Tally) -> str:
 
 
 def eval_log(details: RunDetails, tally: Tally) -> str:
-    """The scoring: metrics, outcomes, notes, and what went wrong."""
+    """The log of the scoring: metrics, outcomes, notes and failures."""
     run, summary = details.run, details.result
     lines = [_head(run, "eval")]
     if summary is None:
@@ -166,7 +166,7 @@ def write_results(
     details: bool,
     extract_rate: bool,
 ) -> None:
-    """Write the file; with `details` in a further pass over the samples."""
+    """Write the file. `details` takes another pass over the samples."""
     summary = run.result
     document = results_of(run, tally, extract_rate=extract_rate)
     with replacing(path) as temporary, temporary.open("wb") as file:
@@ -182,7 +182,7 @@ def write_results(
 
 
 def results_of(details: RunDetails, tally: Tally, *, extract_rate: bool = False) -> JsonObject:
-    """The numbers. What is known by its metric's name comes first, as tools that read such files look for it."""
+    """The numbers. Figures under the name of their metric come first, where tools that read such files expect them."""
     run, summary = details.run, details.result
     named, document = ({}, {}) if summary is None else _headline(summary)
     document["samples"] = tally.samples
@@ -205,7 +205,7 @@ def results_of(details: RunDetails, tally: Tally, *, extract_rate: bool = False)
         "rescored_from": run.rescored_from,
         "version": details.prompt_version,
     }
-    # A metric may be called like a key of this file. Each of the two keeps its meaning.
+    # A metric may have the same name as a key of this file. Both keep their meaning.
     taken = {*document, "extract_rate", "details"}
     return {
         **{f"metric {name}" if name in taken else name: value for name, value in named.items()},
@@ -214,7 +214,7 @@ def results_of(details: RunDetails, tally: Tally, *, extract_rate: bool = False)
 
 
 def _headline(summary: RunSummary) -> tuple[JsonObject, JsonObject]:
-    """The headline's figures by names that come from the user's metric, and what describes it under fixed keys."""
+    """The headline's figures under names from the user's metric, and its description under fixed keys."""
     name = headline_of(summary)
     if name is None:
         return {}, {}
@@ -241,7 +241,7 @@ def _headline(summary: RunSummary) -> tuple[JsonObject, JsonObject]:
 
 
 def _binary(metric: MetricSummary) -> bool:
-    """Whether the values can only be 0 and 1: then their variance is that of a share."""
+    """Whether the values can only be 0 and 1, so that their variance is that of a share."""
     spread = metric.value * (1 - metric.value)
     return is_fraction(metric) and abs(metric.stddev**2 - spread) < 1e-9
 
@@ -259,7 +259,7 @@ def _metric(metric: MetricSummary) -> JsonObject:
 
 
 def _details(samples: RunSamples, dataset: str, headline: str | None) -> Iterator[JsonObject]:
-    """Row by row: predictions, what was read out of them, expected answers, verdicts; one of each per repeat."""
+    """Each row with predictions, answers read from them, expected answers and verdicts; one of each per repeat."""
     for row, views in groupby(samples, key=lambda view: view.sample_id):
         found = list(views)
         yield {

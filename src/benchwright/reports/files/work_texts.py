@@ -15,7 +15,7 @@ _FIGURE_HEADINGS = tuple(column.heading for column in FIGURE_COLUMNS)
 
 
 def summary_text(table: WorkTable) -> str:
-    """For a terminal or a mail: two tables in columns, and the notes."""
+    """The summary for a terminal or a mail: two tables in columns, and the notes."""
     parts = [_columns((*HEADINGS, *table.models), _main(table)), _columns(_FIGURE_HEADINGS, table.figures())]
     if table.notes:
         parts.append("".join(f"note: {printable(note)}\n" for note in table.notes))
@@ -31,7 +31,8 @@ def summary_markdown(table: WorkTable) -> str:
 
 
 def summary_csv(table: WorkTable) -> str:
-    """One line per dataset and metric; after the models' figures what each is based on. Figures are bare numbers."""
+    """One line per dataset and metric; columns after the models' figures say what each is based on. Figures are bare
+    numbers."""
     import csv
 
     stream = io.StringIO()
@@ -48,7 +49,7 @@ def summary_csv(table: WorkTable) -> str:
 
 
 def summary_json(table: WorkTable) -> bytes:
-    """For programs: unrounded, with every cell's run."""
+    """The summary for programs: unrounded, with the run of every cell."""
     return orjson.dumps(table.to_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
@@ -67,7 +68,7 @@ _CSV_COLUMNS: dict[str, Callable[[Cell], str]] = {
         for outcome in OUTCOMES
     },
 }
-"""What each figure is based on, for every model."""
+"""Columns that say what each figure is based on, for every model."""
 
 
 def _main(table: WorkTable) -> Iterator[list[str]]:
@@ -83,7 +84,7 @@ def _main(table: WorkTable) -> Iterator[list[str]]:
 
 
 def _columns(headings: Sequence[str], rows: Iterator[list[str]]) -> str:
-    """Aligned with blanks: texts to the left, figures to the right."""
+    """Align cells with blanks: texts to the left, figures to the right."""
     written = [[printable(" ".join(cell.split())) for cell in row] for row in ([*headings], *rows)]
     widths = [max(map(len, column)) for column in zip(*written, strict=True)]
     written.insert(1, ["-" * width for width in widths])
@@ -109,7 +110,7 @@ def _pipes(headings: Sequence[str], rows: Iterator[list[str]]) -> str:
 
 
 def _markdown(text: str) -> str:
-    """Text that stays text: no table, no emphasis, no HTML comes of a name."""
+    """Escape a text, so that no name becomes a table, emphasis or HTML."""
     plain = " ".join(printable(text).split())
     for mark in "\\`*_[]<>|":
         plain = plain.replace(mark, "\\" + mark)

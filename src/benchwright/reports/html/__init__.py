@@ -1,1 +1,1 @@
-"""Views as pages for a browser or a notebook: Jinja2 templates that escape every value."""
+"""Renders views as pages for a browser or a notebook, with Jinja2 templates that escape every value."""

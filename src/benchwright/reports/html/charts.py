@@ -1,4 +1,4 @@
-"""Charts as inline SVG: drawn here, so that a page needs no library and no network. A small script shows values on hover."""
+"""Draws charts as inline SVG, so that a page needs no library and no network. A small script shows values on hover."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Point: TypeAlias = tuple[float, float]
 
 
 class Axis(Struct, frozen=True):
-    """The range of an axis, and what it is."""
+    """The range and title of an axis."""
 
     low: float
     high: float
@@ -23,7 +23,7 @@ class Axis(Struct, frozen=True):
     percent: bool = False
 
     def place(self, value: float) -> float:
-        """From 0 to 1."""
+        """The position of a value, from 0 to 1."""
         if self.log:
             low, high = log10(self.low), log10(self.high)
             return (log10(max(value, self.low)) - low) / (high - low)
@@ -52,7 +52,7 @@ def _log_ticks(low: float, high: float, most: int) -> list[float]:
 
 
 def axis_for(values: Sequence[float], title: str, *, zero: bool = True, log: bool = False) -> Axis:
-    """An axis that contains the values, with a little room above."""
+    """An axis that contains the values, with some space above."""
     known = [value for value in values if value is not None]
     low, high = (min(known), max(known)) if known else (0.0, 1.0)
     if log and low > 0 and high > low:
@@ -88,10 +88,10 @@ class Series(Struct, frozen=True):
 
 
 class Tip(Struct, frozen=True):
-    """What is shown near a place of a chart."""
+    """The text shown near a place of a chart."""
 
     at: float
-    """The value on the axis along which the nearest tip is looked for."""
+    """Its value on the axis along which the nearest tip is searched."""
     text: str
 
 
@@ -104,7 +104,7 @@ class Chart(Struct, frozen=True, kw_only=True):
     series: tuple[Series, ...]
     tips: tuple[Tip, ...] = ()
     along: Literal["x", "y"] = "x"
-    """Which axis tips are looked for on."""
+    """The axis along which tips are searched."""
     wide: bool = False
     note: str = ""
     marks: tuple[tuple[float, str], ...] = ()
@@ -118,7 +118,7 @@ class Chart(Struct, frozen=True, kw_only=True):
 
     @property
     def hover(self) -> str:
-        """What the script needs, as JSON that may be in an attribute of HTML."""
+        """The data for the script, as JSON that is safe in an HTML attribute."""
         drawing = _Drawing(self)
         place = drawing.px if self.along == "x" else drawing.py
         points = [[round(place(tip.at), 1), tip.text] for tip in self.tips]
@@ -215,7 +215,7 @@ class _Drawing:
 
 
 def _path(places: Sequence[Point], *, step: bool = False) -> str:
-    """Neighbours that are less than half a unit apart are one."""
+    """The path through points. Neighbours less than half a unit apart are merged."""
     parts = [f"M{places[0][0]:.1f} {places[0][1]:.1f}"]
     last = places[0]
     for x, y in places[1:]:

@@ -133,7 +133,7 @@ def tiles(stage: StageSummary) -> list[Tile]:
 
 
 def cost_tiles(cost: dict[str, Any] | None) -> list[Tile]:
-    """What the test cost, and what 1,000 requests like its own would; nothing if no price is known."""
+    """The cost of the test and of 1,000 such requests; empty if no price is known."""
     if cost is None:
         return []
     about = "The tokens of all whole replies, warm-ups included, at the price of the day of the price file"

@@ -11,7 +11,7 @@ from benchwright.reports.views.load_charts import PERCENTS, Cdf, OverTime, distr
 
 
 def distribution_charts(requests: Requests, summary: LoadSummary) -> list[Chart]:
-    """How many requests were at least so quick, for the latencies that there are."""
+    """Cumulative distributions of the latencies that were measured."""
     found = []
     for name, more, title in (
         ("ttft", "ttft_planned", "Time to first token"),
@@ -188,7 +188,7 @@ def sweep_charts(summary: LoadSummary) -> Iterator[Chart]:
 
 
 def by_level(summary: LoadSummary) -> Sequence[StageSummary]:
-    """The stages in the order of a curve: as they were; of a search, the last probe of each level."""
+    """The stages in the order of a curve: the order of the test, or of a search, the last probe of each level."""
     if summary.search is None:
         return summary.stages
     last = {stage.level: stage for stage in summary.stages}
@@ -196,7 +196,7 @@ def by_level(summary: LoadSummary) -> Sequence[StageSummary]:
 
 
 def level_chart(summary: LoadSummary) -> Chart | None:
-    """Throughput against what was set: where it stops to grow, the server is full. None: there are no levels."""
+    """Throughput by level. Where it stops growing, the server is saturated. None if there are no levels."""
     stages = [
         stage
         for stage in by_level(summary)
@@ -225,7 +225,7 @@ def level_chart(summary: LoadSummary) -> Chart | None:
 
 
 def score_chart(summary: LoadSummary) -> Chart | None:
-    """The headline score against what was set, with its interval: whether the server answers worse when it is busy."""
+    """The headline score by level, with its interval, which shows whether the server answers worse when it is busy."""
     stages = [stage for stage in by_level(summary) if stage.level is not None and stage.scores]
     if len({stage.level for stage in stages}) < 2:
         return None

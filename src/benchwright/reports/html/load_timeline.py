@@ -29,7 +29,7 @@ class Timeline(Struct, frozen=True):
 
     @property
     def hover(self) -> str:
-        """What the script shows next to the nearest line."""
+        """The texts that the script shows next to the nearest line."""
         row = _row_height(len(self.lines))
         points = [[round(_TOP + (place + 0.5) * row, 1), _tip(line)] for place, line in enumerate(self.lines)]
         return orjson.dumps({"along": "y", "points": points}).decode()
@@ -42,7 +42,8 @@ def timeline_axis(lines: Sequence[Line]) -> Axis:
 
 
 def _svg(lines: Sequence[Line], x: Axis) -> str:
-    """Grey: waiting in the client. Then until the first token, and until the end. Failed requests are red."""
+    """Draw each request in parts: waiting in the client (grey), until the first token, and until the end. Failed requests
+    are red."""
     row = _row_height(len(lines))
     height = _TOP + len(lines) * row + _BOTTOM
     paths: dict[str, list[str]] = {part: [] for part in _PARTS}

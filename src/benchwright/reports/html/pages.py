@@ -1,4 +1,4 @@
-"""Pages and fragments of HTML. They load no external resources, and no name in a view becomes markup."""
+"""Renders HTML pages and fragments. They load no external resources, and no name in a view becomes markup."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def suite_fragment(name: str, comparison: SideBySide) -> str:
 
 
 def render(template: str, **values: Any) -> str:
-    """Renders a template of this room. All texts are escaped."""
+    """Render a template of this package. All texts are escaped."""
     return _environment().get_template(template).render(values)
 
 
@@ -57,7 +57,7 @@ def _environment() -> Environment:
 
     environment = Environment(
         loader=PackageLoader("benchwright.reports.html"),
-        autoescape=True,  # whatever the name of the template
+        autoescape=True,  # for every template name
         undefined=StrictUndefined,
         finalize=_shown,
         trim_blocks=True,
@@ -70,5 +70,5 @@ def _environment() -> Environment:
 
 
 def _shown(value: Any) -> Any:
-    """Text without control characters. `Markup`, a subclass of `str`, comes only from our own templates."""
+    """Text without control characters. `Markup`, a subclass of `str`, comes only from our templates."""
     return printable(value) if type(value) is str else value

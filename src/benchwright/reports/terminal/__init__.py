@@ -1,1 +1,1 @@
-"""Views on the terminal, as rich renderables that suit the width they are given."""
+"""Shows views on the terminal, as rich renderables that adapt to the width."""

@@ -1,4 +1,4 @@
-"""A comparison on the terminal: both sides, each metric with its interval and test, and the samples that changed."""
+"""Shows a comparison on the terminal: both sides, each metric with its interval and test, and changed samples."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 _LONGEST_SETTING = 60
 _LISTED = 3
-"""Settings of one run alone that are shown with their values; if there are more, only with their names."""
+"""The most settings of only one run that are shown with values; if there are more, only names are shown."""
 _LONGEST_FIELD = 80
 
 
 def comparison_table(comparison: Comparison) -> Group:
-    """Everything a reader needs to decide; a rich renderable."""
+    """The whole comparison; a rich renderable."""
     from rich.console import Group
     from rich.text import Text
 
@@ -60,8 +60,8 @@ def _verdict(comparison: Comparison) -> tuple[str, str]:
 
 
 def _other_settings(comparison: Comparison) -> list[str]:
-    """Settings that differ, with both values. Those that only one run has are named, if they are many: endpoints of two
-    kinds do not know each other's settings."""
+    """Settings that differ, with both values. If only one run has many settings, they are only named, because endpoints of
+    two kinds have different settings."""
     differences = comparison.inputs.get("differences")
     found = [each for each in differences if isinstance(each, dict)] if isinstance(differences, list) else []
     lines = []
@@ -101,7 +101,7 @@ def _sentences(comparison: Comparison) -> list[str]:
 
 
 def _disagrees(metric: MetricComparison) -> bool:
-    """Whether an interval leaves out 0 if the test finds nothing."""
+    """Whether an interval excludes 0 although the test finds no difference."""
     lines = (
         (metric.paired, metric.p_adjusted),
         (metric.failures_as_wrong, metric.p_adjusted_failures_as_wrong),
@@ -140,7 +140,7 @@ def _sides(comparison: Comparison) -> Table:
 
 
 def _cost(side: Side) -> str:
-    """As the table of the run has it, without its judges."""
+    """The cost as in the table of the run, without its judges."""
     return cost_lines({**side.cost, "judges": None})[0] if side.cost and "currency" in side.cost else ""
 
 
@@ -254,11 +254,11 @@ def _cut(value: JsonValue, longest: int = _LONGEST_FIELD) -> str:
 
 
 _NAME_WIDTH = 10
-"""Of a metric's name in a narrow terminal: what the numbers leave of eighty characters."""
+"""Width of a metric's name in a narrow terminal: what the numbers leave of eighty characters."""
 
 
 class MetricTable:
-    """A rich renderable that suits the width it is given; numbers are never broken."""
+    """A rich renderable that adapts to the width; numbers are never broken."""
 
     def __init__(self, comparison: Comparison) -> None:
         self._comparison = comparison
@@ -312,7 +312,7 @@ def _table(comparison: Comparison, *, short: bool, narrow: bool) -> Table:
 
 
 def _add_failures(table: Table, metric: MetricComparison, break_: str, *, short: bool) -> None:
-    """The same metric with failed samples as wrong: leaving them out flatters a run that fails on hard rows."""
+    """Add the same metric with failed samples as wrong, because leaving them out flatters a run that fails on hard rows."""
     from rich.text import Text
 
     paired = metric.failures_as_wrong
@@ -329,14 +329,14 @@ def _add_failures(table: Table, metric: MetricComparison, break_: str, *, short:
 
 
 def _p_value(paired: PairedResult | None, corrected: float | None, *, short: bool) -> str:
-    """The corrected p-value; of a time, which is not corrected, its own; none if no pair differs."""
+    """The corrected p-value; for times, the uncorrected one; empty if no pair differs."""
     if paired is None or not differing(paired):
         return "–"
     return _short_p(paired.p_value if corrected is None else corrected, short=short)
 
 
 def _short_p(value: float, *, short: bool) -> str:
-    """Exact where there is room; a table that is short of room needs it for the names of the metrics.
+    """A p-value: exact, or with `short` in few characters, to leave space for the names of metrics.
 
     >>> _short_p(2.38e-07, short=True), _short_p(0.0496, short=True), _short_p(2.38e-07, short=False)
     ('<0.001', '0.0496', '2.38e-07')

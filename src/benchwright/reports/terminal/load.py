@@ -1,4 +1,4 @@
-"""A load test on the terminal: verdicts, levels, figures with their intervals and what makes them doubtful; and its requests."""
+"""Shows a load test on the terminal: verdicts, levels, figures with intervals and doubts; and its requests."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _SHOWN = ("p50", "p90", "p95", "p99", "p99.9")
 
 
 def load_table(view: LoadView) -> Group:
-    """Everything of a test; a rich renderable."""
+    """The whole test; a rich renderable."""
     from rich.console import Group
     from rich.text import Text
 
@@ -177,8 +177,8 @@ def _latencies(stage: StageSummary) -> FittedTable | str:
     rows = []
     for metric in PER_REQUEST:
         found = stage.metrics.get(metric.key)
-        # A reply without reasoning has the same first token and first answer: one line is enough.
-        # e2e is what readers look for, also where replies of one token make it the same as another figure.
+        # Without reasoning, the first token and the first answer are the same: one line is enough.
+        # Readers look for e2e, so it is shown even if replies of one token make it equal to another figure.
         if found is not None and (metric.name == "e2e" or found not in seen) and not _dull(metric, found):
             seen.append(found)
             rows.append(_cells(metric, found))
@@ -193,7 +193,7 @@ def _latencies(stage: StageSummary) -> FittedTable | str:
 
 
 def _dull(metric: Metric, found: Distribution) -> bool:
-    """Figures that say nothing here: one token per event, no wait in the client, no reasoning."""
+    """Whether a figure says nothing here: one token per event, no wait in the client, no reasoning."""
     constant = {"tokens_per_event": 1.0, "reasoning_tokens": 0.0, "cached_tokens": 0.0}
     return metric.name in constant and found.min == found.max == constant[metric.name]
 
@@ -224,7 +224,7 @@ def _remarks(view: LoadView) -> Table:
     for stage in summary.stages:
         where = "" if len(summary.stages) == 1 else f"{stage.label}: "
         rows += [("error", _error(where, each.outcome, each.count, each.first)) for each in stage.errors]
-    # The verdicts have reported these already.
+    # The verdicts have already reported these.
     rows += [
         ("note", Text(printable(note.text), "yellow"))
         for note in summary.notes
@@ -252,7 +252,7 @@ def _error(where: str, outcome: str, count: int, first: str) -> Text:
 
 
 _SHORT_LIST = 8
-"""Arrivals of a stream that are shown of one request; `--json` has all."""
+"""The most arrivals of a stream that are shown for one request; `--json` has all."""
 
 
 def request_list(view: RequestList) -> RenderableType:

@@ -1,4 +1,4 @@
-"""Two load tests side by side, on the terminal."""
+"""Shows the comparison of two load tests on the terminal."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _level(comparison: LoadComparison, level: StageComparison) -> Table:
         values = (each.statistic, each.a, each.b, each.ci95, METRICS[each.name].unit)
         if (
             each.statistic == "value" or values not in seen
-        ):  # what is equal by chance of definition is shown once
+        ):  # figures that are equal by definition are shown once
             seen.add(values)
             table.add_row(*_row(each))
     for score in level.scores:

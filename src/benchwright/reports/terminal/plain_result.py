@@ -1,8 +1,8 @@
-"""The result of a run as plain text, for logs and pipes: the same lines as on a terminal, without colours and without rich,
-which takes a sixth of a short run to load.
+"""Writes the result of a run as plain text for logs and pipes: the same lines as on a terminal, without colours and
+without rich, which takes a sixth of a short run to load.
 
-Whatever is not surely plain is left to it: a line that does not fit, a character that may be wide. So what is allowed here
-may be too narrow, but never too wide: `tests/reports/test_terminal_views.py` compares both.
+Everything that may not be plain is left to rich: a line that does not fit, a character that may be wide. The rules here may
+be too strict, but never too loose; `tests/reports/test_terminal_views.py` compares both.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from benchwright.reports.terminal.result import Pieces, result_parts
 from benchwright.reports.views.benchmarks import ResultView
 
 _NARROW = str.maketrans(dict.fromkeys("–—…×·≤≥", "-"))
-"""Characters of our own texts that take one column, as all of the Latin ones do."""
+"""Characters in our texts that take one column, as Latin characters do."""
 
 
 class _NotPlainError(Exception):
-    """Something that the library must draw."""
+    """The library must draw this."""
 
 
 def plain_result(view: ResultView, width: int) -> str | None:
-    """The lines of `result_table` in so many columns; None if the library has to draw them."""
+    """The lines of `result_table` in `width` columns; None if the library must draw them."""
     parts = result_parts(view)
     title = _text(parts.title)
     try:
@@ -65,12 +65,12 @@ def _table(rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
 
 
 def _grid(rows: Sequence[tuple[str, Pieces]], width: int) -> Iterator[str]:
-    """Labels, and next to them the texts, whose words go to further lines if there is no room."""
+    """Labels with texts next to them; words that do not fit go to further lines."""
     indent = max(len(label) for label, _ in rows) + 2
     for label, pieces in rows:
         lead, line = label, ""
         text = _text(pieces)
-        if "  " in text or text != text.strip():  # where a line breaks, rich leaves some of them out
+        if "  " in text or text != text.strip():  # rich leaves out some blanks at line breaks
             raise _NotPlainError
         for word in text.split(" "):
             _check(word, width - indent)

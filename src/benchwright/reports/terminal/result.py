@@ -1,4 +1,5 @@
-"""The result of a run on the terminal, every number with its n and its interval; and the grids and sections of all tables."""
+"""Shows the result of a run on the terminal, every number with its n and its interval; and has the grids and sections of
+all tables."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def grid(rows: Iterable[tuple[str, str | RenderableType]] = ()) -> Table:
-    """Labels in a dim column, and what belongs to each."""
+    """Labels in a dim column, with a text or view next to each."""
     from rich.table import Table
     from rich.text import Text
 
@@ -43,7 +44,7 @@ def grid(rows: Iterable[tuple[str, str | RenderableType]] = ()) -> Table:
 
 
 class FittedTable:
-    """Columns with their cells and weights; if there is no room, the lightest are left out. A cell is never cut."""
+    """Columns with cells and weights. If they do not fit, the lightest are left out; a cell is never cut."""
 
     def __init__(self, columns: Sequence[tuple[str, Sequence[str], int]]) -> None:
         self._columns = columns
@@ -78,7 +79,7 @@ def _lined(columns: Sequence[tuple[str, Sequence[str], int]]) -> Table:
 
 
 def short_path(folder: Path) -> str:
-    """Relative to the current folder where that is shorter to read."""
+    """The path, relative to the current folder if that is shorter."""
     try:
         return str(folder.relative_to(Path.cwd()))
     except ValueError:
@@ -94,14 +95,14 @@ class Sections:
         self._parts: list[RenderableType] = [Text(), Text(title, style)]
 
     def add(self, heading: str, text: str | None, style: str = "") -> None:
-        """A text of strangers: nothing in it is read as markup."""
+        """Add a text; nothing in it is read as markup."""
         from rich.text import Text
 
         if text:
             self.add_view(heading, Text(printable(text), style))
 
     def add_view(self, heading: str, view: RenderableType) -> None:
-        """A table or another view."""
+        """Add a table or another view."""
         from rich.rule import Rule
 
         self._parts += [Rule(heading, align="left", style="dim"), view]
@@ -118,7 +119,7 @@ Pieces: TypeAlias = tuple[tuple[str, str], ...]
 
 
 class ResultParts(Struct, frozen=True):
-    """What the result of a run says, before anything draws it."""
+    """The texts of a run's result, before they are drawn."""
 
     title: Pieces
     """Benchmark, model and number of rows."""
@@ -172,7 +173,7 @@ def _drawn(metrics: Sequence[Sequence[str]]) -> Table:
 def _metrics(summary: RunSummary) -> list[list[str]]:
     if not summary.metrics:
         return []
-    # Both conventions wherever they can differ: leaving failures out flatters a model that fails on hard rows.
+    # Both conventions are shown if they can differ: leaving failures out flatters a model that fails on hard rows.
     both = summary.failed > 0
     rows = [["metric", "value", "95 % interval", "n", *(("failures as wrong", "n") if both else ())]]
     for name, metric in {**_headline_first(summary), **figures_of(summary)}.items():
@@ -189,12 +190,12 @@ def _metrics(summary: RunSummary) -> list[list[str]]:
 
 
 def _headline_first(summary: RunSummary) -> dict[str, MetricSummary]:
-    """The metric that stands for the run on top, the others by name."""
+    """The headline metric first, then the others by name."""
     return dict(sorted(summary.metrics.items(), key=lambda named: named[0] != summary.headline))
 
 
 def _interval(metric: MetricSummary) -> str:
-    """Runs of earlier versions may have an interval of no width: that is not certainty, and not shown."""
+    """The interval. Runs of earlier versions may have one of zero width, which is not certainty and is not shown."""
     if metric.ci_low is None or metric.ci_high is None or metric.ci_low == metric.ci_high:
         return no_interval(metric)
     return f"{number(metric.ci_low)} – {number(metric.ci_high)}"
@@ -238,7 +239,7 @@ def _remarks(view: ResultView) -> list[tuple[str, Pieces]]:
 
 
 def _files(view: ResultView) -> list[str]:
-    """The files of the run, and those of `run_eval`, that are there; in a folder that is gone, those of every run."""
+    """The existing files of the run, including those of `run_eval`; if the folder is gone, the files of every run."""
     folder = view.run.folder
     there = {path.name for path in folder.iterdir()} if folder.is_dir() else set[str](RunFile)
     own: list[str] = [name for name in RunFile if name in there]
@@ -273,7 +274,7 @@ def _speed(view: ResultView) -> str:
 
 
 _LATER = "benchwright rescore RUN"
-"""How the reason ends of a run that was not to score."""
+"""The end of the reason of a run that was not meant to score."""
 
 
 def _next_step(view: ResultView) -> str:

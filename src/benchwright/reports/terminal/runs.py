@@ -1,4 +1,4 @@
-"""Runs on the terminal: a workspace as a table, and one run at a glance."""
+"""Shows runs on the terminal: a workspace as a table, and one run at a glance."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 class RunTable:
-    """Runs in the order given; a rich renderable that suits the width it is given.
+    """Runs in the given order; a rich renderable that adapts to the width.
 
-    Where there is no room for one line each, the table breaks cells itself: rich would crop the last columns.
+    If one line per run is too wide, the table breaks cells itself, because rich would crop the last columns.
     """
 
     def __init__(self, runs: Sequence[RunView]) -> None:
@@ -75,13 +75,13 @@ def _table(runs: Sequence[RunView], *, narrow: bool) -> Table:
 
 
 def _cost(run: RunView) -> list[str]:
-    """What the run cost, where that is known."""
+    """The cost of the run, if it is known."""
     cost: Any = (run.summary or {}).get("cost") or {}
     return [] if cost.get("amount") is None else [money(cost["amount"], cost["currency"])]
 
 
 def _ends(outcomes: Mapping[str, int]) -> str:
-    """How samples or requests ended, a line each, without what did not happen.
+    """How samples or requests ended, one line per outcome that occurred.
 
     >>> _ends({"scored": 40, "empty": 0}), _ends({"scored": 1038, "truncated": 2}), _ends({"ok": 7, "http_4xx": 1})
     ('all scored', '1,038 scored\\n2 truncated', '7 ok\\n1 http_4xx')
@@ -101,7 +101,7 @@ def _status(run: RunView, break_: str) -> str:
 
 
 def run_overview(details: RunDetails) -> Group:
-    """The result, what made it, and what happened."""
+    """The result, its settings and its events."""
     from rich.console import Group
     from rich.text import Text
 
@@ -122,7 +122,7 @@ def run_overview(details: RunDetails) -> Group:
 
 
 def _so_far(details: RunDetails) -> str:
-    """What there is of a run without a result, and what continues it."""
+    """The state of a run without a result, and the command that continues it."""
     run, text = details.run, "no result yet"
     if details.recorded is not None:
         rows = table_of(details.manifest.get("dataset")).get("rows")
@@ -136,7 +136,7 @@ def _so_far(details: RunDetails) -> str:
 
 
 def event_grid(events: Sequence[EventView]) -> Table:
-    """What happened, with the minute."""
+    """The events, with the minute of each."""
     return grid((local_time(e.created_at), f"{e.kind}: {printable(e.message)}") for e in events)
 
 

@@ -1,4 +1,4 @@
-"""Samples of a run on the terminal: listed, and in full."""
+"""Shows samples of a run on the terminal: listed, or in full."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def sample_in_full(details: SampleDetails) -> Group:
     messages = orjson.loads(view.messages) if view.messages else []
     sections.add("media", "\n".join(_media(messages[-1].get("content"))) if messages else None)
     sections.add("prompt", view.prompt)
-    # A system message and a prompt are shown already; only a longer conversation adds anything.
+    # System message and prompt are already shown; only a longer conversation adds anything.
     if len(messages) > 1 + (view.system is not None):
         sections.add("messages", "\n".join(_message(message) for message in messages))
     sections.add("reasoning", view.reasoning, "dim")
@@ -151,7 +151,7 @@ def _choices(view: SampleView) -> str | None:
 
 
 def _media(content: Any) -> list[str]:
-    """One line for each image, video or sound of a message: what the model got, by its hash or address."""
+    """One line for each image, video or sound of a message, with its hash or address."""
     if not isinstance(content, list):
         return []
     lines = []

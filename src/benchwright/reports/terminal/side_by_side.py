@@ -1,4 +1,4 @@
-"""The comparison on the terminal: models as columns where they fit, else a line for every run."""
+"""Shows the comparison of a suite on the terminal: models as columns if they fit, else a line for every run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class SideBySideTable:
-    """A rich renderable that suits the width it is given."""
+    """A rich renderable that adapts to the width."""
 
     def __init__(self, comparison: SideBySide) -> None:
         self._comparison = comparison
@@ -113,7 +113,7 @@ def _style(cell: SideCell) -> str:
 
 
 def _outcomes(comparison: SideBySide) -> list[str]:
-    """How the samples of each run ended, all eight ways."""
+    """The number of samples of each run per outcome, for all eight outcomes."""
     cells = {(row.dataset, cell.model): cell for row in comparison.rows for cell in row.cells}
     return [
         printable(f"{dataset} on {model}: {outcome_counts(cell.outcomes)}")

@@ -1,4 +1,4 @@
-"""A workflow run on the terminal: at a glance, its steps, and how a program's run ended."""
+"""Shows workflow runs on the terminal: at a glance, their steps, and how a program's run ended."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _lines(recorded: bytes | None) -> str | None:
 
 
 def workflow_overview(view: WorkflowDetails) -> Group:
-    """How it ended, its metrics, what it was given and returned, and what its program printed."""
+    """How it ended, its metrics, its input and output, and what its program printed."""
     from rich.console import Group
     from rich.text import Text
 
@@ -144,7 +144,7 @@ def _facts(view: WorkflowDetails) -> list[tuple[str, str]]:
     facts = [("input", _short(run.input)), ("output", _short(run.output))]
     command = settings.get("command")
     if isinstance(command, list) and command:
-        program = PurePath(str(command[0])).name  # where an interpreter lies does not matter at a glance
+        program = PurePath(str(command[0])).name  # the folder of an interpreter does not matter here
         words = [program, *(str(word) for word in command[1:])]
         facts.append(("command", printable(shlex.join(words))))
         facts.append(("in", printable(str(settings.get("cwd")))))

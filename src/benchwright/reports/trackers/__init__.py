@@ -1,1 +1,1 @@
-"""Trackers: programs that follow runs as they happen. Weights & Biases and MLflow are built in; packages add others."""
+"""Trackers: programs that follow runs while they run. Weights & Biases and MLflow are built in; packages add others."""

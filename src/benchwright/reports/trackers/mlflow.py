@@ -1,4 +1,4 @@
-"""Runs in MLflow. Where they go and under which experiment is the library's own configuration (`MLFLOW_*`)."""
+"""Follows runs in MLflow. The library's configuration (`MLFLOW_*`) decides where they go and under which experiment."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from benchwright.core import JsonObject
 from benchwright.reports.trackers.tracking import identity_of, tracked_figures
 
 _LONGEST = 500
-"""Characters of a parameter that every version of MLflow takes."""
+"""The most characters of a parameter that every version of MLflow accepts."""
 _NOT_IN_NAMES = re.compile(r"[^\w\-. /]")
 
 
 class MlflowTracker:
-    """One run of MLflow for one of ours; a resumed run continues it."""
+    """One MLflow run for each of our runs; a resumed run continues it."""
 
     def started(self, run: JsonObject) -> None:
         """Begin, or continue after a resume."""
@@ -28,7 +28,7 @@ class MlflowTracker:
         experiment = self._client.get_experiment_by_name(title)
         number = self._client.create_experiment(title) if experiment is None else experiment.experiment_id
         identity = identity_of(run)
-        known: set[str] = set()  # parameters cannot be changed: those of the first start stay
+        known: set[str] = set()  # parameters cannot be changed, so those of the first start stay
         begun = self._client.search_runs(
             [number], f"tags.`benchwright.identity` = '{identity}'", max_results=1
         )
@@ -52,13 +52,13 @@ class MlflowTracker:
                 self._client.log_param(self._id, name, str(value)[:_LONGEST])
 
     def progress(self, counts: JsonObject) -> None:
-        """A point of the curve."""
+        """Add a point to the curve."""
         self._step += 1
         for name, value in counts.items():
             self._client.log_metric(self._id, f"progress/{name}", float(str(value)), step=self._step)
 
     def finished(self, run: JsonObject) -> None:
-        """The figures of the run, and the file that holds them."""
+        """Send the figures of the run, and the file with them."""
         ours: Any = run["run"]
         for name, value in tracked_figures(run).items():
             self._client.log_metric(self._id, _NOT_IN_NAMES.sub("_", name), value)

@@ -1,4 +1,4 @@
-"""Tells trackers of a run that it started, how far it is, and that it ended; from a thread, so that no run waits for them."""
+"""Tells trackers when a run starts, how far it is, and when it ends; from a thread, so that no run waits for them."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ _EVERY_S = 2.0
 PATIENCE_S = 60.0
 """Seconds that the end of a run waits for its trackers."""
 _LOOK_S = 0.05
-"""Seconds between two looks at whether somebody is in a hurry."""
+"""Seconds between two checks whether the user is in a hurry."""
 
 
 class Tracker(Protocol):
-    """What follows one run. All methods are called in one thread, in this order."""
+    """Follows one run. All methods are called in one thread, in this order."""
 
     def started(self, run: JsonObject) -> None:
-        """The run begins; given as `show --json` prints it."""
+        """Called when the run begins, with the run as `show --json` prints it."""
 
     def progress(self, counts: JsonObject) -> None:
-        """How far it is: `done`, `total` and `failed`; without `total` where nobody knows it. Every few seconds."""
+        """Called every few seconds with `done`, `total` and `failed`; without `total` if it is unknown."""
 
     def finished(self, run: JsonObject) -> None:
-        """The run has ended, or was stopped; given as `show --json` prints it. Its files are written."""
+        """Called when the run has ended or was stopped and its files are written, with the run as `show --json` prints it."""
 
 
 MakeTracker: TypeAlias = Callable[[], Tracker]
@@ -45,7 +45,7 @@ BUILT_IN: Mapping[str, str] = {
     "wandb": "benchwright.reports.trackers.wandb:WandbTracker",
     "mlflow": "benchwright.reports.trackers.mlflow:MlflowTracker",
 }
-"""Trackers that ship with the program, each for the library of its name, which the extra of its name installs."""
+"""Built-in trackers. Each is for the library of the same name, which the extra of that name installs."""
 
 
 def _check(value: object) -> MakeTracker:
@@ -59,7 +59,8 @@ TRACKER_PLUGINS: Registry[MakeTracker] = Registry("trackers", _check, built_in=l
 
 
 def find_tracker(name: str) -> MakeTracker:
-    """What makes the tracker with this name. UsageError, with near names, if there is none or its library is missing."""
+    """The factory of the tracker with this name. Raises UsageError, with similar names, if there is none or its library is
+    missing."""
     place = BUILT_IN.get(name)
     if place is not None:
         if find_spec(name) is None:
@@ -74,24 +75,24 @@ def find_tracker(name: str) -> MakeTracker:
 
 
 class Tracking:
-    """The trackers of one run. One that fails gets nothing more, and changes nothing about the run."""
+    """The trackers of one run. A tracker that fails gets nothing more and does not affect the run."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._trackers = {name: find_tracker(name)() for name in names}
         self._waiting: SimpleQueue[tuple[str, JsonObject] | None] = SimpleQueue()
-        # A daemon: no process stays because the library of a tracker hangs.
+        # A daemon thread, so that a hanging tracker does not keep the process alive.
         self._thread = Thread(target=self._tell_all, name="benchwright-tracker", daemon=True)
         self._busy_with = ""
         self._told = time.monotonic()
         self._problems: list[str] = []
 
     def started(self, run: JsonObject) -> None:
-        """The run begins."""
+        """Tell the trackers that the run begins."""
         self._waiting.put(("started", run))
         self._thread.start()
 
     def progress(self, done: int, total: int | None, failed: int) -> None:
-        """Called as often as one likes."""
+        """Tell the trackers how far the run is. May be called any number of times."""
         now = time.monotonic()
         if now - self._told >= _EVERY_S:
             self._told = now
@@ -100,8 +101,8 @@ class Tracking:
             self._waiting.put(("progress", counts))
 
     def finished(self, run: JsonObject, hurried: Callable[[], bool] = lambda: False) -> list[str]:
-        """The run has ended. Waits for the trackers, but not for one that hangs, nor once somebody is in a hurry. Returns what
-        went wrong, one text for each that failed."""
+        """Tell the trackers that the run has ended. Waits for them, but not for one that hangs, nor once the user is in a hurry.
+        Returns one text for each tracker that failed."""
         self._waiting.put(("finished", run))
         self._waiting.put(None)
         deadline = time.monotonic() + PATIENCE_S
@@ -114,7 +115,7 @@ class Tracking:
         return self._problems
 
     def abandon(self) -> None:
-        """The run failed before its end: let go of the thread."""
+        """Release the thread, because the run failed before its end."""
         self._trackers = {}
         self._waiting.put(None)
 
@@ -127,20 +128,20 @@ class Tracking:
             self._busy_with = name
             try:
                 getattr(tracker, event)(what)
-            except (Exception, SystemExit) as error:  # a library of somebody else's may raise anything
+            except (Exception, SystemExit) as error:  # a foreign library may raise anything
                 self._trackers.pop(name, None)
                 self._problems.append(redact(f"tracker {name} failed: {type(error).__name__}: {error}"))
 
 
 def identity_of(run: JsonObject) -> str:
-    """Names a run among those of all machines, the same at each of its starts."""
+    """A name for a run that is unique among all machines and the same at each start."""
     ours: Any = run["run"]
     return hashlib.blake2b(f"{ours['folder']} {ours['created_at']}".encode(), digest_size=8).hexdigest()
 
 
 def tracked_figures(run: JsonObject) -> dict[str, float]:
-    """The numbers of a run that ended, under flat names: metrics with their intervals; outcomes, counts, tokens and cost
-    with a prefix, because a metric may have any name; of a load test, the figures of its levels."""
+    """The numbers of a finished run under flat names: metrics with their intervals; outcomes, counts, tokens and cost with a
+    prefix, because a metric may have any name; for a load test, the figures of its levels."""
     found: dict[str, float] = {}
     summary = run.get("summary")
     if not isinstance(summary, dict):
@@ -165,12 +166,12 @@ def tracked_figures(run: JsonObject) -> dict[str, float]:
 
 
 LATENCY_FIGURES = ("mean", "p50", "p90", "p95", "p99", "max")
-"""What trackers get of each latency."""
+"""The figures of each latency that trackers get."""
 
 
 def _load_figures(summary: JsonObject) -> dict[str, float]:
-    """The figures of a load test. Those of its best level, as `list` shows it, have no prefix; of several levels, those of each
-    also have its label as one."""
+    """The figures of a load test. Those of the best level, which `list` shows, have no prefix. With several levels, the
+    figures of each are also given with its label as prefix."""
     from benchwright.perf import LoadSummary
     from benchwright.reports.views.load import best_stage
 
@@ -178,7 +179,7 @@ def _load_figures(summary: JsonObject) -> dict[str, float]:
     best = best_stage(known)
     found = {} if best is None else _stage_figures(best)
     for stage in known.stages if len(known.stages) > 1 else ():
-        label = stage.label.replace("/", " per ")  # a slash begins another group of figures there
+        label = stage.label.replace("/", " per ")  # a slash would begin another group of figures
         found |= {f"{label}/{name}": value for name, value in _stage_figures(stage).items()}
     if known.search is not None:
         _put(found, "search/level", known.search.level)

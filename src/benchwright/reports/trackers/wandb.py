@@ -1,4 +1,5 @@
-"""Runs in Weights & Biases. Where they go and under which project is the library's own configuration (`WANDB_*`)."""
+"""Follows runs in Weights & Biases. The library's configuration (`WANDB_*`) decides where they go and under which
+project."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from benchwright.reports.trackers.tracking import identity_of, tracked_figures
 
 
 class WandbTracker:
-    """One run of Weights & Biases for one of ours; a resumed run continues it."""
+    """One run in Weights & Biases for each of our runs; a resumed run continues it."""
 
     def started(self, run: JsonObject) -> None:
         """Begin, or continue after a resume."""
@@ -28,16 +29,16 @@ class WandbTracker:
                 "model": ours["model"],
                 "params": run.get("params") or run.get("settings"),
             },
-            reinit="create_new",  # several runs of a suite may be under way; otherwise all would be the first of them
-            settings=wandb.Settings(silent=True, console="off"),  # what is printed may contain replies
+            reinit="create_new",  # runs of a suite may overlap; otherwise they would all become the first
+            settings=wandb.Settings(silent=True, console="off"),  # printed text may contain replies
         )
 
     def progress(self, counts: JsonObject) -> None:
-        """A point of the curve."""
+        """Add a point to the curve."""
         self._run.log({f"progress/{name}": value for name, value in counts.items()})
 
     def finished(self, run: JsonObject) -> None:
-        """The figures of the run."""
+        """Send the figures of the run."""
         ours: Any = run["run"]
         self._run.summary.update({**tracked_figures(run), "status": ours["status"]})
         self._run.finish(exit_code=0 if ours["status"] == "completed" else 1)
