@@ -1,4 +1,4 @@
-"""Opens the store that a URL names. A backend is one folder of this room and one row here."""
+"""Opens the store that a URL names. A backend is one folder of this package and one row here."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from benchwright.store._records import Recovered, StoreError
 from benchwright.store._workspace import Workspace
 
 _BACKENDS = {"sqlite": "benchwright.store._sqlite"}
-"""By the scheme of their URLs. Imported when a store is opened, not before."""
+"""Backends by the scheme of their URLs. Each is imported only when a store is opened."""
 
 
 class Backend(Protocol):
-    """What a backend's package offers."""
+    """The interface of a backend's package."""
 
     def workspace_at(self, url: str) -> Workspace:
-        """The workspace that a URL alone names."""
+        """The workspace of a URL."""
 
     def open_store(self, workspace: Workspace, *, read_only: bool) -> Store:
         """Open the workspace's store; create or migrate it unless `read_only`."""
@@ -30,7 +30,7 @@ class Backend(Protocol):
         """Whether this user may record there."""
 
     def problems(self, workspace: Workspace) -> list[str]:
-        """What is damaged; nothing: the store is sound."""
+        """Descriptions of damage; empty if the store is sound."""
 
     def recover(self, workspace: Workspace) -> Recovered:
         """Keep what can be read of a damaged store."""
@@ -50,9 +50,9 @@ def open_store(place: str | Workspace, *, read_only: bool = False) -> Store:
 
 
 def open_existing(workspace: Workspace, *, to_write: bool = False) -> Store | None:
-    """Open a workspace's store; None if nothing was ever recorded, because looking creates nothing.
+    """Open a workspace's store; None if nothing was ever recorded, because reading creates nothing.
 
-    A store that this user may only read is opened to read, unless the caller has something `to_write`.
+    A store that this user may only read is opened for reading, unless the caller has something `to_write`.
     """
     backend = _backend(workspace.store_url)
     if not backend.exists(workspace):
@@ -61,7 +61,7 @@ def open_existing(workspace: Workspace, *, to_write: bool = False) -> Store | No
 
 
 def store_problems(workspace: Workspace) -> list[str] | None:
-    """What is damaged in a workspace's store; None if nothing was ever recorded."""
+    """Descriptions of damage in a workspace's store; None if nothing was ever recorded."""
     backend = _backend(workspace.store_url)
     return backend.problems(workspace) if backend.exists(workspace) else None
 
@@ -81,7 +81,7 @@ def _backend(url: str) -> Backend:
     scheme, colon, _ = url.partition("://")
     module = _BACKENDS.get(scheme) if colon else None
     if module is None:
-        # The rest of the URL is not repeated: it may hold a password.
+        # The message leaves out the rest of the URL, which may contain a password.
         wrong = f"there is no store of the kind {scheme!r}" if colon else f"{url!r} is not a URL of a store"
         raise UsageError(
             f"{wrong}; known: {', '.join(_BACKENDS)}.{suggest(scheme, list(_BACKENDS)) if colon else ''} "

@@ -1,4 +1,4 @@
-"""Who executes a run: a process identity that cannot be confused with a later process of the same pid."""
+"""Identifies the process that executes a run, so that it cannot be confused with a later process of the same pid."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Owner(Struct, frozen=True):
 
     @classmethod
     def from_text(cls, text: str) -> Owner:
-        """The reverse of `to_text`."""
+        """Read the stored form."""
         return cls(*orjson.loads(text))
 
     def alive(self, heartbeat: float | None) -> bool:
@@ -74,7 +74,7 @@ def this_process() -> Owner:
 
 
 def _process_started(pid: int) -> str:
-    """A text that stays the same while that process lives, and is empty when it does not."""
+    """A text that stays the same while that process lives; empty if it does not live."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
@@ -127,7 +127,7 @@ def live_owner(owner: str | None, heartbeat: float | None, token: str | None) ->
 
 
 def lost_lease(run_id: int, owner: str | None, status: str | None) -> RunOwnedError:
-    """Why a writer is refused."""
+    """The error for a writer that has lost its lease."""
     if owner:
         process = Owner.from_text(owner)
         now = f"process {process.pid} on {process.host} has taken it over"

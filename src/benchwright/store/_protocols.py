@@ -1,5 +1,5 @@
-"""What every backend of the store offers. Other rooms know these protocols and the values that they exchange,
-and nothing of the database."""
+"""The interface of every backend of the store. Other parts of the package know these protocols and the values that they
+exchange, and nothing of the database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the store returns (runs, steps, events), and how their texts enter and leave the database."""
+"""The values that the store returns (runs, steps, events), and the conversion of texts for the database."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def storable(text: str) -> str: ...
 @overload
 def storable(text: str | None) -> str | None: ...
 def storable(text: str | None) -> str | None:
-    """Half characters, which UTF-8 cannot hold, made question marks: users' texts may hold anything."""
+    """Replace lone surrogates, which UTF-8 cannot represent, by question marks; users' texts may contain them."""
     if text is None or text.isascii():
         return text
     return text.encode("utf-8", "replace").decode()
@@ -39,17 +39,17 @@ def storable_message(text: str) -> str: ...
 @overload
 def storable_message(text: str | None) -> str | None: ...
 def storable_message(text: str | None) -> str | None:
-    """A message as it may be stored: it may quote anybody, so secrets are removed."""
+    """Prepare a message for storage: it may quote anything, so secrets are removed."""
     return None if text is None else storable(redact(text))
 
 
 def storable_json(value: bytes) -> bytes:
-    """Encoded JSON as it may be stored: without secrets."""
+    """Remove secrets from encoded JSON for storage."""
     return known_secrets().clean_json(value)
 
 
 def storable_input(value: JsonValue) -> bytes:
-    """A run's input as JSON. It is what a resume starts from, so a secret in it is refused, not removed."""
+    """Encode a run's input as JSON. A resumed run needs the exact input, so a secret in it is refused, not removed."""
     encoded = encode_json(value)
     if storable_json(encoded) is not encoded:
         raise UsageError(
@@ -60,7 +60,7 @@ def storable_input(value: JsonValue) -> bytes:
 
 
 def is_withheld(value: bytes | None) -> bool:
-    """Whether a recorded output lacks something, so that it cannot stand for what was computed."""
+    """Whether a part of a recorded output was removed, so that it cannot replace the computed value."""
     return value is not None and REDACTED.encode() in value
 
 
@@ -69,7 +69,7 @@ def load_json(text: bytes) -> JsonValue: ...
 @overload
 def load_json(text: bytes | None) -> JsonValue: ...
 def load_json(text: bytes | None) -> JsonValue:
-    """A stored JSON value with every digit; None for none."""
+    """Decode a stored JSON value with every digit; None if there is none."""
     if text is None:
         return None
     return load_exact_json(text)
@@ -83,7 +83,7 @@ class StoreError(BenchwrightError):
 
 @light_dataclass(frozen=True, slots=True)
 class Recovered:
-    """What came of a damaged store."""
+    """The result of recovering a damaged store."""
 
     kept: Path
     """Where the damaged file is now."""
@@ -94,7 +94,7 @@ class Recovered:
 
 
 class RunRecord(Struct, frozen=True):
-    """One run as the database has it."""
+    """One recorded run."""
 
     id: int
     """Number in the workspace."""
@@ -105,15 +105,15 @@ class RunRecord(Struct, frozen=True):
     model: str
     """Model id."""
     status: RunStatus
-    """Where the run stands. A run whose owner died reads as `interrupted`."""
+    """The status of the run. A run whose owner died counts as `interrupted`."""
     folder: Path
     """Where its files are written."""
     settings: JsonObject
-    """Everything that a resume needs, frozen at the start; no secrets."""
+    """Everything needed to resume the run, recorded at the start, without secrets."""
     manifest: JsonObject
     """Hashes, fingerprints, versions, seed."""
     summary: JsonObject | None
-    """The final numbers, or of the partial run that stopped."""
+    """The final numbers, or those of the partial run if it stopped."""
     error: str | None
     """Why it failed or stopped."""
     created_at: float
@@ -123,11 +123,11 @@ class RunRecord(Struct, frozen=True):
     kind: str = RunKind.BENCHMARK
     """What was run: a `RunKind`, or a kind that a newer version wrote. The summary of a workflow is `{steps: {status: count}, metrics: {name: {value, count, …}}}`."""
     input: JsonValue = None
-    """What a workflow was given."""
+    """The input of a workflow."""
     output: JsonValue = None
-    """What a workflow's handler returned."""
+    """The result of a workflow's handler."""
     tags: JsonObject | None = None
-    """The user's own labels."""
+    """The user's labels."""
     starts: int = 1
     """Times the run was started or resumed."""
     worked: float | None = None
@@ -135,7 +135,7 @@ class RunRecord(Struct, frozen=True):
 
 
 class StepOutput(NamedTuple):
-    """What a resumed or cached step needs."""
+    """The result of a recorded step, for resuming and caching."""
 
     input_hash: bytes
     """As recorded."""
@@ -158,7 +158,7 @@ class TakenOver(NamedTuple):
     """One call that was answered by the reply of another run."""
 
     key: str
-    """Its step key; of a sample's only call, that of the score."""
+    """Its step key; for a sample's only call, the key of the score."""
     input: bytes | None
     """The request, as recorded."""
     output: bytes
@@ -166,7 +166,7 @@ class TakenOver(NamedTuple):
 
 
 class SampleSteps(NamedTuple):
-    """The recorded steps of one sample and repeat, side by side."""
+    """The recorded steps of one sample and repeat."""
 
     sample: int
     """0-based row number."""
@@ -183,12 +183,12 @@ class SampleSteps(NamedTuple):
 
 
 class Event(Struct, frozen=True):
-    """Something that happened to a run."""
+    """An event of a run."""
 
     kind: str
     """`run.started`, `run.resumed`, `run.changed`, `run.stopped`, `run.finished`, `warning`; of workflows also `run.completed`,
-    `run.failed`, `run.interrupted`, `step.started`, `step.completed`, `step.failed`, `step.interrupted`, and words
-    of the user's."""
+    `run.failed`, `run.interrupted`, `step.started`, `step.completed`, `step.failed`, `step.interrupted`, and the user's
+    kinds."""
     message: str
     """In plain words."""
     created_at: float
@@ -196,7 +196,7 @@ class Event(Struct, frozen=True):
     id: int = 0
     """Number in the workspace: the order in which events were recorded."""
     step_id: int | None = None
-    """The workflow step it is about, if it is about one."""
+    """The workflow step that it belongs to, if any."""
     data: JsonValue = None
     """Further facts."""
 

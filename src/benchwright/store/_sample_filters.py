@@ -1,5 +1,5 @@
-"""What samples can be filtered by. Facets and metric values are derived from the record of a score and nothing else, so
-an index of them can be late, but never disagree with the record."""
+"""Filters of samples. Facets and metric values are derived only from the record of a score, so an index of them may lag
+behind, but never contradict the record."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from benchwright.store._records import SampleSteps
 Verdict: TypeAlias = Literal["right", "wrong"]
 
 _SMALLEST = -6
-"""Values closer to zero than 2 to the power of this, halved, are in one bucket."""
+"""Values closer to zero than half of 2 to this power are in one bucket."""
 _PLACES_PER_ROW = 10_000
 """Repeats have four digits in keys."""
 
@@ -26,14 +26,14 @@ class Facet(NamedTuple):
     outcome: str
     """How it ended."""
     verdict: str
-    """`right`, `wrong`, or nothing."""
+    """`right`, `wrong`, or empty."""
     scored: bool
     """Whether it has scores."""
     error: bool
     """Whether an error is recorded."""
 
     def to_text(self) -> str:
-        """As an index holds it.
+        """The form in an index.
 
         >>> Facet("scored", "wrong", True, False).to_text()
         'scored/wrong/s'
@@ -42,31 +42,31 @@ class Facet(NamedTuple):
 
     @classmethod
     def from_text(cls, text: str) -> Facet:
-        """The reverse of `to_text`."""
+        """Read the form in an index."""
         outcome, verdict, marks = text.split("/")
         return cls(outcome, verdict, "s" in marks, "e" in marks)
 
 
 @light_dataclass(frozen=True, slots=True)
 class SampleFilter:
-    """Which samples a page shows. None lets every sample pass."""
+    """Selects the samples of a page. None lets every sample pass."""
 
     outcome: str | None = None
-    """Those that ended so."""
+    """Only samples with this outcome."""
     verdict: Verdict | None = None
-    """Those that were judged so."""
+    """Only samples with this verdict."""
     scored: bool | None = None
-    """Those with, or without, scores."""
+    """Only samples with, or without, scores."""
     error: bool | None = None
-    """Those with, or without, an error."""
+    """Only samples with, or without, an error."""
     metric: str | None = None
-    """Those with a value of this metric, within `above` and `below`. True counts as 1, false as 0."""
+    """Only samples with a value of this metric, within `above` and `below`. True counts as 1, false as 0."""
     above: float | None = None
-    """Those whose value is greater."""
+    """Only samples whose value is greater."""
     below: float | None = None
-    """Those whose value is smaller."""
+    """Only samples whose value is smaller."""
     text: str | None = None
-    """Those with this text in prompt, reply or target, in capitals or not. No index has it: see `page_samples`."""
+    """Only samples with this text in prompt, reply or target, in any case. It is not indexed: see `page_samples`."""
 
     def __post_init__(self) -> None:
         if self.metric is None and (self.above is not None or self.below is not None):
@@ -74,14 +74,14 @@ class SampleFilter:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The open interval that metric values must be in."""
+        """The open interval for metric values."""
         return (
             -math.inf if self.above is None else self.above,
             math.inf if self.below is None else self.below,
         )
 
     def passes(self, facet: Facet) -> bool:
-        """Whether samples of that facet pass, by their facet alone."""
+        """Whether samples with that facet pass, judged by the facet alone."""
         return (
             self.outcome in (None, facet.outcome)
             and self.verdict in (None, facet.verdict)
@@ -91,7 +91,7 @@ class SampleFilter:
 
 
 def verdict_of(scores: dict[str, Any] | None) -> Verdict | None:
-    """What `correct`, else `acc`, else the first right-or-wrong score says. Samples without scores are neither.
+    """The verdict of `correct`, else of `acc`, else of the first right-or-wrong score. None for samples without scores.
 
     >>> verdict_of({"f1": 0.5, "exact": False}), verdict_of({"acc": 1.0}), verdict_of({"f1": 0.5})
     ('wrong', 'right', None)
@@ -107,7 +107,7 @@ def verdict_of(scores: dict[str, Any] | None) -> Verdict | None:
 
 
 def facet_of(record: bytes) -> str:
-    """The facet of a score as it is recorded. A record that is not JSON, as after damage, has one of its own."""
+    """The facet of a recorded score. A damaged record that is not JSON has a special facet."""
     try:
         return _facet(score_fields(record))
     except _NO_SCORE:
@@ -136,8 +136,8 @@ _NO_SCORE = (orjson.JSONDecodeError, KeyError, AttributeError, TypeError, Overfl
 
 
 def bucket_of(value: float) -> int:
-    """The bucket of a metric value: greater values have the same bucket or a greater one. There are four per doubling,
-    and one around zero, so that a page by a metric has few ranges to look at, and few values to leave out.
+    """The bucket of a metric value. Greater values have the same bucket or a greater one. There are four buckets per doubling
+    and one around zero, so that a page by metric reads few ranges and skips few values.
 
     >>> [bucket_of(value) for value in (0.0, 0.5, 0.6, 0.75, 1.0, -1.0)]
     [0, 25, 25, 27, 29, -29]
@@ -150,10 +150,10 @@ def bucket_of(value: float) -> int:
 
 
 def holds_text(sample: SampleSteps, text: str) -> bool:
-    """Whether prompt, reply or target hold a text, in capitals or not."""
+    """Whether prompt, reply or target contain a text, in any case."""
     needle_text = text.casefold()
     if text.isascii() and orjson.dumps(text)[1:-1] == text.encode():
-        # As it stands in JSON too. Nearly all samples are done with here, without being decoded.
+        # Searched in the JSON first, which decides nearly all samples without decoding them.
         needle = text.lower().encode()
         if not any(
             part is not None and needle in part.lower()

@@ -25,16 +25,16 @@ from benchwright.store._records import is_withheld, load_json, storable, storabl
 T = TypeVar("T")
 
 InputChange: TypeAlias = Literal["fail", "rerun"]
-"""What to do when a step's input is not the recorded one: refuse, or supersede the old step and keep it."""
+"""What to do if a step's input differs from the recorded one: refuse, or supersede the old step and keep it."""
 
 
 class Lease(Struct, frozen=True):
-    """The right to write to one workflow run, until somebody else takes it."""
+    """The right to write to one workflow run, until another process takes it over."""
 
     run_id: int
     """Number of the run."""
     token: str
-    """A random word that the run's record holds too; a writer whose word is no longer there is refused."""
+    """A random text that the run's record contains too. A writer with another token is refused."""
 
 
 class WorkflowStep(Struct, frozen=True):
@@ -47,17 +47,17 @@ class WorkflowStep(Struct, frozen=True):
     key: str
     """The user's name for it, unique in its run."""
     generation: int
-    """1, or more when an earlier one was superseded."""
+    """1, or more if an earlier one was superseded."""
     attempt: int
     """How often this generation was begun."""
     input_hash: str
     """SHA-256 of the input's canonical JSON, 64 hexadecimal digits."""
     input: bytes | None
-    """That JSON; None when only its hash is known."""
+    """That JSON; None if only its hash is known."""
     status: StepStatus
-    """Where it stands."""
+    """Its status."""
     output: bytes | None
-    """JSON, when completed."""
+    """Its output (JSON), if completed."""
     error: str | None
     """Why the last attempt failed or was interrupted."""
     started_at: float
@@ -67,24 +67,24 @@ class WorkflowStep(Struct, frozen=True):
 
 
 class BeginDecision(NamedTuple):
-    """What to do about a step: execute it, or take the recorded output. A named tuple: one is made per step."""
+    """Whether to execute a step or use the recorded output. A named tuple, because one is made per step."""
 
     kind: Literal["run", "reuse"]
-    """`run`: execute, then complete or fail with this attempt number. `reuse`: take `output`."""
+    """`run`: execute, then complete or fail with this attempt number. `reuse`: use `output`."""
     step_id: int
     """Number of the step."""
     attempt: int
     """Attempt that was begun, or that completed the step."""
     output: bytes | None = None
-    """Recorded output (JSON); None when the step is to be executed."""
+    """Recorded output (JSON); None if the step is to be executed."""
     generation: int = 1
-    """Above 1 when older records of the step were superseded."""
+    """Above 1 if older records of the step were superseded."""
     failures: int = 0
-    """Earlier attempts of this generation that failed, also those before a kill."""
+    """Earlier attempts of this generation that failed, including those before a kill."""
 
 
 class MetricPoint(Struct, frozen=True):
-    """One value of a metric, as it was emitted."""
+    """One emitted value of a metric."""
 
     id: int
     """Number in the workspace, growing."""
@@ -97,9 +97,9 @@ class MetricPoint(Struct, frozen=True):
     value: float
     """A finite number."""
     unit: str | None
-    """In words, if given."""
+    """The unit, if given."""
     tags: JsonObject | None
-    """The user's own labels."""
+    """The user's labels."""
     created_at: float
     """Wall clock."""
 
@@ -110,7 +110,7 @@ class MetricTotals(Struct, frozen=True):
     count: int
     """Points."""
     mean: float
-    """Their mean; the value itself when there is one."""
+    """Their mean."""
     last: float
     """The newest."""
     min: float
@@ -118,10 +118,10 @@ class MetricTotals(Struct, frozen=True):
     max: float
     """Largest."""
     unit: str | None
-    """Of the newest."""
+    """The unit of the newest."""
 
     def to_json(self) -> JsonObject:
-        """As the summary of a run records it: the mean is its `value`."""
+        """The form in the summary of a run: the mean is its `value`."""
         return {
             "value": self.mean,
             "count": self.count,
@@ -133,7 +133,7 @@ class MetricTotals(Struct, frozen=True):
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> MetricTotals:
-        """The reverse of `to_json`."""
+        """Read the form in the summary of a run."""
         return cls(**{"mean" if name == "value" else name: value for name, value in record.items()})
 
 
@@ -147,7 +147,7 @@ class Page(Generic[T], Struct, frozen=True):
 
 
 class StepState(NamedTuple):
-    """The newest generation of a step, as far as decisions need it."""
+    """The newest generation of a step, with the fields that decisions need."""
 
     id: int
     """Number of the step."""
@@ -158,7 +158,7 @@ class StepState(NamedTuple):
     input_hash: str
     """Hash of its input."""
     status: str
-    """Where it stands."""
+    """Its status."""
     output: bytes | None
     """Recorded output."""
     owner: str
@@ -175,18 +175,18 @@ class StepRequest(NamedTuple):
     input_hash: str
     """SHA-256 of the input's canonical JSON."""
     input: bytes | None = None
-    """That JSON, if it is to be kept."""
+    """That JSON, if it should be kept."""
     on_input_change: InputChange = "fail"
-    """What to do when the recorded input is another."""
+    """What to do if the recorded input differs."""
     cache: bool = True
-    """Whether a recorded output may be taken."""
+    """Whether a recorded output may be used."""
     holder: str = ""
-    """Names the caller's call: the same request twice, as after a lost answer, is one request."""
+    """Identifies the call: the same request twice, as after a lost answer, is one request."""
     take_over: bool = False
     """Whether the caller knows that no process executes the step, although its record says so."""
 
     def storable(self) -> StepRequest:
-        """With a key and an input that the database can hold; the hash stays that of the input as given."""
+        """The request with a key and an input that the database can store; the hash stays that of the original input."""
         request = self if self.key.isascii() else self._replace(key=storable(self.key))
         if self.input is None or (kept := storable_json(self.input)) is self.input:
             return request
@@ -194,10 +194,10 @@ class StepRequest(NamedTuple):
 
 
 class Planned(NamedTuple):
-    """What a decision means for the record."""
+    """The effect of a decision on the record."""
 
     kind: Literal["reuse", "same", "again", "new"]
-    """Take the output; continue the same attempt; next attempt; first attempt of a generation."""
+    """Use the output; continue the same attempt; begin the next attempt; begin a new generation."""
     generation: int
     """Which generation."""
     attempt: int
@@ -205,12 +205,12 @@ class Planned(NamedTuple):
 
 
 def owner_text(token: str, holder: str) -> str:
-    """Who began an attempt, as recorded."""
+    """The recorded text for the owner of an attempt."""
     return f"{token}/{holder}" if holder else token
 
 
 def plan_begin(state: StepState | None, request: StepRequest, token: str) -> Planned:
-    """Decide; `InputChangedError` and `StepHeldError` are raised here (the stored input is added by `with_input`)."""
+    """Decide about a step. Raises `InputChangedError` (`with_inputs` adds the inputs) and `StepHeldError`."""
     if state is None:
         return Planned("new", 1, 1)
     if state.status == "running" and state.owner.partition("/")[0] == token and not request.take_over:
@@ -241,10 +241,10 @@ def with_inputs(error: InputChangedError, old: bytes | None, new: bytes | None) 
 def check_end(
     key: str, state: StepState, attempt: int | None, outcome: str, output: bytes | None
 ) -> Literal["write", "done"]:
-    """Whether an attempt may end so: `done` when it is recorded already, `StaleAttemptError` when it may not.
+    """Whether the end of an attempt may be recorded: `done` if it already is; raises `StaleAttemptError` if it may not.
 
-    An interrupted attempt may still end: whoever takes a run over marks open steps before anybody executes
-    them again, and work that was done all the same is not thrown away.
+    An interrupted attempt may still end: a process that takes over a run marks open steps before they are executed again,
+    and work that was finished anyway is not lost.
     """
     if attempt is not None and attempt != state.attempt:
         raise StaleAttemptError(
@@ -260,17 +260,17 @@ def check_end(
 
 
 _SHOWN = 8
-"""Differences listed in a message."""
+"""The most differences that a message lists."""
 
 
 class RecordRefusedError(BenchwrightError):
-    """The record contradicts what the store holds."""
+    """The record contradicts the store."""
 
     code: ClassVar[str] = "conflict"
 
 
 class InputChangedError(RecordRefusedError):
-    """A step of this key is recorded with another input."""
+    """A step with this key is recorded with another input."""
 
     __module__ = "benchwright"
 
@@ -296,7 +296,7 @@ class InputChangedError(RecordRefusedError):
 
 
 class StepHeldError(RecordRefusedError):
-    """A live process is executing the step already."""
+    """A live process is already executing the step."""
 
     __module__ = "benchwright"
 
@@ -304,7 +304,7 @@ class StepHeldError(RecordRefusedError):
 
 
 class StaleAttemptError(RecordRefusedError):
-    """The attempt is not the current one, or has ended already: what another attempt recorded stays."""
+    """The attempt is not the current one, or has already ended; the record of the other attempt stays."""
 
     __module__ = "benchwright"
 

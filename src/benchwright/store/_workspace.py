@@ -1,4 +1,4 @@
-"""Where a workspace keeps its state: discovery upwards from the current folder, and its paths."""
+"""Finds the workspace, upwards from the current folder, and names its paths."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STATE_FOLDER = ".benchwright"
 SQLITE_URL = "sqlite:///"
 """The prefix of the URL of an SQLite file; the path follows unchanged."""
 _ANCHORS = (STATE_FOLDER, "benchwright.toml", ".benchwright.toml")
-"""What makes a folder a workspace: records, or a configuration, next to which records are stored."""
+"""The files that make a folder a workspace: records, or a configuration, next to which records are stored."""
 
 _MOUNTS = Path("/proc/self/mountinfo")
 _NETWORK = {
@@ -38,7 +38,7 @@ class Workspace(Struct, frozen=True):
 
     @property
     def store_url(self) -> str:
-        """What `open_store` opens."""
+        """The URL for `open_store`."""
         return self.url or f"{SQLITE_URL}{self.state / 'benchwright.db'}"
 
     @property
@@ -128,7 +128,7 @@ def find_workspace(start: Path, explicit: Path | None = None) -> Workspace:
 
 
 def existing_workspace(start: Path, explicit: Path | None = None) -> Workspace:
-    """The same, to look only: NotFoundError for an explicit folder that does not exist, where nothing can be found."""
+    """The same for commands that only read. Raises NotFoundError for an explicit folder that does not exist."""
     workspace = find_workspace(start, explicit)
     if explicit is not None and not workspace.root.is_dir():
         wrong = "is not a folder" if workspace.root.exists() else "is not there"

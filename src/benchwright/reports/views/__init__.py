@@ -1,1 +1,1 @@
-"""Recorded runs as frozen values: what tables, pages, files and `--json` are made of."""
+"""Views: recorded runs as immutable values, from which tables, pages, files and `--json` are made."""

@@ -1,4 +1,4 @@
-"""Runs of benchmarks as values: in a list, in full, and what they gave."""
+"""Views of benchmark runs: in a list, in full, and their results."""
 
 from __future__ import annotations
 
@@ -33,33 +33,33 @@ from benchwright.store import Event, RunRecord, SampleFilter, Store
 
 @light_dataclass(frozen=True, slots=True, kw_only=True)
 class ResultView:
-    """A run with its figures, and what its last start did."""
+    """A run with its figures and the effort of its last start."""
 
     run: RunView
     """The run, as in a list."""
     summary: RunSummary
     """The figures."""
     exit_code: int = 0
-    """What a command that ran only this exits with."""
+    """The exit code of a command that ran only this."""
     stopped_because: str = ""
     """Why it stopped early."""
     first_failure: str = ""
-    """The commonest failure in plain words."""
+    """The most common failure in plain words."""
     requests_sent: int | None = None
-    """Requests of the last start, retries included; None: not on record."""
+    """Requests of the last start, including retries; None: not recorded."""
     retries: int = 0
     """How many of them repeated a failed attempt."""
     from_cache: int = 0
     """Replies of the last start that came from earlier runs."""
     seconds: float | None = None
-    """Time that the last start spent on requests; None: not on record."""
+    """Time that the last start spent on requests; None: not recorded."""
     samples_per_s: float = 0.0
-    """Samples brought to an outcome per second of that time."""
+    """Samples finished per second of that time."""
     report_problems: tuple[str, ...] = ()
-    """What went wrong with reports of installed packages."""
+    """Errors of reports of installed packages."""
 
     def to_json(self) -> JsonObject:
-        """A run as everywhere, and `run_id`, `exit_code`, `summary` and what its last start did."""
+        """The common JSON of a run, with `run_id`, `exit_code`, `summary` and the effort of its last start."""
         return {
             **self.run.to_json(),
             "run_id": self.run.id,
@@ -78,7 +78,7 @@ class ResultView:
 
 
 def result_view(details: RunDetails) -> ResultView | None:
-    """The result of a run on record; None while there is none. What its last start sent is not on record."""
+    """The result of a recorded run; None while there is none. The requests of its last start are not recorded."""
     run = details.run
     if details.result is None:
         return None
@@ -156,7 +156,7 @@ def benchmark_sample(store: Store, run: RunRecord, requested: str) -> SampleList
 
 
 def _headline(summary: RunSummary) -> str:
-    """The metric that stands for the run, else at most two: a list is for finding a run, not for reading it."""
+    """The headline metric, else at most two metrics, because a list is only for finding a run."""
     if not summary.metrics:
         return "not scored" if summary.unscored else "–"
     if summary.headline in summary.metrics:

@@ -1,4 +1,4 @@
-"""A judge against human labels: how far they agree, and what humans would have said about all that it judged."""
+"""Compares a judge with human labels: how far they agree, and which score humans would have given everything it judged."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class JudgedRow(Struct, frozen=True):
     grade: str
     """The judge's grade."""
     score: float
-    """What the grade is worth."""
+    """The score of the grade."""
     label: str | None = None
     """The grade that a human gave, if one did."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """What labels say about a judge."""
+    """The result of comparing a judge with labels."""
 
     labelled: int
     """Rows with a label and a grade."""
@@ -46,24 +46,25 @@ class Calibration:
     agreement: Agreement
     """Confusion (rows: humans, columns: the judge), κ and its interval."""
     bias: PairedResult
-    """The judge's scores (b) against the humans' (a) on labelled rows: a positive difference is a judge that is too kind."""
+    """The judge's scores (b) against the humans' (a) on labelled rows. A positive difference means that the judge is too
+    kind."""
     sensitivity: float | None
-    """Of scores of 0 and 1: share of what humans call right that the judge calls right."""
+    """For scores of 0 and 1: share of the rows right by humans that the judge calls right."""
     specificity: float | None
-    """Share of what humans call wrong that the judge calls wrong."""
+    """Share of the rows wrong by humans that the judge calls wrong."""
     judge_score: float
-    """The mean of the judge's scores over all judged rows, as it is."""
+    """The uncorrected mean of the judge's scores over all judged rows."""
     corrected: tuple[Corrected, ...]
-    """The same as humans would have scored, the better way first: prediction-powered where labels are part of the judged
-    rows, else by sensitivity and specificity."""
+    """Estimates of the mean score by humans, the better method first: prediction-powered if the labelled rows are part of
+    the judged ones, else by sensitivity and specificity."""
     notes: tuple[str, ...]
-    """What a reader must know."""
+    """Notes for the reader."""
     comparable: bool = True
-    """False: so many samples have no grade that the others may not stand for all."""
+    """False if so many samples have no grade that the others may not represent all."""
 
     @property
     def exit_code(self) -> int:
-        """As the command ends."""
+        """The exit code of the command."""
         return 0 if self.comparable else 3
 
     def to_json(self) -> JsonObject:
@@ -103,7 +104,7 @@ def calibration(
     notes: Sequence[str] = (),
     comparable: bool = True,
 ) -> Calibration:
-    """What the labels of some of the rows say. `scores` has every grade; ValueError without any label."""
+    """Compare grades with the labels of some of the rows. `scores` has every grade. Raises ValueError without any label."""
     labelled = [(row, row.label) for row in rows if row.label is not None]
     pairs = [(scores[label], row.score) for row, label in labelled]
     found = agreement([(label, row.grade) for row, label in labelled], scores, weights)

@@ -1,5 +1,5 @@
-"""What made a run's numbers: the command that starts the same run, and the tables of `results.yml`, `run_config.yml` and
-`manifest.json`. No secrets."""
+"""The origin of a run's numbers, without secrets: the command that starts the same run, and the tables of `results.yml`,
+`run_config.yml` and `manifest.json`."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 
 def command_of(run: RunRecord) -> str:
-    """A command that starts the same evaluation. Where files go and what it may spend are left out: they
-    differ between runs that measure the same."""
+    """A command that starts the same evaluation. The folder of files and the budgets are left out, because they differ
+    between runs that measure the same."""
     settings = run.settings
     generation = table_of(settings.get("generation"))
     words = ["benchwright", "run", run.target]
@@ -65,7 +65,7 @@ def command_of(run: RunRecord) -> str:
     flags["mode"] = "infer" if settings.get("infer_only") else None
     questions = question_options(questions_of(run))
     if settings.get("questions") and "{" not in str(system := sent_settings(run).get("system") or ""):
-        questions.setdefault("system", system or None)  # the model's; a flag would fill in what is in braces
+        questions.setdefault("system", system or None)  # that of the model; a flag would replace braces
     flags.update({n: v for n, v in questions.items() if source is None or n in RESCORE_OPTIONS})
     typed: dict[str, list[str]] = {}
 
@@ -83,7 +83,7 @@ def command_of(run: RunRecord) -> str:
     sent = sorted((s for s in RUN_SETTINGS if s.group == "generation"), key=_by_kind)
     for setting in data + [s for s in sent if s.kind in ("number", "int")]:
         if setting.name in generation and generation[setting.name] is None and setting.default is not None:
-            add(setting.name, [setting.flags[0], LEFT_OUT])  # it has a default: nothing is not the same
+            add(setting.name, [setting.flags[0], LEFT_OUT])  # leaving it out would mean its default
         elif setting.kind != "bool":
             add(setting.name, _words(setting, recorded.get(setting.name)))
     add("parallelism", _words(BY_NAME["parallelism"], settings.get("parallelism")))
@@ -106,7 +106,7 @@ _OTHERS = tuple(
     for setting in RUN_SETTINGS
     if setting.group not in ("data", "generation", "questions") and setting.decides not in ("budget", "place")
 )
-"""Settings that stand in the command if they are not at their defaults."""
+"""Settings that the command names if they differ from their defaults."""
 
 
 def _public_headers(settings: JsonObject) -> JsonObject:
@@ -116,27 +116,27 @@ def _public_headers(settings: JsonObject) -> JsonObject:
 
 
 def _changed(setting: Setting, settings: JsonObject) -> Any:
-    """A setting of the run or of its endpoint as it is recorded; None if it is at its default."""
+    """The recorded value of a setting of the run or its endpoint; None if it is the default."""
     value = _recorded(setting, settings)
     return None if value == setting.default else value
 
 
 def _recorded(setting: Setting, settings: JsonObject) -> Any:
-    """A setting of the run or of its endpoint as it is recorded; None if it is not."""
+    """The recorded value of a setting of the run or its endpoint; None if there is none."""
     model, name = table_of(settings.get("model")), setting.recorded or setting.name
     if name in ("verify", "ca_file"):  # recorded as one: whether to check, or the file to check with
         verify = model.get("verify", True)
         return verify if isinstance(verify, bool) is (name == "verify") else None
     if setting.group == "model":
-        return None  # what names the model is recorded as its endpoint
+        return None  # the name of the model is recorded with its endpoint
     if setting.group == "tools":  # as the evaluation was defined
         return table_of(table_of(settings.get("nocode")).get("bfcl")).get(name)
     return settings.get(name, model.get(name))
 
 
 def _reset_values(settings: JsonObject, endpoint: JsonObject) -> dict[str, Any]:
-    """What held of the settings that benchwright.toml has for the run: also what is a default, off or empty, for which the file
-    would have another value."""
+    """The recorded values of settings that benchwright.toml also has, including defaults and values that are off or empty,
+    because the file might set another value."""
     generation, questions = table_of(settings.get("generation")), table_of(settings.get("questions"))
     found: dict[str, Any] = {}
     names: Any = settings.get("configured") or ()
@@ -167,8 +167,8 @@ def _by_kind(setting: Setting) -> tuple[bool, ...]:
 
 
 def _words(setting: Setting, value: Any, *, reset: bool = False) -> list[str]:
-    """A recorded value as it is typed. `reset`: something else holds without it, so that off or empty is not the same as not
-    given."""
+    """The words of a recorded value on the command line. `reset`: without the flag another value would apply, so off and empty
+    values are written too."""
     flag = setting.flags[0]
     if value is False and (setting.default is True or setting.otherwise or reset):
         return [f"--no-{flag.removeprefix('--')}"]
@@ -208,7 +208,7 @@ def run_config(details: RunDetails) -> JsonObject:
     source = re.match(r".+\.py(?=:|$)", asked)
     added: JsonObject = {} if details.saves_samples else {"save_predictions": False}
     if file := source[0] if source else asked if settings.get("questions") is not None else "":
-        # Nobody finds the benchmark of a file, or a file of questions, by its type alone.
+        # The type alone does not identify the benchmark of a file, or a file of questions.
         added["benchmark_module"] = file
     reset = _reset_values(details.settings, details.endpoint)
     added_values = {KEY_OF[name]: value for name, value in reset.items() if name in KEY_OF}
@@ -222,8 +222,8 @@ def run_config(details: RunDetails) -> JsonObject:
 
 
 def _other_values(settings: JsonObject) -> dict[tuple[str, ...], Any]:
-    """The settings that neither `params` nor the endpoint has, by their keys: without them, the configuration would start another
-    run."""
+    """The settings that are neither in `params` nor in the endpoint, by key. Without them the configuration would start
+    another run."""
     generation = table_of(settings.get("generation"))
     found: dict[str, Any] = {setting.name: _changed(setting, settings) for setting in _OTHERS}
     found["judge"] = settings.get("judge")
@@ -237,18 +237,18 @@ def _other_values(settings: JsonObject) -> dict[tuple[str, ...], Any]:
 
 
 def metadata_table(details: RunDetails) -> JsonObject:
-    """`metadata` of `results.yml`: which versions the user and this program name. Empty without metadata."""
+    """`metadata` of `results.yml`: the versions that the user and this program name. Empty without metadata."""
     metadata = table_of(details.settings.get("metadata"))
     return {"metadata": {"versioning": versioning(metadata)}} if metadata else {}
 
 
 def versioning(metadata: JsonObject) -> JsonObject:
-    """The versions that the user's metadata name, and that of the program which wrote the files."""
+    """The versions in the user's metadata, and that of the program that wrote the files."""
     return {**table_of(metadata.get("versioning")), "benchwright": VERSION}
 
 
 def manifest_table(details: RunDetails) -> JsonObject:
-    """What the run was made of: hashes, fingerprints, versions, seed; and which run it was, and when."""
+    """Hashes, fingerprints, versions and seed of the run; and which run it was, and when."""
     run = details.run
     return {
         **details.manifest,
@@ -262,5 +262,5 @@ def manifest_table(details: RunDetails) -> JsonObject:
 
 
 def _iso_time(seconds: float) -> str:
-    """A wall-clock time as this file has had it since its first version."""
+    """A wall-clock time in the form that this file has always had."""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")

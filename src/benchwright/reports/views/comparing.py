@@ -1,4 +1,4 @@
-"""Compares two recorded runs: refuses what cannot be compared, pairs the samples, tests the metrics."""
+"""Compares two recorded runs: refuses runs that cannot be compared, pairs the samples, and tests the metrics."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MUST_AGREE = (
     ("dataset", "fingerprint", "read other data"),
     ("fewshot", "hash", "showed other examples"),
 )
-"""Parts of a manifest that must agree; otherwise a difference says nothing about the models."""
+"""Parts of a manifest that must be equal; otherwise a difference says nothing about the models."""
 _KNOWN_OTHERWISE = frozenset(
     {
         "target",
@@ -45,16 +45,16 @@ _KNOWN_OTHERWISE = frozenset(
         "generation.model",
     }
 )
-"""Settings that name what is compared by its content, or shown as the model of each side."""
+"""Settings that are compared by content, or shown as the model of each side."""
 _CONTENT = frozenset({"run", "git_hash", "dataset", "benchmark", "fewshot", "hub", "changes", "servers"})
-"""Parts of a manifest that are compared by their content, or only say which run it is."""
+"""Parts of a manifest that are compared by content, or only identify the run."""
 _NOTHING: tuple[JsonValue, ...] = (None, "", [], {})
 
 
 def compare_benchmarks(samples: Scored, a: RunRecord, b: RunRecord, options: ComparisonOptions) -> Comparison:
-    """Compare two benchmark runs by their samples, which are in the store or in folders.
+    """Compare two benchmark runs by their samples, from the store or from folders.
 
-    UsageError for runs that cannot be compared; NotFoundError for a metric that neither has.
+    Raises UsageError for runs that cannot be compared, and NotFoundError for a metric that neither has.
     """
     reasons = list(disagreements(a, b))
     if reasons and not options.force:
@@ -89,7 +89,7 @@ def compare_benchmarks(samples: Scored, a: RunRecord, b: RunRecord, options: Com
 
 
 def _reasons_as_warnings(reasons: list[str]) -> Iterator[str]:
-    """What was forced, with the numbers."""
+    """The reasons that --force overrode, as warnings."""
     for reason in reasons:
         yield f"the runs {reason}: a difference may come from that"
 
@@ -107,11 +107,11 @@ def _metrics(
     found = []
     for name in names:
         left, right = a.metrics.get(name), b.metrics.get(name)
-        # What follows from the rows alone is not tested.
+        # A metric that depends on the rows alone is not tested.
         constant = any(side is not None and side.constant for side in (left, right))
         tally = None if constant else seen.tallies.get(name)
         paired = None if tally is None else tally.paired(name)
-        # A metric that some samples lack has no such figure: nobody knows whether a failed one would have had it.
+        # A metric that some samples lack has no such figure, because a failed sample might have lacked it too.
         everywhere = all(side is not None and side.with_failures is not None for side in (left, right))
         wrong = seen.with_failures(name) if everywhere else None
         found.append(
@@ -171,7 +171,7 @@ def _summary(run: RunRecord) -> RunSummary:
 
 
 def disagreements(a: RunRecord, b: RunRecord) -> Iterator[str]:
-    """What keeps a difference between two runs from saying anything about their models: `read other data`, and so on."""
+    """Reasons why a difference between two runs says nothing about their models: `read other data`, and so on."""
     for part, what, words in _MUST_AGREE:
         if _part(a, part, what) != _part(b, part, what):
             yield words
@@ -186,7 +186,7 @@ def disagreements(a: RunRecord, b: RunRecord) -> Iterator[str]:
 def _same_benchmark(a: RunRecord, b: RunRecord) -> bool:
     """Whether prompts and scores follow the same rules.
 
-    A model's own system message is a setting, which is listed; older versions do not record it separately."""
+    The system message of a model is a setting, which is listed; older versions do not record it separately."""
     own = [_part(run, "benchmark", "own_hash") for run in (a, b)]
     name = "own_hash" if all(own) else "hash"
     return _part(a, "benchmark", name) == _part(b, "benchmark", name)
@@ -259,7 +259,7 @@ def _settings(run: RunRecord, harmless: Collection[str]) -> JsonObject:
         if name in _CONTENT:
             continue
         if name == "endpoint" and isinstance(value, dict):
-            value = {"type": value.get("type")}  # the address is that of the model, the headers are settings
+            value = {"type": value.get("type")}  # the address belongs to the model, the headers are settings
         if value not in _NOTHING:
             found[name] = value
     return found
@@ -279,7 +279,7 @@ def _without(table: JsonObject, known: Collection[str], prefix: str = "") -> Jso
 
 
 def _show_off(found: JsonObject, other: JsonObject, recorded: JsonObject) -> None:
-    """Add settings that one run recorded as off and the other has: they are false there, not missing."""
+    """Add settings that one run recorded as off and the other has, as false rather than missing."""
     for name, value in other.items():
         there = recorded.get(name)
         if there is False:

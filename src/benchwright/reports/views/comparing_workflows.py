@@ -1,4 +1,4 @@
-"""Two workflow runs side by side: steps matched by key, metrics by name, what both measured per step tested in pairs."""
+"""Compares two workflow runs: matches steps by key and metrics by name, and tests values per step in pairs."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def _doubts(a: RunRecord, b: RunRecord) -> Iterator[str]:
 
 
 def _other_code(a: RunRecord, b: RunRecord) -> Iterator[str]:
-    """Files of the program that are not the same: its own, and those that it imports from its folder."""
+    """Files of the program that differ: its main file, and files that it imports from its folder."""
     one, other = table_of(a.manifest.get("entry")), table_of(b.manifest.get("entry"))
     if one.get("sha256") != other.get("sha256"):
         yield f"are of different code ({one.get('path') or '–'}, {other.get('path') or '–'})"
@@ -169,8 +169,8 @@ def _other_code(a: RunRecord, b: RunRecord) -> Iterator[str]:
 
 
 def _other_versions(a: RunRecord, b: RunRecord) -> Iterator[str]:
-    """Packages of which both runs recorded a version, and not the same. One that a run had not loaded when it began is
-    unknown there, which is not a difference."""
+    """Packages for which the runs recorded different versions. A package that a run had not loaded at its start has no
+    recorded version, which is not a difference."""
     before, after = table_of(a.manifest.get("versions")), table_of(b.manifest.get("versions"))
     changed = [name for name in before if name in after and before[name] != after[name]]
     if changed:
@@ -179,7 +179,7 @@ def _other_versions(a: RunRecord, b: RunRecord) -> Iterator[str]:
 
 
 def _other_data(left: Mapping[str, StepView], right: Mapping[str, StepView]) -> Iterator[str]:
-    """Datasets that were opened under the same key and are not the same: another file, commit, split or size."""
+    """Datasets under the same key that differ: another file, commit, split or size."""
     for key, view in left.items():
         if key not in right:
             continue

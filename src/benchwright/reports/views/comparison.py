@@ -1,4 +1,4 @@
-"""What a comparison is: both sides, each metric with its paired test, and the samples that changed."""
+"""The value of a comparison: both sides, each metric with its paired test, and the samples that changed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Presence: TypeAlias = Literal["both", "only_a", "only_b"]
 
 
 LISTED = 20
-"""Changed samples and differing steps that are listed unless more are requested."""
+"""The most changed samples and steps that are listed by default."""
 
 
 class ComparisonOptions(Struct, frozen=True):
@@ -26,11 +26,11 @@ class ComparisonOptions(Struct, frozen=True):
     metric: str | None = None
     """Only this metric; None: all."""
     tolerance: float = 0.0
-    """Scores that are no further apart count as equal."""
+    """The largest difference of scores that count as equal."""
     times: bool = False
     """Whether differences in latency count as differences."""
     force: bool = False
-    """Compare also where data, prompts or scorers differ."""
+    """Compare even if data, prompts or scorers differ."""
     listed: int | None = LISTED
     """Most changed samples and steps to list; None: all of them."""
     lower: Collection[str] = ()
@@ -54,7 +54,7 @@ class Side:
     duration: float | None
     """Seconds from start to end."""
     endpoint: str = ""
-    """Where the model is: two servers may know theirs by the same name."""
+    """Address of the model, because two servers may use the same model name."""
     rows: int | None = None
     """Rows of the data that the run covers; None for workflows."""
     repeats: int | None = None
@@ -64,18 +64,18 @@ class Side:
     failed: int | None = None
     """Samples without a score."""
     outcomes: dict[str, int] | None = None
-    """Samples per outcome, all of them named; None for workflows."""
+    """Samples per outcome, with an entry for every outcome; None for workflows."""
     title: str = ""
-    """What tables call the run: `run 3`, or its folder where it is not of this workspace."""
+    """Its name in tables: `run 3`, or its folder if it is not in this workspace."""
     comparable: bool = True
     """Whether the run's numbers may be compared: it is complete, and not too many samples failed."""
     cost: JsonObject | None = None
-    """What its replies cost; None if no price is known."""
+    """The cost of its replies; None if no price is known."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChangedSample:
-    """A sample whose score, outcome or reply is not the same in both runs."""
+    """A sample whose score, outcome or reply differs between the runs."""
 
     step: str
     """Row and repeat, as `show` takes them; for workflows the step's key."""
@@ -84,7 +84,7 @@ class ChangedSample:
     run_a: JsonValue
     """Outcome, reply and scores of the first run."""
     run_b: JsonValue
-    """Of the second."""
+    """Those of the second run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,33 +96,33 @@ class StepPair:
     present: Presence
     """Which runs have it."""
     input: Literal["same", "differs"]
-    """Whether both were given the same."""
+    """Whether both had the same input."""
     status: Literal["same", "differs"]
     """Whether both ended the same way."""
     output: Literal["same", "differs"]
-    """Whether both returned the same."""
+    """Whether both had the same output."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TwoRuns:
-    """What comparisons of all kinds have."""
+    """The common part of all comparisons."""
 
     run_a: Side
     """The first run."""
     run_b: Side
     """The second."""
     differs: bool
-    """Whether something differs: beyond the tolerance, or, in load tests, beyond chance. Times of benchmarks and workflows do
-    not count unless requested."""
+    """Whether anything differs by more than the tolerance or, in load tests, more than by chance. Times of benchmarks and
+    workflows count only if requested."""
     regressed: bool
-    """Whether a metric is worse in the second run and its corrected test says that this is not an accident."""
+    """Whether a metric is worse in the second run, and its corrected test is significant."""
     warnings: tuple[str, ...]
-    """What makes the comparison doubtful."""
+    """Doubts about the comparison."""
     inputs: JsonObject
-    """The inputs or settings of the runs, where they differ."""
+    """The inputs or settings of the runs that differ."""
 
     def verdict_json(self, *, comparable: bool) -> JsonObject:
-        """How `to_json` begins for every kind."""
+        """The first part of `to_json` for every kind."""
         return {
             "run_a": asdict(self.run_a),
             "run_b": asdict(self.run_b),
@@ -141,7 +141,7 @@ class Comparison(TwoRuns):
     metrics: tuple[MetricComparison, ...]
     """Each metric of either run, the headline first."""
     steps: tuple[StepPair, ...]
-    """Samples or steps that are not the same in both, up to a limit; all of them where all were requested."""
+    """Samples or steps that differ, up to a limit; all of them if all were requested."""
     changed: tuple[ChangedSample, ...]
     """The first samples that changed, losses first."""
     both: int
@@ -151,7 +151,7 @@ class Comparison(TwoRuns):
     only_b: int
     """Samples that only the second has."""
     outputs: JsonObject
-    """`same`, and the runs' own outputs if they have any."""
+    """`same`, and the outputs of the runs if they have any."""
     noun: Literal["sample", "step"] = "sample"
     """What was paired."""
 
@@ -194,7 +194,7 @@ class Comparison(TwoRuns):
 
 
 def title_of(run: RunRecord) -> str:
-    """What messages call a run: its number, or its folder where it is not of this workspace."""
+    """The name of a run in messages: its number, or its folder if it is not in this workspace."""
     return f"run {run.id}" if run.id > 0 else f"{run.folder.parent.name}/{run.folder.name}"
 
 

@@ -1,4 +1,4 @@
-"""The figures of a run, the metric that stands for it, and how numbers, times and counts are written."""
+"""The figures of a run, its headline metric, and the formatting of numbers, times and counts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MetricFigures: TypeAlias = MetricTotals
 """All points of one metric of a workflow run."""
 
 ALL_REPLIES = "pass@1"
-"""The group of means over all replies. With `--pass-k 1` the figure of that name is the same, row by row."""
+"""The group of means over all replies. With `--pass-k 1`, the figure `pass@1` has the same values."""
 
 _RENAMED = {
     "value": "mean",
@@ -29,7 +29,7 @@ _RENAMED = {
     "with_failures_count": "count_failures_as_wrong",
 }
 METRIC_NAMES = {each.name: _RENAMED.get(each.name, each.name) for each in fields(MetricSummary)}
-"""What files call the figures of a metric."""
+"""The names of a metric's figures in files."""
 
 
 class WorkflowSummary(Struct, frozen=True):
@@ -42,7 +42,7 @@ class WorkflowSummary(Struct, frozen=True):
 
     @classmethod
     def from_json(cls, record: JsonObject) -> WorkflowSummary:
-        """As the store records it."""
+        """Read from the record in the store."""
         steps: Any = record.get("steps") or {}
         metrics: Any = record.get("metrics") or {}
         return cls(dict(steps), {name: MetricTotals.from_json(totals) for name, totals in metrics.items()})
@@ -54,7 +54,7 @@ def summary_of(run: RunRecord) -> RunSummary | None:
 
 
 def headline_of(summary: RunSummary) -> str | None:
-    """The benchmark's own, else one of the usual names, else the first; None without metrics."""
+    """The headline of the benchmark, else a metric with a usual name, else the first; None without metrics."""
     return summary.main_metric
 
 
@@ -69,23 +69,23 @@ def figures_of(summary: RunSummary) -> dict[str, MetricSummary]:
 
 
 def is_fraction(metric: MetricSummary) -> bool:
-    """Whether all values lie from 0 to 1, so that a mean can be given in percent."""
+    """Whether all values are between 0 and 1, so that a mean can be given in percent."""
     return metric.min >= 0.0 and metric.max <= 1.0
 
 
 def no_interval(metric: MetricSummary) -> str:
-    """What tables show where a metric has no interval: nothing for a constant, else why there is no basis for one."""
+    """The text in tables for a metric without an interval: empty for a constant, else the reason."""
     if metric.constant:
         return "–"
     return "too few" if metric.too_few or metric.count < FEWEST else "all equal"
 
 
 _LABELS = ("interval", "too_few")
-"""What is said of the figures of a metric in words and marks; files keep these apart, because tools add up the others."""
+"""Fields of a metric that are words and marks. Files keep them separate, because tools add up the numbers."""
 
 
 def metric_stats(metric: MetricSummary) -> JsonObject:
-    """The figures of a metric under their names in `results.yml`. All are numbers; one that is unknown is left out."""
+    """The figures of a metric under their names in `results.yml`. All are numbers; unknown ones are left out."""
     stats = {there: getattr(metric, name) for name, there in METRIC_NAMES.items() if name not in _LABELS}
     if metric.constant:
         stats = {name: stats[name] for name in ("count", "max", "mean", "min", "stddev")}
@@ -93,13 +93,13 @@ def metric_stats(metric: MetricSummary) -> JsonObject:
 
 
 def metric_labels(metric: MetricSummary) -> JsonObject:
-    """How the interval was computed; marks only where they are set."""
+    """How the interval was computed, and the marks that are set."""
     labels = {name: getattr(metric, name) for name in _LABELS}
     return {name: value for name, value in labels.items() if value is not False}
 
 
 def metric_of_stats(stats: Mapping[str, Any]) -> MetricSummary:
-    """The reverse of `metric_stats` and `metric_labels`; a figure that an older file lacks is None, a mark is off."""
+    """Read a metric from `metric_stats` and `metric_labels`. A figure that an older file lacks is None, and a mark is off."""
     marks = {each.name for each in fields(MetricSummary) if each.default is False}
     known: dict[str, Any] = {
         name: stats.get(there, False if name in marks else None) for name, there in METRIC_NAMES.items()
@@ -110,7 +110,7 @@ def metric_of_stats(stats: Mapping[str, Any]) -> MetricSummary:
 
 
 def too_few_notes(summary: RunSummary) -> list[str]:
-    """What to say next to intervals of too few rows: nothing, or one note, which names the metrics if others have enough."""
+    """A note on intervals of too few rows, if there are any; it names the metrics if others have enough rows."""
     few = [name for name, metric in summary.metrics.items() if metric.too_few]
     if not few:
         return []
@@ -120,7 +120,7 @@ def too_few_notes(summary: RunSummary) -> list[str]:
 
 
 def averaged(metric: str, repeats: int) -> str:
-    """What a mean over several replies to each row is called."""
+    """The name of a mean over several replies to each row."""
     return metric if repeats == 1 else f"{metric} ({repeats} runs average)"
 
 
@@ -166,7 +166,7 @@ def duration(seconds: float | None) -> str:
 
 
 def local_time(seconds: float) -> str:
-    """A wall-clock time for people, in their time zone."""
+    """A wall-clock time in the local time zone."""
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
 
 
@@ -190,7 +190,7 @@ def outcome_counts(outcomes: Mapping[str, int]) -> str:
 
 
 def tokens(summary: RunSummary) -> str:
-    """Tokens of all replies; where the server counted only some of them, of how many. Empty: it counted none."""
+    """Tokens of all replies; if the server counted only some, how many those are. Empty if it counted none."""
     if summary.prompt_tokens is not None:
         return f"{summary.prompt_tokens:,} prompt, {summary.completion_tokens or 0:,} completion"
     if summary.partly_counted is None:
@@ -203,7 +203,7 @@ def tokens(summary: RunSummary) -> str:
 
 
 def money(amount: float, currency: str) -> str:
-    """An amount with its currency; small ones keep two digits that count.
+    """An amount with its currency; small amounts keep two significant digits.
 
     >>> money(12.5, "USD"), money(0.001234, "EUR"), money(0, "USD")
     ('12.50 USD', '0.0012 EUR', '0.00 USD')
@@ -213,7 +213,7 @@ def money(amount: float, currency: str) -> str:
 
 
 def cost_lines(cost: Mapping[str, Any] | None) -> list[str]:
-    """What the replies of the model cost, and those of each judge."""
+    """The cost of the model's replies, and that of each judge."""
     if cost is None:
         return []
     lines = []
@@ -224,7 +224,7 @@ def cost_lines(cost: Mapping[str, Any] | None) -> list[str]:
         if cost.get("per_1000_requests") is not None:
             line += f", {money(cost['per_1000_requests'], cost['currency'])} per 1,000 requests"
         lines.append(line + _priced(cost) + _saved(cost))
-    elif "currency" in cost:  # perhaps there is no reply at all, so the server is not blamed
+    elif "currency" in cost:  # there may be no reply at all, so the text does not blame the server
         lines.append(f"not known: no reply has a count of tokens (prices of {cost['as_of']})")
     judges = cost.get("judges") or {}
     lines += [
@@ -236,7 +236,7 @@ def cost_lines(cost: Mapping[str, Any] | None) -> list[str]:
 
 
 def _saved(cost: Mapping[str, Any]) -> str:
-    """How much of a cost the run itself caused, where that is not all of it."""
+    """The part of a cost that the run itself caused, if that is not all of it."""
     spent = cost.get("spent")
     if spent is None or spent >= cost["amount"]:
         return ""
@@ -255,7 +255,7 @@ def _priced(cost: Mapping[str, Any]) -> str:
 
 
 def judge_lines(summary: RunSummary) -> list[str]:
-    """What each judge took, and how far several of them agree."""
+    """The effort of each judge, and how far several judges agree."""
     lines = []
     for name, took in summary.judges.items():
         counts = [plural(took["requests"], "request")]
@@ -279,7 +279,7 @@ def judge_lines(summary: RunSummary) -> list[str]:
 
 
 def without_formula(value: Any) -> Any:
-    """A cell of a CSV file that no spreadsheet takes for a formula: a text that begins like one gets an apostrophe.
+    """Protect a cell of a CSV file: a text that a spreadsheet would take for a formula gets an apostrophe.
 
     >>> without_formula("=1+1"), without_formula("-0.5"), without_formula(-0.5), without_formula("-x")
     ("'=1+1", '-0.5', -0.5, "'-x")

@@ -1,4 +1,4 @@
-"""Load tests as values: in a list, in full, and single requests."""
+"""Views of load tests: in a list, in full, and single requests."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class LoadView(Struct, frozen=True, kw_only=True):
     summary: LoadSummary
     """Its figures."""
     settings: LoadSettings
-    """What decided them."""
+    """The settings of the load."""
     endpoint: JsonObject = {}
     """The model under test, without secrets."""
     manifest: JsonObject = {}
@@ -76,7 +76,7 @@ def load_view(run: RunRecord) -> RunView:
         "outcomes": {**outcomes_of(summary.stages)},
         "metrics": {key: {"value": figure} for key, figure in figures.items()},
     }
-    # How long the server was under load; a reader of the list does not ask how long the summary took.
+    # The time under load, without the time for the summary, which does not interest readers of a list.
     worked = sum(stage.figure("duration") or 0.0 for stage in summary.stages)
     return replace(
         view,
@@ -108,8 +108,8 @@ def settings_of(run: RunRecord) -> LoadSettings:
 
 
 def best_stage(summary: LoadSummary) -> StageSummary | None:
-    """The stage that a list shows: with the most requests per second within limits, else with the most of all; of those that
-    were steady, if there are any. Of a search, the last probe at the level that it found."""
+    """The stage that a list shows: the one with the most requests per second within limits, else with the most of all, among
+    the steady ones if there are any. For a search, the last probe at the level that it found."""
     if not summary.stages:
         return None
     if summary.search is not None and summary.search.level is not None:
@@ -123,7 +123,7 @@ def best_stage(summary: LoadSummary) -> StageSummary | None:
 
 
 def stages_of_interest(summary: LoadSummary) -> tuple[StageSummary, ...]:
-    """All stages; of a search, the last probes at both ends of its bracket, the largest load found before the other."""
+    """All stages; for a search, the last probes at both ends of its bracket, the largest load found first."""
     search = summary.search
     if search is None or search.level is None:
         return summary.stages
@@ -136,7 +136,7 @@ def _steady(summary: LoadSummary) -> list[StageSummary]:
 
 
 def best_of(summary: LoadSummary) -> str:
-    """What the best level was chosen from: `of 4 levels, none steady`."""
+    """The levels from which the best was chosen: `of 4 levels, none steady`."""
     if summary.search is not None:
         return f"found by {len(summary.search.probes)} probes"
     steady, count = len(_steady(summary)), len(summary.stages)
@@ -144,7 +144,7 @@ def best_of(summary: LoadSummary) -> str:
 
 
 def headline(summary: LoadSummary) -> str:
-    """The figures that stand for the test, in a cell: `41.2/s, ttft p99 210 ms`."""
+    """The main figures of the test for a table cell: `41.2/s, ttft p99 210 ms`."""
     stage = best_stage(summary)
     if stage is None or stage.figure("request_throughput") is None:
         return "–"
@@ -161,17 +161,17 @@ def headline(summary: LoadSummary) -> str:
 
 
 _LEAST = {"p99": 100, "p99.9": 1000}
-"""With fewer values, such a percentile is little more than the largest."""
+"""The fewest values for a percentile; with fewer, it is little more than the largest value."""
 
 
 def data_notes(view: LoadView) -> list[str]:
-    """What is known about data and model from before the first request; the demo model has its own note."""
+    """Notes on data and model that were known before the first request; the demo model has a separate note."""
     notes = view.manifest.get("notes")
     return [str(note) for note in notes if note != DEMO_NOTE] if isinstance(notes, list) else []
 
 
 def groups_of(stage: StageSummary) -> list[tuple[str, tuple[GroupSummary, ...]]]:
-    """What a stage is broken down by, and the parts."""
+    """The groups into which a stage is divided, by title."""
     found = [("turn of the conversation", stage.turns), ("server", stage.urls)]
     return [(what, groups) for what, groups in found if groups]
 
@@ -272,7 +272,7 @@ def load_requests(store: Store, run_id: int) -> Requests:
 
 
 def recorded_summary(store: Store, run: RunRecord, requests: Requests | None = None) -> LoadSummary:
-    """The figures on record; of a test that was killed, those of what had ended."""
+    """The recorded figures; for a test that was killed, figures of the requests that had ended."""
     if run.summary is not None:
         return LoadSummary.from_json(run.summary)
     from benchwright.perf import recorded_stages

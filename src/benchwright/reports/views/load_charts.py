@@ -1,4 +1,4 @@
-"""What the charts of a load test show, as plain numbers: few enough for a page, whatever the number of requests."""
+"""The numbers of a load test's charts: few enough for a page, no matter how many requests there are."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from benchwright.perf import compute as pc
 from benchwright.reports.views.load import stages_of_interest
 
 PERCENTS = (*(each / 2 for each in range(198)), *(99 + each / 20 for each in range(21)))
-"""Where distributions are drawn: every half percent, and finer in the tail."""
+"""The percentiles at which distributions are drawn: every half percent, and finer in the tail."""
 MOST_SPANS = 120
-"""Spans of time that curves over time have a value for, at most."""
+"""The most spans of time in a curve."""
 FEWEST_SPANS = 12
 REQUESTS_PER_SPAN = 8
-"""Spans with less than a handful of requests show rates that jump between nothing and a multiple of the truth."""
+"""Requests per span. With only a few, rates jump between zero and a multiple of the true rate."""
 LINES = 240
 """Most requests that the timeline draws."""
 NEAR = 120
-"""Requests that are drawn around the slowest one."""
+"""Requests drawn around the slowest one."""
 
 
 class Cdf(Struct, frozen=True):
@@ -30,7 +30,7 @@ class Cdf(Struct, frozen=True):
     label: str
     values: tuple[float, ...]
     planned: bool = False
-    """Whether it is of times from the plan."""
+    """Whether its times are measured from the planned send."""
 
 
 class OverTime(Struct, frozen=True):
@@ -48,7 +48,7 @@ class OverTime(Struct, frozen=True):
     """50th and 99th percentile in milliseconds, of requests sent in the span."""
     e2e: tuple[tuple[float, float] | None, ...]
     e2e_planned: tuple[tuple[float, float] | None, ...]
-    """From the plan; of requests that were planned in the span."""
+    """Latencies from the planned send, of requests planned in the span."""
     in_flight: tuple[tuple[float, int], ...]
     """Mean and peak."""
     stages: tuple[tuple[str, float, float], ...]
@@ -69,7 +69,7 @@ class Line(Struct, frozen=True):
 
 
 def distribution_curves(requests: Requests, summary: LoadSummary, name: str) -> list[Cdf]:
-    """The distributions of one metric, a stage each; those that have none are left out."""
+    """The distributions of one metric, one per stage; stages without it are left out."""
     found = []
     for stage in stages_of_interest(summary):
         values = sorted_values(requests, stage.stage, METRICS[name])
@@ -117,7 +117,7 @@ def curves_over_time(requests: Requests, summary: LoadSummary) -> OverTime | Non
 
 
 def _begun(requests: Requests) -> Any:
-    """When each was sent; where the connection failed, when that was known."""
+    """When each request was sent, or when its connection was known to have failed."""
     return pc.coalesce(requests["sent"], requests["ended"])
 
 
@@ -162,7 +162,7 @@ def _spans(sent: Requests, summary: LoadSummary) -> tuple[tuple[str, float, floa
 
 
 def timeline(requests: Requests, summary: LoadSummary) -> tuple[list[Line], int]:
-    """Requests in the order of sending, evenly thinned out to what a page can show; and how many there are."""
+    """Requests in the order of sending, evenly thinned out for a page; and their total number."""
     sent = _ended(requests)
     total = len(sent)
     picked: Sequence[int] = (

@@ -1,4 +1,4 @@
-"""Two load tests side by side."""
+"""Compares two load tests."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class SearchComparison(Struct, frozen=True):
 
     @property
     def significant(self) -> bool:
-        """Whether the intervals have nothing in common."""
+        """Whether the intervals do not overlap."""
         if self.ci95_a is None or self.ci95_b is None:
             return False
         return self.ci95_a[1] < self.ci95_b[0] or self.ci95_b[1] < self.ci95_a[0]
@@ -72,7 +72,7 @@ class LoadComparison(TwoRuns):
     only_b: tuple[str, ...]
     """Levels that only the second has."""
     search: SearchComparison | None = None
-    """Of two searches: what they found. `levels` then compares the probes there."""
+    """The results of two searches. `levels` then compares the probes at those loads."""
 
     @property
     def comparable(self) -> bool:
@@ -123,7 +123,8 @@ def _level_json(level: StageComparison) -> JsonObject:
 def compare_loads(
     samples: SamplesOf, a: RunRecord, b: RunRecord, options: ComparisonOptions
 ) -> LoadComparison:
-    """Compare two load tests. NotFoundError for a figure that neither has, UsageError if they have no level in common."""
+    """Compare two load tests. Raises NotFoundError for a figure that neither has, and UsageError if they have no level in
+    common."""
     requests = samples.requests(a.id), samples.requests(b.id)
     summaries = tuple(_summary(samples, run, each) for run, each in zip((a, b), requests, strict=True))
     matched, only_a, only_b = matched_levels(*summaries)
@@ -175,14 +176,15 @@ def _searches(a: LoadSummary, b: LoadSummary) -> SearchComparison | None:
 
 
 def _matters(each: Any, options: ComparisonOptions) -> bool:
-    """Tokens are no worse or better in themselves, and differences within the tolerance are none."""
+    """Whether a difference counts: token counts are neither better nor worse, and the tolerance is allowed."""
     return METRICS[each.name].better is not None and abs(each.difference) > options.tolerance
 
 
 def matched_levels(
     a: LoadSummary, b: LoadSummary
 ) -> tuple[list[tuple[StageSummary, StageSummary]], tuple[str, ...], tuple[str, ...]]:
-    """Stages of the same level; a single one on each side is compared in any case, and so are the ends of two searches."""
+    """Stages of the same level. If each side has a single stage, they are compared in any case; so are the ends of two
+    searches."""
     if _searches(a, b) is not None:
         return [(stages_of_interest(a)[0], stages_of_interest(b)[0])], (), ()
     if len(a.stages) == len(b.stages) == 1:
@@ -242,7 +244,7 @@ def _doubts(a: RunRecord, b: RunRecord, one: LoadSummary, other: LoadSummary) ->
 
 
 def load_data(run: RunRecord) -> Any:
-    """Stands for the data that a load test sent."""
+    """The identity of the data that a load test sent."""
     return table_of(run.manifest.get("dataset")).get("fingerprint")
 
 
@@ -257,13 +259,13 @@ _OF_LOAD = frozenset(
         "failure_threshold",
     }
 )
-"""Settings of the run that those of the load repeat, or that have no effect on a load test."""
+"""Settings of the run that the load's settings repeat, or that do not affect a load test."""
 
 
 def load_setting_differences(a: RunRecord, b: RunRecord, harmless: Collection[str] = ()) -> JsonObject:
     """`{same, differences: [{path, run_a, run_b}]}` of two load tests: how they sent, then what they sent."""
     differences = field_differences(settings_of(a).to_json(), settings_of(b).to_json())
     sent: Any = setting_differences(a, b, {*_OF_LOAD, *harmless})["differences"]
-    # Notes stand beside the figures.
+    # Notes are shown next to the figures.
     differences += [each for each in sent if each["path"].split("[")[0] != "$.notes"]
     return {"same": not differences, "differences": differences}

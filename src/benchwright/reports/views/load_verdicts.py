@@ -1,4 +1,4 @@
-"""What a reader of a load test needs first: whether to trust it, and the answer where one was searched."""
+"""The verdicts of a load test: whether its figures can be trusted, and the answer of a search."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from benchwright.reports.views.load import LoadView, best_stage, outcomes_of, st
 
 
 def verdicts(view: LoadView) -> list[tuple[str, str]]:
-    """What a reader needs first: `ok`, `warn` or `bad`, and a sentence."""
+    """The verdicts, each as `ok`, `warn` or `bad` and a sentence."""
     summary = view.summary
     found: list[tuple[str, str]] = []
     if view.stopped_because:
@@ -40,7 +40,7 @@ def _of_quality(summary: LoadSummary) -> list[tuple[str, str]]:
     found = []
     for place, each in enumerate(summary.quality):
         change = each.change
-        # The headline score is always reported; of the others, what stands out even among this number of tests.
+        # The headline score is always reported; the others only if they are significant among this many tests.
         if place and not (change.significant and change.p_value * len(summary.quality) < 0.05):
             continue
         ends = "" if change.ci95 is None else f", 95 % {change.ci95[0]:+.4f} … {change.ci95[1]:+.4f}"
@@ -63,7 +63,7 @@ def _of_quality(summary: LoadSummary) -> list[tuple[str, str]]:
 
 
 def _of_search(view: LoadView, search: SearchResult) -> tuple[str, str]:
-    """The answer, and how sure it is."""
+    """The answer, and how certain it is."""
     state = "warn" if search.status == "unfinished" else "bad"
     return "ok" if search.status in ("found", "at_least") else state, search_words(search, view.settings)
 
@@ -196,7 +196,7 @@ def _of_limits(view: LoadView) -> tuple[str, str]:
 
 
 def server_rows(stage: StageSummary) -> list[tuple[str, str]]:
-    """What the server counted itself, in words: titles and values; what it does not say is left out."""
+    """The server's own counts as titles and values; unknown ones are left out."""
     found = stage.server
     if found is None or found.absent is not None:
         return []

@@ -11,10 +11,10 @@ from benchwright.core import JsonObject, NotFoundError, suggest
 from benchwright.stats import PairedResult
 
 Direction: TypeAlias = Literal["up", "down", "same", "mixed"]
-"""Where a metric went from the first run to the second."""
+"""How a metric changed from the first run to the second."""
 
 Test: TypeAlias = tuple[str, bytes]
-"""One test of a comparison, which several metrics may share: its kind, and what stands for the differences it saw."""
+"""One test of a comparison, which several metrics may share: its kind, and a hash of the tested differences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +30,11 @@ class MetricSide:
     ci_high: float | None
     """Upper end."""
     failures_as_wrong: float | None = None
-    """Mean with every failed sample counted as 0; None if that says nothing."""
+    """Mean with every failed sample counted as 0; None if that is meaningless."""
     too_few: bool = False
-    """Whether the rows are too few to rely on the interval."""
+    """Whether there are too few rows to rely on the interval."""
     no_interval: str = "too few"
-    """What tables show if there is no interval; `–`: the metric needs none."""
+    """The text in tables if there is no interval; `–`: the metric needs none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class MetricComparison:
     same: bool
     """Whether no paired sample differs by more than the tolerance, and both runs have the metric."""
     direction: Direction
-    """Where it went."""
+    """How it changed."""
     noise: bool
     """Whether it is a time, which differs from run to run; left out of `differs` unless requested."""
     lower_is_better: bool = False
@@ -64,13 +64,13 @@ class MetricComparison:
     p_adjusted_failures_as_wrong: float | None = None
     """The p-value of that test, corrected for the number of such tests."""
     question: bytes = b""
-    """Stands for the paired differences, as `question_of` gives it: metrics that have the same are tested once."""
+    """Hash of the paired differences, from `question_of`. Metrics with the same hash are tested once."""
     question_failures_as_wrong: bytes = b""
-    """Of the pairs with failed samples as 0."""
+    """The same hash, with failed samples counted as 0."""
 
     @property
     def significant(self) -> bool:
-        """Whether the corrected test tells the runs apart at 5 %."""
+        """Whether the corrected test finds a difference at the 5 % level."""
         return self.p_adjusted is not None and self.p_adjusted < 0.05
 
     @property
@@ -80,7 +80,7 @@ class MetricComparison:
 
     @property
     def test(self) -> Test | None:
-        """The test that the metric stands for; None if no pair differs, and for times."""
+        """The test of the metric; None if no pair differs, and for times."""
         return None if self.noise else _test(self.name, self.paired, self.question)
 
     @property
@@ -137,8 +137,8 @@ def _test(name: str, paired: PairedResult | None, question: bytes) -> Test | Non
 
 
 def question_of(pairs: Iterable[tuple[object, float, float]]) -> bytes:
-    """Stands for paired differences: equal for metrics that differ by the same amount in the same pairs, and for
-    mirrored ones, such as a share of right answers and that of wrong ones: both ask one question.
+    """Hash of paired differences. It is equal for metrics that differ by the same amount in the same pairs, and for mirrored
+    ones, such as the shares of right and of wrong answers, because both ask the same question.
 
     Each pair is its row or step and both values.
 
@@ -162,7 +162,7 @@ def question_of(pairs: Iterable[tuple[object, float, float]]) -> bytes:
 
 
 def requested_metrics(names: Sequence[str], only: str | None) -> list[str]:
-    """The metrics of both runs, each once; or the one that was requested. NotFoundError if neither run has it."""
+    """The metrics of both runs, each once; or the requested one. Raises NotFoundError if neither run has it."""
     known = list(dict.fromkeys(names))
     if only is None:
         return known
@@ -173,7 +173,7 @@ def requested_metrics(names: Sequence[str], only: str | None) -> list[str]:
 
 
 def adjusted(metrics: Iterable[MetricComparison]) -> list[MetricComparison]:
-    """The metrics with p-values corrected by Holm's rule: of many tests, some find a difference by chance.
+    """Correct the p-values of metrics by Holm's rule, because some of many tests find a difference by chance.
 
     Metrics with the same or mirrored paired differences ask one question, so they share one test. Metrics without a differing pair
     and times are not part of it. Counting failures as wrong asks each question a second time: these tests are corrected
@@ -208,7 +208,7 @@ def _by_holm(tests: Iterable[tuple[Test | None, PairedResult | None]]) -> dict[T
 def direction_of(
     a: float | None, b: float | None, paired: PairedResult | None, tolerance: float
 ) -> Direction:
-    """Where a metric went: by the samples that both runs have, if there are some."""
+    """How a metric changed, by the samples that both runs have, if there are any."""
     if a is None or b is None:
         return "mixed"
     difference = b - a if paired is None else paired.difference

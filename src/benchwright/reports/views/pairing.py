@@ -1,5 +1,5 @@
-"""The samples of two runs, paired and streamed by the content of their rows: numbers of rows depend on filters, limits,
-order and sampling, and do not identify a row."""
+"""Pairs the samples of two runs, as a stream, by the content of their rows. Row numbers depend on filters, limits, order and
+sampling, and do not identify a row."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from benchwright.stats import PairedResult, compare_pairs
 
 
 class Scored(Protocol):
-    """Where the samples of runs are: the store, or the files of a run from elsewhere."""
+    """Access to the samples of runs: the store, or the files of a run from elsewhere."""
 
     def scored(self, run_id: int) -> Iterator[tuple[int, int, bytes, bytes]]:
         """Row, repeat, hash of the row and record of every sample, in their order."""
@@ -48,9 +48,9 @@ class Half(NamedTuple):
     repeat: int
     """0-based repeat."""
     row_hash: bytes
-    """Stands for the row's content; of a row that could not be read, the reason."""
+    """Hash of the row's content; for a row that could not be read, of the reason."""
     record: SampleRecord
-    """Outcome, scores, target as recorded."""
+    """The record, with outcome, scores and target."""
 
 
 class Pair(NamedTuple):
@@ -63,11 +63,11 @@ class Pair(NamedTuple):
 
 
 def pairs_of(store: Scored, a: int, b: int) -> Iterator[Pair]:
-    """Rows of equal content are the same row, whatever the order of their keys; among copies, the first of one run is
-    the first of the other, and so on.
+    """Pair the samples of two runs. Rows with equal content, in any order of keys, are the same row; copies are paired in
+    order.
 
-    As long as both runs have the same rows in the same order, one of each is held at a time; from the first that
-    differs on, the records of the first run are held.
+    As long as both runs have the same rows in the same order, one row of each is kept at a time. From the first difference
+    on, the records of the first run are kept.
     """
     left, right = _rows(store, a), _rows(store, b)
     x, y = next(left, None), next(right, None)
@@ -82,11 +82,11 @@ def pairs_of(store: Scored, a: int, b: int) -> Iterator[Pair]:
 
 
 class _Waiting:
-    """Rows of the first run that wait for their partner in the second."""
+    """Rows of the first run that have no partner in the second yet."""
 
     def __init__(self, rows: Iterator[list[Half]], store: Scored, a: int, b: int) -> None:
         self.rows = {row[0].row: row for row in rows}
-        """Those without a partner so far, by number."""
+        """Rows without a partner so far, by number."""
         self._by_hash: dict[bytes, deque[int]] = {}
         for number, row in self.rows.items():
             self._by_hash.setdefault(row[0].row_hash, deque()).append(number)
@@ -95,12 +95,12 @@ class _Waiting:
         self._texts_b = store.row_texts(b)
 
     def paired(self, row: list[Half]) -> Iterator[Pair]:
-        """A row of the second run, with its partner if there is one. Rows must come in their order."""
+        """Pair a row of the second run with its partner, if there is one. Rows must come in order."""
         found = self._taken(self._by_hash.get(row[0].row_hash))
         if found is None and self.rows:
             content = self._content_b(row[0].row)
             found = None if content is None else self._taken(self._contents().get(content))
-            if found is not None and content is not None:  # the hash is of the text, where keys have an order
+            if found is not None and content is not None:  # the hash depends on the order of keys in the text
                 found, row = ([half._replace(row_hash=content) for half in side] for side in (found, row))
         return _repeats(found or (), row)
 
@@ -124,7 +124,7 @@ class _Waiting:
 
 
 def _content(row: bytes | None) -> bytes | None:
-    """What stands for the content of a row, its keys in alphabetical order; None for a row that could not be read."""
+    """The content of a row with sorted keys, as bytes to compare; None for a row that could not be read."""
     return None if row is None else row_hash(canonical_json(load_exact_json(row)))
 
 
@@ -155,7 +155,7 @@ class Tally:
     """By row: the sum of each side, and how many."""
 
     def add(self, row: int, a: float, b: float) -> None:
-        """One more pair of a row."""
+        """Add a pair of a row."""
         sums = self.rows.setdefault(row, [0.0, 0.0, 0.0])
         sums[0] += a
         sums[1] += b
@@ -172,7 +172,7 @@ class Tally:
         )
 
     def question(self) -> bytes:
-        """Stands for the differences, row by row."""
+        """Hash of the differences, row by row."""
         return question_of((row, a / n, b / n) for row, (a, b, n) in sorted(self.rows.items()))
 
 
@@ -182,7 +182,7 @@ class PairedSamples(Struct):
     tallies: dict[str, Tally] = struct_field(default_factory=dict)
     """Values of samples that both runs scored, by metric."""
     steps: list[StepPair] = struct_field(default_factory=list)
-    """Samples that are not the same in both."""
+    """Samples that differ."""
     changed: list[ChangedSample] = struct_field(default_factory=list)
     """Samples whose scores or outcomes changed, losses first."""
     both: int = 0
@@ -194,7 +194,7 @@ class PairedSamples(Struct):
     differ: bool = False
     """Whether any sample is not the same in both."""
     failed: dict[str, Tally] = struct_field(default_factory=dict)
-    """As `tallies`, with failed samples as 0."""
+    """Like `tallies`, with failed samples as 0."""
     lost: list[int] = struct_field(default_factory=list)
     """Rows of samples that failed in both runs."""
     failures: bool = False
@@ -210,7 +210,7 @@ class PairedSamples(Struct):
         return tally
 
     def add_scores(self, a: Half, b: Half) -> tuple[dict[str, float], dict[str, float]]:
-        """Count the scores of a pair; returns them."""
+        """Count the scores of a pair, and return them."""
         scores_a, scores_b = _numbers(a), _numbers(b)
         failed_a, failed_b = _failed(a), _failed(b)
         self.failures = self.failures or failed_a or failed_b
@@ -228,7 +228,7 @@ class PairedSamples(Struct):
 def paired_samples(
     pairs: Iterator[Pair], tolerance: float, listed: int | None, headline: str | None, *, worse: int
 ) -> PairedSamples:
-    """Go through the pairs once. `worse` is the sign of a change of the headline to the worse."""
+    """Read the pairs once. `worse` is the sign of a change of the headline for the worse."""
     seen = PairedSamples()
     won: list[ChangedSample] = []
     for a, b in pairs:

@@ -1,4 +1,4 @@
-"""Runs read back from the files in their folders: a folder from another place, or one whose record was lost."""
+"""Reads runs from the files in their folders: folders from elsewhere, or of runs whose record was lost."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def is_run_folder(folder: Path) -> bool:
 
 
 def folder_run(folder: Path, number: int) -> RunRecord:
-    """The run whose files are in `folder`, under a number that no run of a workspace has. UsageError where a file is
-    missing or is not what a run writes."""
+    """The run whose files are in `folder`, under a number that no run of a workspace has. Raises UsageError if a file is
+    missing or was not written by a run."""
     missing = [name for name in RunFile if not (folder / name).is_file()]
     if missing:
         unsaved = ", which save_predictions: false leaves out" if missing == [RunFile.SAMPLES] else ""
@@ -83,7 +83,7 @@ def folder_run(folder: Path, number: int) -> RunRecord:
 
 
 def as_filed(run: RunRecord, details: RunDetails) -> RunRecord:
-    """A run of the workspace with its settings as its files have them, to compare it with a folder."""
+    """A run of the workspace with its settings in the form of its files, for comparison with a folder."""
     return replace(run, settings=_compared_settings(run_config(details)))
 
 
@@ -97,7 +97,7 @@ def run_of_folder(number: int, folder: Path) -> RunRecord:
     task: dict[str, Any] = tasks.get(name) or next(iter(tasks.values()), {})
     summary = _summary(task) if task.get("samples") else None
     complete = summary is not None and not summary.partial
-    # Programs and workflows leave what they printed, and nothing else.
+    # Programs and workflows leave only what they printed.
     printed = any((folder / name).is_file() for name in STREAM_FILES.values())
     kind = RunKind.BENCHMARK if manifest or tasks or not printed else RunKind.WORKFLOW
     made = folder.stat().st_mtime
@@ -120,11 +120,11 @@ def run_of_folder(number: int, folder: Path) -> RunRecord:
 
 
 def _compared_settings(config: Mapping[str, Any]) -> JsonObject:
-    """Everything that `run_config.yml` says about how the run made its numbers."""
+    """The settings in `run_config.yml` that affect the numbers of the run."""
     params = {name: value for name, value in config["config"]["params"].items() if name not in _EFFORT}
     extra = dict(params.pop("extra", {}))
     data = dict(extra.pop("dataset", {}))
-    data.pop("path", None)  # named as on the machine of the run; the content is compared
+    data.pop("path", None)  # a path on the machine of the run; the content is compared
     endpoint = {
         name: value
         for name, value in config["target"]["api_endpoint"].items()
@@ -152,7 +152,7 @@ def _recorded_settings(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def _summary(task: Mapping[str, Any]) -> RunSummary:
-    """The figures of a task in `results.yml`; what an older file lacks is as in a run that has none of it."""
+    """The figures of a task in `results.yml`; values that an older file lacks are those of a run without them."""
     samples = task["samples"]
     groups = {
         group: {
@@ -187,7 +187,7 @@ def _summary(task: Mapping[str, Any]) -> RunSummary:
 
 
 def _known(path: Path) -> dict[str, Any]:
-    """What a file holds; nothing if it is missing or damaged."""
+    """The content of a file; empty if it is missing or damaged."""
     try:
         return _yaml(path)
     except (OSError, ValueError):
@@ -195,7 +195,7 @@ def _known(path: Path) -> dict[str, Any]:
 
 
 def _yaml(path: Path) -> dict[str, Any]:
-    """A table out of a YAML file, or out of a JSON file, which is YAML too. ValueError for anything else."""
+    """The table in a YAML file, or in a JSON file, which is YAML too. Raises ValueError for anything else."""
     import yaml
 
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -250,8 +250,8 @@ class SamplesOf:
 
 
 def steps_of_folder(folder: Path) -> Iterator[StepValues]:
-    """The samples in `samples.parquet` as records. What was sent is known only as the file shows it, so no other run
-    may take the replies."""
+    """The samples in `samples.parquet` as records. The exact requests are not known, so no other run may reuse the
+    replies."""
     path = folder / RunFile.SAMPLES
     if not path.is_file():
         return

@@ -1,5 +1,5 @@
-"""A run as a value, for lists, in full and for its files. The names that `to_json` gives are a contract: some are added,
-none changes."""
+"""Views of a run, for lists, in full and for its files. The names in `to_json` are a contract: names may be added, but none
+changes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class RunView:
     demo: bool
     """Whether the demo model answered, embedded or as a server."""
     status: RunStatus
-    """Where the run stands."""
+    """The status of the run."""
     error: str | None
     """Why it failed or stopped."""
     folder: Path
@@ -53,21 +53,21 @@ class RunView:
     finished_at: float | None
     """Wall clock of the last end."""
     input: JsonValue
-    """What a workflow was given."""
+    """The input of a workflow."""
     output: JsonValue
-    """What a workflow returned."""
+    """The output of a workflow."""
     tags: JsonObject | None
-    """The user's own labels."""
+    """The user's labels."""
     starts: int
     """Times the run was started or resumed."""
     worked: float | None = None
-    """Seconds that processes worked on it; None: not on record."""
+    """Seconds that processes worked on it; None: not recorded."""
     summary: JsonObject | None
     """The figures as recorded; None while there are none."""
     counted: str = "–"
-    """How much was evaluated, for a cell of a list."""
+    """What was evaluated, for a table cell."""
     headline: str = "–"
-    """The figures that stand for the run, for a cell of a list."""
+    """The main figures of the run, for a table cell."""
     outcomes: tuple[int, ...] = ()
     """Samples per outcome, in the order of `OUTCOMES`; empty: the kind has none, or no result yet."""
     streamed: bool = False
@@ -75,14 +75,14 @@ class RunView:
 
     @property
     def seconds(self) -> float | None:
-        """How long processes worked on it, if it ended. Where that is not on record: from the start to the last end."""
+        """How long processes worked on it, if it ended. If that is not recorded: the time from the start to the last end."""
         if self.finished_at is None:
             return None
         return self.finished_at - self.created_at if self.worked is None else self.worked
 
     @property
     def model_title(self) -> str:
-        """The model as tables show it: by the name that its suite gives it, with the id if that is another."""
+        """The model in tables: the name that its suite gives it, and the id if that differs."""
         if not self.model or not self.model_name or self.model_name == self.model:
             return self.model or self.model_name or ""
         return f"{self.model_name} ({self.model})"
@@ -94,11 +94,11 @@ class RunView:
         return found if isinstance(found, bool) else None
 
     def identity(self) -> JsonObject:
-        """Which run it is, as its files say."""
+        """The identity of the run for its files."""
         return {"id": self.id, "name": self.name, "target": self.target, "model": self.model or ""}
 
     def to_json(self) -> JsonObject:
-        """A run in a list, in `show --json`, from the server and of a result in Python.
+        """The JSON of a run in a list, in `show --json`, from the server and of a result in Python.
 
         Times are UTC in RFC 3339; `evaluated` to `metrics` are null while there is no result, `evaluated` to `partial` are also
         null for workflows. `workflow_name` is `name` and `started_at` is `created_at`, for clients that know these names.
@@ -139,9 +139,9 @@ class PartsRequest(Struct, frozen=True):
     """Which samples or steps of a run to list."""
 
     limit: int = 20
-    """At most this many."""
+    """The most to list."""
     failed: bool = False
-    """Only those that failed: samples without a score, steps that failed or were interrupted."""
+    """Only failed ones: samples without a score, steps that failed or were interrupted."""
     wrong: bool = False
     """Only samples that were judged wrong."""
     unparsed: bool = False
@@ -159,20 +159,20 @@ class PartsRequest(Struct, frozen=True):
 
 
 class EventView(Struct, frozen=True):
-    """Something that happened to a run."""
+    """An event of a run."""
 
     id: int
     """Number in the workspace."""
     kind: str
-    """What: `run.started`, `step.failed`, or the user's own name."""
+    """Its kind: `run.started`, `step.failed`, or a name given by the user."""
     message: str
-    """In words."""
+    """A description."""
     created_at: float
     """Wall clock."""
     data: JsonValue = None
-    """The user's own value."""
+    """A value given by the user."""
     step_id: int | None = None
-    """Number of the step that it is about."""
+    """Number of the step that it belongs to."""
     step_key: str | None = None
     """Key of that step."""
 
@@ -190,7 +190,7 @@ class EventView(Struct, frozen=True):
 
 
 class EventList(Struct, frozen=True):
-    """Everything that happened to a run, oldest first."""
+    """All events of a run, oldest first."""
 
     run_id: int
     """The run."""
@@ -203,7 +203,7 @@ class EventList(Struct, frozen=True):
 
 
 class RunDetails(Struct, frozen=True, kw_only=True):
-    """One benchmark run in full: its figures, what made them, and what happened."""
+    """One benchmark run in full: its figures, settings and events."""
 
     run: RunView
     """As in a list."""
@@ -216,7 +216,7 @@ class RunDetails(Struct, frozen=True, kw_only=True):
     endpoint: JsonObject
     """The model under test, without secrets."""
     settings: JsonObject
-    """The settings frozen at the start, without secrets."""
+    """The settings recorded at the start, without secrets."""
     manifest: JsonObject
     """Hashes, fingerprints, versions, seed."""
     output_dir: str
@@ -224,7 +224,7 @@ class RunDetails(Struct, frozen=True, kw_only=True):
     events: tuple[EventView, ...] = ()
     """What happened, oldest first."""
     recorded: int | None = None
-    """Samples recorded so far, of a run without a result; None: not counted."""
+    """Samples recorded so far in a run without a result; None: not counted."""
 
     @property
     def eval_type(self) -> str:
@@ -243,7 +243,7 @@ class RunDetails(Struct, frozen=True, kw_only=True):
 
     @property
     def prompt_version(self) -> str:
-        """Six digits that stand for how rows become requests; `–` for a run that never began."""
+        """Six digits that identify how rows become requests; `–` for a run that never began."""
         benchmark = self.manifest.get("benchmark")
         known: dict[str, Any] = benchmark if isinstance(benchmark, dict) else {}
         found = str(known.get("prompt_hash") or known.get("hash") or "")
@@ -263,7 +263,7 @@ class RunDetails(Struct, frozen=True, kw_only=True):
 
 
 class InFull(Protocol):
-    """What the views of all kinds of runs in full have."""
+    """The common part of the full views of all kinds of runs."""
 
     @property
     def run(self) -> RunView:
@@ -283,7 +283,7 @@ class InFull(Protocol):
 
 
 def details_json(view: InFull, summary: JsonObject | None, **own: JsonValue) -> JsonObject:
-    """A run in full: what every kind has, with what its own kind adds."""
+    """The JSON of a run in full: the common fields, and those of its kind."""
     return {
         "run": view.run.to_json(),
         "summary": summary,
@@ -295,7 +295,7 @@ def details_json(view: InFull, summary: JsonObject | None, **own: JsonValue) -> 
 
 
 def times_json(started: float, finished: float | None) -> JsonObject:
-    """When a run or a step started and ended, as JSON has it."""
+    """When a run or a step started and ended, as JSON."""
     return {
         "started_at": rfc3339(started),
         "finished_at": None if finished is None else rfc3339(finished),
@@ -303,15 +303,15 @@ def times_json(started: float, finished: float | None) -> JsonObject:
 
 
 def first_token_times(run: RunView) -> dict[str, Any] | None:
-    """`{mean, p50, p99, count}` of the seconds to the first token, from the samples of a streamed run; None if there
-    are none. One column of the file is read, so that a run spends nothing on it."""
+    """`{mean, p50, p99, count}` of the seconds to the first token, from the samples of a streamed run; None if there are none.
+    They are computed from one column of the file, so that a run spends no time on them."""
     path = run.folder / RunFile.SAMPLES
     if not run.streamed or not path.is_file():
         return None
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
-    with pq.ParquetFile(path) as file:  # `read_table` would import pandas, where it is installed
+    with pq.ParquetFile(path) as file:  # `read_table` would import pandas if it is installed
         times = file.read(columns=["ttft_s"], use_threads=False).column("ttft_s").drop_null()
     if not len(times):
         return None
@@ -322,7 +322,7 @@ def first_token_times(run: RunView) -> dict[str, Any] | None:
 def run_details(
     run: RunRecord, view: RunView, result: RunSummary | None = None, events: Iterable[Event] = ()
 ) -> RunDetails:
-    """The run in full: `view` is the run as in a list, `result` its figures if its kind has such figures."""
+    """The run in full. `view` is the run as in a list; `result` has its figures, if its kind has such figures."""
     return RunDetails(
         run=view,
         result=result,
@@ -344,7 +344,7 @@ def event_view(event: Event, step_key: str | None = None) -> EventView:
 
 
 def plain_view(run: RunRecord) -> RunView:
-    """What every run has, also one of a kind that this version does not know."""
+    """The view with the fields that every run has, even one of an unknown kind."""
     source, name = run.settings.get("rescored_from"), run.settings.get("model_name")
     return RunView(
         id=run.id,

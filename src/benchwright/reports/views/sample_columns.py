@@ -1,6 +1,6 @@
-"""The columns of a sample, declared once, and how each is read from recorded steps, many samples at a time.
+"""The columns of a sample, declared once, and how each is read from the recorded steps of many samples.
 
-A run may have a million samples, and their file has columns too: so steps are read column by column.
+Steps are read column by column, because a run may have a million samples and their file has columns too.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ RequestTexts: TypeAlias = tuple[Sequence[str | None], Sequence[str | None], Sequ
 """Prompts, system messages, and messages as JSON, each with a value per body."""
 
 BETWEEN = "\0"
-"""Between any two values that are read or written as one list."""
+"""Separates values that are read or written as one list."""
 SEPARATOR = b',"\\u0000",'
 """`BETWEEN` as an element of a list."""
 _MARK = "\0here"
-"""Stands for the prompt while a frame is made. Should it stand elsewhere in the body too, there is no frame."""
+"""Replaces the prompt while a frame is made. If the body contains it elsewhere, there is no frame."""
 
 
 def request_texts(bodies: Sequence[bytes | None]) -> RequestTexts:
-    """The texts of each body; None if there is none. There must be bodies.
+    """The texts of each body; None if there is none. `bodies` must not be empty.
 
-    Those of a run mostly differ in the last message alone, and reading only that takes half of the time or less.
+    The bodies of a run mostly differ only in the last message, and reading only that takes at most half the time.
     """
     return texts_in_one_frame(bodies) or texts_one_by_one(bodies)
 
 
 def text_of(value: Any) -> str | None:
-    """A text as it is, other values as JSON."""
+    """A text unchanged, other values as JSON."""
     if value is None or isinstance(value, str):
         return value
     return encode_json(value).decode()
@@ -57,7 +57,7 @@ def _texts_in(body: bytes | None) -> tuple[str | None, str | None, bytes | None]
 
 
 def _words(content: Any) -> str | None:
-    """The text of a message; of content parts, that of those which are text."""
+    """The text of a message, or of the text parts of its content."""
     if isinstance(content, list) and all(isinstance(part, dict) for part in content):
         return "\n".join(
             str(part["text"]) for part in content if part.get("type") == "text" and "text" in part
@@ -69,9 +69,9 @@ class _Frame(NamedTuple):
     """A body without the text of its last message."""
 
     head: bytes
-    """All before that text."""
+    """Everything before that text."""
     tail: bytes
-    """All after it."""
+    """Everything after it."""
     begin: int
     """Where the messages begin."""
     end: int
@@ -79,7 +79,7 @@ class _Frame(NamedTuple):
 
 
 def texts_in_one_frame(bodies: Sequence[bytes | None]) -> RequestTexts | None:
-    """The same for bodies that differ in the text of the last message alone; None if they do not."""
+    """The same for bodies that differ only in the text of the last message; None if they differ elsewhere."""
     frame = _frame_of(bodies[0])
     if frame is None:
         return None
@@ -108,15 +108,15 @@ def _frame_of(body: bytes | None) -> _Frame | None:
     head, mark, tail = marked.partition(orjson.dumps(_MARK))
     if mark in tail or head + orjson.dumps(content) + tail != body:
         return None
-    begin = marked.index(inner)  # there is no second place: the mark is in it
+    begin = marked.index(inner)  # it occurs only once, because it contains the mark
     return _Frame(head, tail, begin, begin + len(inner) - len(marked))
 
 
 def load_strings(encoded: Sequence[bytes]) -> list[str] | None:
     """The strings, if each of `encoded` is exactly what `orjson` writes for one; None if any is something else.
 
-    They are read as one list, with a string of our own between any two. So a quote that is left open ends at the
-    next separator, after which the list is not JSON; and anything but one value changes the number of values.
+    They are read as one list with a separator string between any two. So an unclosed quote ends at the next separator,
+    after which the list is not JSON; and anything but one value changes the number of values.
     """
     joined = b"[%b]" % SEPARATOR.join(encoded)
     try:
@@ -129,17 +129,17 @@ def load_strings(encoded: Sequence[bytes]) -> list[str] | None:
 
 
 BLOCK_ROWS = 100
-"""Samples that are put together at a time. More would save little, and with Python's own settings their values live long
-enough to have the collector look through them again and again."""
+"""Samples per block. More would save little, and with Python's default settings their values live long enough for the
+garbage collector to search them again and again."""
 BLOCK_BYTES = 200_000
-"""Bytes of recorded text at a time, roughly."""
+"""Approximate bytes of recorded text per block."""
 
 
 class ColumnType(NamedTuple):
-    """What a column holds."""
+    """The type of a column."""
 
     name: str
-    """In words."""
+    """Its name in words."""
     arrow: Callable[[Any], Any]
     """Its type in Arrow, from the module `pyarrow`, which is loaded only when a file is written."""
 
@@ -157,26 +157,26 @@ class Column(Struct, frozen=True):
     """One column of `samples.parquet`, which is one field of `SampleView`."""
 
     name: str
-    """That of the field."""
+    """The name of the field."""
     type: ColumnType
-    """What it holds."""
+    """The type of its values."""
     read: Literal["record", "reply"] | Callable[[_Steps], Sequence[Any]]
-    """Its values, out of recorded steps; or whose field of that name holds them."""
+    """Reads its values from recorded steps; or the object whose field of that name has them."""
     long: bool = False
-    """Whether nobody looks it up by its smallest and largest value."""
+    """Whether its smallest and largest values are useless for searching."""
     repetitive: bool = False
-    """Whether many samples share a value, so that a dictionary pays. On texts that all differ it only costs time."""
+    """Whether many samples share a value, so that a dictionary saves space. For unique texts it only costs time."""
     ranked: bool = False
     """Whether only runs that rank choices have it."""
     exported: bool = False
-    """Whether predictions and exported tables have it under its own name. Others they have under their own names."""
+    """Whether predictions and exported tables use this name. Other columns are renamed there."""
     predicted: bool = False
-    """Whether predictions of `run_eval` have it under its own name."""
+    """Whether predictions of `run_eval` use this name."""
     compared: Literal["", "by", "shown"] = ""
-    """Whether comparing runs needs it: samples are matched by it, or shown with it where they changed."""
+    """Whether comparing runs needs it: samples are matched by it, or shown with it if they changed."""
 
     def values(self, steps: _Steps) -> Sequence[Any]:
-        """Its value of every sample."""
+        """Its value for every sample."""
         if self.read == "record":
             return steps.records.column(self.name)
         return steps.replies.column(self.name) if self.read == "reply" else self.read(steps)
@@ -190,25 +190,25 @@ class SampleView(NamedTuple):
     repeat: int
     """0-based repeat."""
     prompt: str | None
-    """The prompt, system message apart; without a call, the prompt that would have been sent."""
+    """The prompt, without the system message; without a call, the prompt that would have been sent."""
     system: str | None
     """System message, for chat."""
     messages: bytes | None
     """Chat messages as sent, or the whole conversation if there were several turns; JSON."""
     response: str | None
-    """The text that was scored; null when there was none."""
+    """The text that was scored; null if there was none."""
     reasoning: str | None
-    """The model's thinking."""
+    """The model's reasoning."""
     target: str | None
     """Expected answer; JSON if it is not a text."""
     calls: bytes | None
-    """Calls that were read from the reply, where functions were offered; JSON. Expected ones are the target."""
+    """Calls read from the reply, if functions were offered; JSON. The expected calls are the target."""
     outcome: str
     """How the sample ended."""
     error: str | None
     """Why there is no score."""
     scores: dict[str, Any] | None
-    """What the scorer gave."""
+    """The scorer's result."""
     prompt_tokens: int | None
     """Prompt tokens, over all calls of the sample."""
     completion_tokens: int | None
@@ -222,11 +222,11 @@ class SampleView(NamedTuple):
     started_at: float | None
     """Last call: wall clock of the first attempt, seconds since the epoch."""
     finish_reason: str | None
-    """Last call: as the server reported it."""
+    """Last call: reason from the server."""
     metadata: bytes | None
     """The row; JSON."""
     choices: list[str] | None
-    """Ranked continuations, where the benchmark ranks."""
+    """Ranked continuations, if the benchmark ranks."""
     choices_logprobs: list[float | None] | None
     """Their log-likelihoods."""
     choices_is_greedy: list[bool] | None
@@ -242,7 +242,7 @@ class SampleView(NamedTuple):
 
 
 class _Steps:
-    """The recorded steps of some samples, decoded; there must be samples."""
+    """The decoded steps of some samples; there must be at least one."""
 
     def __init__(self, samples: Sequence[SampleSteps]) -> None:
         self.numbers, self.repeats, self.rows, scores, bodies, outputs = zip(*samples, strict=True)
@@ -325,8 +325,8 @@ COLUMNS: dict[str, Column] = {
 def in_blocks(
     samples: Iterable[SampleSteps], most_rows: int = BLOCK_ROWS, most_bytes: int = BLOCK_BYTES
 ) -> Iterator[tuple[list[SampleSteps], int]]:
-    """Samples by the block, each with its size: bytes of recorded text. None is larger than the given or our own limit
-    by more than its last sample."""
+    """Samples in blocks, each with its size in bytes of recorded text. A block exceeds the limit by at most its last
+    sample."""
     most_rows, most_bytes = min(most_rows, BLOCK_ROWS), min(most_bytes, BLOCK_BYTES)
     block: list[SampleSteps] = []
     size = 0
@@ -344,13 +344,13 @@ def in_blocks(
 def sample_columns(
     samples: Sequence[SampleSteps], names: Collection[str] = COLUMNS.keys()
 ) -> dict[str, Sequence[Any]]:
-    """The fields of `SampleView` by name, each with a value per sample; there must be samples."""
+    """The fields of `SampleView` by name, each with a value per sample; there must be at least one sample."""
     steps = _Steps(samples)
     return {name: COLUMNS[name].values(steps) for name in names}
 
 
 def _without_choice(prompt: str | None, messages: bytes | None, choices: list[str] | None) -> str | None:
-    """The first choice was sent as the continuation of the prompt."""
+    """The prompt without the first choice, which was sent as its continuation."""
     if prompt and choices and messages is None and prompt.endswith(choices[0]):
         return prompt[: len(prompt) - len(choices[0])]
     return prompt

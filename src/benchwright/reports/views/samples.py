@@ -1,4 +1,4 @@
-"""Samples as values: one by one, listed, and streamed."""
+"""Views of samples: one by one, listed, and streamed."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class SampleList(Struct, frozen=True):
     more: bool = False
     """Whether the limit leaves some out."""
     empty: str = "no samples"
-    """What to say if there are none."""
+    """The text if there are none."""
     reasons: bool = False
     """Whether a table shows why each failed, in place of its prompt and reply."""
     in_full: bool = False
@@ -75,19 +75,19 @@ class SampleList(Struct, frozen=True):
 
 
 class Predicted(NamedTuple):
-    """A sample with what its record adds to the view."""
+    """A sample with its error."""
 
     view: SampleView
     """The sample."""
     error: JsonObject | None
-    """`kind`, `message` and `http_status` of what went wrong."""
+    """`kind`, `message` and `http_status` of the failure."""
 
 
 class RecordedCall(NamedTuple):
     """One call of a sample to the model, as recorded."""
 
     input_hash: bytes
-    """Stands for all that can change the reply."""
+    """Hash of everything that can change the reply."""
     input: bytes | None
     """The body of the request, as JSON."""
     output: bytes
@@ -106,7 +106,7 @@ class SampleBlock(NamedTuple):
 
 
 class RunSamples:
-    """The samples of a run in row order, read again in every pass: what writers of files get in place of the store."""
+    """The samples of a run in row order, read again in every pass. Writers of files get this instead of the store."""
 
     def __init__(self, store: Store, run: RunRecord) -> None:
         self._store = store
@@ -128,20 +128,20 @@ class RunSamples:
             yield sample_columns(samples, names)
 
     def calls(self, rows: int) -> Iterator[list[RecordedCall]]:
-        """The calls of the first `rows` rows to the model, block by block, in the order of rows, repeats and calls. Those to
-        judges are not among them."""
+        """The calls of the first `rows` rows to the model, not to judges, block by block, in the order of rows, repeats and
+        calls."""
         for first in range(0, rows, BLOCK_ROWS):
             found = self._store.calls(self._run.id, first, min(first + BLOCK_ROWS, rows) - 1)
             yield [RecordedCall._make(found[key]) for key in sorted(found)]
 
     def blocks(self, most_rows: int, most_bytes: int) -> Iterator[SampleBlock]:
-        """Block by block, each no larger than given by more than its last sample."""
+        """The samples in blocks, each of which exceeds the limits by at most its last sample."""
         for samples, size in in_blocks(self._store.samples(self._run.id), most_rows, most_bytes):
             yield SampleBlock(sample_columns(samples), len(samples), size)
 
     @property
     def identity(self) -> str:
-        """Distinguishes the samples of this run from those of every other run of every workspace."""
+        """A text that distinguishes the samples of this run from those of every other run in every workspace."""
         return f"benchwright:{self._store.workspace.root}#{self._run.id}"
 
 
@@ -166,13 +166,13 @@ def filtered_samples(
     reasons: bool = False,
 ) -> SampleList:
     """The first samples of a run that pass a filter, at most `limit`; the texts are for tables."""
-    found = store.page_samples(run_id, where, limit=limit + 1).items  # one more: are there more?
+    found = store.page_samples(run_id, where, limit=limit + 1).items  # one extra shows whether there are more
     views = tuple(map(SampleDetails, views_of(found))) if found else ()
     return SampleList(run_id, views[:limit], limit, len(views) > limit, empty, reasons)
 
 
 def find_samples(store: Store, run_id: int, requested: str) -> SampleList:
-    """The repeats of a row: `12`, or one of them: `12/0`. `NotFoundError` says what there is."""
+    """The repeats of a row: `12`, or one of them: `12/0`. The text of `NotFoundError` says which samples exist."""
     row, _, repeat = requested.partition("/")
     if not row.isdigit() or not (repeat.isdigit() or "/" not in requested):
         raise NotFoundError(

@@ -1,4 +1,4 @@
-"""A run's frozen settings: parameters in their documented names, and the endpoint without secrets."""
+"""The recorded settings of a run: parameters under their documented names, and the endpoint without secrets."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ PARAMS: dict[str, tuple[str, ...]] = {
     "rescored_from": ("extra", "rescored_from"),
     "infer_only": ("extra", "infer_only"),
 }  # fmt: skip
-"""Where `params` of `results.yml` has a recorded setting. All others are under `settings` of `run_config.yml`."""
+"""The places of recorded settings in `params` of `results.yml`. All others are under `settings` of `run_config.yml`."""
 GENERATION_PARAMS = {"max_tokens": "max_new_tokens", "temperature": "temperature", "top_p": "top_p"}
 """Settings of request bodies that `params` has under these names. All others are in its `extra`."""
 
 
 def is_demo(run: RunRecord) -> bool:
-    """Whether the demo model answered: the embedded one, or that of `simulate`, whose replies name themselves."""
+    """Whether the demo model answered: the embedded one, or that of `simulate`, which marks its replies."""
     notes = (run.summary or {}).get("notes")
     return is_embedded_demo(run) or (isinstance(notes, list) and DEMO_NOTE in notes)
 
@@ -37,7 +37,7 @@ def is_embedded_demo(run: RunRecord) -> bool:
 
 
 def sent_settings(run: RunRecord) -> JsonObject:
-    """The frozen settings without secrets, and without a model's system message where the benchmark has its own."""
+    """The recorded settings without secrets, and without the model's system message if the benchmark has one."""
     settings = without_secrets(run.settings)
     known = table_of(run.manifest.get("benchmark"))
     if "own_hash" in known and known["own_hash"] == known.get("hash"):
@@ -46,7 +46,7 @@ def sent_settings(run: RunRecord) -> JsonObject:
 
 
 def params_of(run: RunRecord) -> JsonObject:
-    """The parameters that decide the numbers, in their documented names. Unset ones are left out."""
+    """The parameters that decide the numbers, under their documented names. Unset ones are left out."""
     settings = sent_settings(run)
     generation = table_of(settings.get("generation"))
     model = table_of(settings.get("model"))
@@ -55,7 +55,7 @@ def params_of(run: RunRecord) -> JsonObject:
         for name, value in generation.items()
         if name not in ("model", *GENERATION_PARAMS) and is_set(value)
     }
-    extra |= table_of(settings.get("extra"))  # what the benchmark declares itself
+    extra |= table_of(settings.get("extra"))  # settings that the benchmark declares
     if questions := questions_of(run):
         extra["questions"] = questions
     calling = calling_of(settings)
@@ -85,12 +85,12 @@ def params_of(run: RunRecord) -> JsonObject:
 
 
 def calling_of(settings: JsonObject) -> dict[str, Any]:
-    """What a run of the function-calling evaluation was given; empty for other runs."""
+    """The settings of a run of the function-calling evaluation; empty for other runs."""
     return table_of(table_of(settings.get("nocode")).get("bfcl"))
 
 
 def recorded_params(params: JsonObject) -> JsonObject:
-    """The settings that `params_of` put there, under their recorded names."""
+    """The settings in `params_of`, under their recorded names."""
     extra = table_of(params.get("extra"))
     generation = {setting.name: extra[setting.name] for setting in BODY_SETTINGS if setting.name in extra}
     generation |= {name: params[there] for name, there in GENERATION_PARAMS.items() if there in params}
@@ -142,11 +142,11 @@ _DEFAULTS: JsonObject = {
     "compat": False,
     **{s.name: s.default for s in RUN_SETTINGS if s.group == "questions" and s.default is not None},
 }
-"""Settings of a file of questions that nobody changed."""
+"""The default settings of a file of questions."""
 
 
 def questions_of(run: RunRecord) -> JsonObject:
-    """The settings of a file of questions that somebody gave; empty for other benchmarks."""
+    """The settings of a file of questions that the user gave; empty for other benchmarks."""
     recorded = table_of(run.settings.get("questions"))
     return {
         name: value
@@ -156,7 +156,7 @@ def questions_of(run: RunRecord) -> JsonObject:
 
 
 def is_public_header(name: str, value: object) -> bool:
-    """Whether files may hold a recorded header: its name promises no secret, or its value only names a variable."""
+    """Whether files may contain a recorded header: its name suggests no secret, or its value only names a variable."""
     return "${" in str(value) or not is_secret_name(name)
 
 

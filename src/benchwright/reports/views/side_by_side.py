@@ -1,4 +1,4 @@
-"""The comparison of a suite as values: one row per dataset and metric, one cell per model."""
+"""The comparison of a suite: one row per dataset and metric, one cell per model."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from benchwright.reports.views.figures import (
 from benchwright.store import RunRecord
 
 Mark: TypeAlias = Literal["failed", "not begun", "partial", "not comparable"]
-"""What keeps a number from being compared."""
+"""Reasons why a number cannot be compared."""
 SIGNS: dict[Mark, tuple[str, str]] = {
     "failed": ("!", "failed"),
     "not begun": ("·", "interrupted before it began"),
@@ -64,17 +64,17 @@ class SideCell:
     failed: int
     """Samples without a score."""
     outcomes: dict[str, int]
-    """Samples per outcome, all of them named; empty if the run has no result."""
+    """Samples per outcome, with an entry for every outcome; empty if the run has no result."""
     marks: tuple[Mark, ...]
-    """What keeps the cell from being compared."""
+    """Reasons why the cell cannot be compared."""
     too_few: bool = False
-    """Whether the rows are too few to rely on the interval."""
+    """Whether there are too few rows to rely on the interval."""
     no_interval: str = "too few"
-    """What tables show if there is no interval; `–`: the metric needs none."""
+    """The text in tables if there is no interval; `–`: the metric needs none."""
 
     @property
     def text(self) -> str:
-        """`0.7500 (0.41 – 0.93) *`; a width of zero is not certainty and not shown as an interval."""
+        """`0.7500 (0.41 – 0.93) *`. An interval of zero width is not certainty and is not shown."""
         signs = "".join(SIGNS[mark][0] for mark in self.marks)
         if self.value is None:
             return f"– {signs}".rstrip()
@@ -87,7 +87,7 @@ class SideCell:
 
     @property
     def counts(self) -> str:
-        """Number of samples, the failed ones among them, and the run to look at."""
+        """The number of samples and of failed ones, and the run."""
         failed = f", {self.failed:,} failed" if self.failed else ""
         return f"{self.evaluated:,}{failed}, run {self.run_id}"
 
@@ -101,7 +101,7 @@ class SideRow:
     metric: str | None
     """The metric's name; None if no run has one."""
     headline: bool
-    """Whether it is the metric that stands for the dataset."""
+    """Whether it is the headline metric of the dataset."""
     cells: tuple[SideCell, ...]
     """One per model that the dataset ran on, in the order of the models."""
 
@@ -114,11 +114,11 @@ class SideBySide(Struct, frozen=True):
     rows: tuple[SideRow, ...]
     """Datasets in order, the headline of each first."""
     notes: tuple[str, ...]
-    """Notes below the numbers, each with the runs it is about."""
+    """Notes below the numbers, each with its runs."""
 
     @property
     def legend(self) -> str:
-        """What the numbers and the signs at them mean."""
+        """The meaning of the numbers and their signs."""
         found = dict.fromkeys(mark for row in self.rows for cell in row.cells for mark in cell.marks)
         return " · ".join(["mean (95 % interval)", *(" ".join(SIGNS[mark]) for mark in found)])
 
@@ -133,7 +133,7 @@ class SideBySide(Struct, frozen=True):
 
 
 def side_by_side(runs: Sequence[SideRun], *, all_metrics: bool = True) -> SideBySide:
-    """Put runs side by side; `all_metrics` or only the headline of each dataset."""
+    """Put runs side by side, with all metrics or only the headline of each dataset."""
     models = tuple(dict.fromkeys(run.model for run in runs))
     rows: list[SideRow] = []
     for dataset in dict.fromkeys(run.dataset for run in runs):
@@ -198,7 +198,7 @@ def _marks(run: SideRun, summary: RunSummary | None) -> tuple[Mark, ...]:
 
 
 def _notes(runs: Sequence[SideRun]) -> list[str]:
-    """The notes of all runs, each once: with its runs, unless it holds for all."""
+    """The notes of all runs, each once, with its runs unless it applies to all."""
     about: dict[str, list[str]] = {}
     for run in runs:
         summary = summary_of(run.run)

@@ -1,4 +1,4 @@
-"""Calls of a sample next to the expected ones, and where they first differ."""
+"""The calls of a sample next to the expected ones, and the first difference."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from benchwright.core import JsonObject, SampleRecord
 
 
 class CallsView(Struct, frozen=True):
-    """What was called, and what was expected."""
+    """The calls of a sample and the expected ones."""
 
     rows: tuple[tuple[str, str, str], ...]
-    """Turn, call and expected call side by side; an empty text where one side has no more."""
+    """Turn, call and expected call side by side; an empty text if one side has no more."""
     difference: str | None
     """The first difference in words; None if the calls are right."""
 
@@ -78,7 +78,7 @@ def _text(call: Any) -> str:
 
 
 def _expected(expected: Any) -> Iterator[str]:
-    from benchwright.toolcalls import ground_truth_of  # only where calls are shown
+    from benchwright.toolcalls import ground_truth_of  # only if calls are shown
 
     try:
         truths = ground_truth_of(expected)

@@ -26,9 +26,9 @@ from benchwright.reports.views.samples import RunSamples
 from benchwright.store import Store
 
 _NAMED = 3
-"""Tasks that a note names; of more it says how many."""
+"""The most tasks that a note names; if there are more, it gives their number."""
 HEADINGS = ("dataset", "version", "metric", "mode")
-"""What tables have before the models: the first fields of a `Line`."""
+"""The columns before the models: the first fields of a `Line`."""
 NO_METRIC = "–"
 """The metric of a run without figures."""
 
@@ -69,7 +69,7 @@ class Cell(Struct, frozen=True):
     text: str
     """Two decimals; `–` if there is no figure."""
     value: float | None = None
-    """In percent where the metric is a share."""
+    """In percent if the metric is a share."""
     low: float | None = None
     """Lower end of the 95 % interval."""
     high: float | None = None
@@ -81,17 +81,17 @@ class Cell(Struct, frozen=True):
     failed: int = 0
     """Samples without a score."""
     outcomes: dict[str, int] = struct_field(default_factory=dict)
-    """Samples per outcome, all of them named; empty if the run has no result."""
+    """Samples per outcome, with an entry for every outcome; empty if the run has no result."""
     remark: str = ""
     """Why the figure is missing, or must not be compared."""
     too_few: bool = False
-    """Whether the rows are too few to rely on the interval."""
+    """Whether there are too few rows to rely on the interval."""
     no_interval: str = "too few"
-    """What tables show if there is no interval."""
+    """The text in tables if there is no interval."""
 
     @property
     def interval(self) -> str:
-        """`61.20 – 74.05`; a width of zero is not certainty and not shown."""
+        """`61.20 – 74.05`. An interval of zero width is not certainty and is not shown."""
         if self.low is None or self.high is None or self.low == self.high:
             return "–" if self.value is None else self.no_interval
         return f"{self.low:.2f} – {self.high:.2f}{' (too few)' * self.too_few}"
@@ -119,7 +119,7 @@ class Line(Struct):
     version: str
     """Six digits of the prompt."""
     metric: str
-    """What is measured."""
+    """The metric."""
     mode: str
     """How rows become requests."""
     percent: bool = True
@@ -155,7 +155,7 @@ class FigureColumn(NamedTuple):
     text: Callable[[str, Line, Cell], str]
     """The cell of a model, a line and a figure."""
     number: bool = True
-    """Whether it holds numbers, which stand to the right."""
+    """Whether it contains numbers, which are aligned to the right."""
 
 
 FIGURE_COLUMNS: tuple[FigureColumn, ...] = (
@@ -178,14 +178,14 @@ FIGURE_COLUMNS: tuple[FigureColumn, ...] = (
 
 
 class WorkTable(Struct, frozen=True):
-    """All that the summary of a work folder shows."""
+    """The content of a work folder's summary."""
 
     models: tuple[str, ...]
     """Columns."""
     lines: tuple[Line, ...]
     """Rows."""
     runs: tuple[WorkRun, ...]
-    """Every run, under a name that no other has."""
+    """Every run, under a unique name."""
     notes: tuple[str, ...]
     """Notes on the numbers, each once."""
 
@@ -236,7 +236,7 @@ def _outcome(cell: Cell, outcome: str) -> str:
 
 
 def _with_own_names(runs: Sequence[WorkRun]) -> Iterator[WorkRun]:
-    """The runs; of two with equal names the second dataset gets a number, so that both are shown."""
+    """The runs. If two have equal names, the second dataset gets a number, so that both are shown."""
     seen: set[tuple[str, str]] = set()
     for run in runs:
         task, number = run.task, 1
@@ -248,7 +248,7 @@ def _with_own_names(runs: Sequence[WorkRun]) -> Iterator[WorkRun]:
 
 
 def _joined(lines: Sequence[Line]) -> tuple[Line, ...]:
-    """The lines, with runs that have no figure next to those of other models that have one for the same prompt."""
+    """Merge the lines of runs without figures into those of other models with figures for the same prompt."""
     homes: dict[tuple[str, str, str], Line] = {}
     for line in lines:
         if line.metric != NO_METRIC:
@@ -264,7 +264,7 @@ def _joined(lines: Sequence[Line]) -> tuple[Line, ...]:
 
 
 def _named_note(note: str, where: Sequence[str], runs: int) -> str:
-    """A note and whose it is; a note of many runs is given once."""
+    """A note with its runs; a note of many runs is given once."""
     if len(where) == runs > 1:
         return f"all: {note}"
     return f"{'; '.join(where) if len(where) <= _NAMED else f'{len(where)} of {runs} tasks'}: {note}"

@@ -1,4 +1,4 @@
-"""Runs of workflows and programs as values: the run, its steps, its metric points, and what it printed."""
+"""Views of workflows and programs: the run, its steps, its metric points, and what it printed."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ from benchwright.store import MetricPoint, MetricTotals, RunRecord, Store, Workf
 
 
 class StepView(Struct, frozen=True):
-    """A step with its metrics: of each key the newest generation."""
+    """The newest generation of a step, with its metrics."""
 
     step: WorkflowStep
-    """As recorded."""
+    """The recorded step."""
     metrics: dict[str, float] = field(default_factory=dict)
     """Mean of the points it emitted, by name."""
     superseded: tuple[WorkflowStep, ...] = ()
@@ -53,7 +53,7 @@ class StepView(Struct, frozen=True):
 
     @property
     def output(self) -> JsonValue:
-        """What it returned."""
+        """Its output."""
         return value_of(self.step.output)
 
     @property
@@ -85,7 +85,7 @@ class StepView(Struct, frozen=True):
 
 
 class StepDetails(Struct, frozen=True):
-    """A step with what happened to it."""
+    """A step with its events."""
 
     view: StepView
     """The step."""
@@ -122,7 +122,7 @@ class WorkflowDetails(Struct, frozen=True, kw_only=True):
     points: tuple[MetricPoint, ...]
     """Its metric points, in the order in which they came."""
     totals: dict[str, MetricTotals]
-    """All points of each metric, also of a run that has not ended."""
+    """All points of each metric, even of a run that has not ended."""
     printed: dict[str, tuple[str, str]]
     """The file of each stream that its program printed to, and its text."""
 
@@ -133,13 +133,13 @@ class WorkflowDetails(Struct, frozen=True, kw_only=True):
 
     @property
     def step_counts(self) -> dict[str, int]:
-        """Steps per status: those of now, else those on record."""
+        """Steps per status: the current ones, else the recorded ones."""
         if self.steps:
             return dict(Counter(view.step.status for view in self.steps))
         return WorkflowSummary.from_json(self.run.summary or {}).steps
 
     def to_json(self) -> JsonObject:
-        """As of every run, and `{input, output, metrics: [{metric_name, metric_value, unit, step_id, tags, created_at}],
+        """The common JSON of runs, and `{input, output, metrics: [{metric_name, metric_value, unit, step_id, tags, created_at}],
         samples: [the steps], stdout, stderr}`. Events of steps are left out."""
         return {
             **self.details.to_json(),
@@ -200,7 +200,7 @@ def workflow_steps(store: Store, run: RunRecord, request: PartsRequest) -> StepL
 
 
 def workflow_step(store: Store, run: RunRecord, key: str) -> StepList:
-    """One step in full, by its key. `NotFoundError` with near keys."""
+    """One step in full, by its key. Raises `NotFoundError` with similar keys."""
     views = {view.step.key: view for view in step_views(store, run.id)}
     if key not in views:
         raise NotFoundError(
@@ -212,7 +212,7 @@ def workflow_step(store: Store, run: RunRecord, key: str) -> StepList:
 
 
 def recorded_events(store: Store, run: RunRecord) -> EventList:
-    """Everything that happened to a run of any kind, with the keys of its steps."""
+    """All events of a run of any kind, with the keys of its steps."""
     keys = {step.id: step.key for step in _all_steps(store, run.id)}
     events = (
         event_view(event, None if event.step_id is None else keys.get(event.step_id))
@@ -263,7 +263,7 @@ def _all_steps(store: Store, run_id: int) -> Iterator[WorkflowStep]:
 
 
 def _step_json(step: WorkflowStep) -> JsonObject:
-    """What every generation of a step has."""
+    """The fields of every generation of a step."""
     return {
         "status": step.status,
         "input_hash": step.input_hash,

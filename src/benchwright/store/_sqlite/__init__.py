@@ -1,4 +1,4 @@
-"""The SQLite backend: one database file in the workspace's state folder."""
+"""The SQLite backend: one database file in the state folder of the workspace."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from benchwright.store._workspace import SQLITE_URL, STATE_FOLDER, Workspace
 
 
 def workspace_at(url: str) -> Workspace:
-    """The workspace whose database a URL names. A file outside a state folder has its run folders next to it."""
+    """The workspace of the database that a URL names. A file outside a state folder has its run folders next to it."""
     written = url.removeprefix(SQLITE_URL)
     if not written or written == url:
         raise UsageError(
@@ -49,7 +49,7 @@ def writable(workspace: Workspace) -> bool:
 
 
 def problems(workspace: Workspace) -> list[str]:
-    """What SQLite's own check finds."""
+    """The findings of SQLite's integrity check."""
     return integrity_problems(workspace.database)
 
 
@@ -64,12 +64,12 @@ def plain_error(error: Exception) -> StoreError | None:
 
 
 class SqliteStore(WorkflowRuns, WorkflowSteps, WorkflowSupervision, WorkflowLists, Samples):
-    """One workspace database, opened by one process. Many steps at once go through the two writers."""
+    """One workspace database, opened by one process. The two writers handle many steps at once."""
 
     def step_writer(self, run_id: int) -> SqliteStepWriter:
-        """A writer with its own connection."""
+        """Open a writer with a separate connection."""
         return SqliteStepWriter(self.workspace.database, self.held_lease(run_id))
 
     def workflow_writer(self) -> SqliteWorkflowWriter:
-        """A writer with its own connection."""
+        """Open a writer with a separate connection."""
         return SqliteWorkflowWriter(self.workspace.database)

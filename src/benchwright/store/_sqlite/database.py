@@ -1,4 +1,4 @@
-"""The workspace's SQLite database: pragmas, migrations, errors in plain words, and how long processes worked on a run."""
+"""The SQLite database of a workspace: pragmas, migrations, plain error messages, and the working time of runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from benchwright.store._workspace import Workspace
 
 
 def not_written(database: Path, error: Exception) -> StoreError:
-    """A record could not be written: what is safe, and what to do."""
+    """The error for a record that could not be written: what is safe, and the cure."""
     kind = _kind_of(error)
     if kind == "full":
         what = f"the disk is full, so a record could not be written to {database}"
@@ -38,7 +38,7 @@ def not_written(database: Path, error: Exception) -> StoreError:
 
 
 def not_read(error: sqlite3.Error, database: Path | None = None) -> StoreError:
-    """The database could not be used: why, and what to do."""
+    """The error for a database that could not be used: the reason and the cure."""
     where = "the workspace database" if database is None else f"{database}: the workspace database"
     kind = _kind_of(error)
     if kind == "damaged":
@@ -77,7 +77,7 @@ _KINDS = (
 
 
 def _kind_of(error: Exception) -> str:
-    """The kind of trouble, by SQLite's own name of the error; by its words if it has none."""
+    """The kind of an error, by SQLite's name for it, else by its message."""
     name = str(getattr(error, "sqlite_errorname", ""))
     for start, kind in _KINDS:
         if name.startswith(start):
@@ -94,10 +94,10 @@ def _kind_of(error: Exception) -> str:
 
 
 def _keep_private(path: Path) -> None:
-    """Only the owner may read the records. SQLite gives its log the rights of the database."""
-    # Never a file that is there already: closing a second descriptor of it would drop the locks that this process
-    # holds through SQLite, and another process would then delete the log under our feet.
-    with suppress(OSError):  # SQLite itself says why it cannot
+    """Let only the owner read the records. SQLite gives its log the permissions of the database."""
+    # Never open an existing file: closing a second descriptor of it would drop the locks that this process holds through
+    # SQLite, and another process could then delete the log in use.
+    with suppress(OSError):  # SQLite will report the reason
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     for ending in ("", "-wal", "-shm"):
         make_private(path.with_name(path.name + ending))
@@ -106,13 +106,13 @@ def _keep_private(path: Path) -> None:
 def open_database(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
     """Open (and create or migrate) the database.
 
-    WAL with synchronous=NORMAL: a killed process loses nothing that was committed; a power cut may lose the
-    last commits but never corrupts. Autocommit mode, so transactions are exactly where we write BEGIN.
+    It uses WAL with synchronous=NORMAL: a killed process loses nothing that was committed; a power cut may lose the last
+    commits but never corrupts the file. Autocommit mode makes transactions explicit: they begin where we write BEGIN.
     """
     try:
         if read_only:
-            # Without a log next to it no process writes to the database: `immutable` then reads it even where SQLite
-            # could not make the log's index file, on a read-only disk.
+            # Without a log next to the database, no process writes to it. `immutable` then reads it even on a read-only
+            # disk, where SQLite cannot create the index file of the log.
             mode = "mode=ro" if path.with_name(path.name + "-wal").exists() else "immutable=1"
             connection = sqlite3.connect(
                 f"{path.resolve().as_uri()}?{mode}", uri=True, isolation_level=None, check_same_thread=False
@@ -141,7 +141,7 @@ def database_of(connection: sqlite3.Connection) -> str:
 def _migrate(connection: sqlite3.Connection, path: Path) -> None:
     if _version(connection, path) == len(MIGRATIONS):
         return
-    # IMMEDIATE: two processes may open a fresh workspace at once; the second waits and then finds it done.
+    # IMMEDIATE, because two processes may open a new workspace at once; the second waits and then finds it migrated.
     connection.execute("BEGIN IMMEDIATE")
     try:
         for number in range(_version(connection, path), len(MIGRATIONS)):
@@ -150,7 +150,7 @@ def _migrate(connection: sqlite3.Connection, path: Path) -> None:
             connection.execute(f"PRAGMA user_version = {number + 1}")
         connection.execute("COMMIT")
     except BaseException:
-        if connection.in_transaction:  # a full disk has ended it already
+        if connection.in_transaction:  # not if a full disk has ended it
             connection.execute("ROLLBACK")
         raise
 
@@ -187,7 +187,7 @@ class Connected:
         self.close()
 
     def _next_run(self) -> int:
-        """The number of a new run; never one whose folder exists, whatever became of its record."""
+        """The number of a new run; never one whose folder exists, even if its record is gone."""
         recorded = int(self._connection.execute(LAST_RUN).fetchone()[0])
         return 1 + max((recorded, *self.workspace.run_folders(beyond=recorded)))
 
@@ -196,8 +196,8 @@ class Connected:
 
 
 def check_lease(connection: sqlite3.Connection, lease: Lease) -> None:
-    """Refuse, with `RunOwnedError`, to write to a run that somebody else has taken over or ended."""
-    held = "SELECT 1 FROM runs WHERE lease = ? AND id = ?"  # from an index alone
+    """Raise `RunOwnedError` for a run that another process has taken over or ended."""
+    held = "SELECT 1 FROM runs WHERE lease = ? AND id = ?"  # answered from an index alone
     if connection.execute(held, (lease.token, lease.run_id)).fetchone() is not None:
         return
     row = connection.execute("SELECT lease, owner, status FROM runs WHERE id = ?", (lease.run_id,)).fetchone()
@@ -206,7 +206,7 @@ def check_lease(connection: sqlite3.Connection, lease: Lease) -> None:
 
 
 class Transaction:
-    """BEGIN IMMEDIATE … COMMIT, rolled back on an exception. What SQLite raises becomes a `StoreError`."""
+    """BEGIN IMMEDIATE … COMMIT, rolled back on an exception. Exceptions of SQLite become `StoreError`."""
 
     def __init__(self, connection: sqlite3.Connection, database: Path) -> None:
         self._connection = connection
@@ -226,14 +226,14 @@ class Transaction:
                 return
         except sqlite3.Error as failure:
             error = failure
-        if self._connection.in_transaction:  # a full disk may have ended it already
+        if self._connection.in_transaction:  # a full disk may have ended it
             self._connection.execute("ROLLBACK")
         if isinstance(error, sqlite3.Error):
             raise not_written(self._database, error) from error
 
 
 def begin_work(connection: sqlite3.Connection, run_id: int, now: float) -> None:
-    """This process begins to work on a run, or takes up a start that was handed over to it."""
+    """Note that this process begins to work on a run, or continues a start that was handed over to it."""
     begin_run(database_of(connection), run_id, now)
     connection.execute(
         "UPDATE runs SET began = coalesce(began, ?), worked = coalesce(worked, 0) WHERE id = ?", (now, run_id)
@@ -243,8 +243,8 @@ def begin_work(connection: sqlite3.Connection, run_id: int, now: float) -> None:
 def end_work(connection: sqlite3.Connection, run_id: int, end: float | None) -> None:
     """Add the seconds of the last start, if it is open, to those of earlier ones.
 
-    Without an `end` its process died: the start then counts up to its last sign of life. Runs that older versions
-    recorded have only the time of their creation, which counts as that of their only start.
+    Without an `end` the process died, and the start counts up to its last sign of life. Runs of older versions have only
+    the time of their creation, which counts as their only start.
     """
     row = connection.execute(
         "SELECT began, worked, created_at, finished_at FROM runs WHERE id = ?", (run_id,)

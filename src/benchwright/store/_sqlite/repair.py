@@ -1,4 +1,4 @@
-"""Databases that were damaged, deleted under a running process, or lost: what can be read is kept."""
+"""Saves the readable records of databases that were damaged, lost, or deleted under a running process."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _SIDE_FILES = ("-wal", "-shm")
 _RESCUED = "rescued"
 _WRITTEN_BACK = "its records were written back. Continue with: benchwright resume"
 _written_back: dict[Path, tuple[int, int] | None] = {}
-"""Files that this process has put back into their places."""
+"""Files that this process has restored."""
 
 
 def integrity_problems(database: Path) -> list[str]:
-    """What SQLite finds wrong with the file; nothing: it is sound."""
+    """The problems that SQLite finds in the file; empty if it is sound."""
     try:
         with closing(sqlite3.connect(f"{database.resolve().as_uri()}?mode=ro", uri=True)) as connection:
             found = [str(row[0]) for row in connection.execute("PRAGMA integrity_check(20)")]
@@ -33,9 +33,9 @@ def integrity_problems(database: Path) -> list[str]:
 
 
 def recover_database(database: Path) -> Recovered:
-    """Copy all that can be read into a new database; the damaged file is kept next to it under another name.
+    """Copy everything readable into a new database. The damaged file is kept next to it under another name.
 
-    Records that a run saved when its database was replaced by this file are taken as well.
+    Records that a run saved when its database was replaced by this file are copied as well.
     """
     kept = _aside(database)
     _move(database, kept)
@@ -52,13 +52,13 @@ def recover_database(database: Path) -> Recovered:
             table: int(fresh.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
             for table in _tables(fresh)
         }
-    for source in rescued:  # taken once: later records are newer
+    for source in rescued:  # copied only once, because later records are newer
         _move(source, _aside(database, "merged"))
     return Recovered(kept, rows, lost)
 
 
 def _move(path: Path, to: Path) -> None:
-    for end in ("", *_SIDE_FILES):  # the log belongs to the file, and may hold rows
+    for end in ("", *_SIDE_FILES):  # the log belongs to the file and may contain rows
         with suppress(FileNotFoundError):
             os.replace(f"{path}{end}", f"{to}{end}")
 
@@ -69,7 +69,7 @@ def _tables(connection: sqlite3.Connection) -> list[str]:
 
 
 def _copy_rows(source: Path, fresh: sqlite3.Connection) -> int:
-    """Copy what can be read; returns how many places could not be read."""
+    """Copy readable rows. Returns the number of places that could not be read."""
     lost = 0
     with closing(sqlite3.connect(source, isolation_level=None)) as damaged:
         for table in _tables(fresh):
@@ -111,15 +111,15 @@ def _readable(
 def rescue(connection: sqlite3.Connection, database: Path) -> StoreError:
     """Save the records of a database whose file was deleted or replaced while this process writes to it.
 
-    The process still has the file, though it has no name any more. Its records get the name back, or a name of
-    their own if another file has taken it.
+    The process still has the file open, although it no longer has a name. Its records get the name back, or a new name if
+    another file has taken it.
     """
     copy = _aside(database, _RESCUED)
     try:
         database.parent.mkdir(parents=True, exist_ok=True)
         if identity(database) == _written_back.get(
             database, ()
-        ):  # for another run of this process: these are newer
+        ):  # restored for another run of this process: these records are newer
             _back_up(connection, database)
             return _stopped(database, _WRITTEN_BACK)
         os.close(os.open(copy, os.O_CREAT | os.O_EXCL, 0o600))  # as private as the database
@@ -128,7 +128,7 @@ def rescue(connection: sqlite3.Connection, database: Path) -> StoreError:
             with suppress(FileNotFoundError):
                 os.unlink(f"{copy}{end}")
         try:
-            for end in _SIDE_FILES:  # of the deleted file: they would be taken for the copy's
+            for end in _SIDE_FILES:  # those of the deleted file would be mistaken for the copy's
                 if not database.exists():
                     with suppress(FileNotFoundError):
                         os.unlink(f"{database}{end}")
@@ -158,7 +158,7 @@ def _stopped(database: Path, saved: str) -> StoreError:
 
 
 def identity(database: Path) -> tuple[int, int] | None:
-    """Which file the name stands for; None: none."""
+    """The identity of the file with this name; None if there is none."""
     try:
         found = os.stat(database)
     except OSError:

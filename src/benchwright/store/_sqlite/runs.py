@@ -1,4 +1,4 @@
-"""Runs and their life: created, owned, resumed, finished, found again."""
+"""The life of runs: creates, claims, resumes, finishes and finds them."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Runs(Connected):
         self._leases: dict[int, Lease] = {}
 
     def close(self) -> None:
-        """Close the database. Runs that were not finished are free."""
+        """Close the database, and release runs that were not finished."""
         for lease in self._leases.values():
             let_go(lease)
         super().close()
@@ -73,7 +73,7 @@ class Runs(Connected):
         status: RunStatus = "running",
         kind: str = RunKind.BENCHMARK,
     ) -> RunRecord:
-        """Record a new run, owned by this process. Work on a queued one begins with `start_run`."""
+        """Record a new run, owned by this process. Work on a queued run begins with `start_run`."""
         now = time.time()
         with self._transaction() as connection:
             cursor = connection.execute(
@@ -95,7 +95,7 @@ class Runs(Connected):
         return self.run(run_id)
 
     def adopt_run(self, run: RunRecord, steps: Iterable[StepValues]) -> int:
-        """Record a run that was read from its folder, with its samples. Returns how many these are."""
+        """Record a run that was read from its folder, with its samples. Returns the number of samples."""
         count = 0
         with self._transaction() as connection:
             connection.execute(
@@ -117,7 +117,7 @@ class Runs(Connected):
         return count
 
     def start_run(self, run_id: int, manifest: JsonObject) -> RunRecord:
-        """Turn a queued run into a running one. It starts now, however long it waited."""
+        """Turn a queued run into a running one. Its time counts from now."""
         now = time.time()
         with self._transaction() as connection:
             self._check_held(run_id)
@@ -139,7 +139,7 @@ class Runs(Connected):
         return self.run(run_id)
 
     def delete_run(self, run_id: int) -> None:
-        """Take back a run that could not start: nothing was sent, so there is nothing to keep."""
+        """Delete a run that could not start. Nothing was sent, so there is nothing to keep."""
         with self._transaction() as connection:
             for table in ("events", "metrics", "workflow_steps"):
                 connection.execute(f"DELETE FROM {table} WHERE run_id = ?", (run_id,))
@@ -149,8 +149,8 @@ class Runs(Connected):
     def claim_run(self, run_id: int, *, force: bool = False) -> RunRecord:
         """Become the owner of an existing run, unless a live process owns it and is not forced out.
 
-        Each claim writes a new lease: the former owner, should it wake up, can record nothing more. A claim is not a start:
-        the run keeps its end and its duration until `restart_run`.
+        Each claim writes a new lease, so that the former owner can record nothing more. A claim is not a start: the run keeps
+        its end and its duration until `restart_run`.
         """
         with self._transaction() as connection:
             row = connection.execute(
@@ -185,7 +185,7 @@ class Runs(Connected):
         return self.run(run_id)
 
     def _refuse_shared(self, run_id: int, folder: str) -> None:
-        """Two runs at once would leave the files of both in one folder."""
+        """Raise if a live run writes to the same folder, because it would mix the files of both."""
         found = self._connection.execute(
             "SELECT id, owner, heartbeat, lease FROM runs WHERE folder = ? AND id != ? AND owner IS NOT NULL",
             (folder, run_id),
@@ -199,7 +199,7 @@ class Runs(Connected):
                 )
 
     def heartbeat(self, run_id: int) -> None:
-        """Show other hosts that the owner is alive. A run that was taken over gets no heartbeat: its next record is refused."""
+        """Show other hosts that the owner is alive. A run that was taken over gets no heartbeat; its next record is refused."""
         lease = self._leases.get(run_id)
         self._connection.execute(
             "UPDATE runs SET heartbeat = ? WHERE id = ? AND (? IS NULL OR lease = ?)",
@@ -207,7 +207,7 @@ class Runs(Connected):
         )
 
     def update_manifest(self, run_id: int, manifest: JsonObject) -> None:
-        """Replace the manifest, for what is learned only while running."""
+        """Replace the manifest, because some of it is learned only while running."""
         self._update(run_id, "manifest = ?", encode_json(manifest))
 
     def record_change(self, run_id: int, manifest: JsonObject, message: str) -> None:
@@ -218,7 +218,7 @@ class Runs(Connected):
             self._event(run_id, "run.changed", message)
 
     def update_settings(self, run_id: int, settings: JsonObject) -> None:
-        """Replace the frozen settings, when a resume changes budgets or parallelism."""
+        """Replace the recorded settings, because a resumed run may change budgets or parallelism."""
         self._update(run_id, "settings = ?", encode_json(settings))
 
     def record_end(self, run_id: int, summary: JsonObject) -> RunRecord:
@@ -236,9 +236,9 @@ class Runs(Connected):
     def finish_run(
         self, run_id: int, status: RunStatus, *, summary: JsonObject | None, error: str | None = None
     ) -> None:
-        """End a run: state, numbers and release of ownership in one transaction, synced to disk.
+        """End a run: write status and numbers and release ownership in one transaction, synced to disk.
 
-        `RunOwnedError` if it was taken over, or if this store never owned it and a live process does.
+        Raises `RunOwnedError` if it was taken over, or if this store never owned it and a live process does.
         """
         self._connection.execute("PRAGMA synchronous = FULL")
         try:
@@ -305,7 +305,7 @@ class Runs(Connected):
         return [event_of(row) for row in rows]
 
     def held_lease(self, run_id: int) -> Lease:
-        """The lease under which this store writes to a run. `RunOwnedError` if it has none."""
+        """The lease with which this store writes to a run. Raises `RunOwnedError` if it has none."""
         lease = self._leases.get(run_id)
         if lease is None:
             raise RunOwnedError(f"run {run_id} is not owned by this store; claim it before recording")
@@ -321,7 +321,7 @@ class Runs(Connected):
             let_go(lease)
 
     def _check_held(self, run_id: int) -> None:
-        """`RunOwnedError` if this store owned the run and does not any more. Runs inside a transaction."""
+        """Raise `RunOwnedError` if this store owned the run and no longer does. Runs inside a transaction."""
         if (lease := self._leases.get(run_id)) is not None:
             check_lease(self._connection, lease)
 

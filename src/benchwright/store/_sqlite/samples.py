@@ -1,7 +1,7 @@
-"""Pages of samples with filters, from indexes that are updated in bulk.
+"""Reads pages of filtered samples, from indexes that are updated in bulk.
 
-A page reads one index range per facet, or per facet and bucket of a metric, and merges them in sample order. So it costs
-a look-up per range and a read per sample of the page, however many samples the run has.
+A page reads one index range per facet, or per facet and bucket of a metric, and merges them in sample order. So it takes
+one look-up per range and one read per sample of the page, independent of the size of the run.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ from benchwright.store._workflow_records import Page
 from benchwright.store._workspace import Workspace
 
 _ROWS_AT_ONCE = 100_000
-"""Steps that are indexed in one transaction: others can write in between."""
+"""Steps indexed per transaction, so that other processes can write in between."""
 _MOST_SEARCHED = 5_000
-"""Samples in which one page looks for a text."""
+"""Samples that one page searches for a text."""
 _SEARCHED_AT_ONCE = 200
 _KEYS_PER_STATEMENT = 500
-"""Older builds of SQLite take 999 values."""
+"""Older builds of SQLite accept at most 999 values."""
 _CACHE_KIB = 64_000
-"""Memory for pages of the index of metrics while it is filled: its entries come in another order than the samples."""
+"""Memory for the index of metrics while it is filled, because its entries have another order than the samples."""
 PAGE = (
     "SELECT i.key FROM {schema}sample_index i JOIN steps s ON s.run_id = i.run_id AND s.key = i.key"
     " WHERE i.run_id = ? AND i.facet = ? AND i.key > ? AND facet_of(s.output) = i.facet ORDER BY i.key LIMIT ?"
 )
-"""Keys of one facet. A record that was replaced since it was indexed is left out: its new entry counts."""
+"""Keys of one facet. A record that was replaced since it was indexed is left out, because its new entry counts."""
 METRIC_PAGE = (
     "SELECT i.key FROM {schema}sample_metrics i JOIN steps s ON s.run_id = i.run_id AND s.key = i.key"
     " WHERE i.run_id = ? AND i.name = ? AND i.facet = ? AND i.bucket = ? AND i.key > ? AND i.value > ? AND i.value < ?"
@@ -53,7 +53,7 @@ _SCORES = "key >= 'score/' AND key < 'score0'"
 
 
 class Samples(Steps):
-    """Samples a page at a time."""
+    """Reads samples page by page."""
 
     def __init__(self, workspace: Workspace, *, read_only: bool = False) -> None:
         super().__init__(workspace, read_only=read_only)
@@ -63,9 +63,10 @@ class Samples(Steps):
         self._looked_at: set[tuple[str, int]] = set()
 
     def index_samples(self, at_least: int = 1) -> None:
-        """Bring the index up to date, if it lacks this many records.
+        """Update the index if it lacks at least this many records.
 
-        In bulk, before a page or after a large run: kept up with every row, it made recording one a fifth slower.
+        This is done in bulk, before a page or after a large run, because updating it with every row made recording a fifth
+        slower.
         """
         self._index("sample_index", at_least)
 
@@ -74,8 +75,8 @@ class Samples(Steps):
     ) -> Page[SampleSteps]:
         """Samples of a run that pass the filter, in sample order; `after` is `next` of the page before.
 
-        A page looks for a text in a limited number of samples. One that did not find enough is shorter than `limit`,
-        and the search continues at `next`.
+        A page searches a limited number of samples for a text. If it did not find enough, it is shorter than `limit`, and the
+        search continues at `next`.
         """
         where = where or SampleFilter()
         start = "score/" if after is None else score_key(*sample_at(after))
@@ -91,7 +92,7 @@ class Samples(Steps):
     def _keys(
         self, cursors: ExitStack, run_id: int, where: SampleFilter, start: str, most: int
     ) -> Iterator[str]:
-        """Keys that the indexes give for a filter, in order."""
+        """The keys that pass a filter, from the indexes, in order."""
         table = "sample_index" if where.metric is None else "sample_metrics"
         schema = self._schema_of(table, run_id)
         if where.metric is None:
@@ -133,7 +134,7 @@ class Samples(Steps):
         return Page(items, place_of(int(block[-1][6:15]), int(block[-1][16:20])))
 
     def _samples_of(self, run_id: int, keys: list[str]) -> list[SampleSteps]:
-        """The samples of these keys, which are in order. Neighbours are read together."""
+        """The samples of these sorted keys. Neighbours are read together."""
         if not keys:
             return []
         if int(keys[-1][6:15]) - int(keys[0][6:15]) <= 2 * len(keys):
@@ -149,7 +150,7 @@ class Samples(Steps):
                 (run_id, *part),
             ):
                 sample = SampleSteps._make(row)
-                if sample.call_output is None:  # its calls may have rows of their own
+                if sample.call_output is None:  # its calls may be in separate rows
                     key = score_key(sample.sample, sample.repeat)
                     found += self._samples_between(run_id, key, key + "0")
                 else:
@@ -159,7 +160,7 @@ class Samples(Steps):
     def _distinct(
         self, what: str, values: tuple[int | str, ...], last: str | int, most: int | None = None
     ) -> Iterator[str]:
-        """The different values of an index's next column: a look-up for each, however many samples they have."""
+        """The distinct values of an index's next column, with one look-up for each."""
         column = what.partition(" ")[0]
         names = ("run_id", "name", "facet") if len(values) > 1 else ("run_id",)
         fixed = " AND ".join(f"{name} = ?" for name in names[: len(values)])
@@ -173,7 +174,7 @@ class Samples(Steps):
     # -- the indexes --
 
     def _index(self, table: str, at_least: int = 1) -> None:
-        """Bring one of the two indexes up to date."""
+        """Update one of the two indexes."""
         done, newest = self._indexed_and_newest(table)
         if newest - done < at_least:
             return
@@ -202,7 +203,7 @@ class Samples(Steps):
         ):
             facet, numbers = facet_and_values(output)
             rows += [(run_id, name, facet, bucket_of(value), key, value) for name, value in numbers.items()]
-        rows.sort()  # in the order of the index, which is four times as quick to insert
+        rows.sort()  # inserting in the order of the index is four times as fast
         self._connection.executemany(
             f"INSERT OR REPLACE INTO {schema}sample_metrics VALUES (?,?,?,?,?,?)", rows
         )
@@ -213,7 +214,7 @@ class Samples(Steps):
         return (mark[0] if mark else 0), int(newest)
 
     def _schema_of(self, table: str, run_id: int) -> str:
-        """Where an index is: in the database; for one that cannot be written to, and lacks it, in memory."""
+        """The schema of an index: in the database, or in memory if a read-only database lacks it."""
         if not self._read_only:
             self._index(table)
             return "main."
@@ -230,7 +231,7 @@ class Samples(Steps):
 
 
 _MARKS = {"sample_index": "samples", "sample_metrics": "sample_metrics"}
-"""The name in `marks` of how far each index goes."""
+"""The names in `marks` of the progress of each index."""
 
 
 def _still_has(output: bytes, facet: str, name: str, value: float) -> bool:

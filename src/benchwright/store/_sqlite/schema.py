@@ -154,13 +154,13 @@ LAST_RUN = (
     "SELECT max(coalesce((SELECT max(id) FROM runs), 0),"
     " coalesce((SELECT value FROM marks WHERE name = 'removed_run'), 0))"
 )
-"""The highest number given out. That of a removed run counts: it may be in somebody's notes."""
+"""The highest run number ever used. A removed run's number counts, because users may have noted it."""
 
 
 def show_as_newest(connection: sqlite3.Connection, version: int) -> None:
-    """Let an older database that cannot be written to be read with today's statements.
+    """Make a read-only database of an older version readable with the current statements.
 
-    Names of the connection's own temporary views come before those of the database.
+    Temporary views of the connection take precedence over the tables of the database.
     """
     connection.execute("PRAGMA temp_store = MEMORY")
     if version > 1:

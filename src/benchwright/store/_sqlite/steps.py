@@ -1,4 +1,4 @@
-"""Readers of steps that never hold a whole run in memory. Steps are written by `StepWriter`."""
+"""Reads steps without keeping a whole run in memory. `StepWriter` writes them."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from benchwright.store._sqlite.runs import Runs
 from benchwright.store._workspace import Workspace
 
 _PLACE = "substr(key, 7, 9) + 0, substr(key, 17, 4) + 0"
-"""Sample and repeat of a score, out of its key."""
+"""Sample and repeat of a score, from its key."""
 SAMPLE_COLUMNS = f"{_PLACE}, input, output, call_input, call_output"
 """The columns of a `SampleSteps`."""
 _HASHES_PER_STATEMENT = 500
-"""Older builds of SQLite take 999 values."""
+"""Older builds of SQLite accept at most 999 values."""
 
 
 class Steps(Runs):
-    """The table of steps: what resume, cache and reports are views of."""
+    """The table of steps, on which resume, cache and reports are based."""
 
     def __init__(self, workspace: Workspace, *, read_only: bool = False) -> None:
         super().__init__(workspace, read_only=read_only)
@@ -78,8 +78,8 @@ class Steps(Runs):
         return found
 
     def taken_over(self, run_id: int) -> Iterator[TakenOver]:
-        """Calls whose reply came from another run: those that no further run may take, although they were answered.
-        Failed ones have a reason (`x`), and replies without a secret that they held are marked."""
+        """Calls whose reply came from another run: they were answered, but are not reusable. Failed calls, which have a reason
+        (`x`), and replies from which a secret was removed, which are marked, do not count."""
         for key, given, output in self._connection.execute(
             "SELECT key, coalesce(call_input, input), coalesce(call_output, output) FROM steps"
             " WHERE run_id = ? AND reusable = 0 AND (key < 'score/' OR call_output IS NOT NULL)",
@@ -89,7 +89,7 @@ class Steps(Runs):
                 yield TakenOver(key, given, output)
 
     def row_hashes(self, run_id: int, first_index: int, last_index: int) -> dict[str, bytes]:
-        """What stands for the content of the rows of a range of samples, by the keys of their scores."""
+        """Hashes of the rows of a range of samples, by the keys of their scores."""
         rows = self._connection.execute(
             "SELECT key, input_hash FROM steps WHERE run_id = ? AND key >= ? AND key < ?",
             (run_id, *key_range("score", first_index, last_index)),
@@ -99,11 +99,11 @@ class Steps(Runs):
     async def replies_of(
         self, run_id: int, requests: Sequence[tuple[bytes, int]]
     ) -> dict[tuple[bytes, int], bytes]:
-        """A run's replies to requests, failed ones included, whichever sample they belong to. A request is a hash and
-        the number of the reply among those to equal requests.
+        """A run's replies to requests of any sample, including failed ones. A request is a hash and the number of the reply
+        among those to equal requests.
 
-        The first look-up makes an index of the run's calls, in a file that is gone when the store is closed: only
-        scoring again needs it, and only where rows have moved.
+        The first look-up builds a temporary index of the run's calls, because only scoring again needs it, and only if rows
+        have moved.
         """
         if run_id not in self._indexed:
             self._index_calls(run_id)
@@ -139,10 +139,10 @@ class Steps(Runs):
         self._indexed.add(run_id)
 
     def index_replies(self) -> bool:
-        """Bring the index of reusable replies up to date; whether it holds any.
+        """Update the index of reusable replies. Returns whether it has any.
 
-        Done in bulk before and after a run rather than with every reply: kept up row by row, an index of random
-        hashes dirties a page per reply and doubled the cost of recording one (benchmarks: 15 against 8 µs).
+        This is done in bulk before and after a run. Updated with every reply, an index of random hashes changes a page per
+        reply, which doubled the cost of recording (benchmarks: 15 against 8 µs).
         """
         with self._transaction() as connection:
             mark = connection.execute("SELECT value FROM marks WHERE name = 'replies'").fetchone()
@@ -157,10 +157,10 @@ class Steps(Runs):
         return connection.execute("SELECT 1 FROM reply_index LIMIT 1").fetchone() is not None
 
     async def reusable(self, run_id: int, input_hashes: Sequence[bytes]) -> dict[bytes, bytes]:
-        """The outputs of equal requests of other runs. A run never answers its own samples: each of several equal
-        rows is sent on its own, so that a resumed run sends what an undisturbed one does.
+        """The outputs of equal requests of other runs. A run never reuses its own replies: equal rows are all sent, so that a
+        resumed run sends the same as an uninterrupted one.
 
-        It runs in the event loop: a batch takes less than handing it to a thread and back.
+        It runs in the event loop, because a batch takes less time than switching to a thread and back.
         """
         found: dict[bytes, bytes] = {}
         for start in range(0, len(input_hashes), _HASHES_PER_STATEMENT):
@@ -206,7 +206,7 @@ class Steps(Runs):
             lower_marks(connection)
 
     def _part_from_score(self, run_id: int, index: int, repeat: int) -> None:
-        """Turn the row of a score and its call into a row of the call alone."""
+        """Turn a row with a score and its call into a row with only the call."""
         self._connection.execute(
             "UPDATE steps SET key = ?, input_hash = call_hash, input = call_input, output = call_output,"
             " call_hash = NULL, call_input = NULL, call_output = NULL"
@@ -215,7 +215,7 @@ class Steps(Runs):
         )
 
     def forget_step(self, run_id: int, key: str) -> None:
-        """Delete one step whose input is no longer the recorded one, so that it can be recorded again."""
+        """Delete one step whose input has changed, so that it can be recorded again."""
         with self._transaction() as connection:
             self._check_held(run_id)
             connection.execute("DELETE FROM steps WHERE run_id = ? AND key = ?", (run_id, key))
@@ -258,7 +258,7 @@ class Steps(Runs):
             (run_id, low, high),
         )
         for record in map(_sample, rows):
-            # Both in key order: a merge, not a look-up per sample.
+            # Both are in key order, so they are merged without a look-up per sample.
             while call is not None and call[0] <= record[:2]:
                 if call[0] == record[:2]:
                     first = call[1] if record.call_input is None else record.call_input
@@ -274,16 +274,16 @@ class Steps(Runs):
             (run_id, low, high),
         )
         for key, call_input, output in rows:
-            if "/m" not in key:  # a request of the scorer is not the sample's own call
+            if "/m" not in key:  # not a request of the scorer
                 yield (int(key[5:14]), int(key[15:19])), call_input, output
 
 
 _sample: Callable[[Any], SampleSteps] = partial(tuple.__new__, SampleSteps)
-"""`SampleSteps._make` without its frame: it is called for every sample."""
+"""`SampleSteps._make` without its call frame, because it is called for every sample."""
 
 
 def lower_marks(connection: sqlite3.Connection) -> None:
-    """Steps were deleted. Their numbers are given out again, and what gets them must be indexed too."""
+    """Lower the marks of the indexes after steps were deleted, because their row numbers are reused for new steps."""
     connection.execute(
         "UPDATE marks SET value = min(value, (SELECT coalesce(max(rowid), 0) FROM steps))"
         " WHERE name IN ('replies', 'samples', 'sample_metrics')"

@@ -1,4 +1,4 @@
-"""Steps under way, as the writer knows them before the database does, and the records that go into one commit."""
+"""Running steps, which the writer knows before the database does, and the records of one commit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from benchwright.store._workflow_records import Lease, StepRequest, StepState
 
 
 class OpenStep:
-    """One attempt, from its beginning to the commit of its end. One is made per step, so it is kept small."""
+    """One attempt, from its beginning to the commit of its end. It is small, because one is made per step."""
 
     __slots__ = (
         "_began", "attempt", "error", "failures", "finished_at", "generation", "id", "input", "input_hash", "key", "lease",
@@ -58,7 +58,7 @@ class OpenStep:
         return self.attempt > 1 or self.generation > 1
 
     def end(self, status: StepStatus, output: bytes | None, error: str | None) -> None:
-        """The attempt is over. The time it took is that of the monotonic clock: the other may have jumped."""
+        """End the attempt. Its duration comes from the monotonic clock, because the wall clock may jump."""
         self.status = status
         self.output = output
         self.error = error
@@ -66,14 +66,14 @@ class OpenStep:
         self.finished_at = self.started_at + time.monotonic() - self._began
 
     def state(self) -> StepState:
-        """As decisions see it."""
+        """The state for decisions."""
         return StepState(
             self.id, self.generation, self.attempt, self.input_hash, self.status, self.output, self.owner,
             self.failures,
         )  # fmt: skip
 
     def row(self) -> tuple[object, ...]:
-        """As the table has it."""
+        """The row for the table."""
         return (
             self.id, self.lease.run_id, self.key, self.generation, self.attempt, self.input_hash, self.input,
             self.status, self.output, self.error, self.owner, self.started_at,
@@ -82,18 +82,18 @@ class OpenStep:
 
 
 _MOST_KEYS = 100_000
-"""Keys remembered of a new run (7 MB); beyond that the writer looks them up."""
+"""The most keys remembered for a new run (7 MB); beyond that the writer looks them up."""
 
 
 _MOST_AHEAD = 256
-"""Steps that are read together at most."""
+"""The most steps that are read together."""
 
 
 class StepsAhead:
     """Completed steps of a resumed run, read before they are begun again.
 
-    A workflow begins its steps in the order in which it first began them, so the numbers after a step are likely to be
-    asked for next. A block that was used up doubles the next one; a block that was not, shortens it.
+    A workflow begins its steps in the same order as before, so the steps after one are likely to be needed next. If a block
+    was used up, the next one is twice as long; if not, it is shorter.
     """
 
     __slots__ = ("_connection", "_numbers", "_read", "_run_id", "_steps")
@@ -118,7 +118,7 @@ class StepsAhead:
         return found
 
     def forget(self, key: str) -> None:
-        """The step is begun: what was recorded of it no longer holds."""
+        """Forget the record of a step that has begun again."""
         self._steps.pop(key, None)
 
 
@@ -132,13 +132,13 @@ class KnownSteps:
         self._used: dict[str, set[str] | None] = {}  # by lease; None: look keys up
         self._ahead: dict[str, StepsAhead] = {}  # by lease
         self.running = 0
-        """Steps under way."""
+        """Running steps."""
 
     def state(self, lease: Lease, key: str) -> StepState | None:
         """The newest generation of a step.
 
-        A run that had no steps when this writer first saw it has only those that were begun here: nobody else may
-        write to it. A key that was not used here need not be looked up, which is a fifth of a trivial step.
+        A run without steps when this writer first saw it has only steps that were begun here, because no other process may
+        write to it. A key that was not used here need not be looked up, which saves a fifth of a trivial step.
         """
         step = self._by_key.get((lease.run_id, key))
         if step is not None:
@@ -162,7 +162,7 @@ class KnownSteps:
         return self._by_key.get((lease.run_id, key))
 
     def begun(self, step: OpenStep) -> None:
-        """An attempt begins."""
+        """Note that an attempt begins."""
         place = (step.lease.run_id, step.key)
         before = self._by_key.get(place)
         if before is not None and before.status == "running":  # taken over
@@ -179,12 +179,12 @@ class KnownSteps:
                 self._used[step.lease.token] = None
 
     def ended(self, step: OpenStep, status: StepStatus, output: bytes | None, error: str | None) -> None:
-        """An attempt ends; it stays known until that is recorded."""
+        """Note that an attempt ends. It stays known until the end is recorded."""
         self.running -= step.status == "running"
         step.end(status, output, error)
 
     def recorded(self, step: OpenStep) -> None:
-        """This is in the database."""
+        """Forget a step that is now in the database."""
         if step.status == "running":
             return
         if self._open.get(step.id) is step:
@@ -194,7 +194,7 @@ class KnownSteps:
             del self._by_key[place]
 
     def forget(self, lease: Lease) -> None:
-        """The run is over."""
+        """Forget a run that is over."""
         for step in [step for step in self._open.values() if step.lease == lease]:
             self.running -= step.status == "running"
             del self._open[step.id]
@@ -208,19 +208,19 @@ class KnownSteps:
 
 
 HeldEvent: TypeAlias = tuple[Lease, "EventRow | OpenStep", bool]
-"""An event as it is held: its row, or, for a step that begins or (True) ends, the step, which has all that
-the event says. A plain tuple, because two are made per step."""
+"""A waiting event: its row, or the step that begins or (True) ends, from which the row is made. It is a plain tuple,
+because two are made per step."""
 
 
 class Closing(NamedTuple):
     """The end of a run."""
 
     lease: Lease
-    """Whose end."""
+    """The lease of the run."""
     status: RunStatus
     """How it ended."""
     output: bytes | None
-    """What it gave (JSON)."""
+    """Its output (JSON)."""
     error: str | None
     """Why it failed or stopped."""
 
@@ -237,7 +237,7 @@ class Group:
         self.closing: Closing | None = None
 
     def leases(self) -> set[Lease]:
-        """Whose records these are."""
+        """The leases of these records."""
         leases = {step.lease for step in self.steps.values()}
         leases.update(lease for lease, _ in self.points)
         leases.update(event[0] for event in self.events)
@@ -246,12 +246,12 @@ class Group:
         return leases
 
     def pages(self) -> int:
-        """About how many pages of log the group takes."""
+        """The approximate number of log pages that the group takes."""
         size = sum(len(step.input or b"") + len(step.output or b"") for step in self.steps.values())
         return 4 + size // 4_000 + (len(self.steps) + len(self.points) + len(self.events)) // 16
 
     def lone_step(self) -> OpenStep | None:
-        """The step, if the group holds one step and events only, and the step needs no more than its own record."""
+        """The step, if the group consists of one step and events, and the step needs only its record."""
         if len(self.steps) != 1 or self.points or self.closing is not None:
             return None
         (step,) = self.steps.values()
@@ -284,7 +284,7 @@ class Group:
 
 
 def event_row(event: HeldEvent) -> EventRow:
-    """An event as it is written."""
+    """The row of an event."""
     lease, what, ended = event
     if isinstance(what, EventRow):
         return what
@@ -296,6 +296,6 @@ def event_row(event: HeldEvent) -> EventRow:
 
 
 def write_lone(connection: sqlite3.Connection, step: OpenStep) -> bool:
-    """Write one step in one statement, which is its own transaction; False: its lease is gone."""
+    """Write one step in one statement, which is a transaction. Returns False if its lease is gone."""
     lease = step.lease
     return connection.execute(PUT_STEP_IF_LEASED, (*step.row(), lease.run_id, lease.token)).rowcount > 0

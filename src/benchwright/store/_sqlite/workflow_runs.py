@@ -1,4 +1,4 @@
-"""Runs of workflows: created, claimed, handed over, ended; never by two processes at once."""
+"""The life of workflow runs: creates, claims, hands over and ends them, never for two processes at once."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from benchwright.store._workflow_records import Lease, RunClosedError
 
 
 class WorkflowRuns(Runs):
-    """The life of workflow runs. Reading them is as for all runs."""
+    """The life of workflow runs. They are read like all runs."""
 
     def create_workflow(
         self,
@@ -72,10 +72,10 @@ class WorkflowRuns(Runs):
     def claim_workflow(
         self, run_id: int, *, token: str | None = None, force: bool = False, data: JsonValue = None
     ) -> Lease:
-        """Become the owner of an existing run: to resume it, or, with its `token`, because it was handed over.
+        """Become the owner of an existing run, to resume it or, with its `token`, because it was handed over.
 
-        `RunOwnedError` (exit 5) while a live process owns it, unless forced; that process can then record nothing
-        more. `RunClosedError` for a completed run. Open steps of a former owner become `interrupted`.
+        Raises `RunOwnedError` (exit 5) while a live process owns it, unless forced; that process can then record nothing more.
+        Raises `RunClosedError` for a completed run. Open steps of a former owner become `interrupted`.
         """
         with self._transaction() as connection:
             row = connection.execute(
@@ -125,9 +125,9 @@ class WorkflowRuns(Runs):
     def finish_workflow(
         self, lease: Lease, status: RunStatus, *, output: bytes | None = None, error: str | None = None
     ) -> None:
-        """End a run: open steps, state, output, numbers and release in one transaction, synced to disk.
+        """End a run: write open steps, status, output and numbers and release it in one transaction, synced to disk.
 
-        Ending it again in the same way changes nothing; in another way is refused.
+        Ending it again with the same status changes nothing; another status is refused.
         """
         self._connection.execute("PRAGMA synchronous = FULL")
         try:
@@ -150,24 +150,24 @@ class WorkflowRuns(Runs):
         let_go(lease)
 
     def release_workflow(self, lease: Lease) -> None:
-        """Give up the lease. A run that was not ended reads as interrupted from now on; anybody may resume it."""
+        """Give up the lease. A run that has not ended now counts as interrupted, and any process may resume it."""
         let_go(lease)
-        with suppress(sqlite3.Error):  # a full disk: the end of this process will free the run
+        with suppress(sqlite3.Error):  # if the disk is full, the end of this process will free the run
             self._connection.execute(
                 "UPDATE runs SET owner = NULL WHERE id = ? AND lease = ? AND owner = ?",
                 (lease.run_id, lease.token, this_process().to_text()),
             )
 
     def set_workflow_output(self, lease: Lease, output: bytes) -> None:
-        """Keep what the handler returned; the run continues."""
+        """Record the result of the handler; the run continues."""
         with self._transaction() as connection:
             check_lease(connection, lease)
             connection.execute("UPDATE runs SET output = ? WHERE id = ?", (output, lease.run_id))
 
     def interrupt_dead_workflows(self) -> list[int]:
-        """Mark workflow runs whose process died as `interrupted`, with their open steps; their numbers.
+        """Mark workflow runs whose process died as `interrupted`, with their open steps. Returns their numbers.
 
-        Readers see such runs as interrupted anyhow; a server does this when it starts, so that the record says so.
+        Readers see such runs as interrupted anyway; a server does this when it starts, so that the record says so.
         """
         with self._transaction() as connection:
             rows = connection.execute(
@@ -187,7 +187,7 @@ def _json(value: JsonValue) -> bytes | None:
 
 
 class WorkflowSupervision(Runs):
-    """For the process that started the one that executes a run."""
+    """For a process that started the process of a run."""
 
     def run_owner(self, run_id: int) -> Owner | None:
         """The live process that executes a run of either kind."""
@@ -207,9 +207,9 @@ class WorkflowSupervision(Runs):
         return found.rowcount > 0
 
     def conclude_workflow(self, lease: Lease, status: RunStatus, *, error: str | None = None) -> None:
-        """Record how the run ended by its process's exit. This corrects what the process itself recorded.
+        """Record how the run ended, by the exit of its process. This corrects what the process itself recorded.
 
-        A run that somebody else has taken over meanwhile, or canceled, is left alone.
+        A run that another process has taken over or canceled meanwhile is left alone.
         """
         self._connection.execute("PRAGMA synchronous = FULL")
         try:
@@ -241,7 +241,7 @@ class WorkflowSupervision(Runs):
         let_go(lease)
 
     def cancel_workflow(self, run_id: int, why: str) -> None:
-        """End a run as `canceled`, whichever process executes it: that process can record nothing more."""
+        """End a run as `canceled`. The process that executes it can record nothing more."""
         with self._transaction() as connection:
             restore_events(connection, run_id)
             close_run(connection, run_id, "canceled", None, why)

@@ -1,4 +1,4 @@
-"""Steps of workflows, recorded one transaction at a time, and lists of workflow records, a page at a time.
+"""Records workflow steps, one transaction at a time, and lists workflow records, a page at a time.
 
 `WorkflowWriter` records steps in groups. Lists follow the numbers of records: clocks may jump, numbers do not.
 """
@@ -61,7 +61,7 @@ class WorkflowSteps(Points, Connected):
     def begin_step(self, lease: Lease, request: StepRequest) -> BeginDecision:
         """Decide about a step and record that it has begun.
 
-        `InputChangedError`, `StepHeldError`: as in `plan_begin`; `RunOwnedError`: the lease is gone.
+        Raises `InputChangedError` and `StepHeldError` like `plan_begin`, and `RunOwnedError` if the lease is gone.
         """
         request = request.storable()
         with self._transaction() as connection:
@@ -88,7 +88,7 @@ class WorkflowSteps(Points, Connected):
         return BeginDecision("run", step_id, planned.attempt, None, planned.generation, failures)
 
     def complete_step(self, lease: Lease, step_id: int, attempt: int | None, output: bytes) -> None:
-        """Record a step's output. Doing it twice changes nothing; a stale attempt is refused."""
+        """Record a step's output. A repeated call changes nothing; a stale attempt is refused."""
         with self._transaction() as connection:
             check_lease(connection, lease)
             end_step(connection, lease.run_id, step_id, attempt, "completed", output, None)
@@ -96,7 +96,7 @@ class WorkflowSteps(Points, Connected):
     def fail_step(
         self, lease: Lease, step_id: int, attempt: int | None, error: str, *, interrupted: bool = False
     ) -> None:
-        """Record why an attempt gave no output. Doing it twice changes nothing; a stale attempt is refused."""
+        """Record why an attempt failed. A repeated call changes nothing; a stale attempt is refused."""
         status: StepStatus = "interrupted" if interrupted else "failed"
         with self._transaction() as connection:
             check_lease(connection, lease)
@@ -122,7 +122,7 @@ def end_step(
     output: bytes | None,
     error: str | None,
 ) -> None:
-    """End an attempt, whichever process began it. Runs inside a transaction."""
+    """End an attempt that any process may have begun. Runs inside a transaction."""
     row = connection.execute(
         "SELECT key, id, generation, attempt, input_hash, status, output, owner, failures FROM workflow_steps"
         " WHERE id = ? AND run_id = ?",
@@ -241,7 +241,7 @@ class WorkflowLists(Runs):
         return None if row is None else WorkflowStep(*row)
 
     def workflow_step_counts(self, run_id: int) -> dict[str, int]:
-        """Steps per status; of each key only the newest generation counts."""
+        """Steps per status, counting only the newest generation of each key."""
         return step_counts(self._connection, run_id)
 
     def metric_totals(self, run_id: int) -> dict[str, MetricTotals]:
@@ -250,7 +250,7 @@ class WorkflowLists(Runs):
 
 
 def _page(found: Sequence[T], limit: int) -> Page[T]:
-    """One more was read than the page holds, to know whether there are more."""
+    """The page. One more item was read than it contains, to know whether there are more."""
     items = list(found[:limit])
     return Page(items, items[-1].id if len(found) > limit else None)
 

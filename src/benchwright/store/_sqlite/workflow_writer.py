@@ -1,11 +1,11 @@
-"""The writer of workflow records in an event loop: many records per commit, and one commit for a trivial step.
+"""Writes workflow records in an event loop: many records per commit, and one commit for a trivial step.
 
-That a step has begun is appended and committed a few turns of the loop later; that it has ended is awaited. A step
-that is over before the loop turns is therefore one record in one commit. With nobody else under way the commit is
-made at once, in the loop's own thread: without a sync to disk it takes less than handing it to a thread.
+The beginning of a step is committed a few turns of the loop later; its end is awaited. So a step that is over before the
+loop turns is one record in one commit. If no other step is running, the commit is made at once, in the loop's thread:
+without a sync to disk it takes less time than switching to another thread.
 
-Events of steps that simply begin and complete hold nothing that the step's record does not. The writer writes them in
-bulk, at most 200 ms later, and a run that was killed meanwhile gets them from its records when it is claimed."""
+Events of steps that simply begin and complete add nothing to the step's record. The writer writes them in bulk, at most
+200 ms later, and if a run is killed meanwhile, they are restored from its records when it is claimed."""
 
 from __future__ import annotations
 
@@ -43,26 +43,26 @@ from benchwright.store._workflow_records import (
 )
 
 _GATHER_TURNS = 4
-"""Turns of the loop for which records wait for company while other steps are under way."""
+"""Turns of the loop for which records wait for others while other steps are running."""
 _EVENTS_WAIT_S = 0.2
 """How long events of ordinary steps may wait."""
 _EVENTS_HELD = 1_000
-"""So many do not wait any longer."""
+"""The most events that wait."""
 _IDS_AT_ONCE = 256
-"""Step numbers reserved at a time; numbers that are not used are lost, which does not matter."""
+"""Step numbers reserved at a time. Unused numbers are lost, which does not matter."""
 _COMMITS_WITHOUT_TURN = 64
-"""So many steps in a row may be recorded before everybody else in the loop gets a turn."""
+"""The most steps recorded in a row before other tasks in the loop get a turn."""
 _CHECKPOINT_PAGES = 1_000
-"""Pages of log between checkpoints, which are made in a thread because they sync; 4 MB."""
+"""Pages of log between checkpoints (4 MB). They are made in a thread, because they sync to disk."""
 _CHECKPOINT_HERE_PAGES = 4_000
-"""Should the thread not keep up, SQLite checkpoints by itself at 16 MB of log, which is all a disk need have room for."""
+"""If the thread does not keep up, SQLite checkpoints by itself at 16 MB of log, so the disk needs no more space."""
 
 
 class SqliteWorkflowWriter(Points):
     """Records steps, metrics and events of any number of workflow runs from one event loop.
 
-    Whoever calls holds the run's lease. A lease that was taken away, or a disk that is full, ends all writing
-    with that lease; other runs continue.
+    The caller has the run's lease. If the lease was taken over, or the disk is full, all writing with that lease ends; other
+    runs continue.
     """
 
     def __init__(self, database: Path) -> None:
@@ -72,7 +72,7 @@ class SqliteWorkflowWriter(Points):
         self._loop = asyncio.get_running_loop()
         self._known = KnownSteps(self._connection)
         self._group = Group()
-        self._written: asyncio.Future[None] | None = None  # made when somebody waits for the next commit
+        self._written: asyncio.Future[None] | None = None  # made when a caller waits for the next commit
         self._events_due = False
         self._events_timer: asyncio.TimerHandle | None = None
         self._refused: dict[str, BenchwrightError] = {}  # by lease
@@ -88,7 +88,7 @@ class SqliteWorkflowWriter(Points):
     # -- steps --
 
     def begin(self, lease: Lease, request: StepRequest) -> BeginDecision:
-        """Decide about a step; that it has begun is recorded soon, and no later than its end.
+        """Decide about a step. Its beginning is recorded soon, and no later than its end.
 
         Raises `InputChangedError`, `StepHeldError`, `RunOwnedError`, `StoreError`.
         """
@@ -115,14 +115,14 @@ class SqliteWorkflowWriter(Points):
         return BeginDecision("run", step_id, step.attempt, None, step.generation, failures)
 
     async def complete(self, lease: Lease, step_id: int, attempt: int | None, output: bytes) -> None:
-        """Record a step's output; done when it is committed. Twice is once; a stale attempt is refused."""
+        """Record a step's output. Returns after the commit. A repeated call changes nothing; a stale attempt is refused."""
         self._end(lease, step_id, attempt, "completed", output, None)
         await self.settled(lease)
 
     async def fail(
         self, lease: Lease, step_id: int, attempt: int | None, error: str, *, interrupted: bool = False
     ) -> None:
-        """Record why an attempt gave no output; done when it is committed."""
+        """Record why an attempt failed. Returns after the commit."""
         self._end(lease, step_id, attempt, "interrupted" if interrupted else "failed", None, error)
         self._events_due = True
         if interrupted:  # the caller is being cancelled and may not get another turn
@@ -132,7 +132,7 @@ class SqliteWorkflowWriter(Points):
     # -- metrics and events --
 
     def _put_point(self, lease: Lease, row: PointRow) -> None:
-        """Append a metric point; `settled` returns when it is committed. That happens soon even if nobody waits."""
+        """Append a metric point. `settled` returns when it is committed, which happens soon in any case."""
         self._check(lease)
         self._group.points.append((lease, row))
         self._commit_soon()
@@ -144,7 +144,7 @@ class SqliteWorkflowWriter(Points):
         self._commit_soon()
 
     async def settled(self, lease: Lease) -> None:
-        """Wait until all that was appended is committed; raises why it was not."""
+        """Wait until everything appended is committed. Raises the reason if it was not."""
         if self._known.running == 0:
             self._commit()
             self._since_turn += 1
@@ -155,7 +155,7 @@ class SqliteWorkflowWriter(Points):
             self._commit_soon()
             if self._written is None:
                 self._written = self._loop.create_future()
-            await asyncio.shield(self._written)  # shared: one caller's end must not end it for the others
+            await asyncio.shield(self._written)  # one cancelled caller must not cancel it for the others
         self._check(lease)
 
     # -- runs --
@@ -174,7 +174,7 @@ class SqliteWorkflowWriter(Points):
             raise self._refuse(lease, self._lost(lease))
 
     def set_output(self, lease: Lease, output: bytes) -> None:
-        """Keep what the handler returned; the run continues."""
+        """Record the result of the handler; the run continues."""
         self._check(lease)
         with Transaction(self._connection, self._database) as connection:
             check_lease(connection, lease)
@@ -185,8 +185,8 @@ class SqliteWorkflowWriter(Points):
     def finish(
         self, lease: Lease, status: RunStatus, *, output: bytes | None = None, error: str | None = None
     ) -> None:
-        """End a run: what is pending, open steps, state, output, numbers and release, in one transaction,
-        synced to disk."""
+        """End a run: write pending records, open steps, status, output and numbers and release it, in one transaction, synced
+        to disk."""
         self._check(lease)
         self._connection.execute("PRAGMA synchronous = FULL")
         try:
@@ -221,7 +221,7 @@ class SqliteWorkflowWriter(Points):
     ) -> None:
         self._check(lease)
         step = self._known.open(step_id)
-        if step is None or step.lease != lease:  # begun by somebody else, or recorded as ended
+        if step is None or step.lease != lease:  # begun by another process, or recorded as ended
             self._commit()
             with Transaction(self._connection, self._database) as connection:
                 check_lease(connection, lease)
@@ -281,7 +281,7 @@ class SqliteWorkflowWriter(Points):
         group = self._group
         lone = None if self._events_due or self._refused else group.lone_step()
         try:
-            if lone is not None:  # the group stays, with the events that wait in it
+            if lone is not None:  # the group stays, with its waiting events
                 pages = 4 + len(lone.output or b"") // 4_000
                 group.steps = {}
                 if not write_lone(self._connection, lone):
@@ -295,7 +295,7 @@ class SqliteWorkflowWriter(Points):
                 pages = group.pages()
                 group.write(self._connection, self._leased)
             self.commits += 1
-        except (sqlite3.Error, OverflowError, ValueError) as error:  # those who wait must learn of it
+        except (sqlite3.Error, OverflowError, ValueError) as error:  # passed on to waiting callers
             for lease in {lone.lease} if lone is not None else group.leases():
                 self._refuse(lease, not_written(self._database, error))
         if lone is None:

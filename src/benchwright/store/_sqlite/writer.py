@@ -1,11 +1,11 @@
-"""The one writer of steps: many records per commit, in the event loop.
+"""Writes steps in the event loop, with many records per commit.
 
-Records that arrive at about the same time share a commit. A record counts as written only when its commit is
-done; a caller that must not lose a record awaits `append`'s future.
+Records that arrive at about the same time share a commit. A record counts as written only after its commit; a caller that
+must not lose a record awaits the future of `append`.
 
-The commit runs in the loop's own thread: without a sync to disk (WAL, synchronous=NORMAL) it takes
-less than handing the records to a thread and back, which also made both sides queue for the interpreter lock
-(benchmarks: 9,300 against 15,000 samples/s). What does sync, the checkpoint, is done in a thread.
+The commit runs in the loop's thread. Without a sync to disk (WAL, synchronous=NORMAL) it takes less time than passing the
+records to another thread, which also made both threads compete for the interpreter lock (benchmarks: 9,300 against
+15,000 samples/s). The checkpoint, which does sync, runs in a thread.
 """
 
 from __future__ import annotations
@@ -36,24 +36,24 @@ _COLUMNS = (
     " call_hash, call_input, call_output)"
 )
 _ROWS_PER_STATEMENT = 48
-"""One statement inserts this many, which spares the call for each row."""
+"""Rows per INSERT statement, which saves a call for each row."""
 _GATHER_TURNS = 8
-"""Turns of the loop for which the first record of a group waits for company. A turn is short when there is
-nothing else to do and long when there is: a quiet run commits at once, a busy one gathers. (A timer would be
-simpler, but those of uvloop have a millisecond's grain, which cost 3 % of the rate at 20 ms latency.)"""
+"""Turns of the loop for which the first record of a group waits for others. Turns are short in an idle loop and long in a
+busy one, so a quiet run commits at once and a busy one gathers. (A timer would be simpler, but the timers of uvloop have
+a resolution of a millisecond, which cost 3 % of the rate at 20 ms latency.)"""
 _GROUP_ROWS = 24
-"""A group of this size does not wait any longer: twice as many cost no less, and held up what was done first."""
+"""The group size at which waiting ends. Twice as many rows saved nothing and delayed the first ones."""
 _QUICK_TURNS = 2
-"""The same for a loop that has time to spare: the request that follows a record is sent the sooner, which gained 2 % of the
-rate at 20 ms latency, and what commits of few rows cost is not missed elsewhere."""
+"""Turns to wait in a loop with time to spare. The request after a record is sent sooner, which gained 2 % of the rate at
+20 ms latency, and the cost of small commits does not matter there."""
 _BUSY = 0.8
-"""Share of the time in which the loop's thread works, from which on it has none to spare."""
+"""Share of working time from which the loop's thread counts as busy."""
 _LOOK_EVERY = 16
-"""Commits after which that share is looked at."""
+"""Commits between two measurements of that share."""
 _CHECKPOINT_ROWS = 4_000
 """Rows between checkpoints."""
 _CHECKPOINT_HERE_PAGES = 16_000
-"""Should the thread not keep up, SQLite checkpoints by itself at 64 MB of log, so that it stays bounded."""
+"""If the thread does not keep up, SQLite checkpoints by itself at 64 MB of log, so that the log stays bounded."""
 
 
 class SqliteStepWriter:
@@ -65,7 +65,7 @@ class SqliteStepWriter:
         self._connection = open_database(database)
         self._file = identity(database)
         self._connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_HERE_PAGES}")
-        # The run's number is part of the statement: a value less to bind for every row.
+        # The run's number is part of the statement, which saves binding a value for every row.
         values = f"({int(lease.run_id)},?,?,?,?,?,?,?,?,?,?)"
         self._insert = tuple(
             f"INSERT INTO steps {_COLUMNS} VALUES {','.join([values] * rows)}"
@@ -85,7 +85,7 @@ class SqliteStepWriter:
         """Commits so far."""
 
     def append(self, rows: Sequence[StepValues]) -> asyncio.Future[None]:
-        """Hand over rows; the future is done when they are committed (shared by the whole group)."""
+        """Add rows. The future, which the whole group shares, is done when they are committed."""
         if self._failure is not None:
             raise self._failure
         pending = self._pending
@@ -127,7 +127,7 @@ class SqliteStepWriter:
             self._failure = not_written(self._database, error) if isinstance(error, sqlite3.Error) else error
             if not written.done():
                 written.set_exception(self._failure)
-                written.exception()  # those who await it see it; an unwatched one must not warn
+                written.exception()  # callers that await it see it; without one, asyncio must not warn
             return
         self.commits += 1
         if self.commits % _LOOK_EVERY == 0:
@@ -136,7 +136,7 @@ class SqliteStepWriter:
         if self._failure is not None and not written.done():
             written.set_exception(self._failure)
             written.exception()
-        if not written.done():  # cancelled with a worker that had to stop at once
+        if not written.done():  # cancelled together with a worker that had to stop at once
             written.set_result(None)
         self._since_checkpoint += len(group)
         if self._since_checkpoint >= _CHECKPOINT_ROWS and (
@@ -146,22 +146,22 @@ class SqliteStepWriter:
             self._checkpoint = self._loop.run_in_executor(None, checkpoint, self._database)
 
     def _look_at_load(self) -> None:
-        """Whether there is time to spare."""
+        """Measure whether there is time to spare."""
         (began, worked), self._looked_at = self._looked_at, (monotonic(), thread_time())
         now, works = self._looked_at
         self._patience = _GATHER_TURNS if works - worked > _BUSY * (now - began) else _QUICK_TURNS
 
     def _check_file(self) -> None:
-        """Whether the records are still where others find them: a deleted file takes them without complaint."""
+        """Check that the database file still exists, because writing to a deleted file raises no error."""
         if self._failure is None and identity(self._database) != self._file:
             self._failure = rescue(self._connection, self._database)
 
     def _without_secrets(self, group: list[StepValues]) -> list[StepValues]:
-        """The rows as they may be stored: no value of the environment in any of them. One look for the whole group,
-        as there is hardly ever anything to find.
+        """Remove secret values of the environment from the rows. The whole group is searched at once, because there is hardly
+        ever anything to find.
 
-        A reply that was changed is marked, so that it is never scored again or offered to another run, and so is
-        the score that rests on it, which was given to the reply as it came.
+        A changed reply is marked, so that it is never scored again or offered to another run. So is its score, which was given
+        to the original reply.
         """
         redactor = known_secrets()
         if not self._redacted and not (
@@ -198,7 +198,7 @@ class SqliteStepWriter:
         execute = self._connection.execute
         execute("BEGIN IMMEDIATE")
         try:
-            check_lease(self._connection, self._lease)  # only the process that took the run over writes now
+            check_lease(self._connection, self._lease)  # another process may have taken over the run
             for start in range(0, len(group), _ROWS_PER_STATEMENT):
                 part = group[start : start + _ROWS_PER_STATEMENT]
                 execute(self._insert[len(part)], _values(part))
@@ -210,7 +210,7 @@ class SqliteStepWriter:
 
 
 _PACKED = b"\x80"
-"""Records of load tests are packed: no JSON begins with a byte above ASCII, and no packed list or table with one below."""
+"""Records of load tests are packed. JSON never begins with a byte above ASCII, and a packed list or table always does."""
 
 
 def _texts(row: StepValues) -> tuple[bytes | None, ...]:
@@ -218,8 +218,8 @@ def _texts(row: StepValues) -> tuple[bytes | None, ...]:
 
 
 def _values(rows: list[StepValues]) -> list[object]:
-    """The rows' values in a form that `sqlite3` binds as it is. For a `bytes` or a `bool` it first looks for an
-    adapter and for a method of that object, in vain, which took a third of the time of an insert."""
+    """The rows' values in a form that `sqlite3` binds directly. For `bytes` and `bool` it first searches for an adapter, in
+    vain, which took a third of the time of an insert."""
     values: list[object] = []
     blob = bytearray
     for key, digest, given, output, reusable, started, finished, call_hash, body, reply in rows:
@@ -229,8 +229,8 @@ def _values(rows: list[StepValues]) -> list[object]:
 
 
 def checkpoint(database: Path) -> None:
-    """Move the log's content into the database, as far as that is possible without waiting."""
-    with suppress(sqlite3.Error, StoreError):  # if it fails now, a later one or the last close does it
+    """Move the content of the log into the database, as far as possible without waiting."""
+    with suppress(sqlite3.Error, StoreError):  # if it fails, a later one or the last close does it
         connection = open_database(database)
         connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
         connection.close()
