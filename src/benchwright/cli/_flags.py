@@ -194,9 +194,7 @@ def add_code_flags(parser: Parser, *, tags: bool) -> None:
     """Add the flags of programs."""
     group = parser.add_argument_group("programs and workflows")
     group.add_argument("--timeout", type=value_of(_TIMEOUT), metavar="SECONDS", help=_TIMEOUT.meaning)
-    group.add_argument(
-        "--no-server", action="store_true", help="do not start a REST server next to the program"
-    )
+    group.add_argument("--no-server", action="store_true", help="do not start a REST server for the program")
     if tags:
         group.add_argument(
             "--tag", action="append", metavar="NAME=VALUE", help="label the run; may be repeated"

@@ -49,7 +49,7 @@ _BY_SIMILARITY = {"type": "levenshtein", "golden_column": "answer"}
 
 BUILTIN_EVALUATIONS: Mapping[str, BuiltinEvaluation] = {
     "pubmedqa": BuiltinEvaluation(
-        "questions on medical abstracts: yes, no or maybe",
+        "questions about medical abstracts: yes, no or maybe",
         "hf://quantiles/PubMedQA?config=pqa_labeled&split=train",
         _ABSTRACT,
         {
@@ -60,13 +60,13 @@ BUILTIN_EVALUATIONS: Mapping[str, BuiltinEvaluation] = {
         },
     ),
     "simpleqa-verified": BuiltinEvaluation(
-        "short questions of fact, by similarity of the answers",
+        "short factual questions, scored by similarity",
         "hf://quantiles/simpleqa-verified",
         "{{ row.problem }}",
         _BY_SIMILARITY,
     ),
     "financebench": BuiltinEvaluation(
-        "questions on annual reports, by similarity of the answers",
+        "questions about annual reports, scored by similarity",
         "hf://quantiles/financebench",
         "{{ row.question }}",
         _BY_SIMILARITY,
