@@ -1,6 +1,6 @@
-"""Benchmarks: how users define them, how rows become prompts and requests, and what can be checked beforehand.
+"""Benchmarks: defines them, turns rows into prompts and requests, and checks them before a run.
 
-This room only describes: it calls no model. The engine runs what it defines.
+This package calls no model; the engine runs what it defines.
 """
 
 from benchwright.core import lazy_front

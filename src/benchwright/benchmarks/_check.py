@@ -1,4 +1,4 @@
-"""Everything that can be found out about a benchmark without spending a request."""
+"""Checks a benchmark without sending a request."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ SAMPLES = 2
 
 @dataclass(frozen=True, slots=True)
 class SamplePrompt:
-    """One row as the model would get it."""
+    """One row, rendered for the model."""
 
     line: int
-    """Where the row stands."""
+    """Line of the row."""
     messages: tuple[JsonObject, ...]
-    """What the first request holds, as messages; media are left out."""
+    """The messages of the first request, without media."""
     choices: tuple[str, ...]
-    """Candidates, where they are ranked."""
+    """Candidates, if they are ranked."""
     target: str
     """The expected answer as text."""
     requests: tuple[ModelRequest, ...] = ()
-    """What a run sends for the row before any reply is known."""
+    """The requests of the row before any reply is known."""
     media: tuple[str, ...] = ()
-    """Images, video and audio that stand before the text, as the row names them: `image pics/cat.png`."""
+    """Images, video and audio before the text, as the row names them: `image pics/cat.png`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckReport:
-    """What a check found."""
+    """The findings of a check."""
 
     name: str
     """Display name of the benchmark."""
@@ -59,34 +59,34 @@ class CheckReport:
     dataset: str
     """The dataset as the user wrote it."""
     strategy: str | None = None
-    """Name of the strategy; None when that could not be decided."""
+    """Name of the strategy; None if it could not be decided."""
     errors: tuple[str, ...] = ()
-    """What makes a run impossible or senseless."""
+    """Problems that make a run impossible or pointless."""
     warnings: tuple[str, ...] = ()
-    """What the user should know."""
+    """Warnings for the user."""
     rows: int = 0
     """Rows that can be sent."""
     bad_rows: tuple[BadRow, ...] = ()
-    """Rows that cannot, up to a limit."""
+    """Rows that cannot be sent, up to a limit."""
     bad_total: int = 0
-    """How many cannot."""
+    """Number of rows that cannot be sent."""
     requests: int = 0
     """Requests of one repeat to the model under test (for `next_turn` conversations: at least)."""
     judge_requests: int = 0
-    """About how many more go to judges: one for each sample and judge."""
+    """Approximate number of requests to judges: one for each sample and judge."""
     prompt_tokens_estimate: int = 0
     """Prompt tokens of one repeat, estimated at four characters a token."""
     replies_resent: int = 0
-    """How often requests of one repeat hold an earlier reply of their conversation."""
+    """How often requests of one repeat contain an earlier reply of their conversation."""
     cost: Mapping[str, JsonValue] | None = None
-    """About what all repeats cost, where a price is known: `prompts` alone, and `at_most` with replies of full length;
-    `currency`, `as_of`, `source`, a `doubt` about an old price, what it `assumes`, and the same of `judges`."""
+    """Approximate cost of all repeats, if a price is known: `prompts` alone, and `at_most` with full-length replies;
+    `currency`, `as_of`, `source`, a `doubt` about an old price, what it `assumes`, and the same for `judges`."""
     template_fields: tuple[str, ...] = ()
     """Fields that the prompt and system prompt read."""
     dataset_fields: tuple[str, ...] = ()
     """Fields that rows have, after mapping."""
     unused_fields: tuple[str, ...] = ()
-    """Fields of rows that the definition names nowhere; scorers may still read them."""
+    """Fields of rows that the definition does not name; scorers may still read them."""
     fewshot: FewShot | None = None
     """The examples, their source, and whether they overlap with evaluated rows."""
     gold: GoldCheck | None = None
@@ -94,12 +94,12 @@ class CheckReport:
     samples: tuple[SamplePrompt, ...] = ()
     """The first rows, rendered."""
     data_type: str = ""
-    """What a file of questions holds, mcq or qa; empty for a benchmark in Python."""
+    """The type of a file of questions, mcq or qa; empty for a benchmark in Python."""
     options: Mapping[int, int] = field(default_factory=dict)
     """Rows of multiple choice by their number of options."""
 
     def __str__(self) -> str:
-        """One line: whether a run may start, and with how much."""
+        """One line: whether a run may start, and its size."""
         found = "ok" if self.ok else f"errors {len(self.errors)}, bad rows {self.bad_total}"
         return f"{self.name}: {found} (rows {self.rows}, requests {self.requests}, warnings {len(self.warnings)})"
 
@@ -113,7 +113,7 @@ class CheckReport:
 
     @property
     def gold_fails(self) -> bool:
-        """Whether every gold answer that was tried came out wrong, or made the scorer raise.
+        """Whether every gold answer that was tried scored as wrong, or made the scorer raise.
 
         A run could start, but a model that is always right would get 0.
         """
@@ -122,7 +122,7 @@ class CheckReport:
 
 
 class CheckedRows(Struct, frozen=True):
-    """A report, and the rows that it is about."""
+    """A report and its rows."""
 
     report: CheckReport
     rows: AskableRows | None = None
@@ -147,11 +147,11 @@ def check_benchmark(
 def check_rows(
     spec: BenchmarkSpec, settings: RowSettings | None = None, *, max_listed: int = 20
 ) -> CheckedRows:
-    """Render every row, try the gold answers, look for leaks. Raises nothing that belongs in the report.
+    """Render every row, try the gold answers, and search for leaks. Problems go into the report and are not raised.
 
     Args:
         spec: The benchmark.
-        settings: What decides the rows of the run; None: as the benchmark declares.
+        settings: The settings that decide the rows of the run; None: as the benchmark declares.
         max_listed: How many bad rows are listed; all are counted.
     """
     settings = settings or RowSettings()
@@ -173,7 +173,7 @@ def check_rows(
         errors = (*judge_problems(requested), str(error))
         return CheckedRows(replace(report, strategy=strategy, errors=errors, warnings=tuple(warnings)))
     spec, scan = rows.spec, rows.scan
-    # Rows of tasks are in memory and their scorers quick, so all of them are tried; of others, the first ones.
+    # Rows of tasks are in memory and their scorers are fast, so all are tried; of other rows, only the first.
     tried = scan.first if spec.tool_tasks is None else rows.scanned()
     gold = check_gold(spec, tried, rows.strategy, source=rows.reader.name)
     judged = scan.rows * max(judge_count(spec), int(gold.judged))
@@ -233,7 +233,7 @@ def _warnings(rows: AskableRows, gold: GoldCheck) -> Iterator[str]:
 
 
 def _bad_rows(scan: RowScan) -> Iterator[BadRow]:
-    """The listed rows; what holds for all of them stands among the errors already."""
+    """The listed rows; problems of all rows are already among the errors."""
     common = "; ".join(scan.absent)
     for bad in scan.bad_rows:
         yield replace(bad, reason=f'field "{bad.field}" is missing') if bad.reason == common else bad
@@ -269,7 +269,7 @@ def _sample(rows: AskableRows, scanned: ScannedRow) -> SamplePrompt:
     spec = rows.spec
     try:
         requests = tuple(rows.requests(scanned.row))
-    except MissingFieldError:  # a file that has disappeared since the scan
+    except MissingFieldError:  # a file has disappeared since the scan
         requests = ()
     messages: Sequence[JsonObject] = open_conversation(scanned.prompt)
     if requests and requests[0].route == "chat":

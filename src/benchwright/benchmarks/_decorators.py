@@ -1,4 +1,4 @@
-"""`@benchmark` and `@scorer`: what users write above a function. Everything wrong is reported while it is defined."""
+"""`@benchmark` and `@scorer`: the decorators of users' functions. Mistakes are reported when the function is defined."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _NEAR = 0.8
-"""From this similarity on a keyword counts as a slip: `choice`, `promt`, `num_fewshots`, `systemprompt`."""
+"""Similarity from which a keyword counts as a typing error: `choice`, `promt`, `num_fewshots`, `systemprompt`."""
 
 
 def scorer(function: F) -> F:
@@ -33,7 +33,7 @@ def scorer(function: F) -> F:
     None are kept with the sample but not averaged. It may be `async`. TypeError for any other signature.
     """
     check_scorer(function)
-    with suppress(AttributeError, TypeError):  # callables that hold no attributes work as well
+    with suppress(AttributeError, TypeError):  # callables without attributes work as well
         function._is_scorer = True  # type: ignore[attr-defined]  # a mark that other tools look for
     return function
 
@@ -41,8 +41,8 @@ def scorer(function: F) -> F:
 def _refuses_slips(function: Callable[P, R]) -> Callable[P, R]:
     """Make a function with `**keywords` raise BenchmarkError for a keyword that is nearly one of its parameters.
 
-    The look comes before the call: a mistyped name of a required parameter would otherwise be reported as its
-    absence. The caller of the result is two frames above the function, not one.
+    Keywords are checked before the call, because a mistyped required parameter would otherwise be reported as missing.
+    The caller of the result is two frames above the function, not one.
     """
     parameters = inspect.signature(function).parameters.values()
     known = [p.name for p in parameters if p.kind is not p.VAR_KEYWORD]
@@ -104,11 +104,11 @@ def benchmark(
         endpoint_type: `chat`, `completions`, or `completions_logprob` to rank `choices`.
         requirements: Packages the scorer needs, as a list or a requirements file.
         field_mapping: Columns to rename, `{"source": "target"}`.
-        extra: What the scorer sees as `sample.config`.
+        extra: Settings for the scorer, which sees them as `sample.config`.
         response_field: Column with ready-made responses: score only, no model call.
         system_prompt: Template text or file for the system message.
         choices: Fixed candidate continuations.
-        choices_field: Column, or dotted path, with each row's own candidates.
+        choices_field: Column, or dotted path, with the candidates of each row.
         num_fewshot: Examples before each prompt.
         fewshot_dataset: Where the examples come from (relative: from this file's folder).
         fewshot_prefix: Text before the first example.
@@ -117,7 +117,7 @@ def benchmark(
         fewshot_separator: Between examples and before the test prompt.
         turns_field: Column with the user turns that follow the prompt: texts or `{"role", "content"}`.
         next_turn: `(conversation)` or `(conversation, row)` to the next user turn; None ends it.
-        max_turns: Most user turns of one conversation.
+        max_turns: The most user turns of one conversation.
         tools_field: Column, or dotted path, with the functions that the model may call.
         expected_calls_field: Column, or dotted path, with the calls that are expected; it is the target.
         native_calling: Send the functions as `tools`; if false, describe them in the prompt and read calls from the text.
@@ -130,8 +130,8 @@ def benchmark(
     cannot be called.
     """
     given = dict(locals())
-    # Where `@benchmark` is written, not where the function comes from: a built-in scorer may be decorated too.
-    frame = sys._getframe(2)  # past the look at the keywords
+    # The place of `@benchmark`, not that of the function, because a built-in scorer may be decorated too.
+    frame = sys._getframe(2)  # skips the check of the keywords
     module = str(frame.f_globals.get("__name__", "__main__"))
     file = frame.f_globals.get("__file__")
     source = Path(file).resolve() if isinstance(file, str) else None

@@ -1,5 +1,5 @@
-"""What a check warns about, and a run notes: doubts about the definition, the packages that it requires, its rows and its
-gold answers. Nothing is installed or imported.
+"""Warnings of a check, which are notes of a run: about the definition, required packages, rows and gold answers. Nothing
+is installed or imported.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def unmet_requirements(requirements: Sequence[str]) -> Iterator[str]:
         text = written.partition(" #")[0].strip()
         try:
             required = Requirement(text)
-        except InvalidRequirement:  # an option or a path: metadata says nothing about it
+        except InvalidRequirement:  # an option or a path, which metadata does not cover
             continue
         if required.marker is not None and not required.marker.evaluate():
             continue  # for other systems or versions of Python
@@ -178,8 +178,8 @@ def _satisfies(version: str, required: Requirement) -> bool:
     try:
         installed = Version(version)
     except InvalidVersion:
-        return True  # a version of another scheme: only pip can say
-    # An installed pre-release is there on purpose.
+        return True  # a version of another scheme, which only pip understands
+    # An installed pre-release is intended.
     return required.specifier.contains(installed, prereleases=True)
 
 

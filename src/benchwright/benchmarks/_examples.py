@@ -143,10 +143,10 @@ def question_of(main: Template, ignored: Sequence[str]) -> Callable[[Row], str]:
 def example_renderer(
     spec: BenchmarkSpec, main: Template, ignored: Sequence[str] = ()
 ) -> Callable[[Row], Example | None]:
-    """How one example of this benchmark is written; None for a row that lacks a field.
+    """The function that renders one example of this benchmark; it returns None for a row that lacks a field.
 
-    With `fewshot_template` that template (Jinja2 if the main prompt is, or by its own looks); otherwise the
-    main prompt, one space and the target as text, with trailing white space removed.
+    It uses `fewshot_template` (as Jinja2 if the main prompt is Jinja2, or if it looks like it); otherwise the main prompt,
+    one space and the target as text, with trailing white space removed.
     """
     own = example_template(spec, main)
     question = question_of(main, ignored)
@@ -173,7 +173,7 @@ def example_renderer(
 
 
 def example_template(spec: BenchmarkSpec, main: Template) -> Template | None:
-    """The compiled `fewshot_template`, if the benchmark has one; an empty one, also in a file, does not count."""
+    """The compiled `fewshot_template`, if the benchmark has one; an empty text or file does not count."""
     if spec.example is not None:
         return spec.example
     if not spec.fewshot_template:

@@ -1,4 +1,4 @@
-"""Few-shot: where examples come from, and how the settings of the benchmark and the run become rendered examples.
+"""Few-shot examples: finds their source, and renders them by the settings of the benchmark and the run.
 
 The pool is the first of these that has rows. It avoids the evaluated rows if it can:
 
@@ -51,7 +51,7 @@ class Pool(Struct, frozen=True):
     overlapping: bool
     """Whether they are, or may be, evaluated too."""
     warnings: tuple[str, ...]
-    """What the user should know about the source."""
+    """Warnings about the source."""
     failed_sources: tuple[str, ...]
     """Named sources that could not be used."""
     first: int = 0
@@ -247,8 +247,8 @@ def resolve_fewshot(
 
 
 def fewshot_problem(fewshot: FewShot | None, scan: RowScan) -> str | None:
-    """What is wrong with the examples as the rows see them: examples from a separate source that turn out to be
-    evaluated rows, rows that get fewer examples than the run has, and examples that are copies of one another.
+    """A warning about the examples, found by the scan: examples from a separate source that are evaluated rows, rows that get
+    fewer examples than the run has, and examples that are copies of one another.
 
     If a pool is known to overlap, `FewShot.warnings` reports it.
     """

@@ -1,4 +1,4 @@
-"""Reading the parts of a row that a definition names, and the filters that decide which rows count."""
+"""Reads the parts of a row that a definition names, and checks the filters of rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ABSENT: Any = object()
 
 
 def at_path(row: Row, path: str, default: Any = None) -> Any:
-    """What stands in a column, or at a dotted path through dicts and lists if no column has that very name.
+    """The value of a column, or at a dotted path through dicts and lists if no column has exactly that name.
 
     >>> at_path({"a": {"b": ["x", "y"]}, "c.d": 1}, "a.b.1"), at_path({"c.d": 1}, "c.d"), at_path({}, "c.d")
     ('y', 1, None)
@@ -38,14 +38,14 @@ def target_of(spec: BenchmarkSpec, row: Row) -> Any:
 
 
 def target_reader(spec: BenchmarkSpec) -> Callable[[Row], Any]:
-    """How the expected answers of many rows are read, as `target_of` does."""
+    """The function that reads the expected answers of many rows, like `target_of`."""
     if spec.gold is not None:
         return spec.gold
     return column_reader(spec.target_field, "")
 
 
 def column_reader(path: str, default: Any = None) -> Callable[[Row], Any]:
-    """How a column of many rows is read, as `at_path` does: what a path without dots means is decided once."""
+    """The function that reads a column of many rows, like `at_path`, but decides once what a path without dots means."""
     if "." in path:
         return lambda row: at_path(row, path, default)
     return lambda row: row.get(path, default)
@@ -64,10 +64,10 @@ def response_of(spec: BenchmarkSpec, row: Row) -> str:
 
 
 def resolve_choices(spec: BenchmarkSpec, row: Row) -> list[str] | None:
-    """The candidates of a row, or None when it has none.
+    """The candidates of a row, or None if it has none.
 
-    `choices_field` is walked as a dotted path through dicts, else looked up as a column of that very name; of a
-    dict its `text` entry is taken; the value must be a non-empty list. Failing that, the fixed `choices`.
+    `choices_field` is a dotted path through dicts, or the exact name of a column. If the value is a dict, its `text` entry is
+    used. It must be a non-empty list; otherwise the fixed `choices` are used.
     Raises MissingFieldError for an empty candidate, which has no probability.
     """
     if spec.candidates is not None:
@@ -111,11 +111,11 @@ def _walk(row: Row, path: str) -> Any:
 
 _LISTED_VALUES = 6
 _COUNTED_VALUES = 10_000
-"""Different values that are counted; a column of ids must not fill the memory on the way to an error."""
+"""The most distinct values that are counted, so that a column of ids does not fill the memory."""
 
 
 def filters_of(name: str, value: Mapping[str, Any] | None) -> tuple[Filter, ...]:
-    """The filters that `@benchmark` was given. BenchmarkError for what is not a field with one value."""
+    """The filters of `@benchmark`. Raises BenchmarkError for anything but fields with one value each."""
     if value is None:
         return ()
     if not isinstance(value, Mapping):
@@ -137,10 +137,10 @@ def filters_of(name: str, value: Mapping[str, Any] | None) -> tuple[Filter, ...]
 
 
 def check_filters(spec: BenchmarkSpec) -> None:
-    """Find the filter that leaves no row, and raise BenchmarkError with what the data holds instead.
+    """Find the filter that leaves no row, and raise BenchmarkError with the values in the data.
 
-    For when nothing is left: takes a pass over the data for each filter. Silent where filters are not to blame. A column
-    that no row has is the reader's own error.
+    Called if no row is left; it takes a pass over the data for each filter. Does not raise if filters are not to blame. The
+    reader reports a column that no row has.
     """
     for number, condition in enumerate(spec.filters):
         reader = open_dataset(spec.dataset, base_dir=spec.base_dir, filters=spec.filters[:number])
@@ -171,4 +171,4 @@ def _short(value: str) -> str:
 
 
 def _ignore(bad: object) -> None:
-    """Bad rows are the scan's to report."""
+    """Ignore bad rows, which the scan reports."""

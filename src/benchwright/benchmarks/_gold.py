@@ -1,4 +1,4 @@
-"""Proof that gold answers score as right: the scorer is run on the target itself, without any model."""
+"""Checks that gold answers score as right, by running the scorer on the target itself, without any model."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ LISTED = 5
 """How many wrong or failing rows a gold check lists."""
 
 JUDGED = "the scorer asks a judge"
-"""Why a gold check leaves it at that: a judge costs requests."""
+"""The reason why a gold check skips the scorer: a judge costs requests."""
 
 ASKED_ROWS = 20
 """Rows from which the questions to judges are estimated."""
 
 BUDGET_S = 10.0
-"""A scorer that is slow (it may run code) is not waited for longer than this."""
+"""The longest time for all gold answers; a scorer may be slow, for example because it runs code."""
 
 
 @light_dataclass(frozen=True, slots=True)
 class JudgeUse:
-    """What one sample takes of a judge."""
+    """The average effort of a judge per sample."""
 
     requests: float
     """Questions, on average."""
@@ -44,32 +44,32 @@ class JudgeUse:
 
 @light_dataclass(frozen=True, slots=True)
 class GoldCheck:
-    """What the scorer made of the gold answers."""
+    """The result of scoring the gold answers."""
 
     checked: int = 0
     """Rows whose target was scored as if the model had answered it."""
     right: int = 0
-    """How many of them came out right."""
+    """How many of them scored as right."""
     key: str | None = None
-    """The score that says right or wrong; None when the scorer gives no such score."""
+    """The score that says right or wrong; None if the scorer gives no such score."""
     wrong: tuple[str, ...] = ()
-    """Rows that came out wrong, with what was tried; the first few."""
+    """The first rows that scored as wrong, with what was tried."""
     failed: int = 0
     """Rows on which the scorer raised or returned no scores."""
     failures: tuple[str, ...] = ()
-    """What it raised, each text once with its first row; the first few."""
+    """The first errors that it raised, each once with its first row."""
     skipped: str | None = None
-    """Why nothing, or no more, was checked."""
+    """Why nothing, or nothing more, was checked."""
     judged: bool = False
     """Whether the scorer asks a judge."""
     looked_at: int = 0
     """Rows that were tried: the first ones of the data."""
     judges: Mapping[str, JudgeUse] = field(default_factory=dict)
-    """What a sample takes of each judge, by its model, if the reply is the gold answer."""
+    """The effort of each judge per sample, by model, if the reply is the gold answer."""
 
     @property
     def tried(self) -> int:
-        """Rows whose target was given to the scorer: those that got a verdict, and those on which it failed."""
+        """Rows whose target was scored: rows with a verdict, and rows on which the scorer failed."""
         return self.checked + self.failed
 
 
@@ -83,13 +83,13 @@ def check_gold(
 ) -> GoldCheck:
     """Score the target of each row as the model's answer.
 
-    A target is tried in the spellings a model would use (an index also as a letter, a list item by item); the
-    row is right if one of them is. Where candidates are ranked, it is right if some candidate, being the most
-    likely, wins. Scorers that ask a judge are skipped: a judge costs a request.
+    A target is tried in the spellings that a model would use (an index also as a letter, a list item by item); the row is
+    right if one of them is. If candidates are ranked, the row is right if one candidate, as the most likely, scores as right.
+    Scorers that ask a judge are skipped, because a judge costs a request.
     """
     if spec.unscored:
         return GoldCheck(skipped=spec.unscored)
-    if judge_problems(spec):  # reported by themselves; the scorer would only repeat them row by row
+    if judge_problems(spec):  # reported separately; the scorer would only repeat them row by row
         return _JUDGED
     trial = _Trial(spec, strategy, source)
     deadline = clock() + BUDGET_S
@@ -107,7 +107,7 @@ def check_gold(
         tried += 1
         if judged and tried >= ASKED_ROWS:
             break
-    if judged:  # the scores say nothing, but what is asked is known
+    if judged:  # the scores mean nothing, but the questions are known
         return replace(_JUDGED, judges=trial.judges(tried))
     if not trial.checked and not trial.failed and skipped is None:
         if judge_count(spec):
@@ -120,7 +120,7 @@ _JUDGED = GoldCheck(skipped=JUDGED, judged=True)
 
 
 class _Trial:
-    """Right answers, scored one row at a time."""
+    """Scores right answers, one row at a time."""
 
     def __init__(self, spec: BenchmarkSpec, strategy: Strategy, source: str) -> None:
         self._spec = spec
@@ -135,14 +135,14 @@ class _Trial:
         self.checked = self.right = self.failed = 0
 
     def judges(self, samples: int) -> dict[str, JudgeUse]:
-        """What was asked of judges, by the sample."""
+        """The effort of judges per sample."""
         return {
             name: JudgeUse(len(sizes) / samples, estimate_tokens(sum(sizes)) / samples)
             for name, sizes in self._asked.items()
         }
 
     def add(self, scanned: ScannedRow, target: Any) -> bool:
-        """Try one row. True if the scorer calls a judge: then its scores say nothing, and nothing was counted."""
+        """Try one row. Returns True if the scorer calls a judge; its scores then mean nothing, and nothing is counted."""
         from benchwright.scorers import JudgeFailedError
 
         self._judge_called = False
@@ -201,7 +201,7 @@ class _Trial:
             if conversation is not None:
                 sample.conversation, sample.turn_index = conversation, 0
             scores = scores_of(_finished(call_scorer(spec, sample)))
-            if self._judge_called:  # and the scorer caught the error; one try shows what a sample asks
+            if self._judge_called:  # and the scorer caught the error; one try shows a sample's questions
                 return None, False
             if isinstance(scores, InvalidScores):
                 raise TypeError(scores.message)
@@ -221,7 +221,7 @@ def _deciding_key(scores: Scores, headline: str | None) -> str | None:
 
 
 def _finished(result: Any) -> Any:
-    """The value of a scorer's result; an `async` scorer is run to its end in a thread with its own loop."""
+    """The value of a scorer's result. An `async` scorer runs to its end in a thread with a separate event loop."""
     if not inspect.isawaitable(result):
         return result
     import asyncio

@@ -1,7 +1,7 @@
-"""Running the user's Python: import a file or module so that it neither collides nor lingers, and say what failed.
+"""Imports users' Python files and modules without collisions or stale modules, and reports failures.
 
-The folder of a benchmark file is first on `sys.path` while it is imported, so that `import helpers` finds the file's
-neighbour, and last afterwards, so that imports inside scorers still find it but nothing is shadowed.
+The folder of a benchmark file is first on `sys.path` while it is imported, so that `import helpers` finds the file next to
+it, and last afterwards, so that imports inside scorers still find it but nothing is shadowed.
 
 Two folders may each have a `helpers.py`, and files get edited. So a module found through a benchmark's folder is
 remembered. A later load from the same folder imports all of them again if one has changed; a load from a folder with a
@@ -39,7 +39,7 @@ _tracked: dict[str, _Neighbour] = {}
 
 @contextmanager
 def importing_from(folder: Path) -> Iterator[None]:
-    """`folder` first on the import path inside, last outside; what is imported from it is remembered."""
+    """Put `folder` first on the import path inside the block, and last after it; modules imported from it are remembered."""
     _drop_edited(folder)
     hidden = {
         name: sys.modules.pop(name)
@@ -105,9 +105,8 @@ def _offers(folder: Path, name: str) -> bool:
 
 
 def imported_modules(source: Path) -> dict[str, str]:
-    """The files that a Python file imports from its own folder and below, and those that they import: their places in
-    the folder, each with the SHA-256 of its content. Imports inside functions count; a file that cannot be read or
-    parsed has no further ones."""
+    """The files that a Python file imports, directly or not, from its folder and below: their paths in the folder, with the
+    SHA-256 of their content. Imports inside functions count; those of a file that cannot be read or parsed are unknown."""
     source = source.resolve()
     top = source.parent
     while (top / "__init__.py").is_file():  # a package is imported by its name, from the folder above it
@@ -132,7 +131,7 @@ def imported_modules(source: Path) -> dict[str, str]:
 
 
 def _imports(tree: ast.AST, file: Path) -> Iterator[tuple[Path | None, str]]:
-    """Dotted names, each with the folder that it starts from where the import is a relative one."""
+    """Dotted names, each with the folder from which a relative import starts."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -141,7 +140,7 @@ def _imports(tree: ast.AST, file: Path) -> Iterator[tuple[Path | None, str]]:
             base = file.parents[node.level - 1] if 0 < node.level <= len(file.parents) else None
             start = node.module or ""
             yield base, start
-            for alias in node.names:  # a module of the package, or something in it
+            for alias in node.names:  # a module of the package, or an object in it
                 yield base, f"{start}.{alias.name}".strip(".")
 
 
@@ -159,7 +158,7 @@ _OLD_CONFIGS = ("ais_bench", "opencompass")
 
 
 def import_file(path: Path) -> ModuleType:
-    """Run a benchmark file as a fresh module. BenchmarkError with file and line for whatever goes wrong."""
+    """Run a benchmark file as a new module. Any error is raised as BenchmarkError with file and line."""
     path = path.resolve()
     with importing_from(path.parent):
         name = _module_name(path)
@@ -171,8 +170,8 @@ def import_file(path: Path) -> ModuleType:
         forget(name, path)
 
         def run() -> None:
-            # Compiled here rather than by the import system: no __pycache__ next to the user's file, and an
-            # edit within the same second is seen.
+            # Compiled here and not by the import system, so that there is no __pycache__ next to the user's file, and an edit
+            # within the same second is seen.
             exec(compile(path.read_bytes(), str(path), "exec", dont_inherit=True), module.__dict__)
 
         try:
@@ -196,7 +195,7 @@ def import_dotted(name: str, cwd: Path) -> ModuleType | None:
 
 
 def _module_name(path: Path) -> str:
-    """The file's stem, so that its functions can be pickled; its own name where the stem is taken."""
+    """The file's stem, so that its functions can be pickled; a special name if the stem is taken."""
     stem = path.stem
     if (
         stem.isidentifier()
@@ -238,7 +237,7 @@ def _guarded(run: Callable[[], object], folder: Path, name: str) -> None:
             run()
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # SystemExit included: a script's own argument parsing must not end ours
+    except BaseException as error:  # even SystemExit: the argument parsing of a script must not end ours
         raise _failure(error, folder, name) from error
 
 
@@ -277,7 +276,7 @@ def _import_cure(error: ImportError) -> str:
 
 
 def _place(error: BaseException, folder: Path) -> str | None:
-    """`file:line` of the innermost frame of the user's own code, the file relative to its folder."""
+    """`file:line` of the innermost frame of the user's code, the file relative to its folder."""
     if isinstance(error, SyntaxError) and error.filename:
         return f"{_relative(error.filename, folder)}:{error.lineno or 1}"
     frames = [

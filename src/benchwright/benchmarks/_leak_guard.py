@@ -1,9 +1,9 @@
 """Keeps a row from seeing itself, question and answer, among its few-shot examples.
 
 Two prompts that differ only in white space, case, Unicode composition, quotes, sentence marks or the order of their
-options ask the same. Where the main prompt cannot be rendered from an example's row (other column names, its own
-template), the words of the row under test decide: many words must occur in the example, and a few words must be whole
-values of its row.
+options ask the same. If the main prompt cannot be rendered from an example's row (other column names, another template),
+the words of the row under test decide: many words must occur in the example, and a few words must be whole values of its
+row.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ from benchwright.benchmarks._template import Template
 from benchwright.core import BenchwrightError, Row
 
 DISTINCTIVE_CHARS = 12
-"""Fewer characters than this, in all fields together, may be in an example by chance."""
+"""If all fields together have fewer characters, an example may contain them by chance."""
 
 TRIVIAL_CHARS = 2
-"""A question of no more characters, or a mere number, is another row's too unless the answer is the same."""
+"""A question this short, or a mere number, may occur in another row, unless the answer is the same."""
 
 _HEAD_CHARS = 24
-"""How many letters and digits of a field are looked for in the texts of examples before all of them are."""
+"""Letters and digits at the start of a field that are searched for in examples before the whole field is."""
 
 _HEAD_SLICE = 240
-"""Where they are taken from: so much of the start of the field."""
+"""Characters at the start of a field from which they are taken."""
 
 _NO_WORD = re.compile(r"[\W_]+")
 _WORDS = re.compile(r"[^\W_]+")
 _FOLDS_LONGER = re.compile("[ßİŉǰΐΰև\u1e96-\u1e9e\u1f50-\u1f56\u1f80-\u1fff\ufb00-\ufb17]")
-"""Letters such as ß that fold to more than one."""
+"""Letters such as ß that fold to more than one letter."""
 _NO_WORD_ASCII = bytes(code for code in range(128) if not chr(code).isalnum())
 _MARKS = re.compile(
     r"""(?<!\d)[.,:;!](?!\d) | (?<=\d)[.,:;](?!\d) | (?<!\d)[.,:;](?=\d) | [?"'`¿¡…‘’‚‛“”„‟«»‹›。，、；：？！「」『』]""",
     re.VERBOSE,
 )
-"""Quotes and the marks of a sentence; not what may be part of a number or a formula: 3.5, 1,000, 2:1, 5!."""
+"""Quotes and sentence marks, but not those in a number or a formula: 3.5, 1,000, 2:1, 5!."""
 
 _DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−", "-"))
 _LABEL = re.compile(r"^[\s*_\-•]*(?:\(?[A-Za-z0-9]{1,2}[).:]|\[[A-Za-z0-9]{1,2}\])\s+")
-"""What stands before an option on its own line."""
+"""The label before an option at the start of a line."""
 
 
 class SelfExampleGuard:
@@ -69,7 +69,7 @@ class SelfExampleGuard:
         self._target = target
         self._fields = tuple(template.fields)
         every = [*examples, *spares]
-        # Normalised once: prompts by the rendered prompt, texts of those that have no prompt by the text.
+        # Normalised once: examples with a prompt by the rendered prompt, the others by their text.
         self._prompts = {
             e.prompt: (normalised(e.prompt), _lines(e.prompt)) for e in every if e.prompt is not None
         }
@@ -77,7 +77,7 @@ class SelfExampleGuard:
         self._unprompted = "".join([_condensed(e.text) for e in examples if e.prompt is None])
         self._values: dict[str, Counter[str]] = {text: Counter() for text in self._texts}
         for example in every:
-            if example.prompt is None:  # examples that read the same have the values of either
+            if example.prompt is None:  # examples with the same text share their values
                 self._values[example.text] |= Counter(map(normalised, example.values))
         self._value_heads = frozenset(
             _head(value) for e in examples if e.prompt is None for value in (e.text, *e.values)
@@ -85,8 +85,8 @@ class SelfExampleGuard:
         self._lengths = frozenset(_letters(e.prompt) for e in examples if e.prompt is not None)
 
     def among_examples(self, prompt: str, row: Row) -> bool:
-        """Whether an example may be this row. The hot path: False for certain, True for a closer look."""
-        # Copies of a question, however they are set, have as many letters and digits; most other rows have not.
+        """Whether an example may be this row. This is the hot path: False is certain, True needs a closer check."""
+        # Copies of a question have the same number of letters and digits in any layout; most other rows do not.
         if self._lengths and _letters(prompt) in self._lengths:
             return True
         return bool(self._unprompted) and (
@@ -102,7 +102,7 @@ class SelfExampleGuard:
 
         def is_row(example: Example) -> bool:
             nonlocal shown, answer
-            # No looking for words where the prompt is known: "q1" stands in "q10" and is another question.
+            # Words are not searched for if the prompt is known: "q10" contains "q1", which is another question.
             if example.prompt is not None:
                 theirs, their_lines = prompts[example.prompt]
                 return theirs == own or (len(lines) > 1 and their_lines == lines)
@@ -133,24 +133,24 @@ class SelfExampleGuard:
         return any(_head(text) in heads or _head(f"{text} {answer}") in heads for text in (prompt, *texts))
 
     def _answer(self, row: Row) -> str:
-        """The expected answer; empty if the row's cannot be read, which others report."""
+        """The expected answer; empty if it cannot be read, which is reported elsewhere."""
         try:
             return str(self._target(row))
         except (BenchwrightError, LookupError, TypeError, ValueError):
             return ""
 
     def _shown(self, prompt: str, row: Row) -> Sequence[str]:
-        """The texts of a row that its prompt shows; numbers only where it shows no text."""
+        """The texts of a row that its prompt shows; numbers only if it shows no text."""
         values = [row[field] for field in self._fields if field in row]
         found = [value for value in values if isinstance(value, str)]
-        if not found:  # a list of turns, a dict with the question in it
+        if not found:  # a list of turns, or a dict that contains the question
             found = list(texts_in(values, numbers=False)) or list(texts_in(values))
-        # What the template only tests, or shows in another form, is not to be found in the example either.
+        # Values that the template only tests, or shows in another form, are not in the example either.
         return [normalised(text) for text in found if text.strip() and text.strip() in prompt]
 
 
 def normalised(text: str) -> str:
-    """A text without what does not change the question: composition, white space, case, quotes, sentence marks.
+    """Remove everything that does not change the question: composition, white space, case, quotes, sentence marks.
 
     >>> normalised("  What IS\\n\\t“it” ? "), normalised("It costs 1,000.50!")
     ('what is it', 'it costs 1,000.50')
@@ -163,8 +163,7 @@ def normalised(text: str) -> str:
 
 
 def _lines(text: str) -> tuple[str, ...]:
-    """The lines of a prompt in their own order, options without their letters: the same for options in another
-    order."""
+    """The sorted lines of a prompt, options without their letters: the same for options in another order."""
     return tuple(sorted(filter(None, (normalised(_LABEL.sub("", line)) for line in text.splitlines()))))
 
 
@@ -197,7 +196,7 @@ def _holds(text: str, parts: Iterable[str]) -> bool:
 def _has_same_question(
     values: Counter[str], text: str, prompt: str, shown: Sequence[str], answer: str
 ) -> bool:
-    """Whether an example, by the values of its row, asks exactly this: whole, or solved in one text."""
+    """Whether an example, by the values of its row, asks exactly this question, alone or in one text with its answer."""
     for question in ([prompt], shown):
         if not question:
             continue
@@ -208,7 +207,7 @@ def _has_same_question(
         if not _is_trivial(question):
             if all(one in values for one in question):
                 return True
-        # Counted: the one value "1" is not both a question "1" and its answer "1".
+        # Values are counted: a single value "1" is not both a question "1" and its answer "1".
         elif answer and Counter([*question, answer]) <= values:
             return True
     return False

@@ -126,9 +126,8 @@ _CHECKED = 65_536
 
 
 def media_notes(spec: BenchmarkSpec) -> list[str]:
-    """What users should know of the files: some end before their format says they do, as after a broken download, or
-    are links out of the dataset's folder, whose content is sent. Known, as `media_problem` is, once the rows
-    were looked at."""
+    """Warnings about files that end too early, as after a broken download, or are links out of the dataset's folder, whose
+    content is sent. Known, like `media_problem`, after the scan of the rows."""
     if spec.media is None:
         return []
     notes = []
@@ -160,9 +159,9 @@ def media_problem(spec: BenchmarkSpec, model_type: ModelType | None) -> str | No
 
 
 class RowMedia:
-    """The media of the rows of one dataset: called with a row it gives the content parts, in the row's order.
+    """The media of the rows of one dataset. Called with a row, it returns the content parts in the order of the row.
 
-    Addresses (`http://`, `https://`, `data:`) are passed on whatever the form. May be called from several threads.
+    Addresses (`http://`, `https://`, `data:`) are passed on in any form. May be called from several threads.
     """
 
     def __init__(
@@ -200,7 +199,7 @@ class RowMedia:
         return tuple(f"{item.kind} {_short(item.written)}" for item in media_of(row, self._base))
 
     def check(self, row: Row) -> None:
-        """Whether the row's files can be sent, by their sizes and first bytes. Raises MissingFieldError."""
+        """Check by size and first bytes whether the row's files can be sent. Raises MissingFieldError."""
         try:
             for item in media_of(row, self._base):
                 self.seen = True

@@ -1,7 +1,7 @@
-"""What rows lack: one row lacks a field, no row has it, or no row can be a few-shot example.
+"""Messages about missing fields: one row lacks a field, no row has it, or no row can be a few-shot example.
 
-One row without a field is a slip in the data. All rows without it are a slip in the definition, so the cure begins
-there. Every text names the columns, the nearest name and the cure.
+If one row lacks a field, the mistake is in the data. If all rows lack it, the mistake is in the definition, and so is the
+cure. Every message names the columns, the nearest name and the cure.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NOT_IN_BRACES = re.compile(r"[.\[\]{}!:\"'\n\r\t]|^\s|\s$|^\d*$")
 
 
 def is_blank(value: object) -> bool:
-    """Whether a cell says nothing: null, an empty or blank text, or a list of nothing else.
+    """Whether a cell is empty: null, an empty or blank text, or a list of such values.
 
     >>> is_blank(" "), is_blank([]), is_blank(["", None]), is_blank(0)
     (True, True, True, False)
@@ -36,10 +36,10 @@ def is_blank(value: object) -> bool:
 def fields_without_column(
     spec: BenchmarkSpec, prompts: PromptBuilder, columns: Sequence[str], missing: Mapping[str, int]
 ) -> Iterator[str]:
-    """One text for each field that the prompt and the system prompt need, and that no row has.
+    """One message for each field that the prompt and the system prompt need and no row has.
 
-    `columns` are the fields that occur, `missing` those that made rows unusable: what Jinja2 reads may have a
-    default, and only counts as needed when a row failed for it.
+    `columns` are the fields that occur; `missing` are those that made rows unusable. A field that Jinja2 reads may have a
+    default, so it counts as needed only if a row failed because of it.
     """
     for what, template in (("prompt", prompts.template), ("system_prompt", prompts.system_template)):
         if template is None or template.engine == "turns":
@@ -50,9 +50,9 @@ def fields_without_column(
 
 
 def target_problem(spec: BenchmarkSpec, scan: RowScan) -> str | None:
-    """That no row has the column with the expected answers, with the cure; None when one has.
+    """The message that no row has the column of the expected answers, with the cure; None if one has.
 
-    `target_error` decides whether a run may start all the same.
+    `target_error` decides whether a run may start anyway.
     """
     field = spec.target_field
     if not scan.readable or field in scan.columns or scan.missing_targets != scan.rows:
@@ -63,16 +63,16 @@ def target_problem(spec: BenchmarkSpec, scan: RowScan) -> str | None:
 
 
 def has_column(field: str, columns: Sequence[str]) -> bool:
-    """Whether a column has this name, or is where a dotted path begins."""
+    """Whether a column has this name, or is the start of a dotted path."""
     return field in columns or field.split(".")[0] in columns
 
 
 def target_error(spec: BenchmarkSpec, scan: RowScan) -> str | None:
-    """The same if nothing may be sent: every row would have the empty target, which many scorers find in any
+    """The same message if the run must not start: every row would have an empty target, which many scorers find in any
     reply.
 
-    So it is where the benchmark names the column itself. Where `target_field` was left at its default a note is
-    enough: some scorers need no target.
+    This applies if the benchmark names the column. If `target_field` was left at its default, a note is enough, because some
+    scorers need no target.
     """
     return None if spec.target_field == "target" else target_problem(spec, scan)
 
@@ -100,7 +100,7 @@ def _read(spec: BenchmarkSpec, what: str, template: Template, field: str, column
 
 
 def _question_cure(spec: BenchmarkSpec, field: str, near: str | None) -> str:
-    """How a file of questions gets a column that it lacks: it has no definition to change."""
+    """The cure for a file of questions that lacks a column; it has no definition to change."""
     question = f' Did you mean "{near}"?' if near else ""
     if spec.template is not None and spec.template.engine != "code":
         return f"{question} Write a column of the rows in the template"
@@ -109,7 +109,7 @@ def _question_cure(spec: BenchmarkSpec, field: str, near: str | None) -> str:
 
 
 def parameter_without_column(spec: BenchmarkSpec, parameter: str, columns: Sequence[str]) -> str:
-    """That no row has the column that a parameter of the definition names, with the cure."""
+    """The message that no row has the column that a parameter of the definition names, with the cure."""
     field: str = getattr(spec, parameter)
     near = _near(spec, field, columns)
     role = (
@@ -154,7 +154,7 @@ def _renamed(spec: BenchmarkSpec, field: str) -> str:
 
 
 def _fits(name: str, template: Template) -> bool:
-    """Whether a column can be named inside braces at all."""
+    """Whether a column can be named inside braces."""
     return name.isidentifier() if template.engine == "jinja2" else not _NOT_IN_BRACES.search(name)
 
 
@@ -163,9 +163,9 @@ def _sentence(text: str) -> str:
 
 
 def why_no_examples(spec: BenchmarkSpec, main: Template, own: Template | None, pool: Pool) -> str:
-    """What makes every row of a pool, which has rows, unusable as an example; `own` is the examples' template.
+    """Why no row of a non-empty pool can be an example; `own` is the template of examples.
 
-    Without any example the run is another one, which must not happen quietly.
+    A run without examples is a different run, which must not happen silently.
     """
     columns = list(dict.fromkeys(name for row in pool.rows for name in row))
     where = f"benchmark {spec.name!r}: no row of {pool.place} can be a few-shot example"

@@ -1,6 +1,7 @@
-"""From a row to the text a model gets: the prompt, and each later user turn of a conversation.
+"""Turns a row into the text for the model: the prompt, and each later user turn of a conversation.
 
-Compiled once per run, then called once per sample: the hot path. A conversation is a list of `{"role", "content"}` dicts.
+Prompts are compiled once per run and rendered once per sample, which is the hot path. A conversation is a list of
+`{"role", "content"}` dicts.
 """
 
 from __future__ import annotations

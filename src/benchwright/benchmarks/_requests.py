@@ -1,4 +1,4 @@
-"""From a prompt to a request: bodies exactly as OpenAI-compatible servers expect them, encoded once."""
+"""Turns prompts into requests: bodies exactly as OpenAI-compatible servers expect them, encoded once."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def chat_request(
 ) -> ModelRequest:
     """A request to the chat route: system message, `history`, and the prompt as the user's turn.
 
-    A history that opens with a system message of its own keeps it, and the prompt's is not added again. Content
-    parts in `media` stand before the text, which is then a part as well; the record has their recorded form.
+    If the history begins with a system message, that of the prompt is not added. Content parts in `media` come before the
+    text, which is then a part as well; the record has their recorded form.
     """
     messages: list[JsonValue] = []
     if prompt.system is not None and not (history and history[0].get("role") == "system"):
@@ -121,11 +121,11 @@ def open_conversation(prompt: Prompt) -> list[JsonObject]:
 
 
 def with_row_length(generation: Generation, row: Row, field: str) -> Generation:
-    """The settings with the row's own maximum reply length; empty, null and 0 keep the run's setting."""
+    """The settings with the maximum reply length of the row; empty, null and 0 keep the run's setting."""
     value = row.get(field)
     if value is None or value == "" or value == 0:
         return generation
-    # A text, in CSV, and perhaps "512.0"; what is not a number was refused before the first request.
+    # In CSV a text, perhaps "512.0"; values that are not numbers were refused before the first request.
     length = int(value) if type(value) is int else int(float(value))
     return generation.but(max_tokens=length) if length > 0 else generation
 
@@ -146,8 +146,8 @@ def choice_request(
 ) -> ModelRequest:
     """A request that has the server echo context and candidate with log-probabilities.
 
-    `max_tokens` is 0 unless the server is known to refuse that; then 1, and the generated token is dropped by
-    whoever reads the echo.
+    `max_tokens` is 0 unless the server is known to refuse that; then it is 1, and the code that reads the echo drops the
+    generated token.
     """
     body = completions_body(model, context + choice, max_tokens, logprobs=1, echo=True)
     if extra_body:

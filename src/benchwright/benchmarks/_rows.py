@@ -61,9 +61,9 @@ class RowSettings:
     model_type: ModelType | None = None
     """The type of the model; None: the one that the benchmark declares."""
     dataset: str | None = None
-    """Dataset that replaces the benchmark's own."""
+    """Dataset that replaces the benchmark's dataset."""
     filters: tuple[tuple[str, str], ...] = ()
-    """Column and value pairs, in addition to the benchmark's own filters."""
+    """Pairs of column and value, in addition to the benchmark's filters."""
     limit: int | None = None
     """Number of rows to evaluate, starting with the first."""
     repeats: int = 1
@@ -75,7 +75,7 @@ class RowSettings:
     fewshot_strict: bool = False
     """Refuse examples drawn from evaluated rows."""
     system: str | None = None
-    """System message of the model, for benchmarks that have none of their own."""
+    """System message of the model, for benchmarks without a system message."""
     skip_bad_rows: bool = False
     """Whether a run may start without the rows that cannot be used."""
     infer_only: bool = False
@@ -87,11 +87,11 @@ class RowSettings:
     extra: Mapping[str, Any] | None = None
     """This run's values for the benchmark's `extra`."""
     judge: JsonObject | None = None
-    """Settings of judges that override the benchmark's own."""
+    """Settings of judges that override the benchmark's."""
 
     @classmethod
     def of(cls, settings: Any, model_type: ModelType) -> RowSettings:
-        """Taken from the settings of a run, which have all of these by name; its model's type is decided."""
+        """Take the values from the settings of a run, which have the same names; `model_type` is already decided."""
         values = {each.name: getattr(settings, each.name) for each in fields(cls)}
         return cls(**{**values, "model_type": model_type})
 
@@ -123,7 +123,7 @@ class AskableRows(Struct, frozen=True, kw_only=True):
     fewshot: FewShot | None
     """The examples, if any."""
     scan: RowScan
-    """What the pass over all rows found."""
+    """The findings of the pass over all rows."""
     unreadable: tuple[BadRow, ...]
     """Rows that could not be parsed."""
     commits: dict[str, str]
@@ -134,7 +134,7 @@ class AskableRows(Struct, frozen=True, kw_only=True):
 
     @property
     def facts(self) -> StrategyFacts:
-        """What is declared about the strategy."""
+        """The declared facts about the strategy."""
         return STRATEGIES[self.strategy.name]
 
     @property
@@ -147,7 +147,7 @@ class AskableRows(Struct, frozen=True, kw_only=True):
                 yield NumberedRow(row_number, repeat, row)
 
     def batches(self) -> Iterator[Batch]:
-        """The rows in order, many at a time; unreadable ones are left out, and were counted before."""
+        """The rows in order, in batches; unreadable rows, which were counted before, are left out."""
         return self.reader.batches(BATCH_ROWS, on_bad=_ignore if self.unreadable else None)
 
     def scanned(self) -> Iterator[ScannedRow]:
@@ -159,8 +159,8 @@ class AskableRows(Struct, frozen=True, kw_only=True):
                 index += 1
 
     def requests(self, row: Row, repeat: int = 0) -> Sequence[ModelRequest]:
-        """What one row sends before any reply is known: several requests where choices are ranked, none if the
-        response is in the row. Media are read and encoded. Raises MissingFieldError for a row that cannot be used.
+        """The requests of one row before any reply is known: several if choices are ranked, none if the response is in the
+        row. Media are read and encoded. Raises MissingFieldError for a row that cannot be used.
 
         Rows that rank choices may need another `max_tokens`, which the server's echo decides: see `but`.
         """
@@ -194,7 +194,7 @@ class AskableRows(Struct, frozen=True, kw_only=True):
             raise DatasetError(f"{self.reader.name}: no usable rows; nothing to evaluate")
 
     def notes(self) -> list[str]:
-        """What a reader of the numbers must know about the rows."""
+        """Notes about the rows for readers of the numbers."""
         spec, scan = self.spec, self.scan
         notes = [*self.reader.notes(), *definition_doubts(spec)]
         notes += () if self.fewshot is None else self.fewshot.warnings
@@ -326,7 +326,7 @@ def _strategy(
 
 
 def _with_extra(spec: BenchmarkSpec, extra: Mapping[str, Any]) -> dict[str, Any]:
-    """What scorers see, with the run's values: tables are merged, key by key."""
+    """The configuration for scorers with the run's values: tables are merged, key by key."""
     for name in extra:
         if name not in spec.config:
             declared = ", ".join(spec.config) or "none"

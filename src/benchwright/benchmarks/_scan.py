@@ -1,6 +1,6 @@
-"""One streaming pass over all rows: what would each of them send? Reads data, sends nothing.
+"""Scans all rows in one streaming pass and plans their requests. Sends nothing.
 
-It costs a few microseconds a row beyond reading the data, and memory only for what it lists.
+It takes a few microseconds per row in addition to reading the data, and memory only for what it lists.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from benchwright.datasets import DatasetReader
 CHARS_PER_TOKEN = 4
 """The usual rule of thumb for English; other languages and code differ by a factor of two and more."""
 KEPT_ROWS = 50
-"""How many of the first usable rows a scan keeps for a closer look."""
+"""How many of the first usable rows a scan keeps for later checks."""
 
 LISTED_ALIKE = 3
-"""How many rows are listed when all of them lack the same field: the first says why, the others only where."""
+"""How many rows are listed if all of them lack the same field: the first with the reason, the others only with the line."""
 
 WATCHED_ROWS = 500_000
-"""Repetition is looked for among this many rows: their hashes take some 40 MB, and memory stays bounded."""
+"""Rows among which repetition is searched for. Their hashes take about 40 MB, so that memory stays bounded."""
 
 
 class ScannedRow(Struct, frozen=True):
@@ -44,61 +44,61 @@ class ScannedRow(Struct, frozen=True):
     """The row itself."""
     prompt: Prompt
     choices: tuple[str, ...] = ()
-    """Its candidates, where candidates are ranked."""
+    """Its candidates, if candidates are ranked."""
 
 
 class RowScan(Struct, frozen=True):
-    """What a pass over all rows found."""
+    """The findings of a pass over all rows."""
 
     rows: int
     """Rows that can be used."""
     readable: int
-    """Rows that could be parsed, those that lack a field included."""
+    """Rows that could be parsed, including those that lack a field."""
     bad_rows: tuple[BadRow, ...]
-    """Rows that cannot be used, up to a limit. Where no row has a field, the first says so for all of them."""
+    """Rows that cannot be used, up to a limit. If no row has a field, the first one says so for all of them."""
     bad_total: int
-    """How many cannot, those beyond the limit included."""
+    """Number of rows that cannot be used, including those beyond the limit."""
     requests: int
     """Requests that one repeat of all rows makes (for `next_turn` conversations: at least)."""
     prompt_chars: int
     """Characters sent by those requests."""
     replies_resent: int
-    """How often those requests hold an earlier reply of their conversation."""
+    """How often those requests contain an earlier reply of their conversation."""
     columns: tuple[str, ...]
     """Every field that occurs, in order of first appearance."""
     missing_fields: Mapping[str, int]
-    """Fields at fault, and in how many rows."""
+    """Missing fields, and in how many rows."""
     absent: tuple[str, ...]
-    """Fields that are needed and that no row has: a text for each, with the cure."""
+    """One message, with the cure, for each needed field that no row has."""
     null_fields: Mapping[str, int]
-    """Fields the prompt shows that are null (they read as "None"), and in how many rows."""
+    """Fields in the prompt that are null (they read as "None"), and in how many rows."""
     missing_targets: int
     """Rows whose target column is absent, null or empty."""
     repeated_prompts: int
-    """Rows whose prompt is exactly that of an earlier row."""
+    """Rows with exactly the prompt of an earlier row."""
     repeated_ids: int
     """Rows whose `id` an earlier row has."""
     own_examples: int
     """Rows that are few-shot examples too; each is shown all examples but itself."""
     fewest_examples: int
-    """Few-shot examples that the row with the fewest is shown."""
+    """Smallest number of few-shot examples that a row is shown."""
     examples_shown: int
-    """Few-shot examples that all rows are shown together."""
+    """Total number of few-shot examples that rows are shown."""
     first: tuple[ScannedRow, ...]
     """The first rows that can be used."""
     cut_conversations: int = 0
-    """Rows with more user turns than `max_turns`: the rest is not sent."""
+    """Rows with more user turns than `max_turns`; the other turns are not sent."""
     longest_conversation: int = 0
     """Most user turns of such a row."""
     reread_targets: int = 0
-    """Rows whose target is a candidate's text and, as an index or a letter, another candidate."""
+    """Rows whose target is the text of one candidate and the index or letter of another."""
     reread_first: ScannedRow | None = None
     """The first of them."""
     copies: Mapping[int, int] = field(default_factory=dict)
-    """By index, of rows whose prompt an earlier row has: how many earlier rows have it."""
+    """For rows with the prompt of an earlier row, by index: how many earlier rows have it."""
 
     def copy_of(self, index: int) -> int:
-        """Which copy of its prompt a row is; 0 for the first. A number that no other row with this prompt has."""
+        """The number of a row among rows with the same prompt; 0 for the first."""
         return self.copies.get(index, 0) if index < WATCHED_ROWS else index
 
 
@@ -113,14 +113,14 @@ def scan_rows(
     watch_repetition: bool = True,
     watch_ids: bool = True,
 ) -> RowScan:
-    """Render every row and count what is wrong.
+    """Render every row and count problems.
 
     Args:
         spec: The benchmark.
         reader: Its dataset, limited as the run limits it.
         prompts: Its compiled prompts, examples included.
         max_listed: How many bad rows are listed; all are counted.
-        strategy: How rows are handled, where the run decides it; None for the benchmark's own.
+        strategy: How rows are handled, if the run decides it; None: the strategy of the benchmark.
         on_unreadable: Gets each row that the reader could not parse, listed or not.
         watch_repetition: Count repeated prompts, which takes memory for every row.
         watch_ids: Count repeated ids.
@@ -209,7 +209,7 @@ class _BadRows:
         return self._unread + self.missing.total()
 
     def listed(self, absent: tuple[str, ...]) -> tuple[BadRow, ...]:
-        """In the order of the file, unless one reason holds for all that were read."""
+        """The rows in the order of the file, unless one reason applies to all that were read."""
         limit, lacking = self._limit, self._lacking
         if not absent or not lacking:
             return tuple(sorted([*self._unreadable, *lacking], key=lambda bad: bad.line)[:limit])
@@ -234,11 +234,11 @@ class _UsableRows:
         self._shows_examples = prompts.shows_examples
         self._shown_fields = _shown_fields(prompts)
         self._target = column_reader(spec.target_field)
-        self._questions = bool(spec.family) and not spec.calls_tools  # no calls are an answer as well
+        self._questions = bool(spec.family) and not spec.calls_tools  # no calls are an answer too
         self._identity = strategy.identity
         self._watch = watch_repetition
         self._watch_ids = watch_ids
-        # Without requests, what distinguishes rows is the response in the row.
+        # Without requests, rows are distinguished by their response.
         self._by_prompt = STRATEGIES[strategy.name].sends
         self._prompts_seen: set[int] = set()
         self._again: dict[int, int] = {}
@@ -255,7 +255,7 @@ class _UsableRows:
         self.copies: dict[int, int] = {}
 
     def add(self, index: int, line: int, row: Row, plan: RowPlan) -> None:
-        """One more row."""
+        """Count a row."""
         prompt = plan.prompt
         self.rows += 1
         self.requests += plan.requests
@@ -277,9 +277,9 @@ class _UsableRows:
             if row.get(column) is None:
                 self.nulls[column] += 1
         if index < WATCHED_ROWS:
-            # Rows of equal prompts are numbered. Prompts, and not whole requests: rows that share a prompt and differ in
-            # the rest of their requests get different numbers too, which costs nothing, while equal requests never share
-            # one.
+            # Rows with equal prompts are numbered. Prompts are compared, not whole requests: rows with the same prompt
+            # and otherwise different requests get different numbers too, which does no harm, and equal requests never
+            # share a number.
             mark = hash(prompt.text if self._by_prompt else self._identity(row, plan))
             seen = self._prompts_seen
             before = len(seen)
@@ -312,11 +312,11 @@ def _seen_before(value: object, seen: set[Hashable] | set[int]) -> bool:
 
 
 def _shown_fields(prompts: PromptBuilder) -> tuple[str, ...]:
-    """Fields that a template prints as they are; Jinja2 may test for null, so only `{field}` counts."""
+    """Fields that a template prints unchanged. Jinja2 may test for null, so only `{field}` counts."""
     templates = [prompts.template, prompts.system_template]
     return tuple({name for t in templates if t is not None and t.engine == "format" for name in t.fields})
 
 
 def estimate_tokens(chars: int) -> int:
-    """Tokens in this many characters, by rule of thumb: an estimate, and to be shown as one."""
+    """A rough estimate of the tokens in this many characters; show it as an estimate."""
     return -(-chars // CHARS_PER_TOKEN)

@@ -1,4 +1,4 @@
-"""Scorers: which functions can be one, how they are called, what they may return, and the judges that their settings name."""
+"""Scorer functions: their signatures, how they are called, what they may return, and the judges in their settings."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class ScorerSignatureError(BenchmarkError, TypeError):
 def check_scorer(function: Callable[..., Any]) -> bool:
     """Whether the scorer takes its config as a second argument.
 
-    That is so when its second parameter is required, or is called `config`. ScorerSignatureError (a TypeError)
-    for a function that cannot be called with one or two arguments; functions that cannot be introspected pass.
+    It does if its second parameter is required, or is called `config`. Raises ScorerSignatureError (a TypeError) for a
+    function that cannot be called with one or two arguments; functions that cannot be inspected pass.
     """
     if not callable(function):
         raise ScorerSignatureError(f"@scorer decorates a function, not {type(function).__name__}")
@@ -64,7 +64,7 @@ def check_scorer(function: Callable[..., Any]) -> bool:
 
 
 def positional_count(function: Callable[..., Any]) -> int | None:
-    """How many positional arguments a function accepts; None when unlimited or unknown."""
+    """How many positional arguments a function accepts; None if unlimited or unknown."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
@@ -75,16 +75,16 @@ def positional_count(function: Callable[..., Any]) -> int | None:
 
 
 class InvalidScores(Struct, frozen=True):
-    """What a scorer returned was not a dict of scores."""
+    """A scorer's result that is not a dict of scores."""
 
     message: str
-    """What it was and what is expected."""
+    """What it is and what is expected."""
 
 
 def call_scorer(spec: BenchmarkSpec, sample: ScorerInput) -> Any | Awaitable[Any]:
     """Call the benchmark's scorer the way its signature requires.
 
-    Returns what it returns, to be read by `scores_of`; for an `async` scorer that is an awaitable of it.
+    Returns its result, for `scores_of`; for an `async` scorer, an awaitable of it.
     Exceptions of the scorer pass through.
     """
     if spec.passes_config:
@@ -93,10 +93,10 @@ def call_scorer(spec: BenchmarkSpec, sample: ScorerInput) -> Any | Awaitable[Any
 
 
 def scores_of(result: object) -> Scores | InvalidScores:
-    """The scores in what a scorer returned, as plain bools, numbers, texts and None.
+    """Read the scores in a scorer's result as plain bools, numbers, texts and None.
 
-    Scalars of numpy and its kin become Python's own. NaN and the infinities are refused: averaged they would
-    spoil the metric, dropped they would flatter it. An empty dict is legal and contributes to no metric.
+    Scalars of numpy and similar libraries become Python values. NaN and infinities are refused: in an average they would
+    spoil the metric, and left out they would flatter it. An empty dict is allowed and contributes to no metric.
 
     >>> scores_of({"correct": True, "f1": 0.5})
     {'correct': True, 'f1': 0.5}
@@ -110,7 +110,7 @@ def scores_of(result: object) -> Scores | InvalidScores:
     scores: Scores = {}
     for key, value in result.items():
         kind = type(value)
-        if type(key) is str and (kind is bool or kind is str or value is None):  # nothing to look at twice
+        if type(key) is str and (kind is bool or kind is str or value is None):  # needs no further check
             scores[key] = value
             continue
         if not isinstance(key, str):
@@ -133,7 +133,7 @@ def scores_of(result: object) -> Scores | InvalidScores:
 
 _INVALID: Any = object()
 _LARGEST = 1e15
-"""Sums of larger scores lose the digits that means and deviations are made of."""
+"""Sums of larger scores lose digits that means and deviations need."""
 
 
 def _plain(value: Any) -> Any:
@@ -161,7 +161,7 @@ def _shown(value: object) -> str:
 
 
 def judge_problems(spec: BenchmarkSpec) -> list[str]:
-    """What is wrong with the judges' settings, one text for each judge. The environment is not read."""
+    """Problems with the judges' settings, one text for each judge. The environment is not read."""
     return [str(judge) for _, judge in _judges(spec) if isinstance(judge, ConfigError)]
 
 
@@ -171,7 +171,7 @@ def judge_configs(spec: BenchmarkSpec) -> list[JudgeConfig]:
 
 
 def judge_key_names(spec: BenchmarkSpec) -> list[str]:
-    """Environment variables that must hold the judges' keys, each once."""
+    """Environment variables that must contain the judges' keys, each once."""
     names = [judge.api_key for _, judge in _judges(spec) if not isinstance(judge, ConfigError)]
     return list(dict.fromkeys(name for name in names if name is not None))
 

@@ -1,4 +1,4 @@
-"""A benchmark as data: what `@benchmark` was given, checked; and which benchmarks each module has defined."""
+"""The definition of a benchmark: the checked arguments of `@benchmark`; and the benchmarks that each module has defined."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 
 ScorerFunction: TypeAlias = Callable[..., Any]
-"""What the user decorated: `(sample)` or `(sample, config)` to a dict of scores, plain or `async`."""
+"""The decorated function: takes `(sample)` or `(sample, config)` and returns a dict of scores; may be `async`."""
 
 NextTurn: TypeAlias = Callable[..., "str | None"]
-"""`(conversation)` or `(conversation, row)` to the next user turn, or None when the conversation is over."""
+"""Takes `(conversation)` or `(conversation, row)` and returns the next user turn, or None if the conversation is over."""
 
 RowCheck: TypeAlias = Callable[[Row], None]
 """Raises MissingFieldError, with the reason, for a row that cannot be used."""
@@ -41,9 +41,9 @@ class MediaPart(NamedTuple):
     """One content part of a message that is not a text."""
 
     part: JsonObject
-    """As the server gets it."""
+    """The part that is sent."""
     record: JsonObject
-    """As it is kept: the file as its hash. The same object if there is no file."""
+    """The recorded form, with the file replaced by its hash. The same object if there is no file."""
 
 
 class Media(Protocol):
@@ -51,7 +51,7 @@ class Media(Protocol):
 
     @property
     def seen(self) -> bool:
-        """Whether any row that the row check has seen has some."""
+        """Whether any checked row has media."""
         ...
 
     @property
@@ -65,19 +65,19 @@ class Media(Protocol):
         ...
 
     def names(self, row: Row) -> tuple[str, ...]:
-        """The row's media in words, for readers of a row who do not open files."""
+        """The names of the row's media, for readers who do not open files."""
         ...
 
     def __call__(self, row: Row) -> tuple[MediaPart, ...]:
-        """The content parts that stand before the text. Raises MissingFieldError for a file that does not exist."""
+        """The content parts before the text. Raises MissingFieldError for a file that does not exist."""
         ...
 
 
 class Derived(Protocol):
-    """Figures that only all samples together give, gathered one sample at a time."""
+    """Figures over all samples together, collected one sample at a time."""
 
     def add(self, scores: Mapping[str, Any]) -> None:
-        """Take one sample's scores."""
+        """Add one sample's scores."""
         ...
 
     def figures(self) -> dict[str, float]:
@@ -91,15 +91,15 @@ class Derived(Protocol):
 
 @runtime_checkable
 class DerivedWithFailures(Derived, Protocol):
-    """Figures of which failed samples are a part."""
+    """Figures that include failed samples."""
 
     def add_failure(self, group: str | None) -> None:
-        """Take one sample without scores, and the part of the evaluation that its row belongs to."""
+        """Add one sample without scores, with the part of the evaluation that its row belongs to."""
         ...
 
 
 class RecordedSample(NamedTuple):
-    """One sample as it is on record."""
+    """One recorded sample."""
 
     row: Row | None
     """Its row; None for one that could not be read."""
@@ -112,18 +112,18 @@ class RecordedSample(NamedTuple):
 
 
 FilesWriter: TypeAlias = Callable[[Path, str, Iterable[RecordedSample]], None]
-"""Writes files of an evaluation's own: gets the folder of the run, the model's name as part of a path, and the samples."""
+"""Writes additional files of an evaluation. Takes the folder of the run, the model's name for a path, and the samples."""
 
 History: TypeAlias = Callable[[Row], Sequence[JsonObject]]
-"""A row to the messages that stand between the system message and the prompt. Raises MissingFieldError."""
+"""Returns the messages of a row between the system message and the prompt. Raises MissingFieldError."""
 
 Remarks: TypeAlias = Callable[[Mapping[str, MetricSummary]], Sequence[str]]
-"""The metrics of a run to notes for their readers."""
+"""Turns the metrics of a run into notes for their readers."""
 
 
 @light_dataclass(frozen=True, slots=True, kw_only=True)
 class BenchmarkSpec:
-    """One benchmark, complete and checked. Paths stand as the user wrote them; `base_dir` resolves them."""
+    """One benchmark, complete and checked. Paths are as the user wrote them; `base_dir` resolves them."""
 
     name: str
     """Display name."""
@@ -146,23 +146,23 @@ class BenchmarkSpec:
     field_mapping: dict[str, str] | None = None
     """Columns to rename, source to target; every other parameter means the names after mapping."""
     shape: Callable[[Row], Row] | None = None
-    """What else is done to each row of the data, after `field_mapping`."""
+    """Further conversion of each row of the data, after `field_mapping`."""
     sources: tuple[str, ...] = ()
-    """Columns of the data that it reads."""
+    """Columns of the data that `shape` reads."""
     config: dict[str, Any] = field(default_factory=dict)
-    """`extra` and further keywords: what scorers see as `sample.config`."""
+    """`extra` and further keywords, which scorers see as `sample.config`."""
     response_field: str | None = None
-    """Column with ready-made responses; set, no model is called."""
+    """Column with ready-made responses. If it is set, no model is called."""
     system_prompt: str | None = None
     """Template text or file for the system message."""
     choices: tuple[str, ...] | None = None
     """Fixed candidate continuations."""
     choices_field: str | None = None
-    """Column, or dotted path, with the candidates of each row; beats `choices`."""
+    """Column, or dotted path, with the candidates of each row; overrides `choices`."""
     candidates: Callable[[Row], Sequence[str]] | None = None
-    """The candidates of a row where they are not a column of the data; beats both."""
+    """Returns the candidates of a row if they are not a column of the data; overrides both."""
     num_fewshot: int = 0
-    """Examples put before each prompt, unless the run says otherwise."""
+    """Examples before each prompt, unless the run gives another number."""
     fewshot_dataset: DatasetRef | None = None
     """Where examples come from."""
     fewshot_prefix: str = ""
@@ -184,15 +184,16 @@ class BenchmarkSpec:
     native_calling: bool = True
     """Whether functions are sent as `tools`; otherwise a system message describes them, and calls are read from the text."""
     lenient_calls: bool = False
-    """Whether calls in texts are also read by rules that forgive more, for a second score."""
+    """Whether calls in texts are also read by more tolerant rules, for a second score."""
     tool_tasks: ToolTasks | None = None
-    """What a row asks of a model that calls functions, where columns alone do not say it; beats `tools_field`."""
+    """Returns the task of a row for a model that calls functions, if columns alone do not define it; overrides
+    `tools_field`."""
     limited: Callable[[int | None], DatasetRef] | None = None
-    """The data under a limit that does not count rows from the first one; None: it does."""
+    """Returns the data under a limit, if the limit does not simply take the first rows; None: it does."""
     max_turns: int = 10
-    """Most user turns of one conversation, the first included."""
+    """The most user turns of one conversation, including the first."""
     filters: tuple[Filter, ...] = ()
-    """Which rows of `dataset` count; they speak of the names in the data, before `field_mapping`."""
+    """The rows of `dataset` that count, by the names in the data, before `field_mapping`."""
     base_dir: Path = field(default_factory=Path.cwd)
     """Folder of the benchmark file; relative paths start here."""
     source: Path | None = None
@@ -202,50 +203,49 @@ class BenchmarkSpec:
     passes_config: bool = False
     """Whether the scorer takes `(sample, config)`."""
     template: Template | None = None
-    """A prompt that is not a text with placeholders; it stands in for `prompt`."""
+    """A prompt that is not a text with placeholders; replaces `prompt`."""
     check_row: RowCheck | None = None
-    """What else is wrong with a row; called once per row, before the first request."""
+    """A further check of rows; called once per row, before the first request."""
     max_tokens_field: str | None = None
     """Column with the longest reply of each row; empty, null and 0 leave it to the run."""
     media: Media | None = None
     """Images, audio and video of its rows."""
     sampling: Sampling | None = None
-    """Which rows are sent, how often and in which order, and how long replies may become; None: all, as they
-    stand."""
+    """Which rows are sent, how often and in which order, and how long replies may become; None: all rows in order."""
     partial_metrics: tuple[str, ...] = ()
-    """Scores that only rows of a group have. Which group a failed sample belongs to is not known to them, so they have no
-    value with failures as wrong."""
+    """Scores that only rows of a group have. The group of a failed sample is unknown, so they have no value with failures as
+    wrong."""
     headline: str | None = None
-    """The metric that stands for a run in one figure."""
+    """The metric that represents a run in one figure."""
     lower_is_better: tuple[str, ...] = ()
-    """Metrics for which lower is better, where their names do not say so."""
+    """Metrics for which lower is better, if their names do not show it."""
     constants: tuple[str, ...] = ()
-    """Scores that follow from the rows alone, whatever the replies: given as values, without interval or test."""
+    """Scores that depend on the rows alone and not on replies; shown without interval or test."""
     remarks: Remarks | None = None
     """Notes on the numbers of a run."""
     unscored: str = ""
-    """Why runs give no scores, where that is meant; then no metric is expected of them."""
+    """Why runs are not meant to give scores; empty if they are."""
     example: Template | None = None
-    """One solved few-shot example; it stands in for `fewshot_template`."""
+    """One solved few-shot example; replaces `fewshot_template`."""
     family: Literal["", "mcq", "qa", "nocode", "bfcl"] = ""
-    """What a bare file of questions holds, `nocode` for a table of the configuration, or `bfcl` for function calling;
+    """`mcq` or `qa` for a bare file of questions, `nocode` for a table of the configuration, `bfcl` for function calling;
     empty for a benchmark in Python."""
     data_type: str = ""
     """The type of its questions: `mcq`, `mcq_multi` or `qa`; empty for a benchmark in Python."""
     doubts: tuple[str, ...] = ()
-    """What its maker found doubtful: warnings of a check, notes of a run."""
+    """Doubts found while it was made: warnings of a check, notes of a run."""
     system: Template | None = None
-    """A system prompt that is compiled already; it stands in for `system_prompt`."""
+    """A compiled system prompt; replaces `system_prompt`."""
     history: History | None = None
     """Messages before the prompt: earlier turns, written or rendered."""
     gold: Callable[[Row], Any] | None = None
-    """The expected answer of a row where it is not a column of the data; `""` where a row has none."""
+    """Returns the expected answer of a row if it is not a column of the data; `""` if a row has none."""
     derive: Callable[[], Derived] | None = None
     """Figures beyond means, computed from the recorded scores of all samples."""
     write_files: FilesWriter | None = None
     """Writes the files that runs of it have in addition to those of every run."""
     rules: str = ""
-    """What decides prompts and scores and stands in no file; part of the benchmark's hash."""
+    """Everything that decides prompts and scores and is in no file; part of the benchmark's hash."""
 
     def __repr__(self) -> str:
         data = f"{self.dataset!r}" if isinstance(self.dataset, str | Path) else type(self.dataset).__name__
@@ -273,24 +273,24 @@ class BenchmarkSpec:
 
     @property
     def where(self) -> str:
-        """`file:line` of the definition, for messages; the name alone for what was typed in a shell."""
+        """`file:line` of the definition, for messages; only the name if it was typed in a shell."""
         if self.source is None:
             return f"benchmark {self.name!r}"
         return f"{self.source.name}:{self.line}" if self.line else self.source.name
 
 
 SPEC_ATTRIBUTE = "_benchmark"
-"""Where the definition sits on the decorated function."""
+"""The attribute of the decorated function that has the definition."""
 
 _BY_MODULE: dict[tuple[str, Path | None], dict[str, BenchmarkSpec]] = {}
-"""By name and file of the module: two folders may each have a module of the same name."""
+"""Definitions by name and file of the module, because two folders may have modules of the same name."""
 
 
 def register(spec: BenchmarkSpec, module: str) -> None:
-    """Note a definition under the module that wrote it.
+    """Record a definition under its module.
 
-    Two definitions of one file may not share a normalised name: results of one would overwrite the other's.
-    Where there is no file (a notebook cell run again) the newer one replaces the older.
+    Two definitions of one file must not share a normalised name, because their results would overwrite each other. If there is
+    no file (a notebook cell that runs again), the newer definition replaces the older.
     """
     specs = _BY_MODULE.setdefault((module, spec.source), {})
     other = specs.get(spec.key)
@@ -303,18 +303,18 @@ def register(spec: BenchmarkSpec, module: str) -> None:
 
 
 def defined_without_file(key: str) -> BenchmarkSpec | None:
-    """What this process has defined last under a normalised name outside any file, as in a notebook's cell."""
+    """The last definition of this process under a normalised name outside any file, as in a notebook cell."""
     found = [specs[key] for (_, source), specs in _BY_MODULE.items() if source is None and key in specs]
     return found[-1] if found else None
 
 
 def forget(module: str, file: Path) -> None:
-    """Drop what a module defined, before its code runs again."""
+    """Drop the definitions of a module before its code runs again."""
     _BY_MODULE.pop((module, file), None)
 
 
 def defined_in(module: ModuleType) -> list[BenchmarkSpec]:
-    """What a module and its submodules have defined, in order of definition."""
+    """The definitions of a module and its submodules, in order."""
     inside = f"{module.__name__}."
     found: list[BenchmarkSpec] = []
     for (name, source), specs in _BY_MODULE.items():
@@ -334,7 +334,7 @@ def file_of(module: ModuleType) -> Path | None:
 
 
 def attach(function: Callable[..., Any], spec: BenchmarkSpec) -> None:
-    """Leave the definition on the function, where it can hold attributes."""
+    """Attach the definition to the function, if it can have attributes."""
     try:
         setattr(function, SPEC_ATTRIBUTE, spec)
     except (AttributeError, TypeError):

@@ -68,8 +68,8 @@ class PlainText:
 def compile_template(text: str, *, jinja: bool | None = None, what: str = "prompt") -> Template:
     """Compile template text.
 
-    `jinja` decides the syntax; None takes Jinja2 when the text contains `{%` or `{#`. `{{ x }}` alone is not
-    taken for Jinja2: in the `{field}` syntax it is an escaped brace. `what` is the name used in messages.
+    `jinja` decides the syntax; None: Jinja2 if the text contains `{%` or `{#`. `{{ x }}` alone does not mean Jinja2, because
+    in the `{field}` syntax it is an escaped brace. `what` is the name used in messages.
 
     >>> compile_template("Q: {question}\\nA:").render({"question": "2+2?"})
     'Q: 2+2?\\nA:'
@@ -82,10 +82,10 @@ def compile_template(text: str, *, jinja: bool | None = None, what: str = "promp
 
 
 def load_template(value: str, base_dir: Path, *, what: str = "prompt", jinja: bool | None = None) -> Template:
-    """Compile what a benchmark names as a template.
+    """Compile the template that a benchmark names.
 
     A value that ends in .txt, .md, .jinja or .jinja2 and is a file (relative to `base_dir`) is read from
-    there; anything else is the template itself. `.jinja` and `.jinja2` files are Jinja2 whatever they hold.
+    there; anything else is the template itself. `.jinja` and `.jinja2` files are always Jinja2.
     """
     path = template_file(value, base_dir)
     if path is None:
@@ -102,19 +102,19 @@ def template_text(value: str, base_dir: Path, *, what: str = "prompt") -> str:
     if path is None:
         return value
     try:
-        return path.read_text(encoding="utf-8-sig")  # a byte-order mark is not for the model
+        return path.read_text(encoding="utf-8-sig")  # the model must not see a byte-order mark
     except (OSError, UnicodeDecodeError) as error:
         raise BenchmarkError(f"{what}: cannot read the template file {path}: {error}") from None
 
 
 def template_file(value: str, base_dir: Path) -> Path | None:
-    """The file that a template value names, or None when the value is the template itself."""
+    """The file that a template value names, or None if the value is the template itself."""
     if not value.lower().endswith(_FILE_ENDINGS):
         return None
     try:
         path = base_dir / value
         return path if path.is_file() else None
-    except (OSError, ValueError):  # a long prompt that happens to end in ".md" is not a possible file name
+    except (OSError, ValueError):  # a long prompt that ends in ".md" is not a valid file name
         return None
 
 
@@ -148,7 +148,7 @@ class JinjaTemplate:
             compiled = environment.from_string(text)
         except TemplateSyntaxError as error:
             raise BenchmarkError(f"{what}, line {error.lineno}: {error.message} (Jinja2)") from None
-        # Names with a default are not needed from every row, yet they are read from it.
+        # Names with a default are read from rows too, although not every row needs them.
         self.fields = frozenset(meta.find_undeclared_variables(tree)) - frozenset(environment.globals)
         """Top-level field names that the template reads."""
         self._render = compiled.render

@@ -1,4 +1,4 @@
-"""Choices of a row: read, labelled, and put into a reproducible order."""
+"""Reads and labels the choices of a row, and puts them into a reproducible order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MASK = (1 << 64) - 1
 
 
 def siphash13(text: str) -> int:
-    """64 bits that stand for a text: its UTF-8 bytes, then one byte 0xFF.
+    """The 64-bit SipHash-1-3 of a text: its UTF-8 bytes, then one byte 0xFF.
 
     >>> f"{siphash13('hello'):016x}", f"{siphash13(''):016x}"
     ('e037876b880b8ed9', '30406ea523c53def')
@@ -54,7 +54,7 @@ _PREFIX = "custom-nocode-choice-shuffle-v1"
 
 
 def shuffled(count: int, seed: str, algorithm: str = "sha256") -> list[int]:
-    """The positions 0 to count - 1 in the order that a seed gives: Fisher-Yates from the end.
+    """The positions 0 to count - 1, shuffled by a seed with Fisher-Yates from the end.
 
     >>> [["a", "b", "c", "d"][at] for at in shuffled(4, "rec1", "siphash13")]
     ['a', 'c', 'b', 'd']
@@ -79,9 +79,9 @@ LAST_TOKENS = 8
 
 
 def label_of(reply: str, labels: Sequence[str]) -> str | None:
-    """The label that a reply gives: the whole reply, else the last of its last eight words that is one.
+    """The label that a reply gives: the whole reply, else the last label among its last eight words.
 
-    Case makes no difference, nor does what stands around a word without being letter or digit. None: unparsed.
+    Case does not matter, nor do characters around a word that are neither letters nor digits. None: unparsed.
 
     >>> label_of("The answer is (b).", ["A", "B"]), label_of("neither", ["A", "B"])
     ('B', None)
@@ -111,7 +111,7 @@ def leading_label(reply: str, labels: Sequence[str], tokens: int) -> str | None:
 
 
 def stripped(token: str) -> str:
-    """A word without case and without what stands around it.
+    """A word in lower case, without surrounding characters.
 
     >>> stripped("**(B)**,")
     'b'
@@ -125,10 +125,10 @@ def stripped(token: str) -> str:
 
 
 class Shown(NamedTuple):
-    """What a row offers."""
+    """The choices of a row."""
 
     choices: list[dict[str, str]]
-    """Label and text of each choice, in order: what templates see."""
+    """Label and text of each choice, in order, as templates see them."""
     golden: str
     """Label of the right one."""
 
@@ -139,7 +139,7 @@ class Shown(NamedTuple):
 
 
 class ChoiceReader:
-    """Reads rows of one evaluation. Raises MissingFieldError, with the reason, for one that cannot be sent."""
+    """Reads the choices of rows. Raises MissingFieldError, with the reason, for a row that cannot be sent."""
 
     __slots__ = ("_style",)
 
@@ -184,7 +184,7 @@ class ChoiceReader:
             return [scalar_text(row, column, "the choice") for column in style.columns]
         column = style.column
         if column not in row:
-            scalar_text(row, column, "the column of choices")  # says what is there instead
+            scalar_text(row, column, "the column of choices")  # reports what is there instead
         value: Any = row[column]
         if isinstance(value, str):
             try:

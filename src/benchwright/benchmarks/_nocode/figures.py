@@ -1,4 +1,4 @@
-"""Figures over all samples: F1 by label, the confusion of labels, and the spread of a similarity."""
+"""Computes figures over all samples: F1 by label, the confusion of labels, and the spread of a similarity."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 class LabelFigures:
-    """Multiple choice: `f1_label_<i>`, `macro_f1`, `weighted_f1` and the confusion matrix, labels by number."""
+    """Figures of multiple choice: `f1_label_<i>`, `macro_f1`, `weighted_f1` and the confusion matrix, by label number."""
 
     def __init__(self, labels: Sequence[str], metrics: Sequence[tuple[str, str]]) -> None:
         self._labels = list(labels)
@@ -18,7 +18,7 @@ class LabelFigures:
         self._pairs: Counter[tuple[str, str | None]] = Counter()
 
     def add(self, scores: Mapping[str, Any]) -> None:
-        """Take one sample's labels."""
+        """Add one sample's labels."""
         golden = scores.get("golden")
         if golden is not None:
             self._pairs[golden, scores.get("parsed_response")] += 1
@@ -74,7 +74,7 @@ class Similarities:
         self._values = array("d")
 
     def add(self, scores: Mapping[str, Any]) -> None:
-        """Take one sample's similarity."""
+        """Add one sample's similarity."""
         value = scores.get("similarity")
         if isinstance(value, int | float):
             self._values.append(value)
@@ -102,7 +102,7 @@ class Similarities:
 
 
 class Counts:
-    """How many were right, and of how many."""
+    """Counts right answers and samples."""
 
     def __init__(self) -> None:
         self._right = self._total = 0

@@ -1,4 +1,4 @@
-"""What columns are called: which names mean a question, options, an answer or a picture, in whatever case, width and padding."""
+"""Recognises columns by name: which names mean a question, options, an answer or a picture, in any case, width and padding."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from benchwright.core import Row, UsageError
 from benchwright.datasets import looks_like_media, names_media
 
 LETTERS = ascii_uppercase
-"""What options are called, in order."""
+"""The labels of options, in order."""
 
 BEYOND = "AA"
 """The column of a 27th option, named as spreadsheets name it. It exists to be refused."""
 
 
 class Columns(Struct, frozen=True):
-    """The columns of a row's question, options and answer, by their names after `mapping`."""
+    """The columns of a row's question, options and answer, under their names after `mapping`."""
 
     question: tuple[str, ...] = ("question",)
     """Columns of the question; several are shown one below the other."""
@@ -34,11 +34,11 @@ class Columns(Struct, frozen=True):
     mapping: Mapping[str, str] = field(default_factory=dict)
     """Columns of other names that contain options, and the letters they become."""
     from_list: str | None = None
-    """The one column that contains all options, where the user names it."""
+    """The one column that contains all options, if the user names it."""
 
     @classmethod
     def of(cls, options: QuestionOptions) -> Columns:
-        """The columns that the options name. UsageError for options that cannot be lettered."""
+        """The columns that the options name. Raises UsageError for options that cannot be lettered."""
         given = [name for name in options.input_columns if not _is_letter(name)]
         if options.input_columns and not given:
             raise UsageError(
@@ -129,7 +129,7 @@ _WRONG = re.compile(r"(?:distractor|incorrectanswer|wronganswer)(?P<mark>\d{1,2}
 
 
 class NamedOptions(Struct, frozen=True):
-    """A right option and wrong ones, each in its own column."""
+    """A right option and wrong ones, each in a separate column."""
 
     right: str
     """Column of the right one."""
@@ -138,7 +138,7 @@ class NamedOptions(Struct, frozen=True):
 
 
 def same_column(name: str, names: Iterable[str]) -> str | None:
-    """The only column that is `name` but for case, width and padding.
+    """The only column that equals `name` apart from case, width and padding.
 
     >>> same_column("question", [" Question", "id"]), same_column("answer", ["Answer", "ANSWER"])
     (' Question', None)
@@ -147,7 +147,7 @@ def same_column(name: str, names: Iterable[str]) -> str | None:
 
 
 def lettered_columns(names: Sequence[str]) -> dict[str, str]:
-    """Columns called A, B, C, …, and the letters they mean, from A on; nothing below two.
+    """Columns called A, B, C, …, and the letters they mean, starting with A; empty if there are fewer than two.
 
     Full-width and padded capitals count as capitals. Small letters count if no column is a capital A.
 
@@ -163,7 +163,7 @@ def lettered_columns(names: Sequence[str]) -> dict[str, str]:
             found[name] = letter
         if len(found) > 1:
             return found
-        if found:  # a lone A: small letters next to it mean something else
+        if found:  # with a lone A, small letters mean something else
             return {}
     return {}
 
@@ -202,13 +202,13 @@ def list_columns(names: Iterable[str]) -> list[str]:
 
 
 def answer_columns(names: Sequence[str]) -> list[str]:
-    """Columns that, by their name, contain the right answer, the likeliest first; `answer` itself is not one."""
+    """Columns that, by their name, contain the right answer, the most likely first, except `answer` itself."""
     found = {_squashed(name): name for name in reversed(names)}
     return [found[known] for known in _ANSWERS if known in found]
 
 
 def is_working(name: str) -> bool:
-    """Whether a column may as well hold the way to an answer, or something else, where another holds the answer."""
+    """Whether a column may contain the working or something else, if another column has the answer."""
     return _squashed(name) in ("solution", "key", "correct")
 
 
@@ -250,7 +250,7 @@ def columns_of_media(rows: Sequence[Row], names: Sequence[str]) -> dict[str, str
     """Columns such as `image` whose cells name files that can be sent, with the kind of these files.
 
     None if the rows name their files in `media`, or in `type` and `path`. Raises UsageError for a column that
-    must hold files by its name, and whose cells cannot be sent: the model would not see the picture.
+    should contain files by its name but whose cells cannot be sent, because the model would not see the picture.
     """
     if names_media(set(names)):
         return {}
@@ -269,7 +269,7 @@ def columns_of_media(rows: Sequence[Row], names: Sequence[str]) -> dict[str, str
 
 
 def shown_by(columns: Mapping[str, str], shape: Callable[[Row], Row] | None) -> Callable[[Row], Row]:
-    """What gives a row its `media` from those columns, after `shape`."""
+    """The function that gives a row its `media` from those columns, after `shape`."""
 
     def with_media(row: Row) -> Row:
         media = [

@@ -87,7 +87,7 @@ class QuestionOptions:
     numeric_tolerance: float = _declared("numeric_tolerance")
     """How far numbers may differ and still count as equal, as a share of the expected one."""
     evaluator: str | None = None
-    """A scorer by name instead of the type's own: a built-in one, `mcq`, or a metric of qa."""
+    """A scorer by name instead of the default of the type: a built-in one, `mcq`, or a metric of qa."""
     evaluator_kwargs: JsonObject = field(default_factory=dict)
     """Settings of that scorer."""
     judge: JsonObject = field(default_factory=dict)
@@ -144,19 +144,19 @@ class QuestionOptions:
             )
 
     def to_json(self) -> JsonObject:
-        """The frozen form."""
+        """The recorded form."""
         record: dict[str, Any] = asdict(self)
         return {name: list(value) if isinstance(value, tuple) else value for name, value in record.items()}
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> QuestionOptions:
-        """The reverse of `to_json`; keys of other versions are ignored."""
+        """Read the recorded form; keys of other versions are ignored."""
         known = {f.name for f in fields(cls)}
         return cls.of({name: value for name, value in record.items() if name in known})
 
     @classmethod
     def of(cls, values: Mapping[str, Any], where: str = "options") -> QuestionOptions:
-        """From a user's settings, in a suite or in Python. An unknown key is refused, with similar names.
+        """Read a user's settings in a suite or in Python. An unknown key is refused, with similar names.
 
         Names of AISBench's configuration files are understood: `abbr`, and a `template` that is a dict with
         `round`. Nulls are left out. A string stands for a list of one, or of several separated by commas.
@@ -213,7 +213,7 @@ def _rounds(template: Mapping[str, Any], where: str) -> dict[str, str]:
 
 
 META_SUFFIX = ".meta.json"
-"""What follows the full name of the data file: `qa.csv.meta.json`."""
+"""The suffix after the full name of the data file: `qa.csv.meta.json`."""
 
 
 def sampling_for(path: Path | None, options: QuestionOptions, *, cwd: Path | None = None) -> Sampling | None:

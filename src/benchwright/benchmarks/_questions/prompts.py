@@ -1,10 +1,10 @@
-"""The prompts of question files, compiled: the built-in ones, and those that users write.
+"""Compiles the prompts of question files: built-in ones, and those that users write.
 
-A built-in prompt is as quick as a template of placeholders, per-row options included. Inserted text is never looked at
-again, so braces in a question stay what they are. The expected answer is in no prompt; only a few-shot example shows it.
+A built-in prompt, including the options of each row, is as fast as a template of placeholders. Inserted text is never
+parsed, so braces in a question stay unchanged. No prompt contains the expected answer; only a few-shot example shows it.
 
-A user's prompt names columns in braces, and `{options}` for the lettered list. The column of the expected answer may
-stand in it, as in `Answer: {answer}`: it is empty in the prompt of a row, and filled in where a row is an example.
+A user's prompt names columns in braces, and `{options}` for the lettered list. It may name the column of the expected
+answer, as in `Answer: {answer}`, which is empty in the prompt of a row and filled in for an example.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from benchwright.benchmarks._template import (
 from benchwright.core import BenchmarkError, MissingFieldError, Row, UsageError
 
 OPTION_MARKS: dict[PromptStyle, str] = {"benchwright": ")", "cot": ")", "aisbench": "."}
-"""What follows the letter of an option."""
+"""The mark after the letter of an option."""
 
 
 class _Form(NamedTuple):
-    """One built-in prompt around stem and options."""
+    """The parts of a built-in prompt around question and options."""
 
     before: str
     """Before the stem."""
@@ -71,13 +71,13 @@ _TWO_LINES = _Form("Question: ", "", "\nAnswer: ", "")
 
 
 class CodePrompt:
-    """A prompt as a function; what `Template` asks for."""
+    """A prompt as a function; implements `Template`."""
 
     engine: Engine = "code"
 
     def __init__(self, text: str, fields: frozenset[str], render: Callable[[Row], str]) -> None:
         self.text = text
-        """How it reads, for hashes and people."""
+        """Its text, for hashes and people."""
         self.fields = fields
         """Columns that it shows."""
         self.render = render
@@ -85,7 +85,7 @@ class CodePrompt:
 
 
 def built_in(data_type: DataType, style: PromptStyle, columns: Columns, *, gold: bool) -> CodePrompt:
-    """The prompt of a style. Without gold, a free question stands alone in every style."""
+    """The prompt of a style. Without gold, a free question is sent alone in every style."""
     form = _form(data_type, style, gold)
     if data_type != "qa":
         return _mcq(form, OPTION_MARKS[style], columns)
@@ -106,7 +106,7 @@ def built_in_example(
     *,
     gold: bool = True,
 ) -> CodePrompt:
-    """A solved example: the prompt and its answer. MissingFieldError for a row without one."""
+    """A solved example: the prompt and its answer. Raises MissingFieldError for a row without an answer."""
     form = _form(data_type, style, gold)
     answer = answer_reader(data_type, columns)
     render, joint = prompt.render, form.answer
@@ -146,7 +146,7 @@ def ranked(
 
 
 def candidates_reader(columns: Columns, method: InferMethod) -> Callable[[Row], list[str]]:
-    """What is ranked of a row: its letters or its texts, each after a blank."""
+    """The function that returns the candidates of a row: letters or texts, each after a blank."""
     options = options_reader(columns)
     if method == "logprob":
         return lambda row: [f" {letter}" for letter in options(row)]
@@ -154,7 +154,7 @@ def candidates_reader(columns: Columns, method: InferMethod) -> Callable[[Row], 
 
 
 def answer_reader(data_type: DataType, columns: Columns) -> Callable[[Row], str]:
-    """The answer of a row as an example shows it: the letter or letters, or the text (of a list, the first)."""
+    """The function that returns a row's answer for an example: the letter or letters, or the text (the first of a list)."""
     field = columns.answer
     if data_type != "qa":
         options = options_reader(columns)
@@ -179,15 +179,15 @@ def _mcq(form: _Form, mark: str, columns: Columns) -> CodePrompt:
     strip = str.strip
 
     def form_of(count: int) -> tuple[str, Callable[[Row], Any], str]:
-        """Pattern, values and the letter that must not follow, of rows with this many options."""
+        """Pattern, values, and the letter that must not follow, for rows with this many options."""
         beyond = LETTERS[count] if count < last else ""
         return patterns[count], itemgetter(*columns.question, *LETTERS[:count]), beyond
 
-    # One tuple, replaced as a whole: several threads may render at once.
+    # One tuple that is replaced as a whole, because several threads may render at once.
     likely = form_of(min(4, last))
 
     def render(row: Row) -> str:
-        """Most rows have as many options as the one before: then one `%` with all values fetched in C does."""
+        """Render a row. Most rows have as many options as the one before, so one `%` with values fetched in C is enough."""
         nonlocal likely
         pattern, values_of, beyond = likely
         if single and not row.get(beyond):
@@ -238,13 +238,13 @@ def _answer_text(row: Row, field: str) -> str:
 
 
 OPTIONS = "options"
-"""The placeholder of the lettered list, unless a column is called so."""
+"""The placeholder of the lettered list, unless a column has this name."""
 
 _ANSWER_LINE = "Answer: {%s}"
 
 
 class WrittenPrompt(CodePrompt):
-    """A compiled template of the user's own, and how a row is laid out for it."""
+    """A compiled template of the user, with the layout of rows for it."""
 
     def __init__(self, inner: Template, fields: frozenset[str], render: Callable[[Row], str]) -> None:
         super().__init__(inner.text, fields, render)
@@ -254,7 +254,7 @@ class WrittenPrompt(CodePrompt):
 def written_prompts(
     options: QuestionOptions, data_type: DataType, columns: Columns, cwd: Path
 ) -> tuple[CodePrompt, CodePrompt] | None:
-    """The prompt and its form as a solved example; None if the options give no template."""
+    """The prompt, and its form as a solved example; None if the options give no template."""
     inner = _compiled(options, columns, cwd)
     if inner is None:
         return None
@@ -286,7 +286,7 @@ def written_prompts(
 
 
 def check_system(system: str, columns: Columns, cwd: Path) -> None:
-    """A system prompt is compiled later; that it gives nothing away is known before."""
+    """Check, before it is compiled, that a system prompt does not reveal the answer."""
     if looks_like_lost_file(system, cwd):
         raise UsageError(f"system: there is no file {system} in {cwd}")
     if columns.answer in load_template(system, cwd, what="system").fields:

@@ -1,4 +1,4 @@
-"""What kind of questions a file holds: found out by looking at its rows, never at the first one alone."""
+"""Detects the type of questions in a file from its rows, never from the first one alone."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from benchwright.datasets import DatasetReader
 
 
 class Sniffed(Struct, frozen=True):
-    """What the rows show."""
+    """The findings about the rows."""
 
     data_type: DataType
-    """mcq when any row has two or more options; whether it is mcq_multi, the layout decides."""
+    """mcq if any row has two or more options; the layout decides whether it is mcq_multi."""
     gold: bool
-    """Whether any row says what is right."""
+    """Whether any row has a right answer."""
     columns: tuple[str, ...]
-    """Columns seen; all of them where the type is qa."""
+    """Columns seen; all of them if the type is qa."""
 
 
 def sniff(reader: DatasetReader, columns: Columns, *, fixed: bool) -> Sniffed:
-    """One streaming pass that ends as soon as nothing can change any more.
+    """Read the rows in one streaming pass that ends as soon as nothing can change any more.
 
     `fixed` says that every row has the same columns. Rows that cannot be read are left to the check of all rows.
     """
@@ -57,7 +57,7 @@ def sniff(reader: DatasetReader, columns: Columns, *, fixed: bool) -> Sniffed:
 def checked_type(
     found: Sniffed, declared: DataType | None, columns: Columns, name: str, *, several: bool = False
 ) -> DataType:
-    """The type that the user names, else the one of the rows. UsageError where the rows contradict the name."""
+    """The type that the user names, else that of the rows. Raises UsageError if the rows contradict the user."""
     has = f"the rows have: {listed(found.columns)}"
     if columns.letters and found.data_type == "qa" and found.columns:
         named = [
@@ -83,7 +83,7 @@ def checked_type(
 
 
 def doubts(found: Sniffed, columns: Columns, layout: Layout, *, media: bool) -> Iterator[str]:
-    """Columns that look like something and are not used."""
+    """Warnings about columns that look useful and are not used."""
     yield from _unused(
         found.columns, layout, columns, options=found.data_type == "mcq", gold=found.gold, media=media
     )
@@ -102,7 +102,8 @@ def doubts(found: Sniffed, columns: Columns, layout: Layout, *, media: bool) -> 
 def _unused(
     names: Sequence[str], layout: Layout, columns: Columns, *, options: bool, gold: bool, media: bool
 ) -> Iterator[str]:
-    """Columns that look like options, an answer or an image, and are not read. `names` are those after the mapping."""
+    """Warnings about columns that look like options, an answer or an image and are not read. `names` are the names after the
+    mapping."""
     taken = {*columns.question, columns.answer, *layout.used, *columns.mapping}
     free = [name for name in names if name not in taken]
     if not options:
@@ -148,7 +149,7 @@ def _rows(reader: DatasetReader) -> Iterator[Row]:
     try:
         for batch in reader.batches(on_bad=_ignore):
             yield from batch.rows
-    except DatasetError:  # reported by the check of all rows, with what comes before it
+    except DatasetError:  # the check of all rows reports it
         return
 
 
@@ -157,7 +158,7 @@ def _letters(found: Sniffed) -> list[str]:
 
 
 def _lower(found: Sniffed) -> str:
-    """` a,b,c` where the rows have such columns, from a on; else nothing."""
+    """` a,b,c` if the rows have such columns, starting with a; else an empty text."""
     names = []
     for letter in LETTERS.lower():
         if letter not in found.columns:
@@ -167,4 +168,4 @@ def _lower(found: Sniffed) -> str:
 
 
 def _ignore(bad: BadRow) -> None:
-    """Bad rows are the scan's to report."""
+    """Ignore bad rows, which the scan reports."""

@@ -1,4 +1,4 @@
-"""From a row to requests and an answer: one file for each strategy that `core` declares, and the table of their classes."""
+"""Turn a row into requests and an answer: one file for each strategy that `core` declares, and the table of classes."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _CLASSES: Mapping[str, type[Strategy]] = {
 
 
 def strategy_of(spec: BenchmarkSpec, model_type: ModelType | None = None) -> type[Strategy]:
-    """How rows of this benchmark are handled when the model is of `model_type` (None: as declared).
+    """The strategy for the rows of this benchmark with a model of `model_type` (None: as declared).
 
-    UsageError for a pair that cannot work.
+    Raises UsageError for a combination that cannot work.
     """
     return next(found for name in STRATEGIES if (found := _CLASSES[name]).fits(spec, model_type))

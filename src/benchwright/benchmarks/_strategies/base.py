@@ -1,4 +1,4 @@
-"""What every strategy has: the plan of a row, its requests, its answer, and right answers for a check."""
+"""The base of every strategy: the plan of a row, its requests, its answer, and right answers for a check."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def size_of(text: str) -> int:
-    """Characters of a text. Outside ASCII its bytes, because tokens are shorter there.
+    """Characters of a text; bytes if it is not ASCII, because tokens are shorter there.
 
     >>> size_of("two"), size_of("二")
     (3, 3)
