@@ -193,6 +193,25 @@ def test_a_broken_folder_is_refused(tmp_path: Path, make: Callable[[Path], Path]
         read_custom(make(tmp_path), "native", categories_of("simple"))
 
 
+@pytest.mark.parametrize(
+    ("name", "format", "message"),
+    [
+        ("nowhere", "native", "File not found: .*nowhere"),
+        ("nowhere.jsonl", "openai", "File not found: .*nowhere.jsonl"),
+        ("empty.jsonl", "openai", "empty.jsonl: there are no rows"),
+        ("empty.jsonl", "native", "the native format is a folder"),
+    ],
+)
+def test_faults_of_a_whole_dataset_are_in_the_file_too(
+    tmp_path: Path, name: str, format: Any, message: str
+) -> None:
+    (tmp_path / "empty.jsonl").write_text("\n")
+    with pytest.raises(DatasetError, match=message) as caught:
+        read_custom(tmp_path / name, format, categories_of("simple"), details=tmp_path)
+    (fault,) = json.loads((tmp_path / "validation_failure_details.json").read_text())
+    assert fault == {"error": str(caught.value), "file": str(tmp_path / name), "category": ""}
+
+
 def test_several_categories_go_into_one_file_of_faults(tmp_path: Path) -> None:
     native(tmp_path, question={**NATIVE, "question": 1})
     native(tmp_path, question={**NATIVE, "function": 1}, category="multiple")

@@ -74,14 +74,20 @@ def read_custom(
     writing all faults into the folder `details`; `skip_bad_rows` leaves out the bad rows instead."""
     details = None if _DRY.get() else details
     found = CustomRows(as_text=as_text)
-    if format == "native":
-        if template is not None:
-            raise DatasetError("data_template_path: only the openai format takes a template")
-        _read_native(path, categories, found)
-    elif format == "openai":
-        _read_openai(path, categories, template, found)
-    else:
-        raise DatasetError(f"format {format!r} is not known; expected native or openai")
+    try:
+        if format == "native":
+            if template is not None:
+                raise DatasetError("data_template_path: only the openai format takes a template")
+            _read_native(path, categories, found)
+        elif format == "openai":
+            _read_openai(path, categories, template, found)
+        else:
+            raise DatasetError(f"format {format!r} is not known; expected native or openai")
+        if not (found.rows or found.faults):
+            raise DatasetError(f"{path}: there are no rows")
+    except DatasetError as error:  # of the dataset as a whole
+        _write_details([{"error": str(error), "file": str(path), "category": ""}], details)
+        raise
     if found.faults:
         _write_details(found.faults, details)
         if not (skip_bad_rows and found.rows and all("line" in fault for fault in found.faults)):
@@ -89,8 +95,6 @@ def read_custom(
         count = len(found.faults)
         left = "1 bad row of {} is" if count == 1 else f"{count:,} bad rows of {{}} are"
         found.doubts.append(f"{left.format(path)} left out: {found.faults[0]['error']}")
-    if not found.rows:
-        raise DatasetError(f"{path}: there are no rows")
     return found
 
 
