@@ -15,6 +15,7 @@ import resource
 import time
 from array import array
 from collections import deque
+from functools import cache
 from typing import cast
 from urllib.parse import parse_qs
 
@@ -177,15 +178,30 @@ def chat_reply(request: dict[str, object]) -> bytes:
 def chat_stream(request: dict[str, object]) -> bytes:
     """The same answer as a stream: one character an event, line feeds after the last one, each event a chunk."""
     answer, prompt_tokens = chat_answer(request)
-    events = [EVENT % (b'{"role":"assistant","content":""}', b"null", b"null")]
-    events += [
-        EVENT % (b'{"content":%b}' % orjson.dumps(piece), b"null", b"null")
-        for piece in answer.ljust(STREAM_EVENTS, "\n")
-    ]
+    pieces = map(text_chunk, answer.ljust(STREAM_EVENTS, "\n"))
+    return b"".join((STREAM_BEGINNING, *pieces, last_chunks(prompt_tokens)))
+
+
+def chunk(event: bytes) -> bytes:
+    """An event as it is sent."""
+    return b"%x\r\n%b\r\n" % (len(event), event)
+
+
+STREAM_BEGINNING = STREAM_HEAD + chunk(EVENT % (b'{"role":"assistant","content":""}', b"null", b"null"))
+
+
+@cache  # made once for each character: a stub that is the limit measures itself and not its client
+def text_chunk(character: str) -> bytes:
+    """The event of one character."""
+    return chunk(EVENT % (b'{"content":%b}' % orjson.dumps(character), b"null", b"null"))
+
+
+@cache
+def last_chunks(prompt_tokens: int) -> bytes:
+    """What follows the answer: finish reason and token counts, the end mark, the end of the body."""
     counted = {"prompt_tokens": prompt_tokens, "completion_tokens": STREAM_EVENTS}
     counted["total_tokens"] = prompt_tokens + STREAM_EVENTS
-    events += [EVENT % (b"{}", b'"stop"', orjson.dumps(counted)), DONE]
-    return STREAM_HEAD + b"".join(b"%x\r\n%b\r\n" % (len(event), event) for event in events) + b"0\r\n\r\n"
+    return chunk(EVENT % (b"{}", b'"stop"', orjson.dumps(counted))) + chunk(DONE) + b"0\r\n\r\n"
 
 
 def chat_answer(request: dict[str, object]) -> tuple[str, int]:
