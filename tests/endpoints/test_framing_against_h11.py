@@ -115,7 +115,7 @@ def read_by_us(pieces: list[bytes], *, streamed: bool) -> tuple[int, bytes] | Tr
         connection.connection_made(Socket())  # type: ignore[arg-type]
         waiter: asyncio.Future[HttpReply] = loop.create_future()
         if streamed:
-            stream = connection.hold_streamed(b"", 5.0, Stamps())
+            stream = connection.hold_streamed(b"", 5.0, loop.create_future(), Stamps())
         else:
             connection.hold(b"", 5.0, waiter, Stamps())
         connection.write_held(0.0)

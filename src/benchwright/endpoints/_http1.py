@@ -48,6 +48,8 @@ class Head(Struct, frozen=True):
     plain_length: int = -1
     """Length of the body if nothing else needs checking: a good status, no encoding, and a connection that is kept.
     Else -1."""
+    plain_chunks: bool = False
+    """Whether the body comes in chunks and nothing else needs checking: status 200, no encoding, a connection that is kept."""
 
 
 @lru_cache(maxsize=256)  # the heads of one server are mostly equal; others cost little more
@@ -63,8 +65,9 @@ def parse_head(block: bytes) -> Head:
     encoding = _value(lower, b"\r\ncontent-encoding:").decode("latin-1")
     if encoding == "identity":
         encoding = ""
+    plain = keep_alive and not encoding
     if b"chunked" in _value(lower, b"\r\ntransfer-encoding:"):
-        return Head(status, None, True, keep_alive, encoding)
+        return Head(status, None, True, keep_alive, encoding, plain_chunks=plain and status == 200)
     if status in (204, 304) or status < 200:
         return Head(status, 0, False, keep_alive, encoding)
     text = _value(lower, b"\r\ncontent-length:")
@@ -72,8 +75,9 @@ def parse_head(block: bytes) -> Head:
         return Head(status, None, False, False, encoding)
     if not text.isdigit():
         raise TransportFailure("bad_reply", f"the reply's Content-Length is {text.decode('latin-1')!r}")
-    plain = keep_alive and not encoding and 200 <= status < 400
-    return Head(status, int(text), False, keep_alive, encoding, int(text) if plain else -1)
+    return Head(
+        status, int(text), False, keep_alive, encoding, int(text) if plain and 200 <= status < 400 else -1
+    )
 
 
 def _value(lower: bytes, name: bytes) -> bytes:

@@ -79,7 +79,7 @@ class LeanTransport:
         timeout_s: float,
         stamps: Stamps | None = None,
     ) -> LeanStream:
-        """Send, and return when the head of the reply has arrived."""
+        """Send, and return when there is something to read."""
         target = self._targets.get(url)
         if target is None or target.headers is not headers:
             target = self._aim(url, headers)
@@ -88,11 +88,15 @@ class LeanTransport:
         while True:
             if connection is None:
                 connection = await target.pool.connect(timeout_s)
-            self._sweeper.watch(timeout_s)
-            stream = connection.hold_streamed(message, timeout_s, stamps or Stamps())
+            waiter: asyncio.Future[None] = self._sweeper.watch(timeout_s).create_future()
+            stream = connection.hold_streamed(message, timeout_s, waiter, stamps or Stamps())
             self._write_soon(connection)
             try:
-                await stream.started()
+                await waiter
+                stream.check_begun()
+            except asyncio.CancelledError:
+                stream.abandon()
+                raise
             except UnusedConnection:  # as above
                 connection = None
             except TransportFailure as failure:
@@ -272,7 +276,7 @@ class _Sweeper:
             if connection.deadline is not None and connection.deadline <= now:
                 connection.expire()
             elif connection.stream is not None:
-                connection.stream.nudge()
+                connection.nudge()
         if busy:
             self._set()
         else:

@@ -25,6 +25,11 @@ Body: TypeAlias = SizedBody | ChunkedBody | OpenBody
 """Finds the end of a reply's body."""
 
 _DRAIN_S = 1.0  # how long the end of a body may take after its reader has stopped
+_BODY_END = b"\r\n0\r\n\r\n"
+_EVENT_ENDS = (b"}\n\n\r\n", b"}\r\n\r\n\r\n")
+"""Last bytes of a chunk that is an event, and neither the end mark nor the end of the body."""
+_HELD_BYTES = 2048  # a longer arrival is not one event, or a few
+_HELD_ARRIVALS = 64
 
 
 class UnusedConnection(Exception):  # never leaves the transport
@@ -47,8 +52,8 @@ class Connection(asyncio.Protocol):
     """Writes a request, reads the reply, and returns to its owner."""
 
     __slots__ = (
-        "_body", "_buffer", "_chunks", "_head", "_headers", "_inflater", "_now", "_owner", "_parts", "_peer", "_size", "_stamps",
-        "_transport", "_unsent", "_waiter", "deadline", "reused", "stream", "timeout_s",
+        "_body", "_buffer", "_chunks", "_head", "_headers", "_held", "_holds", "_inflater", "_now", "_owner", "_parts", "_peer",
+        "_size", "_stamps", "_transport", "_unsent", "_waiter", "deadline", "reused", "stream", "timeout_s",
     )  # fmt: skip
 
     def __init__(self, owner: Owner, peer: str, clock: Clock) -> None:
@@ -60,6 +65,7 @@ class Connection(asyncio.Protocol):
         self._waiter: asyncio.Future[HttpReply] | None = None
         self._unsent: bytes | None = None
         self._chunks: ChunkedBody | None = None  # of the last chunked reply
+        self._held: list[tuple[bytes, float]] = []  # events as they arrived, with their times, not parsed yet
         self.stream: LeanStream | None = None
         self._reset()
         self.reused = False
@@ -74,6 +80,7 @@ class Connection(asyncio.Protocol):
         self._inflater: Inflater | None = None
         self._parts: list[bytes] = []
         self._size = 0
+        self._holds = False
 
     # -- used by the transport --
 
@@ -90,9 +97,12 @@ class Connection(asyncio.Protocol):
         self.timeout_s = timeout_s
         self.deadline = inf  # until it is written
 
-    def hold_streamed(self, data: bytes, timeout_s: float, stamps: Stamps) -> LeanStream:
-        """Take a request whose reply is streamed. The stream raises any failure."""
-        stream = self.stream = LeanStream(self)
+    def hold_streamed(
+        self, data: bytes, timeout_s: float, waiter: asyncio.Future[None], stamps: Stamps
+    ) -> LeanStream:
+        """Take a request whose reply is streamed. The stream raises any failure. `waiter` is done when there is something to
+        read."""
+        stream = self.stream = LeanStream(self, waiter)
         self._stamps = stamps
         self._unsent = data
         self.timeout_s = timeout_s
@@ -112,10 +122,19 @@ class Connection(asyncio.Protocol):
         if self.stream is None and self._waiter is None:
             self.abort()  # the body did not end after its reader had stopped
             return
+        self._take_held()
+        if self.stream is None and self._waiter is None:
+            return  # the held arrivals ended it
         part = "any reply" if self._stamps.first_byte is None else "a complete reply"
         self._fail(
             TransportFailure("timeout", f"{self._peer} did not send {part} within {self.timeout_s:g} s")
         )
+
+    def nudge(self) -> None:
+        """Hand over what has arrived of a stream, because some time has passed."""
+        self._take_held()
+        if self.stream is not None:
+            self.stream.nudge()
 
     def abandon(self, waiter: asyncio.Future[HttpReply]) -> None:
         """Handle a cancelled caller. If the reply came in the same turn of the loop, the connection may already have another
@@ -129,14 +148,18 @@ class Connection(asyncio.Protocol):
         self._unsent = None
         self.stream = None
         self.deadline = None
+        self._held = []
         self._owner.lost(self)
         if self._transport is not None:
             self._transport.abort()
 
     def drain(self) -> None:
         """Keep the connection if the body ends soon after its reader has stopped."""
-        self.stream = None
-        self.deadline = self._now() + _DRAIN_S
+        self._take_held()
+        if self.stream is not None:  # else that was the end
+            self.stream = None
+            self._holds = False
+            self.deadline = self._now() + _DRAIN_S
 
     # -- called by the event loop --
 
@@ -145,9 +168,22 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         now = self._now()
+        if (
+            self._holds
+            and data.endswith(_EVENT_ENDS)
+            and len(data) <= _HELD_BYTES
+            and len(self._held) < _HELD_ARRIVALS
+        ):
+            self._held.append((data, now))
+            return
+        if self._held and not self._take_held():
+            return
         try:
             if self._head is None:
-                if self._waiter is not None and self._read_whole(data, now, self._waiter):
+                if self._waiter is not None:
+                    if self._read_whole(data, now, self._waiter):
+                        return
+                elif self.stream is not None and self._read_whole_stream(data, now, self.stream):
                     return
                 self._read_head(data, now)
             else:
@@ -157,6 +193,7 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._owner.lost(self)
+        self._take_held()
         if self._waiter is None and self.stream is None:
             return
         if isinstance(self._body, OpenBody) and exc is None:
@@ -190,6 +227,34 @@ class Connection(asyncio.Protocol):
         self._owner.released(self)  # first, so that the next request can use it
         if not waiter.done():
             waiter.set_result(HttpReply(head.status, RawHeaders(block), data[end + 4 :]))
+        return True
+
+    def _read_whole_stream(self, data: bytes, now: float, stream: LeanStream) -> bool:
+        """The same for a whole stream in chunks: a short one, or one that the server had complete before it sent any."""
+        stamps = self._stamps
+        if (
+            stamps.first_byte is not None
+            or self._unsent is not None
+            or not data.endswith(_BODY_END)
+            or (end := data.find(b"\r\n\r\n")) < 0
+        ):
+            return False
+        block = data[:end]
+        head = parse_head(block)
+        if not head.plain_chunks:
+            return False
+        stamps.first_byte = now
+        headers = RawHeaders(block)
+        stream.begin(head.status, headers)
+        body = self._chunked()
+        pieces = body.feed(data[end + 4 :])
+        if body.done and not body.surplus:
+            self.stream = self.deadline = None
+            self._owner.released(self)  # first, so that the next request can use it
+            stream.complete(pieces, now)
+        else:  # it only looked like the end
+            self._head, self._headers, self._body, self._holds = head, headers, body, True
+            self._take_pieces(pieces, now)
         return True
 
     def _read_head(self, data: bytes, now: float) -> None:
@@ -236,6 +301,7 @@ class Connection(asyncio.Protocol):
         if head.encoding and length != 0:
             self._inflater = Inflater(head.encoding, MAX_BODY_BYTES)
         if self.stream is not None:
+            self._holds = head.chunked and not head.encoding
             self.stream.begin(head.status, self._headers)
         self._read_body(data[end + 4 :], now)
 
@@ -255,9 +321,25 @@ class Connection(asyncio.Protocol):
         if rest:
             self._read_head(rest, now)
 
+    def _take_held(self) -> bool:
+        """Parse the held arrivals, each with its time. Return whether the connection is still good."""
+        held, self._held = self._held, []
+        try:
+            for data, at in held:
+                if self._head is None:  # more than the body
+                    self.abort()
+                    return False
+                self._read_body(data, at)
+        except TransportFailure as failure:
+            self._fail(failure)
+            return False
+        return True
+
     def _read_body(self, data: bytes, now: float) -> None:
+        self._take_pieces(self._body.feed(data), now)  # type: ignore[union-attr]  # there once the head is
+
+    def _take_pieces(self, pieces: list[bytes], now: float) -> None:
         body, head, stream = self._body, self._head, self.stream
-        pieces = body.feed(data)  # type: ignore[union-attr]  # there once the head is
         if self._inflater is not None and pieces:
             pieces = [self._inflater.feed(b"".join(pieces))]
         size = sum(map(len, pieces))

@@ -17,6 +17,7 @@ _ENOUGH_BYTES = 16 * 1024
 """About 80 events. Reading them takes a quarter of a millisecond, which is how long other streams may have to wait."""
 _END_MARKS = (b"[DONE]\n\n", b"[DONE]\r\n\r\n", b"[DONE]\n", b"[DONE]")
 """End marks of streams; a server may leave the body open after them."""
+_NO_HEADERS = RawHeaders(b"")
 
 
 class StreamSource(Protocol):
@@ -38,21 +39,20 @@ class LeanStream:
         "_connection", "_failure", "_over", "_pieces", "_size", "_times", "_waiter", "headers", "status",
     )  # fmt: skip
 
-    def __init__(self, connection: StreamSource) -> None:
+    def __init__(self, connection: StreamSource, waiter: asyncio.Future[None]) -> None:
+        """`waiter` is done when there is something to read."""
         self._connection = connection
         self._pieces: list[bytes] = []
         self._times: list[float] = []
         self._size = 0
-        self._waiter: asyncio.Future[None] | None = None
+        self._waiter: asyncio.Future[None] | None = waiter
         self._failure: Exception | None = None
         self._over = False
         self.status = 0
-        self.headers: RawHeaders = RawHeaders(b"")
+        self.headers = _NO_HEADERS
 
-    async def started(self) -> None:
-        """Wait for the head of the reply."""
-        while not self.status and not self._over:
-            await self._next_event()
+    def check_begun(self) -> None:
+        """Raise the failure if not even the head of the reply has arrived."""
         if not self.status and self._failure is not None:
             raise self._failure
 
@@ -98,9 +98,10 @@ class LeanStream:
     # -- called by the connection --
 
     def begin(self, status: int, headers: RawHeaders) -> None:
-        """Take the head of the reply."""
+        """Take the head of the reply. The reader is not woken for a good one, which tells it nothing."""
         self.status, self.headers = status, headers
-        self._wake()
+        if status != 200:
+            self._wake()
 
     def put(self, pieces: list[bytes], size: int, at: float) -> None:
         """Take pieces of the body."""
@@ -109,6 +110,12 @@ class LeanStream:
         self._size += size
         if self._waiter is not None and (self._size >= _ENOUGH_BYTES or pieces[-1].endswith(_END_MARKS)):
             self._wake()
+
+    def complete(self, pieces: list[bytes], at: float) -> None:
+        """Take the whole body, which has arrived at once."""
+        self._pieces, self._times = pieces, [at] * len(pieces)
+        self._over = True
+        self._wake()
 
     def nudge(self) -> None:
         """Hand over the pieces so far, because some time has passed."""

@@ -150,10 +150,6 @@ def _read_event(piece: bytes, route: Route) -> _ChatEvent | _CompletionsEvent:
     return _read_chat_event(data) if route == "chat" else _read_completions_event(data)
 
 
-def _when(text: str, time: float) -> float | None:
-    return time if text else None
-
-
 def _tokens(usage: _Usage) -> TokenUsage:
     prompt, completion = usage.prompt_tokens_details, usage.completion_tokens_details
     if prompt is None and completion is None:
@@ -236,35 +232,37 @@ def plain_stream(
 ) -> ModelReply | None:
     """The reply in all the pieces of a stream, if it is a plain one: each piece an event, most of them like those of earlier
     streams. None: to be read event by event, and nothing is stamped. `limit`: bytes that an event may have."""
-    stop = len(pieces) - 1
-    if pieces[stop] != _END_MARK or "echo" in request.body or limit <= 2 * MOST_BYTES or is_captured():
+    route, after = request.route, shapes.after
+    if pieces[-1] != _END_MARK or "echo" in request.body or limit <= 2 * MOST_BYTES or is_captured():
         return None
     try:
-        first = _read_event(pieces[0], request.route)
-        shape = shapes.of_answer(first.id, first.created, request.route)
+        first = _read_event(pieces[0], route)
+        shape = shapes.of_answer(first.id, first.created, route)
         if shape is None:
             return None
-        before = stop - _MOST_LAST_EVENTS
-        while stop > max(before, 2) and not shape.fits(pieces[stop - 1]):
-            stop -= 1
-        if not shape.fits(pieces[1]) or not shape.fits(pieces[stop - 1]):
+        texts = shape.texts(pieces[1 : -1 - after])
+        if texts is None:  # fewer or more events than in earlier streams may follow the texts
+            after = shapes.after = shape.count_after(pieces[1:-1], _MOST_LAST_EVENTS)
+            texts = shape.texts(pieces[1 : -1 - after])
+        if not texts:
             return None
-        last = [_read_event(piece, request.route) for piece in pieces[stop:-1]]
+        last = [_read_event(piece, route) for piece in pieces[-1 - after : -1]]
     except (MsgspecError, UnicodeDecodeError, RecursionError, _UnusualError):
         return None
-    texts = shape.texts(pieces[1:stop])
-    if texts is None:
-        return None
-    said = [first.text, *texts, *[event.text for event in last]]
-    text = "".join(said)
+    texts.insert(0, first.text)
     end, usage = first.end, first.usage
     for event in last:
+        texts.append(event.text)
         end = event.end or end
         usage = event.usage or usage
+    text = "".join(texts)
     if end is None or "think>" in text or not text or text.isspace():
         return None
+    begun = 0
+    while not texts[begun]:
+        begun += 1
     stamps.first_event, stamps.last_byte = times[0], times[-1]
-    stamps.first_token = stamps.first_answer = next(filter(None, map(_when, said, times)))
+    stamps.first_token = stamps.first_answer = times[begun]
     if stamps.arrivals is not None:
-        stamps.arrivals += [at for at, piece in zip(times, said, strict=False) if piece]
+        stamps.arrivals += [at for at, piece in zip(times, texts, strict=False) if piece]
     return _answered(text, end, usage, first, request, stamps, stamps.times())

@@ -135,8 +135,8 @@ class Transport(Protocol):
     async def stream(
         self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float, stamps: Stamps
     ) -> HttpStream:
-        """Send, and return as soon as the reply's head has arrived. Raises `TransportFailure`. The reader notes the time of
-        the last byte, because it knows which one is the last."""
+        """Send, and return when the reply's head has arrived, or a little later. Raises `TransportFailure`. The reader notes the
+        time of the last byte, because it knows which one is the last."""
         ...
 
     async def aclose(self) -> None:

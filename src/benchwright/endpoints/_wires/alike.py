@@ -48,14 +48,19 @@ class Shape:
         """Whether an event begins and ends like this shape. `texts` reads the part between."""
         return event.startswith(self.head) and event.endswith(self.tail)
 
+    def count_after(self, events: list[bytes], most: int) -> int:
+        """The number of events after the last one with this shape, at most `most`."""
+        for count in range(most):
+            if not events[: len(events) - count] or self.fits(events[-1 - count]):
+                return count
+        return most
+
     def texts(self, events: list[bytes]) -> list[str] | None:
-        """The texts of events, of which the first and the last have this shape; None if another does not, or one contains
-        anything but a text. Empty texts are included."""
+        """The texts of events; None if one has another shape, or contains anything but a text. Empty texts are included."""
         head, tail = self.head, self.tail
-        start, stop = len(head), -len(tail)
-        texts = list(map(itemgetter(slice(start, stop)), events))
+        texts = list(map(itemgetter(slice(len(head), -len(tail))), events))
         # The events are rebuilt and compared as a whole: checking each one took three times as long.
-        if (b"%b\n%b" % (tail, head)).join(texts) != b"\n".join(events)[start:stop]:
+        if b"%b%b%b" % (head, (b"%b\n%b" % (tail, head)).join(texts), tail) != b"\n".join(events):
             return None
         # A JSON text cannot contain a line feed, so no text can reach beyond its event; nor may a line feed be next to it.
         inside = b",\n".join(texts)
@@ -114,16 +119,20 @@ class _Form(NamedTuple):
 
     def shape(self, stream: str, created: int) -> Shape:
         known = {b"id": orjson.dumps(stream), b"created": b"%d" % created}
-        return Shape(self.head % known, self.tail % known, self.is_thought)
+        head, tail = self.head % known, self.tail
+        return Shape(head, tail % known if b"%" in tail else tail, self.is_thought)
 
 
 class Shapes:
     """The shapes that the streams of one endpoint had."""
 
-    __slots__ = ("_forms", "_tries")
+    __slots__ = ("_answers", "_forms", "_tries", "after")
 
     def __init__(self) -> None:
+        self.after = 1
+        """Events between the last text and the end mark of the last stream that was read at once: a guess for the next."""
         self._forms: dict[Route, list[_Form]] = {}
+        self._answers: dict[Route, _Form] = {}  # of these, the one of text that is not reasoning
         self._tries = 0
 
     def of_stream(self, event: dict[str, Any], route: Route) -> list[Shape]:
@@ -138,11 +147,10 @@ class Shapes:
 
     def of_answer(self, stream: str | None, created: int | None, route: Route) -> Shape | None:
         """The shape of events with text in a stream with this id and time, if earlier streams had one."""
-        if stream is not None and created is not None:
-            for form in self._forms.get(route, ()):
-                if not form.is_thought:
-                    return form.shape(stream, created)
-        return None
+        form = self._answers.get(route)
+        if form is None or stream is None or created is None:
+            return None
+        return form.shape(stream, created)
 
     def keep(self, shape: Shape, event: dict[str, Any], route: Route) -> None:
         """Remember the shape of an event, if the places of its id and its time can be found."""
@@ -170,3 +178,5 @@ class Shapes:
         if probe == {**plain, "id": "\x01", "created": -created - 1}:
             forms = self._forms.setdefault(route, [])
             forms[:] = [kept for kept in forms if kept.is_thought != form.is_thought] + [form]
+            if not form.is_thought:
+                self._answers[route] = form
