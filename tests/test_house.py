@@ -7,6 +7,7 @@ import importlib
 import subprocess
 from collections import Counter
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -119,6 +120,20 @@ def test_no_room_but_the_store_knows_its_database() -> None:
             if "sqlite3" in names or (isinstance(node, ast.Attribute) and node.attr == "database"):
                 wrong.append(f"{path.relative_to(PACKAGE)}:{node.lineno}")  # type: ignore[attr-defined]
     assert not wrong, f"use the protocols of benchwright.store instead: {', '.join(wrong)}"
+
+
+def test_messages_end_a_sentence_with_one_mark() -> None:
+    """What exceptions say may end in a mark of its own; `clause` takes it off."""
+    found = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for text in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            parts = text.values if isinstance(text, ast.JoinedStr) else ()
+            for said, after in pairwise(parts):
+                name = said.value if isinstance(said, ast.FormattedValue) else None
+                foreign = isinstance(name, ast.Name) and name.id in ("error", "reason")
+                if foreign and isinstance(after, ast.Constant) and str(after.value)[0] in ".;,!?":
+                    found.append(f"{path.relative_to(PACKAGE)}:{text.lineno}")
+    assert not found, "write {clause(error)} before a mark"
 
 
 def test_the_version_is_the_same_wherever_it_stands() -> None:

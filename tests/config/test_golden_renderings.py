@@ -123,7 +123,7 @@ REFUSED_HERE = {
     ),
     "broken pairs, and values that are needed and taken back, are errors (13.29)": (
         "over config.params.limit_samples=", "over config.params.limit_samples", "over =5", f"over {M}a,b", f"over {M}null", "null over url",
-        f"launcher -o {T}extra.dataset.path=", f"launcher -o {T}extra.dataset.path", f"launcher -o {M}5", "file with a key twice",
+        f"launcher -o {T}extra.dataset.path=", f"launcher -o {T}extra.dataset.path", "file with a key twice",
     ),
     "a run cannot change it, and there it would have no effect": (
         'extra {"dataset": {"field_mapping": {"question": "frage"}}}', 'extra {"dataset": {"choices": ["A", "B"]}}',
@@ -138,6 +138,7 @@ REFUSED_HERE = {
 ALLOWED_HERE = {
     "short names of benchmarks (13.27)": ("type 'my_qa'",),
     "flags and keys of our own": ("num fewshot flag", "request_timeout 0.5", "params unknown timeout", "endpoint unknown headers"),
+    "a key that takes only texts takes what looks like a number or a switch": (f"over {M}5", f"over {M}true", f"over {M}yes", f"over {M}1.10"),
     "lists and texts in overrides (13.29)": (
         f"over {M}2024-01-01", f"over {M}a: b", f"over {M}- a", "bfcl task ['simple', 'parallel']",
         "over target.api_endpoint.adapter_config.params_to_remove=[top_p,seed]", "over target.api_endpoint.adapter_config.interceptors=[caching,endpoint]",

@@ -126,3 +126,18 @@ def test_whatever_yaml_writes_in_one_line_comes_back(pairs: list[tuple[str, Any]
 def _quoted(value: Any) -> str | None:
     """Texts in quotes; numbers and nulls as they are."""
     return '"' if isinstance(value, str) else None
+
+
+@pytest.mark.parametrize("written", ["5", "007", "1.50", "true", "off", "1e3", "0x1f", "1_000"])
+@pytest.mark.parametrize("key", [
+    "target.api_endpoint.model_id",
+    "target.api_endpoint.headers.X-Number",
+    "config.params.task",
+    "config.params.extra.dataset.path",
+    "evaluation.tasks.mine.nemo_evaluator_config.target.api_endpoint.api_key_name",
+])  # fmt: skip
+def test_a_key_whose_value_can_only_be_a_text_takes_it_as_typed(key: str, written: str) -> None:
+    assert read_override(f"{key}={written}") == (key, written)
+    assert read_overrides(f"{key}= {written} ,a=1") == [(key, written), ("a", 1)]
+    assert read_override(f"{key}='{written}'") == (key, written)
+    assert read_override(f"{key}=null") == (key, None)

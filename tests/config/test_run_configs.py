@@ -240,7 +240,7 @@ def test_files_that_are_no_run_configuration(tmp_path: Path, text: str, reason: 
         (of_params({"limit_samples": 1.5}), None, "a share of them between 0 and 1"),
         (of_params({"limit_samples": -1}), None, "is -1; expected a number of rows"),
         (of_params({"timeout": 1, "request_timeout": 2}), None, "sets config.params.request_timeout twice"),
-        (of_params({}), "target.api_endpoint.model_id=7", "Put it in quotes"),
+        ({**of_params({}), "target": {"api_endpoint": {"model_id": 7}}}, None, "Put it in quotes"),
         (of_params({}), "target.api_endpoint.type=embedding", "returns vectors and no text"),
         (of_params({}), "target.api_endpoint.api_key=sk-1", "keys are not kept in files"),
         ({"target": {"api_endpoint": {"model_id": "m"}}}, None, "no evaluation is named"),

@@ -114,8 +114,9 @@ def test_what_cannot_be_pushed_is_an_error(
 ) -> None:
     install_docker(monkeypatch, answers=False)
     message = compiled(capsys, "--push", "host/quiz", code=1)["error"]["message"]
-    assert "docker does not answer: Cannot connect to the Docker daemon" in message
-    assert "host/quiz was not pushed" in message
+    assert "docker does not answer: Cannot connect to the Docker daemon; host/quiz was not pushed." in message
+    assert main(["compile", "quiz.py", "--containerize"]) == 0
+    assert "Cannot connect to the Docker daemon. Build it with: docker" in capsys.readouterr().out
     assert (Path("dist/byob_quiz-image") / "Containerfile").is_file()
 
 

@@ -18,6 +18,7 @@ from benchwright.cli._main import main
 from benchwright.core import score_key
 from benchwright.sdk import diagnose
 from benchwright.store import RunClosedError, StoreError, Workspace, find_workspace, open_store
+from benchwright.store._sqlite.writer import SqliteStepWriter
 from stored_steps import stored_step
 
 ROWS = [{"question": f"q{n}", "answer": str(n)} for n in range(30)]
@@ -271,3 +272,43 @@ def test_a_full_disk_is_called_full(
     assert code == 1
     assert "/somewhere/results.yml cannot be read or written: the disk is full" in said
     assert "should not happen" not in said
+
+
+class Trouble:
+    """A watcher of a load test that brings trouble once some requests are on record."""
+
+    def __init__(self, bring: Any) -> None:
+        self._bring = bring
+        self.done = False
+
+    def show(self, progress: Any) -> None:
+        with closing(sqlite3.connect(f"{database().as_uri()}?mode=ro", uri=True)) as there:
+            recorded = there.execute("SELECT count(*) FROM steps").fetchone()[0]
+        if not self.done and recorded:
+            self.done = True
+            self._bring()
+
+
+@pytest.mark.parametrize("trouble", ["deleted", "full"])
+def test_a_load_test_that_cannot_be_recorded_says_what_helps(
+    trouble: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append = SqliteStepWriter.append
+
+    def full(self: Any, steps: Any) -> Any:
+        if watcher.done:
+            self._connection.execute("PRAGMA max_page_count = 1")
+        return append(self, steps)
+
+    watcher = Trouble(lose if trouble == "deleted" else lambda: None)
+    if trouble == "full":
+        monkeypatch.setattr(SqliteStepWriter, "append", full)
+    with pytest.raises(StoreError) as raised:
+        benchwright.perf(lost, model="demo", rate=100, seconds=60, watcher=watcher)
+    said = str(raised.value)
+    assert "benchwright resume" not in said
+    assert ("make room, then start it again" if trouble == "full" else "start it again") in said
+    assert "benchwright show 1" in said
+    code, shown = command(capsys, "show", "1")
+    assert code == 0
+    assert "requests" in shown

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from benchwright.benchmarks._spec import BenchmarkSpec
-from benchwright.core import BenchmarkError, MissingFieldError, Row, suggest
+from benchwright.core import BenchmarkError, MissingFieldError, Row, clause, suggest
 from benchwright.datasets import Filter, open_dataset
 
 _ABSENT: Any = object()
@@ -85,7 +85,7 @@ def _filled(choices: list[str], field: str, where: str) -> list[str]:
     if "" not in choices:
         return choices
     reason = f'candidate {choices.index("") + 1} of {len(choices)} in "{field}" is empty, and nothing cannot be ranked'
-    raise MissingFieldError(field, reason=f"{reason}; give it a text, or take it out of {where}")
+    raise MissingFieldError(field, reason=f"{clause(reason)}; give it a text, or take it out of {where}")
 
 
 def missing_choices(spec: BenchmarkSpec, row: Row) -> MissingFieldError:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from benchwright.core import MissingFieldError, listed, nearest
+from benchwright.core import MissingFieldError, clause, listed, nearest
 
 if TYPE_CHECKING:
     from benchwright.benchmarks._fewshot import Pool
@@ -177,7 +177,7 @@ def why_no_examples(spec: BenchmarkSpec, main: Template, own: Template | None, p
         if field in columns and all(row.get(field) is None for row in pool.rows):
             return f'{where}: "{field}" is null in all of them; {zero}'
         if field in columns:
-            return f"{where}. The first one: {error}; {zero}"
+            return f"{where}. The first one: {clause(error)}; {zero}"
         what = "prompt" if own is None else "fewshot_template"
         return f"{where}: none has the field {_cure(spec, own or main, what, field, columns)}, {zero}"
     if spec.target_field in columns:

@@ -149,14 +149,14 @@ def _kind_of(written: str | None) -> str:
 
 
 def _write(details: RunDetails, samples: RunSamples, path: Path, kind: str, *, raw: bool) -> int:
-    from benchwright.core import UsageError
+    from benchwright.core import UsageError, clause
     from benchwright.reports import export_samples
 
     try:
         return export_samples(details, samples, path, kind, raw=raw)
     except ValueError as error:
         raise UsageError(
-            f"{path} cannot be written: {error}; choose another format with -o FILE.parquet"
+            f"{path} cannot be written: {clause(error)}; choose another format with -o FILE.parquet"
         ) from None
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}; choose another with -o FILE") from None

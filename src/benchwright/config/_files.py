@@ -20,6 +20,7 @@ from benchwright.core import (
     NotFoundError,
     TooDeepError,
     check_depth,
+    clause,
     own_ancestors,
     refuse_foreign,
     suggest,
@@ -96,7 +97,7 @@ def read_config(path: Path) -> ConfigFile:
         raise ConfigError(f"{path} is not UTF-8 text ({error.reason} at byte {error.start})") from error
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(
-            f"{path} is not valid TOML: {error}. Texts need quotes, tables look like [run]"
+            f"{path} is not valid TOML: {clause(error)}. Texts need quotes, tables look like [run]"
         ) from error
     foreign = path.name in FOREIGN_NAMES
     for key in document:
@@ -188,7 +189,7 @@ def _toml(path: Path, text: str) -> object:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path} is not valid TOML: {error}. Texts need quotes") from error
+        raise ConfigError(f"{path} is not valid TOML: {clause(error)}. Texts need quotes") from error
 
 
 def _json(path: Path, text: str) -> object:

@@ -1,6 +1,6 @@
 """Overrides as they are typed: `a.b.c=value`, several between commas in `--overrides`, one in each `-o`.
 
-Values are YAML. Quotes and brackets protect commas, and what they open they must close.
+Values are YAML, but for keys whose values can only be texts. Quotes and brackets protect commas, and what they open they must close.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from benchwright.config._run_config_keys import takes_text
 from benchwright.config._yaml import load_yaml
 from benchwright.core import ConfigError
 
@@ -139,7 +140,10 @@ def _pair(flag: str, text: str, start: int, end: int) -> tuple[str, Any]:
         )
     if not value.strip():
         raise _broken(flag, text, start, f"{key} has no value; null takes a value back, '' is an empty text")
-    return key, _value(flag, text, start + len(piece) - len(value), value)
+    found = _value(flag, text, start + len(piece) - len(value), value)
+    if isinstance(found, int | float) and takes_text(tuple(key.split("."))):
+        return key, value.strip()  # a name such as 5 or true; null takes a value back, whatever it is
+    return key, found
 
 
 def _value(flag: str, text: str, place: int, written: str) -> Any:

@@ -174,6 +174,20 @@ def option_of(path: Path) -> str:
     return RUN_CONFIG_KEYS.get(path, "")
 
 
+def takes_text(path: Path) -> bool:
+    """Whether the value of a key can only be a text, or null. In files of a launcher, other words come before the key.
+
+    >>> takes_text(("target", "api_endpoint", "model_id")), takes_text(("config", "params", "temperature"))
+    (True, False)
+    """
+    for key in (path[start:] for start in range(len(path))):
+        key = _OTHER_NAMES.get(key, key)
+        if key in RUN_CONFIG_KEYS:
+            name = RUN_CONFIG_KEYS[key]
+            return key in (TYPE, MODULE) or (name in BY_NAME and BY_NAME[name].kind in ("text", "texts"))
+    return path[-4:-1] == KEY_OF["headers"]
+
+
 def checked_value(where: str, path: Path, value: Any) -> Any:
     """The value of a key in its proper type. ConfigError names the place, what was found, and what is expected."""
     key = ".".join(path)

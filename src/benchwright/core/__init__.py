@@ -140,6 +140,7 @@ from benchwright.core._summary import (
 )
 from benchwright.core._texts import (
     MissingFieldError,
+    clause,
     describe_missing,
     listed,
     nearest,
@@ -253,6 +254,7 @@ __all__ = [
     "call_step",
     "canonical_json",
     "check_depth",
+    "clause",
     "completions_body",
     "content_hash",
     "data_endings",

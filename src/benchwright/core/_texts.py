@@ -103,6 +103,15 @@ def shown(text: str) -> str:
     return printable(redact(text))
 
 
+def clause(text: object) -> str:
+    """Something that another program or an exception says, as a part of a sentence: without the mark that ends it.
+
+    >>> f"{clause('The port is taken.')}; choose another"
+    'The port is taken; choose another'
+    """
+    return str(text).rstrip().rstrip(".!?;,: ")
+
+
 def printable_json(text: str) -> str:
     r"""Write the hidden characters of a JSON text as escapes; its value stays the same.
 

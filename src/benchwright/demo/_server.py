@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from benchwright.core import JsonObject, UsageError
+from benchwright.core import JsonObject, UsageError, clause
 from benchwright.demo._http import BadHttpError, RequestReader
 from benchwright.demo._responses import Responder, Response
 from benchwright.demo._settings import DemoSettings
@@ -210,7 +210,7 @@ async def start_demo(
         )
     except (OSError, OverflowError) as error:
         raise UsageError(
-            f"cannot listen on {host} port {port}: {error}. Choose another port, or 0 for any free one: --port 0"
+            f"cannot listen on {host} port {port}: {clause(error)}. Choose another port, or 0 for any free one: --port 0"
         ) from None
     return DemoServer(server, responder, connections, host, server.sockets[0].getsockname()[1])
 

@@ -13,6 +13,7 @@ from benchwright.core import (
     ModelRequest,
     RequestFailure,
     TooDeepError,
+    clause,
     load_json,
     redact,
 )
@@ -132,7 +133,9 @@ class Attempter:
         except TransportFailure as failure:
             broken = failure
         except EventTooLargeError as error:
-            broken = TransportFailure("bad_reply", f"{error}. If that is right, raise --max-event-bytes")
+            broken = TransportFailure(
+                "bad_reply", f"{clause(error)}. If that is right, raise --max-event-bytes"
+            )
         except BadEventError as error:
             # An event without its closing empty line was cut off with the stream.
             broken = TransportFailure("broken_stream" if ended else "bad_reply", str(error))

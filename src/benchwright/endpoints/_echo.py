@@ -15,7 +15,15 @@ from typing import Protocol, runtime_checkable
 
 from msgspec import Struct
 
-from benchwright.core import EchoedTokens, JsonObject, ModelReply, ModelRequest, completions_body, encode_json
+from benchwright.core import (
+    EchoedTokens,
+    JsonObject,
+    ModelReply,
+    ModelRequest,
+    clause,
+    completions_body,
+    encode_json,
+)
 from benchwright.endpoints._echo_checks import (
     CURE_OTHER_SERVER,
     TOLERANCE,
@@ -136,7 +144,9 @@ async def _compare(
     try:
         aligned = align_tokens(echoed, stem, text)
     except EmptyContinuationError as error:
-        raise EchoRefusedError(f"the server's echo cannot be used: {error}. {CURE_OTHER_SERVER}") from None
+        raise EchoRefusedError(
+            f"the server's echo cannot be used: {clause(error)}. {CURE_OTHER_SERVER}"
+        ) from None
     places = {key: index for index, key in enumerate(zip(aligned.starts, echoed.tokens, strict=True))}
     values = echoed.token_logprobs
     pairs = []

@@ -14,7 +14,7 @@ from itertools import combinations
 
 from msgspec import Struct
 
-from benchwright.core import BenchwrightError
+from benchwright.core import BenchwrightError, clause
 
 SAME = 0.01
 """Nats; on a server without noise, numbers closer than this count as equal."""
@@ -180,8 +180,8 @@ def _disagreement(pairs: Sequence[TokenPair]) -> str:
         ]
         off = sum(not _near(generated, value) for generated, value in known)
         if known and off < wrong and off <= len(known) // 8:
-            return f"{reason}. {shifted(side)}"
-    return f"{reason}. {CURE_SHIFT}. {CURE_OTHER_SERVER}"
+            return f"{clause(reason)}. {shifted(side)}"
+    return f"{clause(reason)}. {CURE_SHIFT}. {CURE_OTHER_SERVER}"
 
 
 def _disagreeing(pairs: Sequence[TokenPair]) -> int:

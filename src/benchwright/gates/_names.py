@@ -15,6 +15,7 @@ from benchwright.core import (
     JsonObject,
     NotFoundError,
     UsageError,
+    clause,
     encode_json,
     make_private,
     rfc3339,
@@ -140,5 +141,5 @@ def _read(folder: Path) -> list[Blessed]:
         return [Blessed(**orjson.loads(line)) for line in lines]
     except (ValueError, TypeError) as error:
         raise UsageError(
-            f"{folder / _HISTORY} is damaged: {error}. Bless a run again after deleting it"
+            f"{folder / _HISTORY} is damaged: {clause(error)}. Bless a run again after deleting it"
         ) from error

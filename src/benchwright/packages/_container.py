@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from benchwright.core import VERSION, UsageError
+from benchwright.core import VERSION, UsageError, clause
 from benchwright.packages._content import Content
 from benchwright.packages._installed import PackageError
 from benchwright.packages._package import Package
@@ -22,6 +22,8 @@ DATA_AT = "/opt/byob/data"
 _REFERENCE = re.compile(r"[a-zA-Z0-9][\w.-]*(:[0-9]+)?(/[\w.-]+)*(:[\w.-]+)?(@sha256:[0-9a-f]{64})?")
 _PLATFORM = re.compile(r"[a-z0-9]+/[a-z0-9]+(/[a-z0-9]+)?")
 _ANSWER_S = 30
+_ASKS = re.compile(r"\s*Is [^.?]*\?$")
+"""What docker asks after it has said what is wrong."""
 _TOKEN = "HF_TOKEN"
 _WITH_TOKEN = "--mount=type=secret,id=hf_token HF_TOKEN_PATH=/run/secrets/hf_token "
 _RECIPE = """\
@@ -146,11 +148,11 @@ def why_no_docker() -> str | None:
             capture_output=True, text=True, errors="replace", timeout=_ANSWER_S, check=False,
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired) as error:
-        return f"docker does not answer: {error}"
-    said = done.stderr.strip().splitlines()
-    return (
-        None if done.returncode == 0 else f"docker does not answer: {said[-1] if said else done.returncode}"
-    )
+        return f"docker does not answer: {clause(error)}"
+    if done.returncode == 0:
+        return None
+    said = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
+    return f"docker does not answer: {clause(_ASKS.sub('', said[-1]))}"
 
 
 def build_image(found: BuildFolder, push: str | None) -> None:

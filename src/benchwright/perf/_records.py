@@ -260,9 +260,12 @@ class BatchThread(Generic[_Put]):
                 waiting = self._waiting
                 if batch := [waiting.popleft() for _ in range(len(waiting))]:
                     self._sink.write(batch)
-            self._sink.close()
         except BaseException as error:
             self.failure = error
+        try:
+            self._sink.close()
+        except BaseException as error:
+            self.failure = self.failure or error
 
 
 class StoreSink:
@@ -284,9 +287,11 @@ class StoreSink:
 
     def close(self) -> None:
         """Close the writer."""
-        if self._writer is not None:
-            self._runner.run(self._writer.close())
-        self._runner.close()
+        try:
+            if self._writer is not None:
+                self._runner.run(self._writer.close())
+        finally:
+            self._runner.close()
 
 
 def _without_secrets(steps: Sequence[StepValues]) -> Sequence[StepValues]:

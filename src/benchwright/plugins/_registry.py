@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 
-from benchwright.core import BenchwrightError, UsageError, loading_code, normalise_name
+from benchwright.core import BenchwrightError, UsageError, clause, loading_code, normalise_name
 from benchwright.plugins._points import extension_point
 
 
@@ -92,7 +92,7 @@ def load_plugin(entry: PluginEntry) -> LoadedPlugin | BrokenPlugin:
         cure = f"update or uninstall {package}"
         if isinstance(error, ModuleNotFoundError) and error.name:
             cure = f"install the missing module ({error.name}), or {cure}"
-        return BrokenPlugin(entry, f"{type(error).__name__}: {error}; {cure}")
+        return BrokenPlugin(entry, f"{type(error).__name__}: {clause(error)}; {cure}")
 
 
 T = TypeVar("T")
@@ -203,7 +203,7 @@ class Registry(Generic[T]):
             try:
                 return InstalledPlugin(self.point.kind, entry, self._check(plugin.value))
             except (TypeError, ValueError) as error:
-                plugin = BrokenPlugin(entry, f"{entry.target} {error}; expected {self.point.entry}")
+                plugin = BrokenPlugin(entry, f"{entry.target} {clause(error)}; expected {self.point.entry}")
         return InstalledPlugin(self.point.kind, entry, problem=str(plugin))
 
 

@@ -49,7 +49,7 @@ from benchwright.runs._models import choose_model
 from benchwright.runs._run import Plan, plan_of, refuse_taken
 from benchwright.runs._run_files import make_folder
 from benchwright.runs._targets import Target
-from benchwright.store import HEARTBEAT_S, RunRecord, Store, Workspace, open_store
+from benchwright.store import HEARTBEAT_S, RunRecord, Store, StoreError, Workspace, open_store
 
 if TYPE_CHECKING:  # figures and reports are loaded after the last request: nothing may delay the first
     from benchwright.perf import LoadSummary
@@ -174,7 +174,10 @@ def perform_loads(
             store.delete_run(ready.run.id)
             continue
         with owned(store, ready.run, "failed"):
-            result = _perform(store, ready, watcher)
+            try:
+                result = _perform(store, ready, watcher)
+            except StoreError as error:
+                raise error.for_load_test(ready.run.id) from error
         results.append(result)
         if finished is not None:
             finished(result)

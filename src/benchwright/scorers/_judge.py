@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from benchwright.core import ConfigError, JsonObject, UsageError, redact, suggest, verdict_format
+from benchwright.core import ConfigError, JsonObject, UsageError, clause, redact, suggest, verdict_format
 from benchwright.scorers._judge_config import (
     JudgeCall,
     JudgeConfig,
@@ -230,7 +230,7 @@ def _parsed(parser: Callable[[str], object], reply: str) -> str | None:
         grade = parser(reply)
     except Exception as error:
         raise UnreadableVerdictError(
-            f"judge_output_parser raised {type(error).__name__}: {error}; the reply was {_shown(reply)}"
+            f"judge_output_parser raised {type(error).__name__}: {clause(error)}; the reply was {_shown(reply)}"
         ) from error
     return None if grade is None else str(grade)
 

@@ -15,6 +15,7 @@ from benchwright.core import (
     NotFoundError,
     RunFailedError,
     UsageError,
+    clause,
     finite_number,
     score_fields,
     suggest,
@@ -331,6 +332,6 @@ def _ask(
     if not result.summary.metrics:
         reason = result.first_failure or result.stopped_because or "see its samples"
         raise RunFailedError(
-            f"the judge graded {'no row' if len(rows) == 1 else f'none of the {len(rows)} rows'}: {reason}. See: benchwright show {result.run_id} --failed"
+            f"the judge graded {'no row' if len(rows) == 1 else f'none of the {len(rows)} rows'}: {clause(reason)}. See: benchwright show {result.run_id} --failed"
         )
     return result

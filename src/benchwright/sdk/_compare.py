@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Never
 from msgspec.structs import replace
 
 from benchwright.config import HARMLESS, keywords_in_errors
-from benchwright.core import NotFoundError, RunKind, UsageError, kind_title, suggest
+from benchwright.core import NotFoundError, RunKind, UsageError, clause, kind_title, suggest
 from benchwright.endpoints import changes_no_reply
 from benchwright.engine import DECIDES
 from benchwright.reports import (
@@ -110,7 +110,7 @@ def _run(store: Store | None, run: int | str | RunResult, number: int, place: Wo
         names = list(histories(place))
         if not names or not isinstance(run, str) or run.isdecimal():
             raise
-        known = f"{error}.{suggest(run, names)} Baselines: {', '.join(names)}"
+        known = f"{clause(error)}.{suggest(run, names)} Baselines: {', '.join(names)}"
         raise NotFoundError(known) from None
 
 

@@ -80,6 +80,20 @@ class StoreError(BenchwrightError):
 
     __module__ = "benchwright"
 
+    def __init__(self, text: str, *, resume: str = "", cure: str = "") -> None:
+        super().__init__(text + resume)
+        self._text, self._resume, self._cure = text, resume, cure
+
+    def for_load_test(self, run_id: int) -> StoreError:
+        """The same for a run that nobody can resume, with what helps in place of that."""
+        if not self._resume:
+            return self
+        again = f"{self._cure}, then start" if self._cure else "start"
+        return StoreError(
+            f"{self._text}. A load test cannot be resumed: {again} it again. Figures of the requests recorded so far: "
+            f"benchwright show {run_id}"
+        )
+
 
 @light_dataclass(frozen=True, slots=True)
 class Recovered:

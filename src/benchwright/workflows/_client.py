@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from msgspec import Struct
 
-from benchwright.core import JsonObject, JsonValue, load_exact_json, load_json
+from benchwright.core import JsonObject, JsonValue, clause, load_exact_json, load_json
 from benchwright.workflows._canonical import stable_stringify
 from benchwright.workflows._environment import DEFAULT_BASE_URL, read_environment
 from benchwright.workflows._recorder import ApiError, WorkflowError
@@ -68,7 +68,7 @@ class ReqwestSession:
                 # A refused connection carried nothing; any other trouble may have come after the server acted.
                 if not pauses or not (again or isinstance(error, ConnectError)):
                     raise ApiError(
-                        f"no answer from {url}: {error}. Is the server running? Start it with: benchwright serve",
+                        f"no answer from {url}: {clause(error)}. Is the server running? Start it with: benchwright serve",
                         code="no_answer",
                         retryable=True,
                     ) from error

@@ -21,6 +21,7 @@ from benchwright.core import (
     JsonObject,
     NotFoundError,
     UsageError,
+    clause,
     encode_json,
     replacing,
     safe_name,
@@ -116,7 +117,9 @@ def read_work_tasks(folder: Path) -> WorkRuns:
     except FileNotFoundError:
         raise NotFoundError(f"{folder} is not a work folder: it has no {RUNS_FILE}") from None
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}. Start again by leaving --reuse off") from None
+        raise UsageError(
+            f"{path} cannot be read: {clause(error)}. Start again by leaving --reuse off"
+        ) from None
 
 
 class TaskFiles(NamedTuple):

@@ -32,8 +32,9 @@ def not_written(database: Path, error: Exception) -> StoreError:
         what = f"a record could not be written to {database}: {error}"
         cure = "make room or repair the disk"
     return StoreError(
-        f"{what}. Everything recorded before is safe, what was being done will be done again; "
-        f"{cure}, then: benchwright resume"
+        f"{what}. Everything recorded before is safe",
+        resume=f", what was being done will be done again; {cure}, then: benchwright resume",
+        cure=cure,
     )
 
 

@@ -14,7 +14,7 @@ from benchwright.store._sqlite.database import open_database
 
 _SIDE_FILES = ("-wal", "-shm")
 _RESCUED = "rescued"
-_WRITTEN_BACK = "its records were written back. Continue with: benchwright resume"
+_WRITTEN_BACK = "its records were written back"
 _written_back: dict[Path, tuple[int, int] | None] = {}
 """Files that this process has restored."""
 
@@ -153,7 +153,8 @@ def _back_up(connection: sqlite3.Connection, to: Path) -> None:
 
 def _stopped(database: Path, saved: str) -> StoreError:
     return StoreError(
-        f"{database} was deleted or replaced while the run wrote to it, so the run was stopped; {saved}"
+        f"{database} was deleted or replaced while the run wrote to it, so the run was stopped; {saved}",
+        resume=". Continue with: benchwright resume" if saved == _WRITTEN_BACK else "",
     )
 
 
