@@ -147,3 +147,16 @@ def test_a_broken_dataset_is_never_replaced(tmp_path: Path) -> None:
     details = tmp_path / ".benchwright" / "custom_dataset_processing" / "validation_failure_details.json"
     assert json.loads(details.read_text())[0]["line"] == 1
     assert not (tmp_path / ".benchwright" / "runs").exists()
+
+
+def test_a_category_counts_its_own_failures_as_wrong(tmp_path: Path) -> None:
+    table = '[models.faulty]\ntype = "demo"\nerror_rate = 0.5\nmax_retries = 0\n'
+    (tmp_path / "benchwright.toml").write_text(table)
+    result = benchwright.run("bfclv3_ast", task="simple,multiple", model="faulty")
+    samples = list(result.samples())
+    assert {sample["outcome"] for sample in samples} >= {"scored", "request_failed"}
+    for name in ("simple", "multiple"):
+        own = [sample for sample in samples if sample["metadata"]["category"] == name]
+        right = sum(bool((sample["scores"] or {}).get("correct")) for sample in own)
+        metric = result.summary.metrics[name]
+        assert (metric.with_failures, metric.with_failures_count) == (right / len(own), len(own))

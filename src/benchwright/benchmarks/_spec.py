@@ -213,8 +213,8 @@ class BenchmarkSpec:
     sampling: Sampling | None = None
     """Which rows are sent, how often and in which order, and how long replies may become; None: all rows in order."""
     partial_metrics: tuple[str, ...] = ()
-    """Scores that only rows of a group have. The group of a failed sample is unknown, so they have no value with failures as
-    wrong."""
+    """Scores that only rows of a group have, under the name of the group. With failures as wrong, only those of the group
+    count."""
     headline: str | None = None
     """The metric that represents a run in one figure."""
     lower_is_better: tuple[str, ...] = ()

@@ -57,7 +57,7 @@ def summarise(
     for indices, records in _in_blocks(recorded if origins is None else _by_origin(recorded, origins)):
         sums.add(indices, records)
     evaluated, failed = sums.counts.total(), sums.aggregator.failed
-    metrics = _metrics(sums.aggregator, spec)
+    metrics = _metrics(sums, spec)
     changes = change_notes(manifest or {}, evaluated)
     partial = evaluated < rows * repeats
     share = failed / evaluated if evaluated else 0.0
@@ -103,6 +103,9 @@ class _Sums:
         self.derived = None if spec.derive is None else spec.derive()
         self.panel = PanelAgreement()
         self._panelled = sum(map(JudgeConfig.is_key, spec.config)) > 1
+        self._grouped = bool(spec.partial_metrics) or isinstance(self.derived, DerivedWithFailures)
+        self.failed_in: Counter[str | None] = Counter()
+        """Samples without scores, by group; None: of which the group is not recorded."""
         self.counts: Counter[str] = Counter()
         self.reasons: Counter[str] = Counter()
         self.redacted = self.cut = 0
@@ -118,10 +121,13 @@ class _Sums:
             for given in scores:
                 if given is not None:
                     self.derived.add(given)
+        if self._grouped and None in scores:
+            groups: list[str | None] = records.column("group")
+            lost = [group for given, group in zip(scores, groups, strict=True) if given is None]
+            self.failed_in.update(lost)
             if isinstance(self.derived, DerivedWithFailures):
-                for given, group in zip(scores, records.column("group"), strict=True):
-                    if given is None:
-                        self.derived.add_failure(group)
+                for group in lost:
+                    self.derived.add_failure(group)
         if self._panelled:
             for given in scores:
                 if given is not None and len(verdicts := verdicts_in(given)) > 1:
@@ -221,15 +227,27 @@ def _by_origin(
     return found
 
 
-def _metrics(aggregator: Aggregator, spec: BenchmarkSpec) -> dict[str, MetricSummary]:
-    with_failures = aggregator.summaries_with_failures_as_wrong()
+def _metrics(sums: _Sums, spec: BenchmarkSpec) -> dict[str, MetricSummary]:
+    with_failures = sums.aggregator.summaries_with_failures_as_wrong()
     metrics = {}
-    for name, summary in aggregator.summaries().items():
+    for name, summary in sums.aggregator.summaries().items():
+        if name in spec.partial_metrics:
+            metrics[name] = _of_group(_metric(summary, None), sums.failed_in, name)
+            continue
         # Counting a failure as 0 would give an error rate its best value.
-        alone = lower_is_better(name, spec.lower_is_better) or name in spec.partial_metrics
-        wrong = None if alone else with_failures.get(name)
+        wrong = None if lower_is_better(name, spec.lower_is_better) else with_failures.get(name)
         metrics[name] = _constant(summary) if name in spec.constants else _metric(summary, wrong)
     return metrics
+
+
+def _of_group(metric: MetricSummary, failed_in: Counter[str | None], name: str) -> MetricSummary:
+    """The metric of a group of rows, with the failures of this group as wrong; without that figure if the groups of some failures
+    are not known."""
+    if failed_in[None]:
+        return metric
+    count = metric.count + failed_in[name]
+    value = metric.value if count == metric.count else metric.value * metric.count / count
+    return replace(metric, with_failures=value, with_failures_count=count)
 
 
 def _over_repeats(

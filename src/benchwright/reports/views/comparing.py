@@ -111,8 +111,8 @@ def _metrics(
         constant = any(side is not None and side.constant for side in (left, right))
         tally = None if constant else seen.tallies.get(name)
         paired = None if tally is None else tally.paired(name)
-        # A metric that some samples lack has no such figure, because a failed sample might have lacked it too.
-        everywhere = all(side is not None and side.with_failures is not None for side in (left, right))
+        # The pairs do not show whether a sample that failed on both sides would have had a metric that some samples lack.
+        everywhere = _of_all_samples(a, left) and _of_all_samples(b, right)
         wrong = seen.with_failures(name) if everywhere else None
         found.append(
             MetricComparison(
@@ -130,6 +130,12 @@ def _metrics(
             )
         )
     return adjusted(found)
+
+
+def _of_all_samples(summary: RunSummary, metric: MetricSummary | None) -> bool:
+    """Whether every sample, failed or not, counts in a metric with failures as wrong."""
+    most = max((each.with_failures_count or 0 for each in summary.metrics.values()), default=0)
+    return metric is not None and metric.with_failures is not None and metric.with_failures_count == most
 
 
 def _value(metric: MetricSummary | None) -> float | None:
