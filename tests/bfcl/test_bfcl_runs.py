@@ -51,7 +51,7 @@ def replayed(spec: Any, row: dict[str, Any], native: bool) -> dict[str, Any]:
 def test_the_ground_truth_of_every_shipped_row_is_right(native: bool) -> None:
     spec = evaluation("bfclv3_ast" if native else "bfclv3_ast_prompting")
     assert spec.native_calling is native
-    rows = spec.dataset.rows()
+    rows = [*spec.dataset.rows()]
     assert {row["category"] for row in rows} == {*GROUPS["ast"], *GROUPS["multi_turn"]}
     for row in rows:
         if CATEGORIES[row["category"]].language == "python":
@@ -61,7 +61,7 @@ def test_the_ground_truth_of_every_shipped_row_is_right(native: bool) -> None:
 
 def test_the_only_function_is_expected_whatever_the_ground_truth_calls_it() -> None:
     spec = evaluation("bfcl_simple")
-    row = dict(spec.dataset.rows()[0])
+    row = dict(next(spec.dataset.rows()))
     ((_, allowed),) = row["ground_truth"][0].items()
     row["ground_truth"] = [{"misspelt": allowed}]
     assert spec.gold(row) == [{row["function"][0]["name"]: allowed}]
@@ -74,7 +74,7 @@ def test_a_limit_holds_for_each_category() -> None:
 
 def test_a_missed_function_is_offered_in_its_turn_only() -> None:
     spec = evaluation("bfcl_multi_turn_miss_func")
-    task = spec.tool_tasks(spec.dataset.rows()[0])
+    task = spec.tool_tasks(next(spec.dataset.rows()))
     offered = [[function["name"] for function in turn.functions] for turn in task.turns]
     assert "move_task" not in offered[0]
     assert offered[1] == ["move_task"]

@@ -45,8 +45,8 @@ def native(path: Path, question: Any = NATIVE, answer: Any = ANSWER, category: s
 
 def test_both_formats_give_the_same_rows(tmp_path: Path) -> None:
     simple = categories_of("simple")
-    (one,) = read_custom(openai(tmp_path, OPENAI), "openai", simple).rows
-    (two,) = read_custom(native(tmp_path), "native", simple).rows
+    (one,) = read_custom(openai(tmp_path, OPENAI), "openai", simple).rows()
+    (two,) = read_custom(native(tmp_path), "native", simple).rows()
     for key in ("id", "category", "question", "function", "ground_truth"):
         assert one[key] == two[key]
 
@@ -60,9 +60,9 @@ def test_what_other_tools_write_is_understood(tmp_path: Path) -> None:
     scalar = {**OPENAI, "tool_calls_ground_truth": [{"math.factorial": {"number": 5}}]}
     none = {**OPENAI, "tool_calls_ground_truth": [], "category": "irrelevance"}
     found = read_custom(openai(tmp_path, row, scalar, none), "openai", categories_of("simple"))
-    assert [each.get("ground_truth") for each in found.rows] == [ANSWER["ground_truth"]] * 2 + [[]]
-    assert found.rows[0]["question"] == [row["messages"]]
-    assert [each["id"] for each in found.rows] == ["simple_0", "simple_1", "irrelevance_2"]
+    assert [each.get("ground_truth") for each in found.rows()] == [ANSWER["ground_truth"]] * 2 + [[]]
+    assert next(found.rows())["question"] == [row["messages"]]
+    assert [each["id"] for each in found.rows()] == ["simple_0", "simple_1", "irrelevance_2"]
 
 
 def test_a_data_template_maps_other_fields(tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_a_data_template_maps_other_fields(tmp_path: Path) -> None:
         )
     )
     found = read_custom(openai(tmp_path, row), "openai", categories_of("simple"), template=template)
-    assert found.rows[0]["ground_truth"] == ANSWER["ground_truth"]
+    assert next(found.rows())["ground_truth"] == ANSWER["ground_truth"]
     with pytest.raises(DatasetError, match="user_input"):
         read_custom(openai(tmp_path, OPENAI), "openai", categories_of("simple"), template=template)
 
@@ -106,8 +106,8 @@ def test_rows_written_over_several_lines_are_read_as_rows(tmp_path: Path) -> Non
     broken = without(OPENAI, "tools")
     file = openai(tmp_path, json.dumps(OPENAI, indent=2), OPENAI)
     folder = native(tmp_path, json.dumps(NATIVE, indent=2), json.dumps(ANSWER, indent=2))
-    assert len(read_custom(file, "openai", categories_of("simple")).rows) == 2
-    assert len(read_custom(folder, "native", categories_of("simple")).rows) == 1
+    assert len([*read_custom(file, "openai", categories_of("simple")).rows()]) == 2
+    assert len([*read_custom(folder, "native", categories_of("simple")).rows()]) == 1
     first = json.dumps(OPENAI, indent=2)
     with pytest.raises(DatasetError, match="1 bad row") as caught:
         read_custom(openai(tmp_path, first, json.dumps(broken, indent=2)), "openai", categories_of("simple"))
@@ -164,7 +164,7 @@ def test_a_broken_row_stops_everything_with_its_line(tmp_path: Path, row: Any, m
         str(file),
         "simple" if fault["category"] == "simple" else "",
     )
-    assert len(read_custom(file, "openai", categories_of("simple"), skip_bad_rows=True).rows) == 1
+    assert len([*read_custom(file, "openai", categories_of("simple"), skip_bad_rows=True).rows()]) == 1
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-16"])
@@ -225,7 +225,8 @@ def test_several_categories_go_into_one_file_of_faults(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("truth", "why"),
     [
-        ([{"math.factorial": {"number": ["five"]}}], None),
+        ([{"math.factorial": {"number": ["five"]}}], "gives number as 'five', but the schema says integer"),
+        ([{"math.factorial": {"number": ["five", 5]}}], None),
         ([{"math.factorial": {"number": [5, ""]}}], None),
         ([{"another.name": {"number": [5]}}], "calls another.name, which is not one of the functions"),
         ([{"math.factorial": {"number": []}}], "rejects its own ground truth"),
@@ -257,7 +258,7 @@ def test_multi_turn_rows_come_in_native_folders_only(tmp_path: Path) -> None:
     native(tmp_path, row, {"id": row["id"], "ground_truth": [["list_people()"]]}, "multi_turn_base")
     (tmp_path / "multi_turn_func_doc").mkdir()
     (tmp_path / "multi_turn_func_doc" / "task_board.json").write_text('{"name": "list_people"}\n')
-    (found,) = read_custom(tmp_path, "native", categories_of("multi_turn_base")).rows
+    (found,) = read_custom(tmp_path, "native", categories_of("multi_turn_base")).rows()
     assert found["ground_truth"] == [["list_people()"]]
     assert found["function"] == [{"name": "list_people"}]
 
@@ -314,7 +315,27 @@ def test_byte_order_marks_and_line_ends_of_windows_change_nothing(tmp_path: Path
     )
     file.write_bytes(lines)
     found = read_custom(file, "openai", categories_of("simple"))
-    assert [row["id"] for row in found.rows] == ["simple_0", "simple_2"]
+    assert [row["id"] for row in found.rows()] == ["simple_0", "simple_2"]
     file.write_bytes(lines + bad.encode() + b"\r\n")
     with pytest.raises(DatasetError, match=r"data.jsonl:4: .*\"tools\" is missing"):
         read_custom(file, "openai", categories_of("simple"))
+
+
+def test_rows_are_read_again_in_each_pass_and_none_is_kept(tmp_path: Path) -> None:
+    file = openai(tmp_path, *([OPENAI] * 3))
+    found = read_custom(file, "openai", categories_of("simple"))
+    assert [*found.rows()] == [*found.rows()]
+    assert found.sizes == {"simple": 3}
+    folder = native(tmp_path)
+    found = read_custom(folder, "native", categories_of("simple"))
+    answers = folder / "possible_answer" / "BFCL_v3_simple.json"
+    answers.write_text(answers.read_text().replace("simple_0", "simple_9"))
+    with pytest.raises(DatasetError, match="changed while they were read"):
+        [*found.rows()]
+
+
+def test_very_many_doubts_are_counted(tmp_path: Path) -> None:
+    row = {**OPENAI, "tool_calls_ground_truth": [{"math.factorial": {"number": ["five"]}}]}
+    doubts = read_custom(openai(tmp_path, *([row] * 30)), "openai", categories_of("simple")).doubts
+    assert len(doubts) == 21
+    assert doubts[-1].startswith("10 more doubts")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil
@@ -26,6 +26,7 @@ from benchwright.core import MissingFieldError, Row, UsageError
 from benchwright.toolcalls import CallVerdict, is_calls
 
 if TYPE_CHECKING:
+    from benchwright.bfcl._custom import CustomRows
     from benchwright.scorers import ScorerInput
 
 MINI_SET = Path(__file__).parent / "_mini_set"
@@ -43,7 +44,8 @@ class EvaluationRows:
 
     def __init__(self, definition: Definition) -> None:
         self._definition = definition
-        self._loaded: list[Row] | None = None
+        self._published_rows: list[Row] | None = None
+        self._custom: CustomRows | None = None
         self.provider = find_provider(definition.data_version) if definition.path is None else None
         if definition.path is None and definition.data_version == "v4" and self.provider is None:
             raise UsageError(
@@ -62,12 +64,22 @@ class EvaluationRows:
         if not self.categories:
             raise UsageError(f"{definition.name}: nothing can be run. {' '.join(skipped)}")
 
-    def rows(self) -> list[Row]:
-        """All rows, in the order of categories."""
-        if self._loaded is None:
-            whole = self._custom() if self._definition.path is not None else list(self._published())
-            self._loaded = _first_share(whole, self._definition.share)
-        return self._loaded
+    def load(self) -> int:
+        """Read and check all rows; returns how many there are. DatasetError if the dataset is broken."""
+        if self._definition.path is None:
+            return len(self._published())
+        return self._checked().sizes.total()
+
+    def rows(self) -> Iterator[Row]:
+        """All rows, in the order of categories. Those of a custom dataset are read anew in each pass, and none is kept."""
+        if self._definition.path is None:
+            rows: Iterable[Row] = self._published()
+            sizes = Counter(row["category"] for row in rows)
+        else:
+            custom = self._checked()
+            rows, sizes = map(_slim, custom.rows()), custom.sizes
+        share = self._definition.share
+        return iter(rows) if share is None else _first_share(rows, sizes, share)
 
     @property
     def name(self) -> str:
@@ -96,7 +108,12 @@ class EvaluationRows:
             long_context="long_context" in row["category"],
         )
 
-    def _published(self) -> Iterator[Row]:
+    def _published(self) -> list[Row]:
+        if self._published_rows is None:
+            self._published_rows = list(self._read_published())
+        return self._published_rows
+
+    def _read_published(self) -> Iterator[Row]:
         from benchwright.bfcl._row_rules import unreachable
 
         hopeless = []
@@ -114,7 +131,10 @@ class EvaluationRows:
                 f"no call can pass by the ground truth of {len(hopeless)} rows: {', '.join(hopeless)}"
             )
 
-    def _custom(self) -> list[Row]:
+    def _checked(self) -> CustomRows:
+        """The custom dataset, all of whose rows were checked."""
+        if self._custom is not None:
+            return self._custom
         from benchwright.bfcl._custom import read_custom
 
         definition = self._definition
@@ -129,10 +149,12 @@ class EvaluationRows:
         )
         self.doubts += found.doubts
         self.hopeless.update(found.hopeless)
-        rows = [_slim(row) for row in found.rows]
-        acting = [row for row in rows if "involved_classes" in row]
-        self.doubts += doubtful_truths(acting, self.simulation)
-        return rows
+        acting = sum(size for name, size in found.sizes.items() if CATEGORIES[name].check == "multi_turn")
+        if acting:
+            rows = (row for row in found.rows() if "involved_classes" in row)
+            self.doubts += doubtful_truths(rows, acting, self.simulation)
+        self._custom = found
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,19 +178,14 @@ class _FirstRows:
                 yield row
 
 
-def _first_share(rows: list[Row], share: float | None) -> list[Row]:
+def _first_share(rows: Iterable[Row], sizes: Counter[str], share: float) -> Iterator[Row]:
     """The first rows of each category, up to a share of them, rounded up."""
-    if share is None:
-        return rows
-    sizes = Counter(row["category"] for row in rows)
     seen: Counter[str] = Counter()
-    found = []
     for row in rows:
         category = row["category"]
         if seen[category] < ceil(share * sizes[category] - 1e-9):
             seen[category] += 1
-            found.append(row)
-    return found
+            yield row
 
 
 def _slim(row: Row) -> Row:
@@ -197,12 +214,12 @@ def _runnable(categories: list[Category], definition: Definition) -> tuple[list[
 def load_evaluation(definition: Definition) -> BenchmarkSpec:
     """The evaluation as a benchmark."""
     rows = EvaluationRows(definition)
-    rows.rows()  # a broken dataset must stop the run here
+    count = rows.load()  # a broken dataset must stop the run here
     doubts = list(rows.doubts)
     if definition.path is None and rows.provider is None:
         doubts.insert(
             0,
-            f"these are {len(rows.rows())} rows that ship with benchwright, not the published ones, which come with: "
+            f"these are {count} rows that ship with benchwright, not the published ones, which come with: "
             "benchwright fetch bfcl",
         )
     module = Path(definition.executable_module) if definition.executable_module else None

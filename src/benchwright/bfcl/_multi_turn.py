@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from time import monotonic
 from typing import Any
 
@@ -74,15 +74,20 @@ def _wrong(kind: str, message: str) -> CallVerdict:
 
 
 def doubtful_truths(
-    rows: Sequence[Row], simulation_of: Callable[[Row], Simulation], *, clock: Callable[[], float] = monotonic
+    rows: Iterable[Row],
+    count: int,
+    simulation_of: Callable[[Row], Simulation],
+    *,
+    clock: Callable[[], float] = monotonic,
 ) -> list[str]:
-    """What is doubtful about ground truths of several turns: each is carried out, as long as that takes little time."""
+    """What is doubtful about the ground truths of `count` rows of several turns: each is carried out, as long as that takes little
+    time."""
     told: list[str] = []
     deadline = clock() + _LINT_SECONDS
     for number, row in enumerate(rows):
         if clock() > deadline:
             told.append(
-                f"the ground truths of {len(rows) - number} rows of several turns were not tried: it takes long"
+                f"the ground truths of {count - number} rows of several turns were not tried: it takes long"
             )
             break
         told += [f"{row['id']}: {doubt}" for doubt in _doubts(row, simulation_of)]

@@ -13,6 +13,7 @@ from benchwright.toolcalls._documents import tools_of as tools_of
 from benchwright.toolcalls._expected import expected_calls_verdict as expected_calls_verdict
 from benchwright.toolcalls._expected import ground_truth_of as ground_truth_of
 from benchwright.toolcalls._expected import parsed_json as parsed_json
+from benchwright.toolcalls._mistyped import mistyped_value as mistyped_value
 from benchwright.toolcalls._native import read_tool_calls as read_tool_calls
 from benchwright.toolcalls._python import dotted_name as dotted_name
 from benchwright.toolcalls._python import parse_calls as parse_calls

@@ -1,0 +1,182 @@
+"""The rows of custom datasets, read one at a time from a native folder or a file in the OpenAI format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from benchwright.bfcl._categories import CATEGORIES, Category
+from benchwright.bfcl._custom_files import Answers, RawObject, raw_objects
+from benchwright.bfcl._data_templates import Shape, load_template
+from benchwright.bfcl._native import NativeFolder
+from benchwright.bfcl._row_rules import messages_row, question_of, truth_of
+from benchwright.core import DatasetError, Row, load_json, suggest
+
+if TYPE_CHECKING:
+    from benchwright.bfcl._custom import CustomRows
+
+Source: TypeAlias = "Callable[[CustomRows], Iterator[GoodRow]]"
+"""Reads a part of a dataset from its files, and reports the faults and doubts that it finds."""
+
+
+class GoodRow(NamedTuple):
+    """A row without faults, and where it is."""
+
+    row: Row
+    category: Category
+    file: Path
+    line: int
+
+
+def open_native(path: Path, categories: Sequence[Category], found: CustomRows) -> None:
+    if not path.is_dir():
+        raise DatasetError(
+            f"File not found: {path}: the native format is a folder with BFCL_v3_<category>.json files"
+        )
+    version = "v4" if any(path.glob("BFCL_v4_*.json")) and not any(path.glob("BFCL_v3_*.json")) else "v3"
+    folder = NativeFolder(path, version)
+    there = [category for category in categories if folder.has(category)]
+    if not there:
+        has = sorted(file.name for file in path.glob("*.json"))
+        found.refuse(
+            folder.questions_file(categories[0]),
+            categories[0].name,
+            f"File not found: {folder.questions_file(categories[0])}; the folder has: {', '.join(has) or 'no JSON files'}",
+        )
+    absent = [category.name for category in categories if category not in there]
+    if there and absent:
+        found.doubts.append(f"{path} has no rows of: {', '.join(absent)}")
+    for category in there:
+        answers = _answers(folder, category, found)
+        found.sources.append(partial(_native_rows, folder, category, answers))
+
+
+def _native_rows(
+    folder: NativeFolder, category: Category, answers: Answers | None, found: CustomRows
+) -> Iterator[GoodRow]:
+    file = folder.questions_file(category)
+    seen: set[str] = set()
+    for line, raw, value in _objects(file, category.name, "Validation failed for line {}: ", found):
+        try:
+            identity = value.get("id")
+            if not isinstance(identity, str) or not identity:
+                raise ValueError('field "id" is missing or no text')
+            if identity in seen:
+                raise ValueError(f"the id {identity!r} occurs twice")
+            seen.add(identity)
+            row = question_of(value, category, identity)
+            if category.check == "multi_turn":
+                row["function"] = folder.documents(row["involved_classes"])
+            if answers is not None:
+                if identity not in answers:
+                    raise ValueError(f"no answer has the id {identity!r} in {folder.answers_file(category)}")
+                row["ground_truth"] = answers[identity]
+        except (ValueError, DatasetError) as error:
+            found.refuse(file, category.name, f"Validation failed for line {line}: {error}", line, raw.text)
+            continue
+        yield _good(row, category, file, line)
+    if answers is not None and (left := [identity for identity in answers if identity not in seen]):
+        found.doubt(f"{folder.answers_file(category)}: answers without a question: {', '.join(left[:5])}")
+
+
+def _answers(folder: NativeFolder, category: Category, found: CustomRows) -> Answers | None:
+    if category.check not in ("ast", "multi_turn"):
+        return None
+    file = folder.answers_file(category)
+    read = partial(_answer, several_turns=category.check == "multi_turn")
+    answers = Answers(file, read)
+    if not file.is_file():
+        found.refuse(file, category.name, f"File not found: {file}")
+        return answers
+    for line, raw, value in _objects(file, category.name, "Validation failed for line {}: ", found):
+        try:
+            identity = value.get("id")
+            if not isinstance(identity, str):
+                raise ValueError('field "id" is missing or no text')
+            read(value)
+            answers.add(identity, raw)
+        except ValueError as error:
+            found.refuse(file, category.name, f"Validation failed for line {line}: {error}", line, raw.text)
+    return answers
+
+
+def _answer(value: dict[str, Any], *, several_turns: bool) -> Any:
+    truth = value.get("ground_truth")
+    if not several_turns:
+        return truth_of(truth)
+    if not isinstance(truth, list) or not all(isinstance(turn, list) for turn in truth):
+        raise ValueError("the ground truth must list the calls of each turn")
+    return truth
+
+
+def openai_source(path: Path, categories: Sequence[Category], template: Path | None) -> Source:
+    if not path.is_file():
+        raise DatasetError(f"File not found: {path}: the openai format is one file of JSON lines")
+    for category in categories:
+        if category.check == "multi_turn" and len(categories) == 1:
+            raise DatasetError(
+                f"{category.name}: the openai format has no multi-turn rows; use the native format"
+            )
+    shape = load_template(template) if template is not None else None
+    return partial(_openai_rows, path, categories, shape)
+
+
+def _openai_rows(
+    path: Path, categories: Sequence[Category], shape: Shape | None, found: CustomRows
+) -> Iterator[GoodRow]:
+    for line, raw, value in _objects(path, categories[0].name, "Dataset conversion error: ", found):
+        try:
+            category = _category_of(value, categories)
+            rendered = shape(value) if shape is not None else value
+            if not isinstance(rendered, dict):
+                raise ValueError(f"the data template gives {type(rendered).__name__}; expected an object")
+            row = messages_row(rendered, category, f"{category.name}_{line - 1}")
+        except ValueError as error:
+            name = categories[0].name if len(categories) == 1 else str(value.get("category", ""))
+            found.refuse(path, name, f"Dataset conversion error: {error}", line, raw.text)
+            continue
+        yield _good(row, category, path, line)
+
+
+def _category_of(row: Row, categories: Sequence[Category]) -> Category:
+    """The category of a row: the only one, or the one that the row names."""
+    name = row.get("category")
+    if name is None and len(categories) == 1:
+        return categories[0]
+    names = [category.name for category in categories]
+    if name is None:
+        raise ValueError(
+            f'several categories are evaluated, and the row has no field "category"; name one: task={names[0]}'
+        )
+    if name not in CATEGORIES or (len(categories) > 1 and name not in names):
+        raise ValueError(f"category {name!r} is not evaluated.{suggest(str(name), names)}")
+    if CATEGORIES[name].check in ("multi_turn", "executable", "rest"):
+        raise ValueError(f"category {name!r} cannot be written in the openai format; use the native format")
+    return CATEGORIES[name]
+
+
+def _good(row: Row, category: Category, file: Path, line: int) -> GoodRow:
+    if category.check in ("irrelevance", "relevance"):
+        row["ground_truth"] = []
+    return GoodRow(row, category, file, line)
+
+
+def _objects(
+    file: Path, category: str, prefix: str, found: CustomRows
+) -> Iterator[tuple[int, RawObject, dict[str, Any]]]:
+    for raw in raw_objects(file):
+        number = raw.line
+        if not raw.is_text:
+            fault = f"{prefix.format(number)}the line is not UTF-8 text; save the file as UTF-8"
+            found.refuse(file, category, fault, number, raw.text)
+            continue
+        try:
+            value = load_json(raw.text)
+            if not isinstance(value, dict):
+                raise ValueError(f"expected a JSON object, found {type(value).__name__}")
+        except ValueError as error:
+            found.refuse(file, category, f"{prefix.format(number)}{error}", number, raw.text)
+            continue
+        yield number, raw, value
