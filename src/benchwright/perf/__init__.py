@@ -1,4 +1,4 @@
-"""Load tests: when requests are sent, what came of each, and whether the client kept up."""
+"""Load tests: schedules and sends requests, records and summarises them, and checks that the client kept up."""
 
 from benchwright.core import lazy_front
 

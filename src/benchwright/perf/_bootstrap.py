@@ -1,9 +1,10 @@
-"""Intervals of means, percentiles and rates by drawing blocks of neighbours, which share the server's state at their time.
+"""Computes intervals of means, percentiles and rates with a block bootstrap, because requests close in time share the
+server's state.
 
-Requests in the order of their sending are cut into at most 50 blocks of equal size; whole blocks are drawn with
-replacement, so that what depends on each other stays together. With b blocks the ends of the interval are taken a little
-further out than at 2.5 % and 97.5 %: few blocks show less of the spread than there is, by the factor √(b/(b−1)) and by
-Student's law instead of the normal one.
+Requests in the order of sending are cut into at most 50 blocks of equal size, and whole blocks are drawn with
+replacement, so that dependent requests stay together. With b blocks, the ends of the interval are a little further out
+than 2.5 % and 97.5 %, because few blocks underestimate the spread: by the factor √(b/(b−1)), and by Student's distribution
+instead of the normal one.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ from benchwright.perf._distributions import numbers, percentile
 from benchwright.stats import FEWEST, binomial_tail, t_quantile
 
 BLOCKS = 50
-"""Most blocks. More would be shorter than what depends on each other; fewer give an uncertain interval."""
+"""The most blocks. More would be too short to keep dependent requests together; fewer give an uncertain interval."""
 SLICES = 20
-"""Equal slices of time of which a rate is the mean."""
+"""Number of equal slices of time for the interval of a rate."""
 DRAWS = 1_000
 SEED = 20_240_229
 
@@ -63,14 +64,14 @@ def draws(blocks: int, seed: int = SEED) -> tuple[Weights, ...]:
 
 
 def interval_of(estimates: Sequence[float], blocks: int) -> Interval:
-    """The 95 % interval out of what the draws gave."""
+    """The 95 % interval from the estimates of the draws."""
     ordered = sorted(estimates)
     outside = 50 * erfc(t_quantile(blocks - 1) * sqrt(blocks / (blocks - 1)) / sqrt(2))  # percent
     return percentile(ordered, outside), percentile(ordered, 100 - outside)
 
 
 class Blocked:
-    """Values in blocks: what means and percentiles of draws are computed from.
+    """Values in blocks, for means and percentiles of draws.
 
     `values` is an Arrow array without nulls, `blocks` the block of each value, never smaller than the one before. `ordered` and
     `order` are the values sorted, and the indices that sort them.
@@ -90,7 +91,7 @@ class Blocked:
         self._above: list[list[int]] = [[0] * count]
 
     def mean(self, weights: Weights) -> float:
-        """Of the drawn blocks."""
+        """The mean of the drawn blocks."""
         size: int = sum(map(mul, weights, self._sizes))
         return fsum(map(mul, weights, self._sums)) / size
 
@@ -105,9 +106,8 @@ class Blocked:
         return low + (place - below) * (high - low)
 
     def _from_top(self, weights: Weights, rank: int) -> tuple[float, float]:
-        """The value that has `rank` drawn values above it, and the next lower one, which may be equal. Counts per block at
-        every `cell` values are kept, from the top down as far as ever needed; a search among them leaves one cell to walk
-        through."""
+        """The value with `rank` drawn values above it, and the next lower one, which may be equal. Counts per block are kept
+        at every `cell` values, from the top down as far as needed, so that only one cell must be walked through."""
         while sum(map(mul, weights, self._above[-1])) <= rank:
             self._look_further()
         low, high, seen = 0, len(self._above) - 1, 0  # above[low] has at most `rank` values, above[high] more
@@ -145,12 +145,12 @@ def _bytes(blocks: Any) -> bytes:
 
 
 def mean_interval(blocked: Blocked, requests: int) -> Interval | None:
-    """Of the mean; None: too few requests."""
+    """The interval of the mean; None: too few requests."""
     return _interval(blocked.mean, blocked.count) if requests >= FEWEST else None
 
 
 def fewest_for(percent: float) -> int:
-    """How many requests the interval of a percentile needs: a twelfth more than those of which the most extreme one lies
+    """How many requests the interval of a percentile needs: a twelfth more than are needed for the most extreme one to be
     beyond the percentile with 97.5 % certainty.
 
     >>> [fewest_for(percent) for percent in (50, 90, 95, 99, 99.9)]
@@ -161,10 +161,10 @@ def fewest_for(percent: float) -> int:
 
 
 def percentile_interval(blocked: Blocked, requests: int, percent: float) -> Interval | None:
-    """Of a percentile; None: too few requests.
+    """The interval of a percentile; None: too few requests.
 
     Draws alone end too early in a tail: the 99th percentile of 400 requests is above the end in 10 % of the tests, not
-    2.5 %. So the interval also holds that of ranks, which is exact where requests do not depend on each other.
+    2.5 %. So the interval also includes that of ranks, which is exact for independent requests.
     """
     if requests < fewest_for(percent):
         return None
@@ -175,7 +175,7 @@ def percentile_interval(blocked: Blocked, requests: int, percent: float) -> Inte
 
 @lru_cache(maxsize=64)
 def quantile_ranks(n: int, share: float) -> tuple[int, int]:
-    """The places, from 0, of the ordered values between which a quantile lies with 95 % certainty.
+    """The indices of the ordered values between which a quantile is with 95 % certainty.
 
     >>> quantile_ranks(400, 0.99), quantile_ranks(100, 0.5)
     ((391, 399), (39, 60))
@@ -190,7 +190,7 @@ def quantile_ranks(n: int, share: float) -> tuple[int, int]:
 
 
 def rate_interval(slices: Sequence[float]) -> Interval | None:
-    """Of a rate, out of its values in equal slices of time."""
+    """The interval of a rate, from its values in equal slices of time."""
     if len(slices) < SLICES:
         return None
     return _interval(lambda weights: fsum(map(mul, weights, slices)) / len(slices), len(slices))

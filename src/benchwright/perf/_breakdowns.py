@@ -1,4 +1,4 @@
-"""The figures of a stage by what its requests have in common: their place in a conversation, or the server that they went to."""
+"""The figures of a stage by groups of requests: by turn of the conversation, or by server."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from benchwright.perf._requests import Requests
 from benchwright.perf._values import LoadSettings
 
 MOST_TURNS_APART = 10
-"""Places in a conversation that have figures of their own; later ones share theirs."""
+"""The most turns with separate figures; later turns share one group."""
 
 
 class GroupSummary(Struct, frozen=True, kw_only=True):
@@ -44,7 +44,7 @@ class GroupSummary(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> GroupSummary:
-        """What `to_json` gave."""
+        """Read the form of `to_json`."""
         plain = {name: stored[name] for name in cls.__struct_fields__ if name != "metrics"}
         keys = [METRICS[name].key for name in LATENCIES]
         metrics = {key: Distribution.from_json(stored[key]) for key in keys if key in stored}
@@ -52,7 +52,7 @@ class GroupSummary(Struct, frozen=True, kw_only=True):
 
 
 def by_turn(stage: StageRequests) -> tuple[GroupSummary, ...]:
-    """By the place in the conversation, from `turn 1`; empty: the requests are not conversations."""
+    """The figures by turn, from `turn 1`; empty if the requests are not conversations."""
     talks = stage.measured.where(pc.is_valid(stage.measured["conversation"]))
     if not len(talks):
         return ()
@@ -65,7 +65,7 @@ def by_turn(stage: StageRequests) -> tuple[GroupSummary, ...]:
 
 
 def by_url(stage: StageRequests, settings: LoadSettings) -> tuple[GroupSummary, ...]:
-    """By the server; empty: there is one."""
+    """The figures by server; empty if there is only one."""
     if len(settings.urls) < 2:
         return ()
     return tuple(

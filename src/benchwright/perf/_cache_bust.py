@@ -1,4 +1,4 @@
-"""Prompts that no server has seen before: each request begins with its own word, so that no prefix cache holds it."""
+"""Makes prompts that no server has seen before: each request begins with a unique word, so that no prefix cache has it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from msgspec.structs import replace
 from benchwright.core import JsonObject, JsonValue, ModelRequest, encode_json
 
 _BLANK = "request 0000000000000000: "
-"""Stands where the word of a request goes. Every word is as long, so that all prompts of a row have as many characters."""
+"""Placeholder for the word of a request. All words have this length, so that all prompts of a row have the same length."""
 
 
 def word_of(nonce: str, number: int) -> str:
-    """The first words of a request. The nonce is new in every test: servers remember earlier ones.
+    """The first words of a request. The nonce is new in every test, because servers remember earlier prompts.
 
     >>> word_of("a1b2c3d4", 255)
     'request a1b2c3d4000000ff: '
@@ -20,13 +20,13 @@ def word_of(nonce: str, number: int) -> str:
 
 
 def with_blank(request: ModelRequest) -> ModelRequest:
-    """The request with room for its own word at the start of its prompt."""
+    """The request with a placeholder for its word at the start of its prompt."""
     body = _begun(request.body, _BLANK)
     return replace(request, body=body, payload=encode_json(body))
 
 
 def with_word(request: ModelRequest, word: str) -> ModelRequest:
-    """A request of `with_blank`, with its word. Media are not encoded again: the payload is cut, not built."""
+    """A request of `with_blank` with its word. The payload is edited, not rebuilt, so that media are not encoded again."""
     head, _, tail = request.payload.partition(_BLANK.encode())
     return replace(request, body=_replaced(request.body, word), payload=b"".join((head, word.encode(), tail)))
 
@@ -51,7 +51,7 @@ def _text_after(content: JsonValue, word: str) -> JsonValue:
 
 
 def _replaced(body: JsonObject, word: str) -> JsonObject:
-    """For wire formats that build their own payload from the body."""
+    """The body with the word, for wire formats that build their payload from the body."""
     messages = body.get("messages")
     if not isinstance(messages, list):
         return {**body, "prompt": _swapped(body.get("prompt"), word)}

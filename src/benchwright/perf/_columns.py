@@ -1,5 +1,5 @@
-"""Python values as Arrow arrays, by their buffers: `pyarrow.array` and `pyarrow.scalar` import pandas if it is
-installed, which takes seconds."""
+"""Builds Arrow arrays from Python values by their buffers, because `pyarrow.array` and `pyarrow.scalar` import pandas if it
+is installed, which takes seconds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _CODES = {"double": "d", "int64": "q", "int32": "i"}
 
 
 def column(values: Sequence[Any], kind: Any) -> Any:
-    """Numbers, texts, or lists of numbers without gaps; None is null."""
+    """An array of numbers, texts, or lists of numbers without nulls; None is null."""
     import pyarrow as pa
 
     if pa.types.is_list(kind):
@@ -35,7 +35,7 @@ def row_numbers(count: int) -> Any:
 
 
 def ones(count: int) -> Any:
-    """1.0, this many times."""
+    """An array of `count` times 1.0."""
     import pyarrow as pa
 
     return pa.Array.from_buffers(pa.float64(), count, [None, pa.py_buffer(array("d", [1.0]) * count)])
@@ -53,8 +53,8 @@ def constant(value: Any, kind: Any = None) -> Any:
 
 
 class _Compute:
-    """The functions of `pyarrow.compute`, loaded when the first is called. They take Python values as Arrow's own, which
-    pyarrow would make with the help of pandas."""
+    """The functions of `pyarrow.compute`, loaded when the first is called. Python values are converted here, because pyarrow
+    would use pandas for it."""
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         import pyarrow.compute
@@ -72,7 +72,7 @@ class _Compute:
 
 _PLAIN = frozenset((bool, int, float, str))
 compute: Any = _Compute()
-"""Stands for `pyarrow.compute` in this room and in reports on load tests."""
+"""Replaces `pyarrow.compute` in this package and in reports on load tests."""
 
 
 def _offsets(lengths: Sequence[int]) -> Any:
@@ -82,7 +82,7 @@ def _offsets(lengths: Sequence[int]) -> Any:
 
 
 def _validity(values: Sequence[Any]) -> Any:
-    """A bit for each value that is there; None: all are."""
+    """A bit for each value that is not null; None if none is null."""
     import pyarrow as pa
 
     there = bytes(value is not None for value in values)

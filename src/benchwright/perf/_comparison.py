@@ -1,7 +1,7 @@
-"""Two load tests side by side: how much each figure differs, with an interval, and whether that is beyond chance.
+"""Compares two load tests: how much each figure differs, with an interval, and whether that is more than chance.
 
-Where both sent the same rows at the same places of the plan, requests are compared in pairs: the same blocks are drawn of
-both. Else each side is drawn by itself. Intervals hold the chance within the two tests, not what changes from one
+If both sent the same rows at the same places of the plan, requests are compared in pairs, and the same blocks are drawn
+from both. Otherwise each side is drawn separately. Intervals cover the chance within the two tests, not changes from one
 test to the next.
 """
 
@@ -47,20 +47,20 @@ class Difference(Struct, frozen=True):
     name: str
     """The metric."""
     statistic: str
-    """`mean`, `p50`, `p99`, or `value` of a figure of the stage."""
+    """`mean`, `p50`, `p99`, or `value` for a figure of the stage."""
     a: float
     b: float
     difference: float
     """b − a."""
     ci95: Interval | None
-    """Of the difference; None: too few requests, or none is known for it."""
+    """Interval of the difference; None: too few requests, or there is none for this figure."""
     paired: bool
     p_value: float | None = None
-    """Of a difference at least so large if there were none; adjusted by Holm's rule for all that were compared."""
+    """Probability of a difference at least this large by chance, adjusted by Holm's rule for all comparisons."""
 
     @property
     def significant(self) -> bool:
-        """Whether it is beyond chance."""
+        """Whether it is more than chance."""
         return self.p_value is not None and self.p_value < SIGNIFICANT
 
     @property
@@ -80,10 +80,10 @@ class StageComparison(Struct, frozen=True):
 
     label: str
     pairs: int
-    """Requests that were compared in pairs; 0: the tests sent other requests, and are compared as a whole."""
+    """Requests compared in pairs; 0: the tests sent different requests and are compared as a whole."""
     differences: tuple[Difference, ...]
     scores: tuple[ScoreDifference, ...] = ()
-    """Of the replies, where both tests scored them."""
+    """Differences of scores, if both tests scored the replies."""
 
 
 def compare_stages(
@@ -115,7 +115,7 @@ def compare_stages(
 
 
 def adjusted(stages: Sequence[StageComparison]) -> tuple[StageComparison, ...]:
-    """P-values by Holm's rule, over all levels: of many differences, some are large by chance."""
+    """Adjust p-values by Holm's rule over all levels, because some of many differences are large by chance."""
     tests = {
         key: key[-1]
         for stage in stages
@@ -138,16 +138,16 @@ def adjusted(stages: Sequence[StageComparison]) -> tuple[StageComparison, ...]:
 
 
 def _test(stage: StageComparison, each: Difference) -> tuple[Any, ...]:
-    """What a difference tests. Equal values, such as ttft and ttft_answer without reasoning, are one test."""
+    """The identity of a test. Equal values, such as ttft and ttft_answer without reasoning, are one test."""
     return stage.label, each.statistic, each.a, each.b, each.ci95, each.p_value
 
 
 def _pairs(a: Requests, b: Requests) -> tuple[Requests, Requests] | None:
-    """The requests at the same places of both plans, in the order of the plan; None: the plans sent other rows."""
+    """The requests at the same places of both plans, in the order of the plan; None: the plans sent different rows."""
     if not len(a) or not len(b):
         return None
     places = [pc.subtract(each["number"], pc.min(each["number"])) for each in (a, b)]
-    # Look-ups, not `Table.join`: that one loads pyarrow.dataset, and with it pandas.
+    # Look-ups instead of `Table.join`, which loads pyarrow.dataset and with it pandas.
     order = pc.sort_indices(places[0])
     partners = pc.index_in(places[0].take(order), value_set=places[1])
     met = pc.is_valid(partners)
@@ -192,7 +192,7 @@ def _latency(
 
 
 _Side = tuple[Any, Blocked, Sequence[float]]
-"""Values in their order, the same in blocks, and the same sorted."""
+"""Values in order, the same in blocks, and the same sorted."""
 
 
 def _blocked(metric: Metric, requests: Requests, values: Any, mask: Any) -> _Side:
@@ -209,7 +209,7 @@ def _value(side: _Side, statistic: str) -> float:
 
 
 def _drawn(sides: Sequence[_Side], statistic: str, paired: bool) -> list[float]:
-    """What the difference is in each draw."""
+    """The difference in each draw."""
     one, other = (_estimator(side[1], statistic) for side in sides)
     first = draws(sides[0][1].count)
     second = first if paired else draws(sides[1][1].count, SEED + 1)
@@ -232,7 +232,7 @@ def _difference(
     blocks: int,
     paired: bool,
 ) -> Difference:
-    """In the unit of the metric, rounded as files have it."""
+    """The difference in the unit of the metric, rounded as in files."""
 
     def shown(value: float) -> float:
         return metric.rounded(value * metric.scale)
@@ -245,7 +245,7 @@ def _difference(
 
 
 def _p_value(difference: float, estimates: Sequence[float], blocks: int) -> float:
-    """By the spread of the draws, widened as the interval is."""
+    """The p-value by the spread of the draws, widened like the interval."""
     mean = fsum(estimates) / len(estimates)
     spread = sqrt(
         fsum((each - mean) ** 2 for each in estimates) / (len(estimates) - 1) * blocks / (blocks - 1)

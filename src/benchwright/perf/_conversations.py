@@ -1,4 +1,4 @@
-"""Conversations of a load test: what each turn says, how long a user thinks before it, and the requests that follow."""
+"""Conversations of a load test: their turns, the thinking time before each, and the requests that follow."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from benchwright.core import (
 )
 
 MOST_TURNS = 1_000
-"""User turns of one conversation. Numbers of requests leave room for this many."""
+"""The most user turns of one conversation, for which the numbering of requests leaves space."""
 
 
 class Turn(Struct, frozen=True):
@@ -31,23 +31,24 @@ class Turn(Struct, frozen=True):
 
     user: str
     before: str | None = None
-    """What the assistant replied to the turn before it, where the data say so."""
+    """The assistant's reply to the previous turn, if the data contain it."""
     delay_s: float | None = None
-    """How long the user thinks after the reply before; None: as the test says."""
+    """How long the user thinks after the previous reply; None: as set for the test."""
     max_tokens: int | None = None
-    """The longest reply; None: as the test says."""
+    """The longest reply; None: as set for the test."""
 
 
 class Conversation(Struct, frozen=True):
-    """What follows the first request of a conversation."""
+    """The turns after the first request of a conversation."""
 
     later: tuple[Turn, ...] = ()
     delay_s: float = 0.0
-    """Before the first turn."""
+    """Thinking time before the first turn."""
     first_turn: int = 0
-    """Index of the turn that is sent first: not 0 if all but the last are history."""
+    """Index of the turn that is sent first; not 0 if all but the last are history."""
     next_turn: Callable[[Sequence[JsonObject], int], str | None] | None = None
-    """Gives the user's next words in place of `later`: the messages so far and the index of the turn; None: it is over."""
+    """Returns the user's next words instead of `later`, given the messages so far and the index of the turn; None: the
+    conversation is over."""
 
 
 class ThinkTime(Struct, frozen=True):
@@ -60,7 +61,7 @@ class ThinkTime(Struct, frozen=True):
     """The standard deviation, or the most."""
 
     def draw(self, key: str) -> float:
-        """The same for the same key, whichever process draws."""
+        """Draw a time; it is the same for the same key in every process."""
         if self.law == "constant":
             return self.first
         dice = Random(key)
@@ -70,7 +71,7 @@ class ThinkTime(Struct, frozen=True):
             return dice.uniform(self.first, self.second)
         if self.law == "normal":
             return max(0.0, dice.normalvariate(self.first, self.second))
-        spread = log(1 + (self.second / self.first) ** 2)  # lognormal, by its own mean and deviation
+        spread = log(1 + (self.second / self.first) ** 2)  # lognormal, from its mean and deviation
         return dice.lognormvariate(log(self.first) - spread / 2, sqrt(spread))
 
 
@@ -80,7 +81,7 @@ _SECONDS = {"ms": 1e-3, "s": 1.0, "min": 60.0, "": 1.0}
 
 
 def parse_think_time(text: str) -> ThinkTime:
-    """As users write it: a time, or a law and its times.
+    """Parse a thinking time as users write it: a time, or a distribution and its times.
 
     >>> parse_think_time("500ms"), parse_think_time("uniform:1s,3s").second
     (ThinkTime(law='constant', first=0.5, second=0.0), 3.0)
@@ -108,17 +109,17 @@ _ROLES = {
     "bot": "assistant",
     "model": "assistant",
 }
-"""Roles of ShareGPT files and their like."""
+"""Roles of ShareGPT files and similar ones."""
 
 
 def conversation_column(row: Row) -> str | None:
-    """The column that contains a conversation: texts of the user, or messages; None: there is none."""
+    """The column that contains a conversation (texts of the user, or messages); None if there is none."""
     return next((name for name in _COLUMNS if isinstance(row.get(name), list) and row[name]), None)
 
 
 def with_messages(row: Row) -> Row:
-    """The row with its conversation as messages in `turns`, and its system message as `system`. What is not a message stays as
-    it is, for `check_conversation` to refuse."""
+    """The row with its conversation as messages in `turns`, and its system message as `system`. Items that are not messages
+    stay unchanged, and `check_conversation` refuses them."""
     name = conversation_column(row)
     if name is None:
         return row
@@ -137,7 +138,7 @@ def _message(item: Any) -> Any:
 
 
 def turns_of(row: Row, field: str) -> tuple[Turn, ...]:
-    """The user turns of a row, each with the reply before it. MissingFieldError for delays and lengths that are none."""
+    """The user turns of a row, each with the reply before it. Raises MissingFieldError for invalid delays and lengths."""
     found: list[Turn] = []
     before: str | None = None
     for item in row[field]:
@@ -193,8 +194,8 @@ def _length(value: Any) -> int | None:
 
 
 def check_conversation(row: Row, field: str, mode: str, *, prompt: bool = False) -> None:
-    """Raises MissingFieldError for a row that is not a conversation, or lacks the replies that `mode` sends. `prompt`: the
-    first turn is not in the column."""
+    """Raise MissingFieldError for a row that is not a conversation, or lacks the replies that `mode` sends. `prompt`: the first
+    turn is not in the column."""
     value = row.get(field)
     if not isinstance(value, list | tuple) or not value:
         raise MissingFieldError(field, reason=f'"{field}" holds no list of turns')
@@ -222,7 +223,7 @@ def check_conversation(row: Row, field: str, mode: str, *, prompt: bool = False)
 
 
 def with_turn(first: ModelRequest, messages: Sequence[JsonValue], max_tokens: int | None) -> ModelRequest:
-    """The request with other messages, and its own longest reply if there is one."""
+    """The request with other messages, and with its longest reply if that is given."""
     body: JsonObject = {**first.body, "messages": list(messages)}
     if max_tokens is not None:
         body.update(
@@ -243,5 +244,5 @@ def all_messages(first: ModelRequest, later: Sequence[Turn]) -> list[JsonValue]:
 
 
 def prompt_hash(prompt: JsonValue) -> str:
-    """Equal for equal prompts."""
+    """A hash that is equal for equal prompts."""
     return blake2b(encode_json(prompt), digest_size=8).hexdigest()

@@ -1,4 +1,4 @@
-"""Who sends: this process, or several. All of them do the phases of a test one after the other, by one clock."""
+"""The crew of a load test: this process or several send the phases of a test one after the other, by one clock."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from benchwright.perf._values import LoadSettings, RequestRecord, StopCause
 
 
 class Crew(Protocol):
-    """Does phases."""
+    """Performs phases."""
 
     @property
     def in_flight(self) -> int:
-        """Requests under way, as far as is known."""
+        """Requests in flight, as far as known."""
 
     async def phase(self, tasks: Sequence[PhaseTask]) -> list[PhaseResult]:
-        """Do one phase, a task for each process. Returns when its last request has ended."""
+        """Perform one phase, with a task for each process. Returns when its last request has ended."""
 
     def stop(self, cause: StopCause) -> None:
         """Send nothing more."""
@@ -29,7 +29,7 @@ class Crew(Protocol):
         """Give up what is in flight."""
 
     async def close(self) -> None:
-        """Let go of connections and processes."""
+        """Release connections and processes."""
 
 
 class LocalCrew:
@@ -52,7 +52,7 @@ class LocalCrew:
         return 0 if self._loop is None else self._loop.in_flight
 
     async def phase(self, tasks: Sequence[PhaseTask]) -> list[PhaseResult]:
-        """Do the one task."""
+        """Perform the single task."""
         (task,) = tasks
         loop = self._loop = PhaseLoop(self._settings, task, self._plan, self._endpoints, self._ended)
         if self._stop is not None:
@@ -84,7 +84,7 @@ async def open_crew(
     models: Sequence[EndpointSettings | OpenableSettings],
     ended: Callable[[RequestRecord], None],
 ) -> Crew:
-    """Whoever sends the requests of a test. `ended` is called with each record."""
+    """Open the crew of a test. `ended` is called with each record."""
     if settings.workers == 1:
         return LocalCrew(settings, plan, open_endpoints(models), ended)
     from benchwright.perf._process_crew import ProcessCrew

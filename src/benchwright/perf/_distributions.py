@@ -27,12 +27,12 @@ FIGURES = ("n", "mean", "std", "min", *map(percentile_key, PERCENTILES), "max")
 
 
 class Distribution(Struct, frozen=True, kw_only=True):
-    """Values of one metric, rounded as files have them."""
+    """The distribution of one metric, rounded as in files."""
 
     n: int
     mean: float
     std: float | None
-    """With n − 1; None of a single value."""
+    """Standard deviation with n − 1; None for a single value."""
     min: float
     max: float
     percentiles: dict[str, float]
@@ -40,7 +40,7 @@ class Distribution(Struct, frozen=True, kw_only=True):
     mean_ci95: tuple[float, float] | None = None
     """95 % interval of the mean; None: too few values."""
     p99_ci95: tuple[float, float] | None = None
-    """Of the 99th percentile."""
+    """95 % interval of the 99th percentile."""
 
     def to_json(self) -> JsonObject:
         """`{n, mean, std, min, p1 … p99.9, max, mean_ci95, p99_ci95}`."""
@@ -57,7 +57,7 @@ class Distribution(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> Distribution:
-        """What `to_json` gave."""
+        """Read the form of `to_json`."""
         names = [percentile_key(percent) for percent in PERCENTILES]
         return cls(
             n=stored["n"],
@@ -72,7 +72,7 @@ class Distribution(Struct, frozen=True, kw_only=True):
 
 
 def percentile(ordered: Sequence[float], percent: float) -> float:
-    """By linear interpolation between the two nearest of the ordered values.
+    """A percentile by linear interpolation between the two nearest ordered values.
 
     >>> percentile([1.0, 2.0, 4.0], 75)
     3.0
@@ -84,7 +84,7 @@ def percentile(ordered: Sequence[float], percent: float) -> float:
 
 
 def numbers(values: Any) -> Sequence[float]:
-    """An Arrow array of doubles without nulls as a view of its memory: no object for each value."""
+    """A view of the memory of an Arrow array of doubles without nulls, without an object for each value."""
     import pyarrow as pa
 
     data = values.cast(pa.float64())
@@ -95,7 +95,7 @@ def numbers(values: Any) -> Sequence[float]:
 
 
 def mean_of(values: Any) -> float:
-    """Of an Arrow array that has values; the sum is exact before it is divided."""
+    """The mean of a non-empty Arrow array; the sum is exact before it is divided."""
     return fsum(numbers(values)) / len(values)
 
 
@@ -107,14 +107,14 @@ def describe(
     mean_ci: tuple[float, float] | None = None,
     p99_ci: tuple[float, float] | None = None,
 ) -> Distribution:
-    """The distribution of an Arrow array without nulls that has values; `ordered` are the same, sorted."""
+    """The distribution of a non-empty Arrow array without nulls; `ordered` are the sorted values."""
 
     def shown(value: float) -> float:
         return round(value * scale, digits)
 
     def interval(given: tuple[float, float] | None) -> tuple[float, float] | None:
         ends = None if given is None else (shown(given[0]), shown(given[1]))
-        return None if ends is None or ends[0] == ends[1] else ends  # no width is not certainty
+        return None if ends is None or ends[0] == ends[1] else ends  # zero width does not mean certainty
 
     return Distribution(
         n=len(values),

@@ -1,4 +1,4 @@
-"""Values that cannot be. They are faults of the measurement: counted and shown, and part of no average."""
+"""Finds impossible values. They are faults of the measurement, which are counted and shown, and excluded from averages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from benchwright.perf._columns import constant, row_numbers
 from benchwright.perf._requests import TIMES, TOKENS, Requests
 
 ROUNDING_S = 1e-6
-"""Times of one event that reached the record in two ways may differ by this much."""
+"""The largest difference between two measured times of the same event."""
 
 FAULTS: dict[str, str] = {
     "unknown_times": "completed without a time of sending, of the last content or of the end",
@@ -18,7 +18,7 @@ FAULTS: dict[str, str] = {
     "out_of_order": "events came before those that precede them",
     "impossible_tokens": "token counts are negative, or a part is larger than the whole",
 }
-"""Names, with what they say. A request counts under the first that it has."""
+"""Faults by name, with descriptions. A request counts under the first that it has."""
 
 
 def faults_of(requests: Requests) -> Any:

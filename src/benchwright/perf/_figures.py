@@ -1,4 +1,4 @@
-"""The figures of one stage: distributions over its requests, and what holds for the stage as a whole."""
+"""The figures of one stage: distributions over its requests, and figures of the stage as a whole."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from benchwright.perf._slo import Limits, within
 
 
 class StageRequests:
-    """The measured requests of a stage, and the groups of them that figures are of."""
+    """The measured requests of a stage, in the groups for which figures are computed."""
 
     def __init__(self, measured: Requests) -> None:
         self.measured = measured
@@ -53,7 +53,7 @@ class StageRequests:
 
     @cached_property
     def tokens(self) -> TokenArrivals | None:
-        """When output tokens arrived; None: nobody knows the number of any reply's tokens."""
+        """When output tokens arrived; None if no reply has a token count."""
         good = self.completed.where(pc.is_null(self.faults))
         return token_arrivals(good) if good["output_tokens"].is_valid().true_count else None
 
@@ -69,7 +69,7 @@ class StageRequests:
 
 
 def distributions(stage: StageRequests) -> dict[str, Distribution]:
-    """Of every metric that has values, by name."""
+    """The distributions of all metrics with values, by name."""
     requests = stage.measurable
     blocks = block_of(len(requests)) if len(requests) else None
     found: dict[str, Distribution] = {}
@@ -82,12 +82,12 @@ def distributions(stage: StageRequests) -> dict[str, Distribution]:
 
 
 def distribution(requests: Requests, metric: Metric, blocks: Any) -> Distribution | None:
-    """Of one metric over requests in the order of sending; None: none of them has it."""
+    """The distribution of one metric over requests in the order of sending; None if none of them has it."""
     values, blocked = _in_blocks(requests, metric, blocks)
     if blocked is None:
         return None
     ordered, scale, digits = blocked.ordered, metric.scale, metric.digits
-    if ordered[0] == ordered[-1]:  # no spread, and so no basis for an interval
+    if ordered[0] == ordered[-1]:  # without spread there is no basis for an interval
         return describe(values, ordered, scale, digits)
     count = len(requests) if metric.pooled else len(values)
     ends = mean_interval(blocked, count), percentile_interval(blocked, count, 99)
@@ -95,8 +95,8 @@ def distribution(requests: Requests, metric: Metric, blocks: Any) -> Distributio
 
 
 def interval_at(requests: Requests, stage: int, metric: Metric, percent: float) -> Interval | None:
-    """The 95 % interval of a percentile in a stage, in the unit of the metric; None: too few requests. Files have that of the
-    99th alone: every other takes as long, and few are needed."""
+    """The 95 % interval of a percentile in a stage, in the unit of the metric; None: too few requests. Files have only that of
+    the 99th, because each takes long and few are needed."""
     sent = StageRequests(requests.stage(stage)).measurable
     values, blocked = _in_blocks(sent, metric, block_of(len(sent))) if len(sent) else ((), None)
     if blocked is None or blocked.ordered[0] == blocked.ordered[-1]:
@@ -110,7 +110,7 @@ def interval_at(requests: Requests, stage: int, metric: Metric, percent: float) 
 
 
 def _in_blocks(requests: Requests, metric: Metric, blocks: Any) -> tuple[Any, Blocked | None]:
-    """The values of a metric, and the same in blocks; None: none of the requests has it."""
+    """The values of a metric, and the same in blocks; None if none of the requests has it."""
     assert metric.values is not None
     values = metric.values(requests)
     own = blocks.take(requests.gaps.request) if metric.pooled else blocks
@@ -123,7 +123,7 @@ def _in_blocks(requests: Requests, metric: Metric, blocks: Any) -> tuple[Any, Bl
 
 
 def stage_figures(stage: StageRequests) -> dict[str, float]:
-    """Figures of the stage by name; those that it cannot have are left out."""
+    """Figures of the stage by name, without those that it cannot have."""
     found: dict[str, float] = {}
     if (offered := _rate(stage.measured["planned"])) is not None:
         found["offered"] = offered
@@ -145,7 +145,7 @@ def stage_figures(stage: StageRequests) -> dict[str, float]:
 
 
 def _rate(times: Any) -> float | None:
-    """Instants less one over the time from the first to the last."""
+    """The number of instants minus one, divided by the time from the first to the last."""
     known = len(times) - times.null_count
     if known < 2:
         return None
@@ -163,7 +163,7 @@ def _token_figures(stage: StageRequests, seconds: float) -> dict[str, float]:
     if inputs is not None and outputs is not None:
         found["total_throughput"] = (inputs + outputs) / seconds
     if stage.tokens is not None and stage.span is not None and seconds >= 1:
-        # Tokens in lumps further apart than a second can make every second poorer than the whole.
+        # If tokens come in bursts more than a second apart, every second may be below the overall mean.
         found["peak_output_throughput"] = max(
             stage.tokens.most_within(1.0), found.get("output_throughput", 0.0)
         )
@@ -171,7 +171,7 @@ def _token_figures(stage: StageRequests, seconds: float) -> dict[str, float]:
 
 
 def _total(counts: Any) -> int | None:
-    """The sum; None if nothing is known, or not of every request: a sum over some is not a total."""
+    """The sum; None if any count is unknown, because a sum over some requests is not a total."""
     return None if not len(counts) or counts.null_count else int(pc.sum(counts).as_py())
 
 
@@ -193,7 +193,7 @@ def _share(requests: Requests, part: str, whole: str) -> float | None:
 
 
 def rate_slices(stage: StageRequests, limits: Limits = ()) -> dict[str, list[float]]:
-    """Throughputs in equal slices of the duration, by name; with limits, goodput too. Empty: too few requests."""
+    """Throughputs in equal slices of the duration, by name; with limits, goodput too. Empty if there are too few requests."""
     if stage.span is None or len(stage.completed) < SLICES:
         return {}
     start, end = stage.span

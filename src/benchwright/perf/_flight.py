@@ -1,4 +1,4 @@
-"""What was under way at which time: requests in flight, tokens that arrived, and time in which nothing went on."""
+"""Requests in flight over time, arrivals of tokens, and idle time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class InFlight(NamedTuple):
 
     @property
     def peak(self) -> int:
-        """The most at once."""
+        """The most requests at once."""
         return max(self.counts, default=0)
 
     def first_at(self, count: int) -> float | None:
@@ -31,7 +31,7 @@ class InFlight(NamedTuple):
         return None
 
     def mean(self, start: float, end: float) -> float:
-        """Averaged over a span of time."""
+        """The mean over a span of time."""
         if end <= start:
             return 0.0
         total = []
@@ -48,7 +48,8 @@ class InFlight(NamedTuple):
 
 
 def in_flight(starts: Any, ends: Any) -> InFlight:
-    """Out of Arrow arrays of the sends and ends of the same requests. One that ends when another starts is over."""
+    """The step function from Arrow arrays of sends and ends of the same requests. A request that ends when another starts is
+    counted as ended first."""
     begins = numbers(starts.take(pc.sort_indices(starts)))
     stops = numbers(ends.take(pc.sort_indices(ends)))
     times: list[float] = []
@@ -73,7 +74,7 @@ def _step(times: list[float], counts: list[int], time: float, count: int) -> Non
 
 
 def flight_of(requests: Requests) -> InFlight:
-    """Of the requests that were sent and ended."""
+    """The step function of the requests that were sent and ended."""
     known = requests.where(pc.and_(pc.is_valid(requests["sent"]), pc.is_valid(requests["ended"])))
     return in_flight(known["sent"], known["ended"])
 
@@ -90,7 +91,7 @@ class TokenArrivals(NamedTuple):
         return fsum(numbers(self.tokens.filter(inside)))
 
     def most_within(self, seconds: float) -> float:
-        """The most tokens in any span of this length, wherever it begins; its end is not part of it."""
+        """The most tokens in any span of this length; its end is not part of it."""
         order = pc.sort_indices(self.times)
         times, tokens = numbers(self.times.take(order)), numbers(self.tokens.take(order))
         most = inside = 0.0
@@ -109,8 +110,8 @@ class TokenArrivals(NamedTuple):
 
 
 def token_arrivals(completed: Requests) -> TokenArrivals:
-    """Of completed requests with token counts: by event where these are known, else spread evenly over the events; all
-    at the end where the reply was not streamed."""
+    """Arrivals of tokens of completed requests with token counts: by event if these counts are known, else spread evenly over
+    the events; all at the end if the reply was not streamed."""
     import pyarrow as pa
 
     counted = completed.where(pc.is_valid(completed["output_tokens"]))
@@ -131,7 +132,7 @@ def token_arrivals(completed: Requests) -> TokenArrivals:
 
 
 def _with_own(streamed: Requests, own: Any, even: Any) -> Any:
-    """The tokens of events where every event of the request has a count, in place of the even share."""
+    """The tokens of events if every event of the request has a count, else the even share."""
     import pyarrow as pa
 
     parents = pc.list_parent_indices(streamed["arrivals"])

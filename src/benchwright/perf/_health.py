@@ -1,4 +1,4 @@
-"""How the client did while it measured: whether figures are the server's or its own."""
+"""Measures the client during a test, to tell whether figures describe the server or the client."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from benchwright.perf._values import Health, Spread, Verdict
 
 _Result = TypeVar("_Result")
 _EVERY_S = 0.02
-"""Seconds between two looks at the event loop."""
+"""Seconds between two checks of the event loop."""
 
 LIMIT_CPU, STRAINED_CPU = 0.92, 0.75
 """Shares of one core above which the client was the limit, or close to it."""
 LIMIT_LAG_S, STRAINED_LAG_S = 0.020, 0.008
-"""99th percentiles of the event loop's lag above which times are the client's."""
+"""99th percentiles of the event loop's lag above which the client distorts times."""
 LIMIT_LATE_S, STRAINED_LATE_S = 0.050, 0.015
 """99th percentiles of lateness against the schedule."""
 _SHORTEST_S = 1.0
-"""A stage that is shorter has no share of CPU time worth a verdict."""
+"""The shortest stage whose share of CPU time is judged."""
 _ENOUGH = 20
-"""Fewer looks or requests have no 99th percentile."""
+"""The fewest checks or requests for a 99th percentile."""
 _GC_THRESHOLDS = (50_000, 50, 100)
-"""While the clock runs. A request leaves some dozens of objects behind, and hardly any in a cycle."""
+"""Thresholds of garbage collection during a test. A request leaves a few dozen objects, hardly any of them in a cycle."""
 
 
 class WorkerHealth(Struct, frozen=True, array_like=True):
-    """What one process measured of itself in one stage."""
+    """The measurements of one process about itself in one stage."""
 
     lags: tuple[float, ...] = ()
     """How late the event loop ran timers, in seconds."""
@@ -46,7 +46,7 @@ class WorkerHealth(Struct, frozen=True, array_like=True):
 
 
 def run_quickly(work: Coroutine[Any, Any, _Result]) -> _Result:
-    """Run a coroutine to its end in the quickest event loop there is."""
+    """Run a coroutine to its end in the fastest available event loop."""
     factory: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
     with suppress(ImportError):
         import uvloop
@@ -58,8 +58,8 @@ def run_quickly(work: Coroutine[Any, Any, _Result]) -> _Result:
 
 @contextmanager
 def rare_collections() -> Iterator[None]:
-    """Take what exists already out of garbage collection's sight, and collect the rest rarely: a full collection stops the
-    event loop for tens of milliseconds. Takes as long itself, so it has to be over before the clock starts."""
+    """Exclude existing objects from garbage collection, and collect the others rarely, because a full collection stops the
+    event loop for tens of milliseconds. This takes as long itself, so it must be done before the clock starts."""
     gc.collect()
     gc.freeze()
     thresholds = gc.get_threshold()
@@ -76,7 +76,7 @@ class HealthMeter:
 
     def __init__(self) -> None:
         self.lateness: list[float] = []
-        """Filled by whoever sends."""
+        """Filled by the sender."""
         self._lags: list[float] = []
         self._gc_s = 0.0
         self._gc_began = 0.0
@@ -90,7 +90,7 @@ class HealthMeter:
         self._set()
 
     def stop(self) -> WorkerHealth:
-        """What was seen."""
+        """Stop, and return the measurements."""
         if self._timer is not None:
             self._timer.cancel()
         gc.callbacks.remove(self._collected)
@@ -107,7 +107,7 @@ class HealthMeter:
         self._timer = self._loop.call_later(_EVERY_S, self._look)
 
     def _look(self) -> None:
-        # Timers of uvloop have a grain of a millisecond and may come early.
+        # Timers of uvloop have a resolution of a millisecond and may fire early.
         self._lags.append(max(0.0, monotonic() - self._due))
         self._set()
 
@@ -152,13 +152,13 @@ def _bounds(strained: float, limit: float) -> str:
 
 
 def long_enough(workers: Sequence[WorkerHealth]) -> bool:
-    """Whether a share of CPU time says anything."""
+    """Whether the stage is long enough to judge the share of CPU time."""
     return all(worker.wall_s >= _SHORTEST_S for worker in workers)
 
 
 def judged(workers: Sequence[WorkerHealth], *, open_loop: bool, inside: bool = False) -> Health:
-    """The health of all workers in one stage, with its verdict. `inside`: the model answers in the same process, so neither
-    its CPU time nor its delays are the client's. `ok` means that every rule that applies was applied and kept."""
+    """The health of all workers in one stage, with its verdict. `inside`: the model answers in the same process, so its CPU
+    time and delays cannot be separated. `ok` means that all applicable rules were checked and met."""
     lag = spread_of([value for worker in workers for value in worker.lags])
     late = spread_of([value for worker in workers for value in worker.lateness])
     shares = tuple(worker.cpu_s / worker.wall_s if worker.wall_s > 0 else 0.0 for worker in workers)

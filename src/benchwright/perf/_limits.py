@@ -1,4 +1,5 @@
-"""Open files: every connection is one. Looked at before a test starts, because a test that runs out of them measures that."""
+"""Checks the limit of open files before a test starts. Every connection is an open file, and a test that runs out of them
+measures only that."""
 
 from __future__ import annotations
 
@@ -6,11 +7,11 @@ from benchwright.core import UsageError
 from benchwright.perf._values import LoadSettings
 
 _OWN_FILES = 64
-"""Files that a process needs besides its connections."""
+"""Open files that a process needs in addition to its connections."""
 
 
 def most_connections(workers: int) -> int | None:
-    """Connections that this many processes can have open together; None: as many as they like."""
+    """Connections that this many processes can have open together; None: no limit."""
     try:
         import resource
     except ImportError:
@@ -20,11 +21,11 @@ def most_connections(workers: int) -> int | None:
 
 
 def check_files(settings: LoadSettings, connections: int | None) -> None:
-    """Raise the limit of open files as far as this process may. UsageError, with the cure, where `connections` in flight at once
-    are more than that; None: nobody knows how many there will be."""
+    """Raise the limit of open files as far as this process may. Raises UsageError, with the cure, if `connections` at once exceed
+    it; None: their number is unknown."""
     try:
         import resource
-    except ImportError:  # not on this system: nothing to raise
+    except ImportError:  # this system has no such limit
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = 1 << 20 if hard == resource.RLIM_INFINITY else hard
@@ -32,7 +33,7 @@ def check_files(settings: LoadSettings, connections: int | None) -> None:
         try:
             resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
             soft = most
-        except (ValueError, OSError):  # a system with a smaller limit of its own
+        except (ValueError, OSError):  # the system allows less
             pass
     each = -(-(connections or 0) // settings.workers) + _OWN_FILES
     if soft != resource.RLIM_INFINITY and each > soft:

@@ -22,51 +22,51 @@ from benchwright.perf._talks import Talks
 from benchwright.perf._values import LoadSettings, PhaseName, RequestOutcome, RequestRecord, StopCause
 
 _NAP_S = 0.25
-"""A sleep between two requests is no longer, so that a stop is noticed."""
+"""The longest sleep between two requests, so that a stop is noticed."""
 _LAUNCHES_PER_TURN = 16
-"""Requests sent in a row, where several are due, before replies are read again."""
+"""The most requests sent in a row, if several are due, before replies are read again."""
 _WATCHDOG_S = 10.0
-"""How long after its timeout a request may still be under way."""
+"""How long after its timeout a request may still be in flight."""
 _HOPELESS = 32
-"""So many failures, and no reply, stop a test."""
+"""Failures without a single reply after which a test stops."""
 _ENOUGH_FOR_SHARE = 20
 """Requests that must have ended before their share of errors can stop a test."""
 
 
 class PhaseTask(Struct, frozen=True):
-    """What one process does in one phase of a stage."""
+    """The task of one process in one phase of a stage."""
 
     stage: int
     phase: PhaseName
-    """The phase of its first requests; those of a closed loop that cool down follow."""
+    """The phase of its first requests; in a closed loop, the cool-down requests follow."""
     zero: float
-    """When the test's clock started; like `start_at`, by the machine's clock, which all processes share."""
+    """When the test's clock started, by the clock of the machine, which all processes share, like `start_at`."""
     start_at: float
     """When the phase begins."""
     base: int
     """Number of the phase's first request."""
     level: float | None = None
-    """Requests in flight or per second; None: as the settings say."""
+    """Requests in flight or per second; None: as in the settings."""
     worker: int = 0
     workers: int = 1
     closed: int | None = None
     """Requests that this process keeps in flight; None: the schedule decides."""
     slots: int = 1
-    """Those of all processes."""
+    """Requests that all processes together keep in flight."""
     cap: int | None = None
-    """Most requests in flight of this process."""
+    """The most requests in flight of this process."""
     requests: int | None = None
     """Requests of all processes; None: until the time is up."""
     cooldown: int = 0
-    """The same, of those that follow."""
+    """Cool-down requests of all processes."""
     seconds: float | None = None
 
 
 class PhaseResult(Struct, frozen=True, array_like=True):
-    """What one process did in one phase."""
+    """The result of one process in one phase."""
 
     numbers: int = 0
-    """Numbers that it used."""
+    """Request numbers that it used."""
     offered: int = 0
     delayed: int = 0
     delayed_s: float = 0.0
@@ -102,7 +102,7 @@ class PhaseLoop:
         self._offered = self._delayed = self._done = self._failed = 0
         self._delayed_s = 0.0
         self.in_flight = 0
-        """Requests under way."""
+        """Requests in flight."""
 
     def stop(self, cause: StopCause) -> None:
         """Send nothing more; what is in flight may end."""
@@ -122,7 +122,7 @@ class PhaseLoop:
         """Send everything, and wait for the last reply."""
         task = self._task
         await self._until(task.start_at)
-        self._meter.start()  # what happened before is not part of the phase
+        self._meter.start()  # earlier delays are not part of the phase
         try:
             if task.closed is None:
                 await self._follow_schedule()
@@ -169,10 +169,10 @@ class PhaseLoop:
         wanted = self._settings.requests
         if self._settings.seconds is not None and (wanted is None or measured < wanted):
             await self._until(task.start_at + self._settings.seconds)
-            self.stop("seconds")  # those that still wait for the cap are not sent
+            self.stop("seconds")  # requests that still wait for the cap are not sent
 
     async def _until(self, due: float) -> None:
-        """Return at `due`, never before; or soon after a stop."""
+        """Wait until `due`, or until soon after a stop; never return early otherwise."""
         while (left := due - monotonic()) > 0 and self._cause is None:  # noqa: ASYNC110  # time is not an event
             await asyncio.sleep(min(left, _NAP_S))
 
@@ -197,7 +197,7 @@ class PhaseLoop:
         _raise_defect(task)
 
     def _leave_waiting(self) -> None:
-        """What the cap held back until the end is on record as not sent."""
+        """Record requests that the cap held back until the end as not sent."""
         now = monotonic()
         for sending in self._waiting:
             sending.delayed_s = now - (sending.planned or now)
@@ -217,7 +217,7 @@ class PhaseLoop:
             timer = loop.call_later(max(0.0, left), self._time_up)
         began = (
             monotonic()
-        )  # all slots are free from now on; how late the phase itself began is not a request's lateness
+        )  # all slots are free from now on; a late start of the phase is not a request's lateness
         for _ in range(slots):
             self.in_flight += 1
             slot = asyncio.get_running_loop().create_task(self._slot(began))
@@ -232,10 +232,10 @@ class PhaseLoop:
         self._talks.stop()
 
     def _numbers(self) -> Iterator[tuple[int, PhaseName]]:
-        """What the slots take in turn: requests until there are enough or the time is up, then those that cool down.
+        """The requests that slots take in turn: measured ones until there are enough or the time is up, then cool-down ones.
 
-        A request belongs to the process that has its slot, so each process sends as many as its slots can carry, and all of
-        them together send every row.
+        A request belongs to the process that has its slot, so each process sends as many as its slots allow, and together they
+        send every row.
         """
         task, after = self._task, 0
         for number in count():
@@ -291,13 +291,13 @@ class PhaseLoop:
         self._ended(unsent_record(sending, RequestOutcome.NOT_SENT, why, self._task.zero, monotonic()))
 
     def _send(self, sending: Sending) -> Coroutine[Any, Any, object]:
-        """One request, or all of a conversation."""
+        """Send one request, or a whole conversation."""
         if sending.entry.conversation is None:
             return self._one(sending)
         return self._talks.converse(sending, sending.entry.conversation)
 
     async def _one(self, sending: Sending) -> ModelReply | None:
-        """The reply; None: there is no usable one."""
+        """Send one request. Returns the reply; None if there is no usable one."""
         task = self._task
         try:
             reply = await self._endpoints[sending.url].send(sending.entry.request)
@@ -311,7 +311,7 @@ class PhaseLoop:
         times = reply.times
         wanted = sending.planned if sending.planned is not None else sending.free_at
         if times.planned is not None and wanted is not None and not sending.delayed_s:
-            # Until its turn came, not until it was sent: a new connection takes the server's time, not the client's.
+            # Measured until its turn came, not until it was sent, because a new connection takes the server's time.
             self._meter.lateness.append(times.planned - wanted)
         record = record_of(sending, reply, task.zero, keep_reply=self._settings.score)
         self._last_end = max(self._last_end, monotonic())
@@ -331,7 +331,7 @@ class PhaseLoop:
             self.stop("errors")
 
     async def _wait_for_replies(self) -> None:
-        """Every request has a timeout; should one not hold, the watchdog ends it all the same."""
+        """Wait for replies. Every request has a timeout; if one fails, the watchdog ends the request."""
         patience = self._settings.request_timeout_s + _WATCHDOG_S
         done, since = self._done, monotonic()
         while self._tasks:
@@ -351,6 +351,6 @@ class PhaseLoop:
 
 
 def _raise_defect(task: asyncio.Task[Any]) -> None:
-    """Nothing that a server does raises; what does is a defect, and the event loop reports it."""
+    """Raise an exception in the event loop, which reports it. Servers cannot cause one, so it is a defect."""
     if not task.cancelled() and (error := task.exception()) is not None:
         raise error

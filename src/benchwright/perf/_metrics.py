@@ -1,6 +1,6 @@
-"""Every figure of a load test, declared once: its name, unit, definition, and how it follows from the records.
+"""Declares every figure of a load test once: its name, unit, definition, and how it is computed from the records.
 
-Tables, files, comparisons, limits (`--slo`), `--explain` and the manual derive from `METRICS`.
+Tables, files, comparisons, limits (`--slo`), `--explain` and the manual are derived from `METRICS`.
 """
 
 from __future__ import annotations
@@ -22,33 +22,33 @@ _UNITS: dict[Unit, tuple[str, int, str]] = {
     "1/s": ("_per_s", 4, "per s"), "share": ("_share", 6, ""), "requests": ("", 3, ""),
     "tokens/event": ("", 3, "tokens/event"),
 }  # fmt: skip
-"""What keys of files end with, the decimals there, and the unit as headings show it."""
+"""For each unit: the ending of keys in files, the decimals there, and the unit in headings."""
 
 
 class Metric(Struct, frozen=True, kw_only=True):
     """One figure."""
 
     name: str
-    """What users type: `ttft`."""
+    """The name that users type: `ttft`."""
     title: str
     """A few words, for headings."""
     unit: Unit
     better: Literal["lower", "higher"] | None = None
-    """None: neither is better in itself."""
+    """Which is better; None: neither."""
     definition: str
-    """Whole sentences: `--explain` and the manual print it."""
+    """The definition in whole sentences, which `--explain` and the manual print."""
     values: Callable[[Requests], Any] | None = None
-    """The value of each request, in seconds where the unit is a time; null if it has none. None: a figure of the stage."""
+    """Returns the value of each request, in seconds if the unit is a time; null if it has none. None: a figure of the stage."""
     pooled: bool = False
     """Whether a request has several values, which are pooled over all requests."""
     needs: str = ""
-    """What records must have for it, as the reason for its absence says."""
+    """What records must have for it; the reason if it is absent."""
     limit: bool = False
     """Whether `--slo` takes it."""
     same_as: str | None = None
     """Another metric that has the same values by definition."""
     one_token: bool = False
-    """Whether a reply of one token or one event has none, and therefore meets every limit of it."""
+    """Whether a reply of one token or one event has no value, and therefore meets every limit."""
     headline: bool = False
     """Whether short tables show it."""
 
@@ -59,7 +59,7 @@ class Metric(Struct, frozen=True, kw_only=True):
 
     @property
     def scale(self) -> float:
-        """What values are multiplied by: they are computed in seconds."""
+        """The factor from seconds, in which values are computed, to the unit."""
         return 1000.0 if self.unit == "ms" else 1.0
 
     @property
@@ -69,16 +69,16 @@ class Metric(Struct, frozen=True, kw_only=True):
 
     @property
     def unit_title(self) -> str:
-        """The unit as headings show it."""
+        """The unit in headings."""
         return _UNITS[self.unit][2]
 
     def rounded(self, value: float) -> float:
-        """A value in the unit, as files have it."""
+        """A value in the unit, rounded as in files."""
         return round(value, self.digits)
 
 
 def _ratio(top: Callable[[Requests], Any], below: Callable[[Requests], Any]) -> Callable[[Requests], Any]:
-    """Null where the divisor is not positive: no infinity, no zero that means nothing."""
+    """A ratio that is null if the divisor is not positive, so that there are no infinities or meaningless zeros."""
 
     def values(requests: Requests) -> Any:
         import pyarrow as pa
@@ -118,7 +118,7 @@ def _longest_gap(requests: Requests) -> Any:
 
 
 def _gap_percentile(requests: Requests) -> Any:
-    """The 99th percentile of each request's own gaps. Only limits use it, so it may take its time."""
+    """The 99th percentile of the gaps of each request. Only limits use it, so it may be slow."""
     import pyarrow as pa
 
     from benchwright.perf._distributions import percentile
@@ -256,8 +256,8 @@ PER_REQUEST: tuple[Metric, ...] = (
         definition="Input tokens of a request divided by its ttft, one value per request.",
     ),
 )  # fmt: skip
-"""Figures that every request has its own value of. They are of requests whose whole reply came at the first attempt, and whose
-times and counts can be; the others are counted."""
+"""Figures with a value for every request. They cover requests whose complete reply came at the first attempt, with possible
+times and counts; the others are only counted."""
 
 PER_STAGE: tuple[Metric, ...] = (
     Metric(
@@ -360,11 +360,11 @@ LIMITS: dict[str, Metric] = {
     **{metric.name: metric for metric in (*PER_REQUEST, GAP_PERCENTILE) if metric.limit},
     "itl": METRICS["itl_mean"],
 }
-"""What `--slo` takes. `itl` is the mean of a request there: pooled gaps belong to no request."""
+"""The limits of `--slo`. There `itl` is the mean of a request, because pooled gaps belong to no single request."""
 
 
 def explain(name: str) -> str:
-    """The definition of a figure, by its name or key. UsageError with similar names for one that is not known."""
+    """The definition of a figure, by its name or key. Raises UsageError with similar names if it is unknown."""
     wanted = name.strip().lower().replace("-", "_")
     for metric in (*METRICS.values(), GAP_PERCENTILE):
         if wanted in (metric.name, metric.key):

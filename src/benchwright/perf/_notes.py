@@ -1,4 +1,4 @@
-"""What a reader must know before using the figures of a stage: repeated prompts, short replies, a rate that was not met."""
+"""Notes on the figures of a stage: repeated prompts, short replies, a rate that was not met."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from benchwright.perf._requests import Requests
 from benchwright.perf._values import Health, LoadSettings
 
 REPEATED = 0.05
-"""Share of repeated prompts from which on they are worth a note."""
+"""Share of repeated prompts from which there is a note."""
 SHORT = 0.9
-"""Output length against request below which replies are called short."""
+"""Share of the requested output length below which replies count as short."""
 RATE_MET = 0.97
 """Share of the offered rate that must be sent."""
 KEPT_UP = 0.95
 """Share of the offered rate that must be completed while requests are being sent."""
 IDLE = 0.01
-"""Share of the time in which nothing was in flight."""
+"""Share of idle time from which there is a note."""
 IDLE_S = 0.01
-"""Shorter pauses are the client's usual step from one request to the next, and do not count."""
+"""Shorter pauses are the client's usual step from one request to the next and do not count."""
 BUNDLED = 1.05
-"""Tokens per event from which on they are called bundled."""
+"""Tokens per event from which they count as bundled."""
 
 
 class Note(Struct, frozen=True):
-    """One remark."""
+    """One note."""
 
     kind: str
-    """A name that does not change with the words."""
+    """A name that stays the same if the words change."""
     text: str
 
 
@@ -55,7 +55,7 @@ def repeated_share(everything: Requests, measured: Requests) -> float | None:
     own = measured.where(pc.and_(pc.is_valid(measured["sent"]), pc.is_valid(measured["prompt_hash"])))
     if not len(own):
         return None
-    # Codes of a dictionary rise with the first appearance of each value.
+    # Dictionary codes increase with the first appearance of each value.
     codes = sent["prompt_hash"].dictionary_encode().indices
     before = pc.cumulative_max(codes).slice(0, len(codes) - 1)
     again = pc.less_equal(codes.slice(1), before)
@@ -67,7 +67,7 @@ def repeated_share(everything: Requests, measured: Requests) -> float | None:
 def stage_notes(
     stage: StageRequests, settings: LoadSettings, figures: dict[str, float], health: Health | None
 ) -> tuple[Note, ...]:
-    """In the order of their weight."""
+    """The notes, the most important first."""
     found: list[Note] = []
     if health is not None and health.verdict in ("strained", "limit"):
         limit = "The client was the limit" if health.verdict == "limit" else "The client was strained"
@@ -139,12 +139,12 @@ def _completed_while_sending(stage: StageRequests) -> float | None:
         return None
     first, last = pc.min(ends).as_py(), pc.max(stage.sent["sent"]).as_py()
     inside = pc.and_(pc.greater_equal(ends, first), pc.less_equal(ends, last)).true_count
-    # The spread of a Poisson count of 400 is 5 %: fewer say nothing about a shortfall of that size.
+    # The spread of a Poisson count of 400 is 5 %, so fewer requests cannot show a shortfall of that size.
     return (inside - 1) / (last - first) if inside >= 400 and last > first else None
 
 
 def _idle(stage: StageRequests, settings: LoadSettings) -> Iterator[Note]:
-    """Time in which nothing was in flight: in a closed loop any, in an open one where a request was due."""
+    """Time in which nothing was in flight: in a closed loop any, in an open loop only if a request was due."""
     if stage.span is None or not len(stage.completed):
         return
     gaps = stage.flight.idle()
@@ -210,7 +210,7 @@ def _made(settings: LoadSettings) -> Iterator[Note]:
 
 
 def _lengths(stage: StageRequests, usual: int | None) -> Iterator[Note]:
-    """Of the replies for which somebody asked for a length."""
+    """Notes on replies with a requested length."""
     wanted_tokens = stage.completed["requested_tokens"]
     asked = pc.and_(pc.is_valid(stage.completed["output_tokens"]), pc.is_valid(wanted_tokens))
     if usual is not None:

@@ -1,4 +1,4 @@
-"""The requests of a load test, built and encoded before its clock starts, and taken in turn.
+"""Builds and encodes the requests of a load test before its clock starts, and returns them in turn.
 
 A test may send far more requests than the data has rows. Each row is built once; after the last row, the first is sent again.
 """
@@ -24,10 +24,10 @@ from benchwright.perf._conversations import (
 from benchwright.perf._trace import TraceStamps
 
 MOST_BUILT = 200_000
-"""Different requests that are held in memory. Of a larger file, this many rows are sent again and again."""
+"""The most distinct requests kept in memory. Of a larger file, this many rows are sent repeatedly."""
 
 MOST_BYTES = 2 << 30
-"""Encoded requests that are held in memory, in bytes."""
+"""The most bytes of encoded requests kept in memory."""
 
 
 class PlannedRequest(Struct, frozen=True):
@@ -39,9 +39,9 @@ class PlannedRequest(Struct, frozen=True):
     prompt_hash: str
     """Equal for equal prompts."""
     max_tokens: int | None
-    """The longest reply that it asks for."""
+    """The longest reply that it requests."""
     conversation: Conversation | None = None
-    """What follows it, where it is the first turn of a conversation."""
+    """The turns after it, if it is the first turn of a conversation."""
 
 
 class RequestPlan(Struct, frozen=True):
@@ -50,20 +50,20 @@ class RequestPlan(Struct, frozen=True):
     requests: tuple[PlannedRequest, ...]
     """Each once."""
     complete: bool = True
-    """Whether all rows of the data are in it."""
+    """Whether it contains all rows of the data."""
     offsets: tuple[float, ...] = ()
-    """Of a trace: when each is sent, in seconds at its own speed, in order."""
+    """For a trace: when each is sent, in seconds at the original speed, in order."""
     stride: int = 1
     """Numbers that each request of the plan takes up: one for every turn that may follow."""
     cache_bust: str | None = None
-    """Makes the first words of every prompt its own; None: prompts are sent as the data have them."""
+    """Makes the first words of every prompt unique; None: prompts are sent unchanged."""
 
     def __len__(self) -> int:
         return len(self.requests)
 
     def at(self, number: int, place: int | None = None) -> PlannedRequest:
-        """The request with this number: after the last comes the first again. A trace begins again in each stage, so there
-        the place in the stage decides."""
+        """The request with this number; after the last comes the first again. A trace begins again in each stage, so the place
+        in the stage decides there."""
         found = self.requests[(number if place is None or not self.offsets else place) % len(self.requests)]
         if self.cache_bust is None:
             return found
@@ -81,11 +81,11 @@ def build_plan(
     trace: TraceStamps | None = None,
     turn_mode: str = "every",
 ) -> RequestPlan:
-    """Build and encode the requests of the rows, in their order; `wanted`: no more than these are needed.
+    """Build and encode the requests of the rows, in order, at most `wanted` of them.
 
-    A trace has all rows of its window, in the order of their stamps. `exact_output`: replies shall be as long as they may.
-    Media are read and encoded here, so no file is touched once the clock runs. Raises DatasetError if no row sends
-    anything.
+    A trace has all rows of its window, in the order of their timestamps. `exact_output`: replies have exactly the longest
+    length. Media are read and encoded here, so that no file is read while the clock runs. Raises DatasetError if no row
+    sends anything.
     """
     built: list[PlannedRequest] = []
     offsets: list[float] = []
@@ -151,7 +151,7 @@ def conversation_of(planned: PlannedRequest, spec: BenchmarkSpec, row: Row, mode
 
 
 def _exactly(planned: PlannedRequest) -> ModelRequest:
-    """The request for a reply that does not end before its longest length. One without a length stays as it is."""
+    """The request for a reply of exactly its longest length. A request without a length stays unchanged."""
     if planned.max_tokens is None:
         return planned.request
     body: JsonObject = {**planned.request.body, "min_tokens": planned.max_tokens, "ignore_eos": True}
@@ -159,7 +159,7 @@ def _exactly(planned: PlannedRequest) -> ModelRequest:
 
 
 def planned_request(request: ModelRequest, row: int) -> PlannedRequest:
-    """A request with what the records say about it."""
+    """A request with the facts for its records."""
     body = request.body
     prompt: JsonValue = body.get("messages", body.get("prompt"))
     limit = next((body[name] for name in _LIMITS if isinstance(body.get(name), int)), None)

@@ -1,4 +1,4 @@
-"""Several processes that send, led by this one."""
+"""Several sending processes, controlled by this one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from benchwright.perf._values import LoadSettings, RequestRecord, StopCause, dec
 from benchwright.perf._worker import Order, Report, WorkerJob, framed, read_frame
 
 _END_S = 5.0
-"""How long a process may take to end once its input has."""
+"""How long a process may take to end after its input has ended."""
 
 
 class ProcessCrew:
@@ -41,7 +41,7 @@ class ProcessCrew:
         models: Sequence[EndpointSettings | OpenableSettings],
         ended: Callable[[RequestRecord], None],
     ) -> ProcessCrew:
-        """Start them, and wait until all are ready."""
+        """Start the processes, and wait until all are ready."""
         crew = cls(ended)
         job = framed(pickle.dumps(WorkerJob(settings, plan, tuple(models)), protocol=pickle.HIGHEST_PROTOCOL))
         try:
@@ -66,7 +66,7 @@ class ProcessCrew:
 
     @property
     def in_flight(self) -> int:
-        """Requests under way, a fifth of a second ago."""
+        """Requests in flight a fifth of a second ago."""
         return sum(self._flying)
 
     async def phase(self, tasks: Sequence[PhaseTask]) -> list[PhaseResult]:

@@ -1,4 +1,4 @@
-"""What a load test does right now, for whoever watches it."""
+"""Live progress of a load test, for watchers."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Protocol
 from benchwright.perf._values import LoadSettings, PhaseName, RequestRecord
 
 _WINDOW_S = 5.0
-"""Live figures are those of the last seconds."""
+"""Seconds that live figures cover."""
 _MOST_SHOWN = 2000
-"""Requests that the live percentiles are taken from: the last ones."""
+"""The most recent requests from which live percentiles are computed."""
 
 
 class LoadProgress:
@@ -21,13 +21,13 @@ class LoadProgress:
         self.name = name
         self.settings = settings
         self.stage = 0
-        """Index of the stage under way."""
+        """Index of the current stage."""
         self.level = settings.levels[0]
         self.phase: PhaseName = "measured"
         self.done = self.failed = 0
         """Measured requests of the stage that have ended, and those of them that failed."""
         self.ended_so_far = self.failed_so_far = 0
-        """The same of the whole test, warm-ups included."""
+        """The same for the whole test, including warm-ups."""
         self.in_flight = 0
         self.stopping = ""
         """Why the test is stopping; empty while it is not."""
@@ -36,14 +36,14 @@ class LoadProgress:
         self._last: deque[tuple[float, float | None, float | None]] = deque(maxlen=_MOST_SHOWN)
 
     def begin(self, stage: int, phase: PhaseName, level: float) -> None:
-        """A phase begins."""
+        """Begin a phase."""
         self.stage, self.phase, self.level = stage, phase, level
         self.done = self.failed = 0
         self.started = monotonic()
         self._last.clear()
 
     def add(self, record: RequestRecord) -> None:
-        """A request has ended."""
+        """Add a request that has ended."""
         self.done += 1
         self.ended_so_far += 1
         if not record.ok:
@@ -57,7 +57,7 @@ class LoadProgress:
 
     @property
     def elapsed_s(self) -> float:
-        """Since the phase began."""
+        """Seconds since the phase began."""
         return monotonic() - self.started
 
     def recent(self) -> RecentFigures:
@@ -90,8 +90,8 @@ def _pair(ordered: list[float]) -> tuple[float, float] | None:
 
 
 class LoadWatcher(Protocol):
-    """Is shown a test about four times a second."""
+    """Shows a test; called about four times a second."""
 
     def show(self, progress: LoadProgress) -> None:
-        """Show it, quickly: the test waits."""
+        """Show the progress. Must be quick, because the test waits."""
         ...

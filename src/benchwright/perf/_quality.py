@@ -1,7 +1,7 @@
 """Quality under load: the scores of replies, and whether they change from one level or test to another.
 
-Replies are scored after the last request, so that a scorer never shares the clock with a measurement. What came of each is a
-step of its own next to the record of its request.
+Replies are scored after the last request, so that scoring never disturbs the measurement. Each result is a separate step
+next to the record of its request.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _DIGITS = 6
 
 
 class Grade(Struct, frozen=True, array_like=True, omit_defaults=True):
-    """What came of scoring the reply of one request. Fields are stored by their place: append new ones, with a default."""
+    """The result of scoring the reply of one request. Fields are stored by position: append new ones, with a default."""
 
     number: int
     stage: int = 0
     outcome: str = "scored"
-    """As samples of runs have it: `scored`, `unparsed`, `truncated`, `scorer_failed` …"""
+    """The outcome, as for samples of runs: `scored`, `unparsed`, `truncated`, `scorer_failed` …"""
     scores: dict[str, float] | None = None
     error: str | None = None
     """Why there are no scores."""
@@ -49,17 +49,17 @@ def grade_step(grade: Grade, at: float) -> StepValues:
 
 
 def encode_grade(grade: Grade) -> bytes:
-    """As it is stored."""
+    """Encode for storage."""
     return msgpack.encode(grade)
 
 
 def decode_grade(stored: bytes) -> Grade:
-    """What `encode_grade` stored."""
+    """Decode what `encode_grade` stored."""
     return _GRADE.decode(stored)
 
 
 class ScoreDifference(Struct, frozen=True):
-    """The mean of one score on two sides, over the rows that both sent."""
+    """The mean of one score in two tests or levels, over the rows that both sent."""
 
     name: str
     a: float
@@ -69,11 +69,11 @@ class ScoreDifference(Struct, frozen=True):
     ci95: tuple[float, float] | None
     p_value: float
     rows: int
-    """Rows that both sides have scores of."""
+    """Rows with scores on both sides."""
 
     @property
     def significant(self) -> bool:
-        """Whether it is beyond chance."""
+        """Whether it is more than chance."""
         return self.p_value < 0.05 and self.difference != 0
 
     @property
@@ -90,7 +90,7 @@ class StageScores:
 
     @cached_property
     def _values(self) -> dict[str, list[float | None]]:
-        """By name, one value per request in its order; None if it has none."""
+        """The values by name, one per request in order; None if it has none."""
         texts = self._requests["scores"].to_pylist()
         found: dict[str, list[float | None]] = {}
         for place, text in enumerate(texts):
@@ -99,7 +99,7 @@ class StageScores:
         return found
 
     def distributions(self) -> dict[str, Distribution]:
-        """Of each score, with the interval of its mean."""
+        """The distribution of each score, with the interval of its mean."""
         return {name: self._distribution(values) for name, values in self._values.items()}
 
     def _distribution(self, values: list[float | None]) -> Distribution:
@@ -116,23 +116,23 @@ class StageScores:
         return describe(known, ordered, 1.0, _DIGITS, mean_interval(blocked, len(known)))
 
     def totals(self) -> dict[str, float]:
-        """The sum of each score: over all requests that were sent, its mean with failures as wrong."""
+        """The sum of each score. Divided by all sent requests, it is the mean with failures as wrong."""
         return {name: sum(value or 0.0 for value in values) for name, values in self._values.items()}
 
     def outcomes(self) -> dict[str, int]:
-        """Replies by what came of scoring them; those that nobody scored are left out."""
+        """Scored replies by outcome."""
         found = self._requests["score_outcome"].drop_null().value_counts().to_pylist()
         return {
             each["values"]: each["counts"] for each in sorted(found, key=lambda each: str(each["values"]))
         }
 
     def first_error(self) -> str | None:
-        """Of the replies that could not be scored."""
+        """The first error of replies that could not be scored."""
         words = self._requests["score_error"].drop_null()
         return str(words[0].as_py()) if len(words) else None
 
     def row_means(self, name: str) -> dict[int, float]:
-        """The mean score of each row of the data: a row that was sent often counts once."""
+        """The mean score of each row of the data. A row that was sent several times counts once."""
         sums: dict[int, list[float]] = {}
         for row, value in zip(self._requests["row"].to_pylist(), self._values.get(name, ()), strict=True):
             if value is not None:
@@ -140,7 +140,7 @@ class StageScores:
         return {row: sum(each) / len(each) for row, each in sums.items()}
 
     def names(self) -> tuple[str, ...]:
-        """Of the scores."""
+        """The names of the scores."""
         return tuple(self._values)
 
 
@@ -163,7 +163,7 @@ def score_differences(a: StageScores, b: StageScores) -> Iterator[ScoreDifferenc
 
 
 def scores_with_failures(totals: Mapping[str, float], sent: int) -> dict[str, float]:
-    """Mean scores over all requests that were sent: those without a score count as 0."""
+    """Mean scores over all sent requests; those without a score count as 0."""
     return {name: round(total / sent, _DIGITS) for name, total in totals.items()} if sent else {}
 
 

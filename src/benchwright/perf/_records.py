@@ -1,4 +1,4 @@
-"""From a reply to the record of its request, and from records to steps of the store and back."""
+"""Turns replies into records of requests, and records into steps of the store and back."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _CHARACTERS_PER_TOKEN = 4
 
 
 class Sending(Struct, eq=False):
-    """One request under way: where it stands in the plan, and when it was to be sent."""
+    """One request in flight: its place in the plan and its planned time."""
 
     number: int
     stage: int
@@ -65,7 +65,7 @@ class Sending(Struct, eq=False):
 
 
 def record_of(sending: Sending, reply: ModelReply, zero: float, *, keep_reply: bool = False) -> RequestRecord:
-    """The record of a request that has ended. `zero` is when the test's clock started; `keep_reply`: it will be scored."""
+    """The record of a request that has ended. `zero` is when the test's clock started; `keep_reply`: for scoring."""
     times = reply.times
     sent = times.sent
     failure = reply.failure
@@ -112,7 +112,7 @@ def record_of(sending: Sending, reply: ModelReply, zero: float, *, keep_reply: b
 
 
 def _kept(reply: ModelReply) -> str:
-    """What a scorer may see of a reply: its content, and no times, so that equal replies are equal."""
+    """The part of a reply that a scorer may see: its content without times, so that equal replies compare equal."""
     timeless = replace(reply, times=CallTimes(), started_at=0.0, usage=None, attempts=1, served=None)
     return encode_json(reply_to_json(timeless)).decode()
 
@@ -216,19 +216,19 @@ def recorded_stages(store: Store, run_id: int) -> list[StageRecord]:
 
 
 class StepSink(Protocol[_Item]):
-    """Where records go. All of it is called in one thread."""
+    """Stores records. All methods are called in one thread."""
 
     def write(self, steps: Sequence[_Item], /) -> None:
-        """Return when they are safe."""
+        """Write steps. Returns when they are safe."""
 
     def close(self) -> None:
-        """Nothing more comes."""
+        """Close after the last write."""
 
 
 class BatchThread(Generic[_Put]):
-    """Hands what the event loop puts in to a thread, many at a time: the loop never waits for a disk or a pipe.
+    """Passes items from the event loop to a thread in batches, so that the loop never waits for a disk or a pipe.
 
-    What the sink raises ends the thread; `close` raises it, and `failure` shows it.
+    An exception of the sink ends the thread; `close` raises it, and `failure` has it.
     """
 
     def __init__(self, sink: StepSink[_Put], every_s: float = 0.2) -> None:
@@ -237,12 +237,12 @@ class BatchThread(Generic[_Put]):
         self._waiting: deque[_Put] = deque()
         self._closing = threading.Event()
         self.failure: BaseException | None = None
-        """What ended the thread."""
+        """The exception that ended the thread."""
         self._thread = threading.Thread(target=self._work, name="benchwright-records", daemon=True)
         self._thread.start()
 
     def put(self, step: _Put) -> None:
-        """Take one."""
+        """Add an item."""
         self._waiting.append(step)
 
     def close(self) -> None:
@@ -256,7 +256,7 @@ class BatchThread(Generic[_Put]):
         try:
             last = False
             while not last:
-                last = self._closing.wait(self._every_s)  # what was put in before is taken below
+                last = self._closing.wait(self._every_s)  # items added before are written below
                 waiting = self._waiting
                 if batch := [waiting.popleft() for _ in range(len(waiting))]:
                     self._sink.write(batch)
@@ -277,7 +277,7 @@ class StoreSink:
         self._writer: StepWriter | None = None
 
     def write(self, steps: Sequence[StepValues]) -> None:
-        """Return when they are committed."""
+        """Write steps. Returns when they are committed."""
         self._runner.run(self._append(_without_secrets(steps)))
 
     async def _append(self, steps: Sequence[StepValues]) -> None:
@@ -295,7 +295,7 @@ class StoreSink:
 
 
 def _without_secrets(steps: Sequence[StepValues]) -> Sequence[StepValues]:
-    """The steps as they may be stored. A reply that held a secret is marked: it is no longer what came, and is not scored."""
+    """Remove secrets from the steps. A reply that contained one is marked, because it was changed and is not scored."""
     redactor = known_secrets()
     if not redactor.guards or not redactor.found_in(b"\n".join([step[3] for step in steps])):
         return steps

@@ -1,4 +1,4 @@
-"""`requests.parquet`: every request of a load test with its times, and what each metric makes of it."""
+"""Writes `requests.parquet`: every request of a load test with its times and the value of each metric."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from benchwright.perf._metrics import PER_REQUEST
 from benchwright.perf._requests import Requests
 
 FAULT = "fault"
-"""The column that says why a request's values are part of no average."""
+"""The column with the reason why a request is excluded from averages."""
 
 
 def file_table(requests: Requests) -> Any:
@@ -30,7 +30,7 @@ def write_request_file(requests: Requests, path: Path) -> None:
     """Write the file, with every digit of every time."""
     import pyarrow.parquet as pq
 
-    # Dictionaries are for texts that repeat. Times do not, and their bytes compress better side by side.
+    # Dictionaries help for repeated texts. Times do not repeat, and compress better with their bytes side by side.
     table = file_table(requests)
     texts = [field.name for field in table.schema if str(field.type) == "string"]
     pq.write_table(table, path, compression="zstd", use_dictionary=texts, row_group_size=50_000)

@@ -1,4 +1,5 @@
-"""The requests of a load test as columns: 100,000 of them with 3 million events take some 40 MB, and no Python object each."""
+"""The requests of a load test as columns: 100,000 requests with 3 million events take about 40 MB, without a Python object
+for each."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from benchwright.perf._distributions import numbers
 from benchwright.perf._values import RequestOutcome, RequestRecord
 
 BATCH = 4_096
-"""Records that are Python objects at a time."""
+"""Records converted at a time."""
 
 _COLUMNS = {
     "number": "int64", "stage": "int32", "phase": "string", "row": "int64", "conversation": "int64", "turn": "int32",
@@ -28,7 +29,7 @@ _COLUMNS = {
     "prompt_hash": "string", "scores": "string", "delayed_s": "float64", "attempts": "int32",
     "reply": "string", "score_outcome": "string", "score_error": "string",
 }  # fmt: skip
-"""Types of the fields of `RequestRecord`; a field without a type here is not lost silently but refused by a test."""
+"""Types of the fields of `RequestRecord`. A test fails for a field without a type here."""
 
 TIMES = (
     "planned",
@@ -40,13 +41,13 @@ TIMES = (
     "last_content",
     "ended",
 )
-"""Fields that are instants: their columns in files say so, `sent_s`."""
+"""Fields that are instants; their columns in files end in `_s`: `sent_s`."""
 TOKENS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
 """Fields that are counts of tokens, by the server or by this client."""
 
 
 def request_schema() -> Any:
-    """The columns, under the names that `requests.parquet` gives them: what is in seconds ends in `_s`."""
+    """The columns, under their names in `requests.parquet`: columns in seconds end in `_s`."""
     import pyarrow as pa
 
     kinds = {"times": pa.list_(pa.float64()), "counts": pa.list_(pa.int32())}
@@ -96,18 +97,18 @@ class Gaps(NamedTuple):
     seconds: Any
     """Arrow array."""
     request: Any
-    """Index of the request that each gap is of."""
+    """Index of the request of each gap."""
 
 
 class Requests:
-    """Some of the requests of a table, with what is computed from their columns. All arrays are Arrow's; null is unknown."""
+    """Some requests of a table, with values computed from their columns. All arrays are Arrow arrays; null is unknown."""
 
     def __init__(self, table: Any) -> None:
         self.table = table
 
     @classmethod
     def of(cls, records: Iterable[RequestRecord]) -> Requests:
-        """Of records in any order."""
+        """Make from records in any order."""
         return cls(request_table(records))
 
     def __len__(self) -> int:
@@ -123,19 +124,19 @@ class Requests:
         return column.combine_chunks() if column.num_chunks else pa.nulls(0, column.type)
 
     def where(self, mask: Any) -> Requests:
-        """Those for which an Arrow array of truth values has true. All of them: nothing is copied."""
+        """The requests for which an Arrow array of bools is true. If all are, nothing is copied."""
         if mask.true_count == len(self):
             return self
         return Requests(self.table.filter(mask).combine_chunks())
 
     def at(self, places: Sequence[int]) -> Requests:
-        """Those at some places, in their order."""
+        """The requests at some places, in order."""
         import pyarrow as pa
 
         return Requests(self.table.take(column(places, pa.int64())).combine_chunks())
 
     def in_order(self, field: str) -> Requests:
-        """By a time; equal ones by their number."""
+        """The requests sorted by a time, and equal times by number."""
         times = self[field]
         if len(times) < 2 or (
             not times.null_count and pc.all(pc.less(times.slice(0, len(times) - 1), times.slice(1))).as_py()
@@ -145,7 +146,7 @@ class Requests:
         return Requests(self.table.sort_by(keys).combine_chunks())
 
     def seconds(self, start: str, end: str) -> Any:
-        """From one instant to another; null if either is unknown."""
+        """Seconds from one instant to another; null if either is unknown."""
         return pc.subtract(self[end], self[start])
 
     def stages(self) -> list[int]:
@@ -153,13 +154,13 @@ class Requests:
         return sorted(pc.unique(self["stage"]).to_pylist())
 
     def stage(self, number: int, phase: str | None = "measured") -> Requests:
-        """Those of one stage; of all its phases where `phase` is None."""
+        """The requests of one stage; of all its phases if `phase` is None."""
         mask = pc.equal(self["stage"], number)
         return self.where(mask if phase is None else pc.and_(mask, pc.equal(self["phase"], phase)))
 
     @cached_property
     def sent(self) -> Requests:
-        """Those that were sent, or would have been if the connection had not failed: such a one has no time of sending."""
+        """The requests that were sent, including those whose connection failed, which have no time of sending."""
         given_up = pc.equal(self["outcome"], RequestOutcome.CANCELLED.value)
         never = pc.or_(
             pc.equal(self["outcome"], RequestOutcome.NOT_SENT.value),
@@ -169,12 +170,12 @@ class Requests:
 
     @cached_property
     def completed(self) -> Requests:
-        """Those whose whole reply came."""
+        """The requests with a complete reply."""
         return self.where(pc.equal(self["outcome"], RequestOutcome.OK.value))
 
     @cached_property
     def events(self) -> Any:
-        """How many content events each has."""
+        """The number of content events of each."""
         return pc.list_value_length(self["arrivals"])
 
     @cached_property
@@ -195,7 +196,7 @@ class Requests:
         """The longest gap of each request; null if it has none."""
         import pyarrow as pa
 
-        # Slices of memory, not `group_by`: that one loads pyarrow.dataset, and with it pandas.
+        # Slices of memory instead of `group_by`, which loads pyarrow.dataset and with it pandas.
         seconds, at = numbers(self.gaps.seconds), 0
         found: list[float | None] = []
         for events in self.events.to_pylist():

@@ -1,7 +1,7 @@
-"""When requests of an open loop are sent: pure functions of the settings and their seed.
+"""Computes when requests of an open loop are sent: pure functions of the settings and their seed.
 
-Times are seconds after the start of the stage. Nothing here looks at a clock, so the same settings always give the same
-schedule, and any place of it can be computed before the first request.
+Times are seconds after the start of the stage. Nothing here reads a clock, so the same settings always give the same
+schedule, and any part of it can be computed before the first request.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ def arrivals(settings: LoadSettings, stage: int = 0, offsets: Sequence[float] = 
 def schedule(
     settings: LoadSettings, stage: int = 0, offsets: Sequence[float] = (), level: float | None = None
 ) -> Iterator[tuple[float, PhaseName]]:
-    """The same with the phase of each request: those that cool down follow the measured ones, in the same rhythm.
+    """The same with the phase of each request: cool-down requests follow the measured ones at the same rate.
 
-    `offsets` are the times of a trace, in order. `level` is that of the stage where the settings do not have it: a search finds
-    it on its way.
+    `offsets` are the times of a trace, in order. `level` is that of the stage if the settings do not have it, because a search
+    finds it during the test.
     """
     level = settings.levels[stage] if level is None else level
     if settings.profile == "trace":
@@ -50,12 +50,12 @@ def schedule(
 
 
 def _dice(settings: LoadSettings, stage: int) -> random.Random:
-    """Each stage has its own chance, and the same one in every test with this seed."""
+    """The random generator of a stage, the same in every test with this seed."""
     return random.Random(f"{settings.seed}/{stage}")
 
 
 def _constant(settings: LoadSettings, rate: float, dice: random.Random) -> Iterator[float]:
-    # A product, not a sum: a million additions of a tenth are not a hundred thousand.
+    # A product, not a sum, because a million additions of a tenth do not give exactly a hundred thousand.
     return (number / rate for number in count())
 
 
@@ -76,14 +76,14 @@ def _gamma(settings: LoadSettings, rate: float, dice: random.Random) -> Iterator
 
 
 def _burst(settings: LoadSettings, rate: float, dice: random.Random) -> Iterator[float]:
-    """`burst_size` requests together, so far apart that the rate is kept."""
+    """Groups of `burst_size` requests at intervals that keep the rate."""
     size = settings.burst_size or max(1, round(rate))
     return (number // size * size / rate for number in count())
 
 
 def _ramp(settings: LoadSettings, rate: float, dice: random.Random) -> Iterator[float]:
-    """The rate rises, or falls, from `ramp_start` to `ramp_end`: by equal steps (linear) or by equal factors
-    (exponential) in equal times. The n-th request is sent when the rate has added up to n."""
+    """The rate rises or falls from `ramp_start` to `ramp_end`, by equal steps (linear) or equal factors (exponential) in equal
+    times. The n-th request is sent when the integral of the rate reaches n."""
     _, end = _ends(settings)
     seconds = ramp_seconds(settings)
     total = settings.requests
@@ -91,12 +91,12 @@ def _ramp(settings: LoadSettings, rate: float, dice: random.Random) -> Iterator[
         total = math.floor(_sent_until(settings, seconds, seconds))
     inverse = _inverse(settings, seconds)
     yield from (inverse(number) for number in range(total))
-    last = seconds  # what follows keeps the last rate
+    last = seconds  # later requests keep the last rate
     yield from (last + number / end for number in range(settings.cooldown))
 
 
 def ramp_seconds(settings: LoadSettings) -> float:
-    """How long the rate takes from start to end: as given, or until this many requests have been sent."""
+    """How long the ramp takes: the given time, or the time until the given number of requests has been sent."""
     if settings.seconds is not None:
         return settings.seconds
     assert settings.requests is not None
@@ -118,7 +118,7 @@ def _inverse(settings: LoadSettings, seconds: float) -> Callable[[float], float]
     start, end = _ends(settings)
     if settings.ramp == "linear":
         slope = (end - start) / seconds
-        # Of the two forms of the root, the one that does not subtract like from like.
+        # The form of the root that avoids subtracting nearly equal numbers.
         return lambda sent: 2 * sent / (start + math.sqrt(start * start + 2 * slope * sent))
     growth = math.log(end / start)
     if growth == 0:
@@ -142,7 +142,7 @@ _LAWS: dict[str, Callable[[LoadSettings, float, random.Random], Iterator[float]]
 
 
 def check_schedule(settings: LoadSettings) -> None:
-    """Refuse, with UsageError, settings that make no schedule."""
+    """Raise UsageError for settings that give no schedule."""
     if not settings.levels:
         raise UsageError("a load test needs at least one level")
     what = "rate" if settings.open_loop else "concurrency"

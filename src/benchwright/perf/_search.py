@@ -1,4 +1,4 @@
-"""The search for the largest load that keeps the limits: which level is probed next, and what all probes say together.
+"""Searches for the largest load that keeps the limits: chooses the next level to probe, and evaluates all probes.
 
 Both are pure functions of the probes so far. A probe is a stage of the test; it passed if enough of its requests kept every limit.
 A single probe near the boundary may pass or fail by chance, so both ends of the last bracket are probed several times.
@@ -16,34 +16,34 @@ from benchwright.core import JsonObject
 from benchwright.perf._values import LoadSearch
 
 SearchStatus: TypeAlias = Literal["found", "at_least", "not_met", "client_limit", "unfinished"]
-"""How a search ended. `at_least`: the highest level allowed passed; `not_met`: the lowest one failed; `client_limit`: the client
-gave out before the server did; `unfinished`: probes, time or patience ended before the boundary was found."""
+"""How a search ended. `at_least`: the highest allowed level passed; `not_met`: the lowest failed; `client_limit`: the client
+reached its limit before the server; `unfinished`: probes or time ran out, or the user stopped it."""
 
 PRECISION = 0.05
-"""The bracket is narrow enough when its ends differ by no more than this share."""
+"""The bracket is narrow enough if its ends differ by no more than this share."""
 
 _STEEPNESS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32)
-"""How blurred the boundary may be: the share of load over which probes turn from passing to failing."""
+"""Possible widths of the boundary: the share of load over which probes change from passing to failing."""
 _GRID = 400
 
 
 class Probe(Struct, frozen=True):
-    """One probe, judged."""
+    """One judged probe."""
 
     stage: int
     level: float
     passed: bool
     share: float
-    """Requests within all limits, over those that were sent."""
+    """Share of sent requests within all limits."""
     requests: int
     why: str = ""
     """Why it failed."""
     client_limit: bool = False
-    """Whether the client was the limit, so that the probe says nothing about the server."""
+    """Whether the client was the limit, so that the probe tells nothing about the server."""
 
 
 class SearchResult(Struct, frozen=True, kw_only=True):
-    """What a search found."""
+    """The result of a search."""
 
     status: SearchStatus
     level: float | None
@@ -55,7 +55,7 @@ class SearchResult(Struct, frozen=True, kw_only=True):
     failed: tuple[int, int]
     """Probes at that level: how many failed, of how many."""
     ci95: tuple[float, float] | None
-    """95 % interval of the load at which a probe passes as often as it fails; None: nothing failed, or nothing passed."""
+    """95 % interval of the load at which half of the probes pass; None: nothing failed, or nothing passed."""
     sure: float | None
     """Probability that this load is at least `level`."""
     probes: tuple[Probe, ...]
@@ -67,7 +67,7 @@ class SearchResult(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> SearchResult:
-        """What `to_json` gave."""
+        """Read the form of `to_json`."""
         return convert(stored, cls)
 
 
@@ -93,7 +93,7 @@ def next_level(probes: Sequence[Probe], search: LoadSearch, *, whole: bool) -> f
     None: nothing is left to learn, or the client was the limit twice in a row. `whole`: levels are whole numbers.
     """
     if probes and probes[-1].client_limit:
-        # A hiccup of this machine is not a limit: once more.
+        # Probe again, because a short disturbance of this machine is not a limit.
         return None if _client_gave_out(probes) else probes[-1].level
     tallies = _tallies(probes)
     bracket = _bracket(tallies)
@@ -115,7 +115,7 @@ def next_level(probes: Sequence[Probe], search: LoadSearch, *, whole: bool) -> f
 
 
 def search_result(probes: Iterable[Probe], search: LoadSearch, *, whole: bool) -> SearchResult:
-    """What the probes say together."""
+    """Evaluate all probes."""
     probes = tuple(probes)
     tallies = _tallies(probes)
     bracket = _bracket(tallies)
@@ -167,7 +167,7 @@ def _bracket(tallies: dict[float, _Tally]) -> _Bracket:
 
 
 def _between(good: float, bad: float, *, whole: bool) -> float | None:
-    """The level to probe inside a bracket; None: it is narrow enough."""
+    """The level to probe inside a bracket; None if it is narrow enough."""
     if bad <= good * (1 + PRECISION):
         return None
     if whole:
@@ -177,11 +177,11 @@ def _between(good: float, bad: float, *, whole: bool) -> float | None:
 
 
 def _boundary(tallies: dict[float, _Tally], level: float) -> tuple[tuple[float, float], float]:
-    """The 95 % interval of the load at which a probe passes as often as it fails, and how likely it is `level` or more.
+    """The 95 % interval of the load at which half of the probes pass, and the probability that it is `level` or more.
 
-    The chance to pass falls with the logarithm of the load along a logistic curve. Where it falls, and how steeply, is weighed by
-    Bayes' rule, with every place between half of the lowest and twice the highest probe equally likely before, and every
-    steepness too.
+    The probability of passing falls with the logarithm of the load along a logistic curve. Its place and steepness are
+    estimated by Bayes' rule, with uniform priors: over places between half of the lowest and twice the highest probe, and
+    over the widths above.
     """
     start, end = log(min(tallies) / 2), log(max(tallies) * 2)
     step = (end - start) / _GRID

@@ -1,4 +1,4 @@
-"""What this client's own error is: a load test against the built-in simulator, whose times are known."""
+"""Measures the error of this client with a load test against the built-in simulator, whose times are known."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from benchwright.perf._test import LoadTest
 from benchwright.perf._values import Health, LoadSettings, RequestRecord, Spread
 
 TTFT_MS, ITL_MS = 50.0, 20.0
-"""What the simulator keeps to."""
+"""The times of the simulator."""
 _PATIENCE_S = 30.0
 _WORDS = "Say these words once more: " + " ".join(f"word{number}" for number in range(24))
 
 
 class SelfTest(Struct, frozen=True):
-    """How far the client's times are from the simulator's. Its own lateness, and the machine's, are part of it."""
+    """How far the client's times are from the simulator's, including delays of the simulator and the machine."""
 
     requests: int
     concurrency: int
@@ -50,7 +50,7 @@ class SelfTest(Struct, frozen=True):
         }
 
     def text(self) -> str:
-        """For people."""
+        """A description for people."""
         ttft, itl, health = self.ttft_error, self.itl_error, self.health
         lines = [
             f"{self.requests} requests, {self.concurrency} in flight, to a simulator that sends the first token after "

@@ -1,7 +1,7 @@
-"""What the server itself counted in a stage: speculative decoding, prefix cache, queue. Pure; the text comes from elsewhere.
+"""The server's own figures for a stage: speculative decoding, prefix cache, queue. Pure; the text comes from elsewhere.
 
-Servers name the same thing differently. `_COUNTERS` and `_GAUGES` say which names mean what; a server that has none of them gives no
-figures. Counters are compared before and after a stage, gauges are looked at while it runs.
+Servers use different names. `_COUNTERS` and `_GAUGES` list the known names; a server with none of them gives no figures.
+Counters are compared before and after a stage, and gauges are read while it runs.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _COUNTERS: dict[str, tuple[str, ...]] = {
     "prefix_hits": ("vllm:prefix_cache_hits", "vllm:gpu_prefix_cache_hits", "sglang:cached_tokens"),
     "preemptions": ("vllm:num_preemptions",),
 }
-"""Names without `_total`. The first that a server has counts; values of all its labels are added up."""
+"""Names without `_total`. The first one that a server has is used, and the values of all its labels are added up."""
 
 _GAUGES: dict[str, tuple[str, ...]] = {
     "running": (
@@ -38,7 +38,7 @@ _GAUGES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 _SHARES = ("kv_cache", "accept_length", "accept_rate")
-"""Gauges of which the largest of several labels counts: shares of different engines are not added up."""
+"""Gauges for which the largest value of several labels is used, because shares of different engines are not added up."""
 
 _SAMPLE = re.compile(r"([A-Za-z_:][\w:]*)(?:\{(.*)\})?\s+([^\s]+)(?:\s+-?\d+)?\s*")
 _LABEL = re.compile(r'(\w+)\s*=\s*"((?:[^"\\]|\\.)*)"')
@@ -49,12 +49,12 @@ class Snapshot(Struct, frozen=True):
 
     counters: dict[str, float] = {}
     positions: tuple[float, ...] = ()
-    """Accepted draft tokens by their place in the draft."""
+    """Accepted draft tokens by position in the draft."""
     gauges: dict[str, float] = {}
 
     @property
     def known(self) -> bool:
-        """Whether the page has anything that is understood."""
+        """Whether the page has any known figure."""
         return bool(self.counters or self.gauges)
 
 
@@ -69,11 +69,11 @@ class SpecDecode(Struct, frozen=True):
     acceptance_length: float | None = None
     """1 + accepted tokens over drafts: tokens per step of the large model."""
     per_position: tuple[float, ...] = ()
-    """The share of drafts whose token at this place was accepted."""
+    """The share of drafts whose token at this position was accepted."""
 
 
 class ServerFigures(Struct, frozen=True):
-    """What the server counted in a stage. None: it does not say."""
+    """The server's own figures for a stage. None: not reported."""
 
     absent: str | None = None
     """Why there are no figures."""
@@ -86,7 +86,7 @@ class ServerFigures(Struct, frozen=True):
     kv_cache_peak: float | None = None
     """Largest share of the KV cache in use, as seen once a second."""
     running_peak: int | None = None
-    """Most requests that the server worked on at once, as seen once a second."""
+    """The most requests that the server processed at once, read once a second."""
     waiting_peak: int | None = None
 
     def to_json(self) -> JsonObject:
@@ -96,12 +96,12 @@ class ServerFigures(Struct, frozen=True):
 
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> ServerFigures:
-        """What `to_json` gave."""
+        """Read the form of `to_json`."""
         return convert(stored, cls)
 
 
 def parse_metrics(text: str) -> Snapshot:
-    """The known figures in a page of the text format. Lines that cannot be read are passed over.
+    """The known figures in a page of the text format. Lines that cannot be read are skipped.
 
     >>> parse_metrics('vllm:num_requests_running{model_name="m"} 3.0').gauges
     {'running': 3.0}
@@ -151,7 +151,7 @@ def _by_position(samples: Iterable[tuple[str, float]]) -> tuple[float, ...]:
 
 
 def added(pages: Iterable[Snapshot]) -> Snapshot:
-    """Several servers as one: counters and queues add up, of shares the largest counts."""
+    """Combine the pages of several servers: counters and queues are added up, and the largest share is used."""
     counters: dict[str, float] = {}
     gauges: dict[str, float] = {}
     positions: list[float] = []
@@ -168,13 +168,13 @@ def added(pages: Iterable[Snapshot]) -> Snapshot:
 
 
 def figures_between(before: Snapshot, after: Snapshot, peaks: Mapping[str, float]) -> ServerFigures:
-    """What the server counted from one snapshot to the other. `peaks` are the largest values of gauges in between."""
+    """The figures from one snapshot to the other. `peaks` are the largest values of gauges in between."""
     if any(after.counters.get(name, 0.0) < value for name, value in before.counters.items()):
         return ServerFigures(absent="the server's counters went back: it was restarted in the stage")
     counts = {name: round(value - before.counters.get(name, 0.0)) for name, value in after.counters.items()}
     queries, hits = counts.get("prefix_queries"), counts.get("prefix_hits")
     if peaks.get("running") == 0 and not peaks.get("waiting"):
-        # The looks fell between requests: that says nothing about the most at once.
+        # The readings fell between requests, so the peak is unknown.
         peaks = {name: value for name, value in peaks.items() if name not in ("running", "waiting")}
     return ServerFigures(
         spec_decode=_spec_decode(counts, before, after),
@@ -189,7 +189,7 @@ def figures_between(before: Snapshot, after: Snapshot, peaks: Mapping[str, float
 
 
 def _spec_decode(counts: Mapping[str, int], before: Snapshot, after: Snapshot) -> SpecDecode | None:
-    """By counters; a server that only has gauges of its own last seconds is taken at its word."""
+    """Speculative decoding by counters, or by gauges if the server has only these."""
     drafts, tokens, accepted = (counts.get(name) for name in ("drafts", "draft_tokens", "accepted_tokens"))
     if accepted is None:
         length, rate = after.gauges.get("accept_length"), after.gauges.get("accept_rate")

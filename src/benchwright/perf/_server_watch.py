@@ -17,7 +17,7 @@ from benchwright.perf._server_figures import (
 )
 
 _FIRST_S = 0.5
-"""How long a test waits for the first reading of such a page, before its first request."""
+"""How long a test waits for the first reading of the page, before its first request."""
 _LATER_S = 2.0
 _EVERY_S = 1.0
 
@@ -45,14 +45,14 @@ class ServerWatch:
         self._asked = False
 
     async def begin(self) -> None:
-        """A stage begins."""
+        """Begin a stage."""
         self._peaks = {}
         self._before = await self._snapshot()
         if self._before is not None and self._before.gauges:
             self._looking = asyncio.create_task(self._look())
 
     async def end(self) -> ServerFigures:
-        """A stage has ended."""
+        """End a stage and return its figures."""
         if self._looking is not None:
             self._looking.cancel()
             with suppress(asyncio.CancelledError):
@@ -82,7 +82,7 @@ class ServerWatch:
                 self._peaks[name] = max(self._peaks.get(name, 0.0), value)
 
     async def _snapshot(self) -> Snapshot | None:
-        """None: it could not be read; a server that never had a known page is not asked again."""
+        """Read the pages; None if that is not possible. A server without any known figure is not read again."""
         if not self._pages:
             return None
         try:

@@ -13,7 +13,7 @@ from benchwright.perf._metrics import LIMITS
 from benchwright.perf._requests import Requests
 
 Limits = tuple[tuple[str, float], ...]
-"""Names and the most that each may be, in seconds; what `LoadSettings.slo` has."""
+"""Names and largest allowed values in seconds, as in `LoadSettings.slo`."""
 
 _LIMIT = re.compile(
     r"\s*(?P<name>[a-z0-9_-]+)\s*[=:]\s*(?P<number>[0-9]*\.?[0-9]+)\s*(?P<unit>[a-zµ]*)\s*", re.I
@@ -22,7 +22,7 @@ _OTHER_NAMES = {"e2el": "e2e", "latency": "e2e"}
 
 
 def parse_slo(text: str) -> Limits:
-    """Limits as users write them: separated by commas or blanks, `:` as good as `=`, a bare number in milliseconds.
+    """Parse limits as users write them: separated by commas or blanks, with `:` or `=`, a bare number in milliseconds.
 
     >>> parse_slo("ttft=200ms,itl:30 e2e=2s")
     (('ttft', 0.2), ('itl', 0.03), ('e2e', 2.0))
@@ -63,7 +63,7 @@ class LimitResult(Struct, frozen=True):
     met: int
     """Requests that kept it."""
     share: float
-    """Of all that were sent."""
+    """Share of all sent requests."""
 
 
 class SloResult(Struct, frozen=True):
@@ -83,13 +83,13 @@ class SloResult(Struct, frozen=True):
 
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> SloResult:
-        """What `to_json` gave."""
+        """Read the form of `to_json`."""
         limits = tuple(LimitResult(name, **each) for name, each in stored["limits"].items())
         return cls(limits, stored["met"], stored["sent"])
 
 
 def judge_slo(limits: Limits, measurable: Requests, sent: int) -> SloResult | str:
-    """Judge requests that have latencies; all others that were sent miss. Or why this cannot be judged."""
+    """Judge requests with latencies; all other sent requests miss the limits. Returns the reason if this is not possible."""
     results, kept = [], None
     for name, limit in limits:
         metric = LIMITS[name]
@@ -108,7 +108,7 @@ def judge_slo(limits: Limits, measurable: Requests, sent: int) -> SloResult | st
 
 
 def within(limits: Limits, measurable: Requests) -> Requests:
-    """The requests that keep all limits, of those that have latencies."""
+    """The requests with latencies that keep all limits."""
     for name, limit in limits:
         measurable = measurable.where(_met(name, limit, measurable))
     return measurable

@@ -31,7 +31,7 @@ class Counts(Struct, frozen=True):
     """Measured requests of a stage."""
 
     planned: int
-    """All that are on record, sent or not."""
+    """All recorded requests, sent or not."""
     sent: int
     """Sent, or not sent because the connection failed."""
     completed: int
@@ -41,7 +41,7 @@ class Counts(Struct, frozen=True):
     retried: int
     """Completed after more than one attempt."""
     faulty: int
-    """Completed, with values that cannot be."""
+    """Completed, with impossible values."""
     measurable: int
     """Requests that have latencies: completed, at the first attempt, without faults."""
 
@@ -52,7 +52,7 @@ class ErrorClass(Struct, frozen=True):
     outcome: str
     count: int
     first: str
-    """The first words of the first of them."""
+    """The start of the first error message."""
 
 
 class StageSummary(Struct, frozen=True, kw_only=True):
@@ -65,13 +65,13 @@ class StageSummary(Struct, frozen=True, kw_only=True):
     """The level in words."""
     counts: Counts
     figures: dict[str, float]
-    """Of the stage as a whole, by key: `request_throughput_per_s`."""
+    """Figures of the stage as a whole, by key: `request_throughput_per_s`."""
     intervals: dict[str, tuple[float, float]]
     """95 % intervals of figures, by key."""
     metrics: dict[str, Distribution]
-    """Over requests, by key: `ttft_ms`."""
+    """Distributions over requests, by key: `ttft_ms`."""
     absent: dict[str, str]
-    """Figures that there are none of, with the reason."""
+    """Missing figures, with the reason."""
     outcomes: dict[str, int]
     errors: tuple[ErrorClass, ...]
     faults: dict[str, int]
@@ -79,26 +79,26 @@ class StageSummary(Struct, frozen=True, kw_only=True):
     slo: SloResult | None
     steady: SteadyWindow
     health: dict[str, Any] | None
-    """As `Health.to_json` gives it; None: the stage did not end."""
+    """The form of `Health.to_json`; None: the stage did not end."""
     scores: dict[str, Distribution]
-    """Scores of replies by name, where the test scores."""
+    """Scores of replies by name, if the test scores."""
     scores_with_failures: dict[str, float] = {}
-    """Their means over all requests that were sent: those without a score count as 0."""
+    """Mean scores over all sent requests; those without a score count as 0."""
     score_outcomes: dict[str, int] = {}
-    """Replies by what came of scoring them."""
+    """Replies by the outcome of scoring."""
     score_error: str | None = None
-    """Why the first of those could not be scored that were not."""
+    """The first error of scoring, if there was one."""
     notes: tuple[Note, ...]
     stopped_by: str | None = None
     turns: tuple[GroupSummary, ...] = ()
-    """By the place in a conversation, if there are conversations."""
+    """Figures by turn, if there are conversations."""
     urls: tuple[GroupSummary, ...] = ()
-    """By the server, if there are several."""
+    """Figures by server, if there are several."""
     server: ServerFigures | None = None
-    """What the server counted itself; None: it was not asked, or the stage did not end."""
+    """The server's own figures; None: they were not read, or the stage did not end."""
 
     def to_json(self) -> JsonObject:
-        """Every figure under its key, null if it is absent; `absent` says why."""
+        """Every figure under its key, null if it is absent; `absent` gives the reason."""
         whole: JsonObject = {metric.key: self.figures.get(metric.key) for metric in PER_STAGE}
         each: JsonObject = {
             metric.key: self.metrics[metric.key].to_json() if metric.key in self.metrics else None
@@ -133,7 +133,7 @@ class StageSummary(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> StageSummary:
-        """What `to_json` gave."""
+        """Read the form of `to_json`."""
         keys = [metric.key for metric in PER_STAGE]
         return cls(
             stage=stored["stage"],
@@ -176,7 +176,7 @@ class StageSummary(Struct, frozen=True, kw_only=True):
 def summarise_stage(
     requests: Requests, number: int, settings: LoadSettings, record: StageRecord | None
 ) -> StageSummary:
-    """One stage."""
+    """Summarise one stage."""
     stage = StageRequests(requests.stage(number))
     graded = StageScores(stage.completed.in_order("sent"))
     level = record.level if record is not None else _planned_level(settings, number)
@@ -235,7 +235,7 @@ def _planned_level(settings: LoadSettings, number: int) -> float | None:
 def _slo(
     stage: StageRequests, settings: LoadSettings, figures: dict[str, float]
 ) -> tuple[SloResult | None, str | None]:
-    """The verdict on limits, with its figures added; or why there is none."""
+    """The verdict on limits, with its figures added; or the reason why there is none."""
     if not settings.slo or not len(stage.sent):
         return None, None
     judged = judge_slo(settings.slo, stage.measurable, len(stage.sent))

@@ -1,7 +1,7 @@
 """The steady window of a stage: the span in which the load was as requested, and whether the server was steady in it.
 
-It begins when the requested number of requests is in flight and one mean latency has passed, and ends with the last send.
-Figures count what happened within it: tokens that arrived, requests that ended; latencies are of requests sent in it.
+It begins one mean latency after the requested number of requests is in flight, and ends with the last send. Its figures
+count tokens that arrived and requests that ended in it; latencies are those of requests sent in it.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from benchwright.perf._values import LoadSettings
 SteadyVerdict: TypeAlias = Literal["steady", "not_steady", "unclear", "absent"]
 
 ALLOWED = 0.1
-"""How far a third of the window may be from the whole, and how far latency may drift, as a share."""
+"""The allowed difference between a third of the window and the whole, and the allowed drift of latency, as shares."""
 BEYOND_CHANCE = 3.0
-"""Standard errors that a deviation must exceed to be called one."""
+"""Standard errors that a deviation must exceed to count."""
 _PER_THIRD = 7
 _BLOCKS = 20
 _FEWEST = 60
-"""Requests in the window below which nothing can be said."""
+"""The fewest requests in the window for a verdict."""
 
 
 class SteadyWindow(Struct, frozen=True, kw_only=True):
@@ -41,7 +41,7 @@ class SteadyWindow(Struct, frozen=True, kw_only=True):
     reasons: tuple[str, ...] = ()
     """Why it is absent, unclear or not steady."""
     start_s: float | None = None
-    """On the clock of the records."""
+    """Start, on the clock of the records."""
     end_s: float | None = None
     sent: int = 0
     """Requests sent in it."""
@@ -51,11 +51,11 @@ class SteadyWindow(Struct, frozen=True, kw_only=True):
     output_throughput_tokens_per_s: float | None = None
     mean_concurrency: float | None = None
     thirds: tuple[float, ...] = ()
-    """Throughput of its thirds over that of all of it."""
+    """Throughput of each third, divided by that of the whole window."""
     drift_share: float | None = None
-    """Change of the mean latency over the window, as a share of the mean: of ttft, of e2e where replies are not streamed."""
+    """Change of the mean latency over the window, as a share of the mean: of ttft, or of e2e if replies are not streamed."""
     latencies: dict[str, Distribution] = {}
-    """By key: ttft_ms, tpot_ms, e2e_ms."""
+    """Distributions by key: ttft_ms, tpot_ms, e2e_ms."""
 
     def to_json(self) -> JsonObject:
         """The fields, with each latency as in the stage."""
@@ -65,7 +65,7 @@ class SteadyWindow(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> SteadyWindow:
-        """What `to_json` gave."""
+        """Read the form of `to_json`."""
         latencies = {key: Distribution.from_json(each) for key, each in stored["latencies"].items()}
         return structs.replace(convert({**stored, "latencies": {}}, cls), latencies=latencies)
 
@@ -78,7 +78,7 @@ def steady_window(
     settings: LoadSettings,
     level: float | None,
 ) -> SteadyWindow:
-    """Of the measured requests of a stage that were sent; `measurable` are those that have latencies."""
+    """The window of a stage, from its measured requests that were sent; `measurable` are those with latencies."""
     found = _span(sent, measurable, flight, settings, level)
     if isinstance(found, str):
         return SteadyWindow(verdict="absent", reasons=(found,))
@@ -113,13 +113,13 @@ def steady_window(
 def _span(
     sent: Requests, measurable: Requests, flight: InFlight, settings: LoadSettings, level: float | None
 ) -> tuple[float, float] | str:
-    """Start and end, or why there is none."""
+    """Start and end, or the reason why there is no window."""
     if not LoadProfile(settings.profile).steady:
         return f"the load of profile {settings.profile} is never steady"
     if not len(measurable):
         return "no request completed"
     first, last = (pc.min(sent["sent"]).as_py(), pc.max(sent["sent"]).as_py())
-    if settings.open_loop or level is None or settings.turn_mode is not None:  # who thinks is not in flight
+    if settings.open_loop or level is None or settings.turn_mode is not None:  # idle users do not count
         target = max(1, round(flight.mean(first, last)))
         what = f"the mean of {target} in flight"
     else:
@@ -135,7 +135,7 @@ def _span(
 
 
 def _slices(tokens: TokenArrivals | None, ends: Any, start: float, length: float) -> list[float]:
-    """What was produced in each of 21 slices: tokens, or requests where tokens are unknown."""
+    """The output in each of 21 slices: tokens, or requests if tokens are unknown."""
 
     if tokens is not None:
         return tokens.per_slice(start, length, 3 * _PER_THIRD)
@@ -151,7 +151,7 @@ def _thirds(amounts: Sequence[float]) -> list[float]:
 
 
 def _chance(amounts: Sequence[float]) -> float:
-    """Standard error of a third against the whole, as a share, by the spread within thirds."""
+    """Standard error of a third compared with the whole, as a share, from the spread within thirds."""
     mean = fsum(amounts) / len(amounts)
     squares = []
     for at in range(0, len(amounts), _PER_THIRD):
@@ -163,8 +163,8 @@ def _chance(amounts: Sequence[float]) -> float:
 
 
 def _drift(own: Requests, metric: Metric) -> tuple[float | None, bool]:
-    """How much the latency changed over the window as a share of its mean, by a line through the means of 20 blocks; and
-    whether that is beyond chance."""
+    """The change of latency over the window as a share of its mean, from a line through the means of 20 blocks; and whether
+    that is more than chance."""
     assert metric.values is not None
     values = metric.values(own)
     known = pc.is_valid(values)

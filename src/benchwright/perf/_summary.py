@@ -1,4 +1,4 @@
-"""The summary of a load test: its stages, and what they say together; recomputed from records at any time."""
+"""The summary of a load test: its stages, and figures over all of them. It can be recomputed from records at any time."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from benchwright.perf._stage_summary import StageSummary, summarise_stage
 from benchwright.perf._values import LoadSettings, StageRecord
 
 MAX_ERROR_SHARE = 0.05
-"""Above it the figures are not comparable, unless the settings say otherwise."""
+"""Share of errors above which figures are not comparable, unless the settings give another."""
 
 
 class QualityChange(Struct, frozen=True):
     """How one score changes under load."""
 
     lowest: str
-    """The level with the least load, in words."""
+    """The level with the lowest load, in words."""
     highest: str
     change: ScoreDifference
 
@@ -41,14 +41,14 @@ class LoadSummary(Struct, frozen=True, kw_only=True, rename={"sent": "evaluated"
     partial: bool
     """Whether the test ended before its plan did."""
     search: SearchResult | None = None
-    """What a search for the largest load found."""
+    """The result of a search for the largest load."""
     quality: tuple[QualityChange, ...] = ()
     """How scores change from the lowest level to the highest."""
     cost: dict[str, Any] | None = None
-    """What all replies cost by the prices at the start: `amount`, `spent`, `currency`, `as_of`, `source`, `coverage`,
+    """The cost of all replies by the prices at the start: `amount`, `spent`, `currency`, `as_of`, `source`, `coverage`,
     `per_1000_requests`; None if no price is known."""
     notes: tuple[Note, ...]
-    """Of all stages, each kind once; with the stages that it is of if there are several."""
+    """The notes of all stages, each kind once, with its stages if there are several."""
     stages: tuple[StageSummary, ...]
 
     def to_json(self) -> JsonObject:
@@ -57,7 +57,7 @@ class LoadSummary(Struct, frozen=True, kw_only=True, rename={"sent": "evaluated"
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> LoadSummary:
-        """What `to_json` gave."""
+        """Read the form of `to_json`."""
         return cls(
             profile=stored["profile"],
             stages=tuple(StageSummary.from_json(stage) for stage in stored["stages"]),
@@ -81,8 +81,8 @@ def _as_json(value: Any) -> Any:
 def summarise(
     requests: Requests, settings: LoadSettings, stages: Sequence[StageRecord] = (), *, partial: bool = False
 ) -> LoadSummary:
-    """The summary of recorded requests. `stages` are the records of the stages that ended; others are summed up without
-    their health. `partial`: the test ended before its plan did."""
+    """Summarise recorded requests. `stages` are the records of stages that ended; others are summarised without their health.
+    `partial`: the test ended before its plan."""
     ended = {stage.stage: stage for stage in stages}
     found = tuple(
         summarise_stage(requests, number, settings, ended.get(number))
@@ -94,11 +94,11 @@ def summarise(
     partial = partial or any(stage.stopped_by in ("interrupt", "watchdog") for stage in found)
     search = None
     if settings.search is not None:
-        # One that was stopped before its end shows less load than its level.
+        # A stage that was stopped early had less load than its level.
         whole = [stage for stage in found if stage.stage in ended and stage.stopped_by != "interrupt"]
         probes = [probe_of(stage, settings) for stage in whole]
         search = search_result(probes, settings.search, whole=not settings.open_loop)
-        # Requests of probes beyond the boundary may well fail. The answer counts if there is one.
+        # Requests of probes beyond the boundary may fail. If there is an answer, it counts.
         comparable = search.status in ("found", "at_least", "not_met")
     else:
         partial = partial or any(stage.stopped_by == "errors" for stage in found)
@@ -116,7 +116,7 @@ def summarise(
 
 
 def _quality(requests: Requests, stages: Sequence[StageSummary]) -> Iterator[QualityChange]:
-    """The scores at the lowest level against those at the highest, row by row."""
+    """Compare the scores at the lowest level with those at the highest, row by row."""
     scored = [stage for stage in stages if stage.scores and stage.level is not None]
     if len({stage.level for stage in scored}) > 1:
         low, high = (chosen(scored, key=lambda stage: stage.level or 0.0) for chosen in (min, max))
@@ -153,12 +153,12 @@ def probe_of(stage: StageSummary, settings: LoadSettings) -> Probe:
 
 
 def _at_the_boundary(stages: Sequence[StageSummary], search: SearchResult) -> Sequence[StageSummary]:
-    """The probes of a search that decide: what holds for the others misleads nobody."""
+    """The deciding probes of a search; problems of the others do not matter."""
     return [stage for stage in stages if stage.level in (search.level, search.failing_level)] or stages
 
 
 def _joined_notes(stages: Sequence[StageSummary]) -> tuple[Note, ...]:
-    """Each kind once, in the words of the last level that has it; and which levels have it, if not all do."""
+    """Each kind of note once, in the words of the last level that has it, with the levels if not all have it."""
     kinds: dict[str, list[tuple[str, str]]] = {}
     for stage in stages:
         for note in stage.notes:

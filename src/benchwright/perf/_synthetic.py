@@ -1,7 +1,7 @@
 """Synthetic prompts: `--synthetic input=512,output=128,law=lognormal,prefixes=4x256`. Pure functions of the text and a seed.
 
-Lengths follow a law, texts are English words, and some prompts may begin with one of a few shared prefixes, so that the share of
-tokens that a prefix cache can serve is known before the first request.
+Lengths follow a distribution, texts are English words, and some prompts may begin with one of a few shared prefixes, so that
+the share of tokens that a prefix cache can serve is known before the first request.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from benchwright.core import JsonObject, LengthLaw, Row, UsageError, suggest
 from benchwright.perf._texts import TextMaker
 
 LONGEST = 1 << 20
-"""Tokens of a prompt or a reply, at most."""
+"""The most tokens of a prompt or a reply."""
 USUAL_PROMPTS = 1000
 MOST_PROMPTS = 100_000
 
@@ -28,20 +28,20 @@ _PREFIXES = re.compile(r"(\d+)x(\d+)")
 
 
 class Lengths(Struct, frozen=True):
-    """How long prompts or replies are."""
+    """The distribution of the lengths of prompts or replies."""
 
     law: LengthLaw
     mean: int
-    """Of `fixed`, `normal` and `lognormal`, before the ends cut it."""
+    """Mean of `fixed`, `normal` and `lognormal`, before the ends are cut off."""
     least: int
     most: int
     spread: float
     """Standard deviation over the mean."""
     alpha: float
-    """Of `zipf`: the k-th shortest length is drawn k^-alpha as often as the shortest."""
+    """Exponent of `zipf`: the k-th shortest length is drawn k^-alpha times as often as the shortest."""
 
     def draw(self, dice: Random, count: int) -> list[int]:
-        """So many lengths."""
+        """Draw `count` lengths."""
         if self.law == "fixed":
             return [self.mean] * count
         if self.law == "uniform":
@@ -62,7 +62,7 @@ class Lengths(Struct, frozen=True):
 
 
 class Synthetic(Struct, frozen=True):
-    """What `--synthetic` describes."""
+    """The description in `--synthetic`."""
 
     input: Lengths
     output: Lengths
@@ -72,11 +72,11 @@ class Synthetic(Struct, frozen=True):
     prefix_share: float = 1.0
     """Share of the requests that begin with one of them."""
     prompts: int | None = None
-    """How many different prompts are made; None: as many as are sent."""
+    """How many distinct prompts are made; None: as many as are sent."""
 
 
 class SyntheticRows(Struct, frozen=True):
-    """Rows with `prompt` and `max_tokens`, and what is known about them."""
+    """Rows with `prompt` and `max_tokens`, and facts about them."""
 
     rows: list[Row]
     facts: JsonObject
@@ -90,7 +90,7 @@ _KEYS = (
 
 
 def parse_synthetic(text: str) -> Synthetic:
-    """What users write, checked. UsageError that names the key.
+    """Parse and check the text of users. Raises UsageError with the key.
 
     >>> parse_synthetic("input=512,output=128,prefixes=4x256").prefix_tokens
     256
@@ -138,7 +138,7 @@ def _lengths(given: dict[str, str], key: str, ends: str) -> Lengths:
         raise UsageError(f"--synthetic law={law} is not known.{suggest(law, laws)} Laws: {', '.join(laws)}")
     if last is None and law in ("uniform", "zipf"):
         if key == "output" and "output_law" not in given:
-            law = "fixed"  # one number is the length of all replies, whatever the law of prompts
+            law = "fixed"  # one number is the length of all replies, independent of the law of prompts
         else:
             raise UsageError(f"--synthetic {key}={first}: law {law} needs both ends, as in {key}=128-1024")
     if last is not None and law == "fixed":
@@ -193,7 +193,7 @@ def _whole(given: dict[str, str], key: str, most: int, usual: int = 1) -> int:
 
 
 def synthetic_rows(how: Synthetic, maker: TextMaker, seed: int, count: int) -> SyntheticRows:
-    """So many rows, the same ones for the same seed."""
+    """Make `count` rows; the same seed gives the same rows."""
     count = min(how.prompts or count, MOST_PROMPTS)
     dice = Random(f"synthetic/{seed}")
     inputs, outputs = how.input.draw(dice, count), how.output.draw(dice, count)
@@ -225,7 +225,7 @@ def synthetic_rows(how: Synthetic, maker: TextMaker, seed: int, count: int) -> S
 
 
 def _prefixed(maker: TextMaker, prefix: str, tokens: int, prefix_tokens: int, number: int) -> str:
-    """A prefix and words of the prompt's own, together as long as they shall be: a tokenizer may join words where they meet."""
+    """A prefix and further words of exactly the requested total length; a tokenizer may join words where they meet."""
     own = tokens - prefix_tokens
     prompt = ""
     for _ in range(4):

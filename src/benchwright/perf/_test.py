@@ -1,4 +1,4 @@
-"""A load test from its first warm-up request to its last stage."""
+"""Performs a load test from its first warm-up request to its last stage."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ if TYPE_CHECKING:
     from benchwright.perf._server_watch import ServerWatch
 
 _LEAD_S = 0.02
-"""Between the order to begin and the first request, so that every process has the order by then."""
+"""Seconds between the order to begin and the first request, so that the process has the order in time."""
 _MANY_LEAD_S = 0.15
-"""The same if several processes have to hear of it."""
+"""The same for several processes."""
 
 LEAST_PER_SLOT = 4
-"""Requests of a probe for each slot, at least: fewer end before the slots have met each other's queue."""
+"""The fewest requests of a probe for each slot; with fewer, the queue of the server does not show."""
 
 USUAL_THROUGHPUT = 256
-"""Requests in flight in profile `throughput`, where no other limit is given."""
+"""Requests in flight in profile `throughput`, if no other limit is given."""
 
 
 class LoadTest:
-    """The stages of one test, done in turn by a crew."""
+    """The stages of one test, which a crew performs in turn."""
 
     def __init__(
         self,
@@ -56,26 +56,26 @@ class LoadTest:
         self._stage_ended, self._phase_begins = stage_ended, phase_begins
         self._server = server
         self._used = 0
-        self._probed: list[RequestRecord] = []  # requests of the probe under way
+        self._probed: list[RequestRecord] = []  # requests of the current probe
         self.zero = monotonic()
-        """When the test's clock started, by the machine's."""
+        """When the test's clock started, by the clock of the machine."""
         self.stages: list[StageRecord] = []
-        """Those that have ended."""
+        """Stages that have ended."""
         self.warmups = Tally()
         self.stage = 0
-        """The one under way."""
+        """Index of the current stage."""
         self.cause: StopCause | None = None
-        """Why the test stopped before its end; None: it did not."""
+        """Why the test stopped early; None if it did not."""
 
     def ended(self, record: RequestRecord) -> None:
-        """Every record has to come by here."""
+        """Take a record. Must be called for every record."""
         if self._settings.search is not None and record.phase == "measured":
             self._probed.append(record)
         if record.phase == "warmup":
             self.warmups = Tally(self.warmups.sent + 1, self.warmups.failed + (not record.ok), record.error)
 
     async def run(self) -> list[StageRecord]:
-        """Do all stages. RunFailedError where every warm-up request failed."""
+        """Perform all stages. Raises RunFailedError if every warm-up request failed."""
         with rare_collections():
             self.zero = monotonic()
             return await self._run()
@@ -98,7 +98,7 @@ class LoadTest:
         return self.stages
 
     async def _search(self, search: LoadSearch) -> None:
-        """Probe one level after the other, each chosen by what the probes before it showed."""
+        """Probe one level after the other, each chosen by the results of earlier probes."""
         from benchwright.perf._search import next_level
 
         probes: list[Probe] = []
@@ -110,11 +110,11 @@ class LoadTest:
             self.stage = len(probes)
             self._probed = []
             stage = await self._measure(level)
-            if self.cause is None:  # what was interrupted shows nothing, and nobody waits for figures of it
+            if self.cause is None:  # an interrupted probe tells nothing and need not be judged
                 probes.append(self._judged(stage))
 
     def _judged(self, stage: StageRecord) -> Probe:
-        """By the figures that reports show, computed between two probes, while nothing is measured."""
+        """Judge a probe by the figures of reports, computed between two probes, while nothing is measured."""
         from benchwright.perf._requests import Requests
         from benchwright.perf._stage_summary import summarise_stage
         from benchwright.perf._summary import probe_of
@@ -158,7 +158,7 @@ class LoadTest:
             slots, requests = min(settings.warmup, slots or 16), settings.warmup
         elif settings.search is not None and requests is not None and slots is not None:
             requests = max(requests, LEAST_PER_SLOT * slots)
-        # Without its own cap an open loop stops short of the last file: records need some too.
+        # Without a given cap, an open loop leaves some open files for records.
         cap = settings.max_concurrency or (most_connections(workers) if slots is None else None)
         return PhaseTask(
             stage=stage,
@@ -182,7 +182,7 @@ class LoadTest:
     ) -> StageRecord:
         settings = self._settings
         causes = {result.stopped_by for result in results}
-        # The gravest first.
+        # The most serious first.
         cause = next(each for each in _CAUSES if each in causes)
         stage = StageRecord(
             stage=self.stage,
@@ -199,7 +199,7 @@ class LoadTest:
             server=counted,
         )
         self.stages.append(stage)
-        # A probe may fail: that is what a search looks for.
+        # A probe may fail; that is what a search looks for.
         if cause in ("interrupt", "watchdog") or (cause == "errors" and settings.search is None):
             self.cause = self.cause or cause
         if self._stage_ended is not None:

@@ -1,7 +1,7 @@
-"""Prompt text of a given number of tokens, made from a seed: exact with a tokenizer, approximate without one.
+"""Makes prompt text of a given number of tokens from a seed: exact with a tokenizer, approximate without one.
 
-The same seed and key always give the same text, and a shorter text is the beginning of a longer one. So a prefix cache of a
-server sees the same prefixes wherever the same keys are used.
+The same seed and key always give the same text, and a shorter text is the beginning of a longer one. So the prefix cache of
+a server sees the same prefix for the same key.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ young
 _WORDS = _TEXT.split()
 
 _FEWEST = 16
-"""With fewer words that are one token each, a tokenizer is taken as one that splits words."""
+"""If fewer words are single tokens, the tokenizer counts as one that splits words."""
 
 
 class TextMaker:
@@ -48,7 +48,7 @@ class TextMaker:
     def __init__(self, seed: int, counter: Callable[[str], int] | None) -> None:
         self._seed, self._counter = seed, counter
         self._words: Sequence[str] = _WORDS
-        self._whole = True  # whether each word is one token, whatever is next to it
+        self._whole = True  # whether each word is one token in any context
         if counter is not None:
             single = [word for word in _WORDS if counter(word) == 1 and counter(f"{word} {word}") == 2]
             self._whole = len(single) >= _FEWEST
@@ -56,7 +56,7 @@ class TextMaker:
 
     @property
     def exact(self) -> bool:
-        """Whether texts have as many tokens as requested; else about as many."""
+        """Whether texts have exactly the requested number of tokens, or only approximately."""
         return self._counter is not None
 
     def count(self, text: str) -> int | None:
@@ -64,7 +64,8 @@ class TextMaker:
         return None if self._counter is None else self._counter(text)
 
     def text(self, tokens: int, key: str) -> str:
-        """This many tokens of common English words; the same key gives the same ones. UsageError if the tokenizer cannot."""
+        """Make a text of this many tokens from common English words; the same key gives the same text. Raises UsageError if the
+        tokenizer makes that impossible."""
         chosen = Random(f"{self._seed}/{key}").choices(self._words, k=max(0, tokens))
         text = " ".join(chosen)
         if self._counter is None or (self._whole and self._counter(text) == tokens):
@@ -72,7 +73,7 @@ class TextMaker:
         return self._cut(text, tokens)
 
     def fitted(self, text: str, tokens: int, key: str) -> str:
-        """The text with this many tokens in all: its end is cut off or continued. Without a tokenizer it stays as it is."""
+        """The text cut or continued to this many tokens in total. Without a tokenizer it stays unchanged."""
         missing = 0 if self._counter is None else tokens - self._counter(text)
         if missing > 0:
             text = f"{text} {self.text(missing, key)}"
@@ -81,10 +82,10 @@ class TextMaker:
         return self._cut(text, tokens)
 
     def _cut(self, text: str, tokens: int) -> str:
-        """The longest beginning that has this many tokens: words of several tokens are cut inside."""
+        """The longest beginning with this many tokens; words of several tokens may be cut inside."""
         assert self._counter is not None
         low, high = 0, len(text)
-        while low < high:  # the count grows with the length, but for a few characters around each word's end
+        while low < high:  # the count grows with the length, except around the ends of words
             middle = (low + high + 1) // 2
             low, high = (middle, high) if self._counter(text[:middle]) <= tokens else (low, middle - 1)
         for end in (*range(low, max(-1, low - 64), -1), *range(low + 1, min(len(text), low + 64) + 1)):
@@ -94,9 +95,9 @@ class TextMaker:
 
 
 def open_text_maker(tokenizer: str | None, seed: int) -> TextMaker:
-    """A maker of texts that counts with a tokenizer: a `tokenizer.json`, or the folder of a model that has one.
+    """Open a text maker that counts with a tokenizer: a `tokenizer.json`, or the folder of a model with one.
 
-    UsageError where the tokenizer cannot be read, or its library is not installed.
+    Raises UsageError if the tokenizer cannot be read, or its library is not installed.
     """
     return TextMaker(seed, None if tokenizer is None else _counter(Path(tokenizer).expanduser()))
 
@@ -127,7 +128,7 @@ def _fast_counter(file: Path) -> Callable[[str], int]:
 
 
 def _slow_counter(folder: Path) -> Callable[[str], int]:
-    """Folders without a tokenizer.json: what the transformers library makes of their files. It runs none of their code."""
+    """A counter for folders without a tokenizer.json, by the transformers library, which runs none of their code."""
     try:
         from transformers import AutoTokenizer
     except ImportError:
@@ -138,6 +139,6 @@ def _slow_counter(folder: Path) -> Callable[[str], int]:
         opened: Any = AutoTokenizer.from_pretrained(
             str(folder), local_files_only=True, trust_remote_code=False
         )
-    except Exception as error:  # whatever a file of that folder leads to
+    except Exception as error:  # a file of that folder may cause any error
         raise UsageError(f"--tokenizer {folder}: {error}") from None
     return lambda text: len(opened.encode(text, add_special_tokens=False))

@@ -1,4 +1,4 @@
-"""Traces: rows that say when they were sent. A test sends them again at these times, or faster, or a part of them."""
+"""Traces: rows with the times at which they were sent. A test sends them at these times, or faster, or a part of them."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from benchwright.perf._texts import TextMaker
 
 
 class TraceStamps(Struct, frozen=True):
-    """Where rows have their timestamps, and which part of the trace is sent."""
+    """The column of timestamps, and the part of the trace that is sent."""
 
     field: str = "timestamp"
     unit: str = "ms"
     origin: float = 0.0
-    """The earliest stamp of the data, in seconds: where the trace begins."""
+    """The earliest timestamp of the data, in seconds: the start of the trace."""
     start: float = 0.0
-    """Seconds of the trace that are left out."""
+    """Seconds at the start of the trace that are left out."""
     end: float | None = None
-    """Seconds after the trace's begin from which on nothing is sent; None: all of it is."""
+    """Seconds after the start of the trace at which sending ends; None: with the last row."""
 
     def seconds(self, row: Row) -> float:
-        """The stamp of a row, in seconds. Raises MissingFieldError for one that is missing or no time."""
+        """The timestamp of a row, in seconds. Raises MissingFieldError if it is missing or not a time."""
         if self.field not in row:
             cure = "Name another column with --trace-field"
             raise MissingFieldError(self.field, reason=f"{describe_missing(self.field, row)}. {cure}")
@@ -42,15 +42,15 @@ class TraceStamps(Struct, frozen=True):
         return found
 
     def offset(self, row: Row) -> float | None:
-        """When a row is sent, in seconds after the start of the test at its own speed; None: it is not."""
+        """When a row is sent, in seconds after the start of the test at the original speed; None if it is not sent."""
         at = self.seconds(row) - self.origin
         if at < self.start or (self.end is not None and at >= self.end):
             return None
         return at - self.start
 
     def beginning(self, rows: Iterable[Row], source: str) -> TraceStamps:
-        """The same with the origin of these rows. Rows without a stamp are left to the check of all rows. UsageError where
-        no row lies in the window."""
+        """The same with the origin of these rows. The check of all rows reports rows without a timestamp. Raises UsageError if
+        no row is in the window."""
         first, last, inside = float("inf"), float("-inf"), False
         stamps = []
         for row in rows:
@@ -88,20 +88,20 @@ def _iso(value: Any) -> float | None:
 
 
 BLOCK_TOKENS = 512
-"""Tokens that one hash id of a Mooncake trace stands for."""
+"""Tokens of the block that one hash id of a Mooncake trace identifies."""
 
 _LENGTHS = ("input_length", "output_length")
 
 
 def is_length_trace(row: Row) -> bool:
-    """Whether a row has lengths in place of a prompt, as Mooncake traces do."""
+    """Whether a row has lengths instead of a prompt, as in Mooncake traces."""
     return all(name in row for name in _LENGTHS)
 
 
 class TracePrompts:
     """Prompts of rows `{timestamp, input_length, output_length, hash_ids}`.
 
-    The same hash id gives the same block of text, so the server's prefix cache finds what it found in production.
+    The same hash id gives the same block of text, so the server's prefix cache has the same hits as in production.
     """
 
     def __init__(self, maker: TextMaker, stamps: TraceStamps | None = None) -> None:
@@ -109,7 +109,7 @@ class TracePrompts:
         self._blocks: dict[tuple[int, int], str] = {}
 
     def check(self, row: Row) -> None:
-        """Raises MissingFieldError for a row that says no lengths."""
+        """Raise MissingFieldError for a row without valid lengths."""
         for name in _LENGTHS:
             if _whole(row.get(name)) is None:
                 raise MissingFieldError(
@@ -121,7 +121,7 @@ class TracePrompts:
             )
 
     def shape(self, row: Row) -> Row:
-        """The row with its prompt as `question` and the length of its reply as `max_tokens`. A bad row stays as it is:
+        """The row with its prompt as `question` and the length of its reply as `max_tokens`. A bad row stays unchanged, and
         `check` refuses it."""
         length, reply, ids = _whole(row.get("input_length")), _whole(row.get("output_length")), _ids(row)
         if length is None or reply is None or ids is None:
@@ -130,7 +130,7 @@ class TracePrompts:
 
     def _prompt(self, row: Row, length: int, ids: Sequence[int]) -> str:
         if self._stamps is not None and not self._is_sent(row):
-            return "outside the window"  # it is never sent, and text takes time to make
+            return "outside the window"  # it is never sent, and making text takes time
         parts, left = [], length
         for each in ids:
             if left <= 0:
@@ -138,9 +138,9 @@ class TracePrompts:
             parts.append(self._block(each, min(left, BLOCK_TOKENS)))
             left -= BLOCK_TOKENS
         own = f"row/{sorted(map(str, row.items()))}"
-        if left > 0:  # ids of whole blocks alone, or none: the rest is the row's own
+        if left > 0:  # ids cover only whole blocks, or there are none: the rest is unique to the row
             parts.append(self._maker.text(left, own))
-        # Some tokenizers count blocks that are joined as more or fewer tokens than the blocks have apart.
+        # For some tokenizers, joined blocks have more or fewer tokens than separate ones.
         return self._maker.fitted(" ".join(parts), length, f"{own}/end")
 
     def _is_sent(self, row: Row) -> bool:

@@ -1,4 +1,4 @@
-"""What a load test records: one value per request, one per stage, the health of the client, and what decided it all.
+"""The records of a load test: one per request, one per stage, the health of the client, and the settings.
 
 All times are seconds since the start of the test's clock, which is monotonic and the same for all workers.
 """
@@ -14,26 +14,26 @@ from benchwright.core import FailureKind, LoadProfile
 from benchwright.perf._server_figures import ServerFigures
 
 PhaseName: TypeAlias = Literal["warmup", "measured", "cooldown"]
-"""Warm-up and cool-down requests are sent and recorded like others, and no figure counts them."""
+"""Warm-up and cool-down requests are sent and recorded like others, but no figure includes them."""
 
 StopCause: TypeAlias = Literal["interrupt", "watchdog", "errors", "seconds", "data", "requests"]
-"""Why a stage stopped sending, the gravest first: of several workers, that of the first here counts."""
+"""Why a stage stopped sending, the most serious first. If workers differ, the first one in this list counts."""
 
 TurnMode: TypeAlias = Literal["every", "every_with_gt", "last"]
-"""What conversations send: every turn after the model's own replies, or after those of the data, or the last turn alone."""
+"""What conversations send: every turn, after the model's replies or after those of the data, or only the last turn."""
 
 Verdict: TypeAlias = Literal["ok", "strained", "limit", "not_judged"]
-"""How a client did."""
+"""The verdict on the client."""
 
 TokenSource: TypeAlias = Literal["usage", "tokenizer", "counted", "estimated"]
 """Who counted tokens: the server, a tokenizer, the events of the stream, or the length of the text."""
 
 
 class RequestOutcome(StrEnum):
-    """What came of a request of a load test: `ok`, or the class of its error, with the failures that are of this class."""
+    """The outcome of a request of a load test: `ok`, or the class of its error, with the failures of this class."""
 
     failures: tuple[FailureKind, ...]
-    """As the endpoint reports them."""
+    """The failures that the endpoint reports."""
 
     def __new__(cls, value: str, *failures: FailureKind) -> RequestOutcome:
         member = str.__new__(cls, value)
@@ -56,7 +56,7 @@ class RequestOutcome(StrEnum):
 
 
 class RequestRecord(Struct, frozen=True, array_like=True, omit_defaults=True):
-    """One request of the plan, sent or not. Fields are stored by their place: append new ones, with a default."""
+    """One request of the plan, sent or not. Fields are stored by position: append new ones, with a default."""
 
     number: int
     """Its place in the plan of the test, from 0."""
@@ -68,38 +68,38 @@ class RequestRecord(Struct, frozen=True, array_like=True, omit_defaults=True):
     conversation: int | None = None
     turn: int = 0
     worker: int = 0
-    """Which process sent it."""
+    """Index of the process that sent it."""
     url: int = 0
-    """Which of the addresses got it."""
+    """Index of the address that got it."""
     planned: float | None = None
     """When the schedule planned it; None in a closed loop."""
     sent: float | None = None
-    """When it was handed to the socket; None: it never was."""
+    """When it was handed to the socket; None if it never was."""
     first_byte: float | None = None
     first_event: float | None = None
-    """The first event of the stream, whatever it holds."""
+    """The first event of the stream, of any kind."""
     first_token: float | None = None
     """The first event with text, reasoning or a tool call."""
     first_answer: float | None = None
-    """The first event with text or a tool call, reasoning apart."""
+    """The first event with text or a tool call, without reasoning."""
     last_content: float | None = None
-    """The last event with content; of a reply that was not streamed, its last byte."""
+    """The last event with content; for a reply that was not streamed, its last byte."""
     ended: float | None = None
     """The last byte, or when it was known to have failed."""
     arrivals: tuple[float, ...] = ()
     """When each event with content arrived, in seconds after `sent`; empty if the reply was not streamed."""
     event_tokens: tuple[int, ...] | None = None
-    """Tokens of each of these events, where they are known."""
+    """Tokens of each of these events, if known."""
     outcome: RequestOutcome = RequestOutcome.OK
     error: str | None = None
-    """The first words of the error."""
+    """The start of the error message."""
     http_status: int | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
     cached_tokens: int | None = None
     reasoning_tokens: int | None = None
     token_source: TokenSource | None = None
-    """Where `output_tokens` comes from."""
+    """The source of `output_tokens`."""
     requested_tokens: int | None = None
     """The `max_tokens` of the request."""
     finish_reason: str | None = None
@@ -107,17 +107,17 @@ class RequestRecord(Struct, frozen=True, array_like=True, omit_defaults=True):
     """Equal for equal prompts: 16 hexadecimal digits."""
     scores: dict[str, float] | None = None
     delayed_s: float = 0.0
-    """How long it waited because as many requests as allowed were in flight."""
+    """How long it waited because the allowed number of requests was in flight."""
     attempts: int = 1
     reply: str | None = None
-    """The reply as JSON, where the test scores replies."""
+    """The reply as JSON, if the test scores replies."""
     score_outcome: str | None = None
-    """What came of scoring it; None: nobody has."""
+    """The outcome of scoring it; None: it was not scored."""
     score_error: str | None = None
 
     @property
     def ok(self) -> bool:
-        """Whether a whole reply came."""
+        """Whether the reply is complete."""
         return self.outcome is RequestOutcome.OK
 
 
@@ -131,12 +131,12 @@ def encode_record(record: RequestRecord) -> bytes:
 
 
 def decode_record(stored: bytes) -> RequestRecord:
-    """What `encode_record` stored, of this version or an older one."""
+    """Decode what `encode_record` of this or an older version stored."""
     return _RECORD.decode(stored)
 
 
 class LoadSearch(Struct, frozen=True):
-    """How the largest load is searched. Levels are those of the test's loop: requests in flight, or requests per second."""
+    """Settings of the search for the largest load. Levels are requests in flight or per second, depending on the loop."""
 
     lowest: float = 1.0
     highest: float = 4096.0
@@ -154,7 +154,7 @@ class LoadSettings(Struct, frozen=True):
     levels: tuple[float, ...] = (1.0,)
     """One stage each: requests in flight in a closed loop, requests per second in an open one, the speed of a trace."""
     burstiness: float = 1.0
-    """Shape of the gamma law of the gaps: 1 is Poisson, below is burstier, above smoother."""
+    """Shape of the gamma distribution of the gaps: 1 is Poisson, lower is burstier, higher is smoother."""
     ramp: Literal["linear", "exponential"] = "linear"
     ramp_start: float | None = None
     ramp_end: float | None = None
@@ -165,17 +165,17 @@ class LoadSettings(Struct, frozen=True):
     """The part of the trace that is sent, in seconds after its earliest stamp."""
     trace_end: float | None = None
     tokenizer: str | None = None
-    """What counted the tokens of prompts that were made."""
+    """The tokenizer that counted the tokens of generated prompts."""
     prompt_lengths: Literal["exact", "approximate"] | None = None
-    """How true the lengths of prompts are that were made; None: the prompts are those of the data."""
+    """How exact the lengths of generated prompts are; None: the prompts come from the data."""
     synthetic: dict[str, Any] | None = None
-    """What is known about prompts that were made: their number, mean lengths, and the share that a prefix cache can serve."""
+    """Facts about generated prompts: their number, mean lengths, and the share that a prefix cache can serve."""
     exact_output: bool = False
     """Whether requests ask for replies of exactly `max_tokens`."""
     turn_mode: TurnMode | None = None
     """What conversations send; None: requests are not conversations. `requests` then counts conversations."""
     think_time: str | None = None
-    """How long users think between turns, where the data do not say so."""
+    """How long users think between turns, if the data do not say."""
     burst_size: int | None = None
     """Requests sent together in profile `burst`; None: those of one second at the rate of each stage."""
     requests: int | None = None
@@ -183,54 +183,54 @@ class LoadSettings(Struct, frozen=True):
     seconds: float | None = None
     """How long each stage sends measured requests."""
     max_error_share: float | None = None
-    """Above it the test is not comparable."""
+    """Share of errors above which the test is not comparable."""
     stop_error_share: float | None = None
-    """Above it the test stops early."""
+    """Share of errors above which the test stops early."""
     warmup: int = 0
     cooldown: int = 0
     max_concurrency: int | None = None
-    """Most requests in flight, over all workers; None: no limit."""
+    """The most requests in flight, over all workers; None: no limit."""
     seed: int = 0
-    """Of arrival times and of sampling."""
+    """Seed of arrival times and of sampling."""
     stream: bool = True
     score: bool = False
     workers: int = 1
     cache_bust: str | None = None
-    """What the first words of all prompts have in common where each prompt begins with words of its own."""
+    """The common part of the first words of all prompts, if each prompt begins with unique words."""
     urls: tuple[str, ...] = ()
     """Addresses that get requests in turn, without secrets."""
     slo: tuple[tuple[str, float], ...] = ()
-    """Names of limits, and the most that each may be, in seconds."""
+    """Names of limits, and their largest allowed values in seconds."""
     slo_share: float = 0.99
     """Share of requests that must keep all limits."""
     search: LoadSearch | None = None
-    """The search for the largest load that keeps the limits: its stages follow from each other, and `levels` has the first."""
+    """The search for the largest load that keeps the limits. Each stage depends on earlier ones; `levels` has the first."""
     request_timeout_s: float = 120.0
     usual_tokens: int | None = None
-    """The longest reply of requests for which nobody asked for a length: a limit, and no wish."""
+    """The longest reply of requests without a requested length: a limit, not an expectation."""
     drain_s: float = 30.0
     """How long an interrupted test waits for requests in flight."""
     meta: dict[str, Any] | None = None
-    """What the `.meta.json` of the data decided."""
+    """The settings from the `.meta.json` of the data."""
 
     @property
     def open_loop(self) -> bool:
-        """Whether requests are sent at their time, whatever came of earlier ones."""
+        """Whether requests are sent at their time, independent of earlier ones."""
         return LoadProfile(self.profile).open_loop
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON holds it."""
+        """The JSON form."""
         found: dict[str, Any] = to_builtins(self)
         return found
 
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> LoadSettings:
-        """What `to_json` gave; keys of newer versions are left out."""
+        """Read the JSON form; keys of newer versions are ignored."""
         return convert(stored, cls)
 
 
 class Spread(Struct, frozen=True):
-    """Of many durations, in seconds: their number, mean, 99th percentile and maximum."""
+    """Number, mean, 99th percentile and maximum of durations, in seconds."""
 
     n: int = 0
     mean: float = 0.0
@@ -239,20 +239,20 @@ class Spread(Struct, frozen=True):
 
 
 class Health(Struct, frozen=True):
-    """How the client did in one stage. It says whether the figures are the server's or the client's."""
+    """The health of the client in one stage. It tells whether the figures describe the server or the client."""
 
     lag: Spread = Spread()
     """How late the event loop ran a timer."""
     lateness: Spread = Spread()
-    """How late requests were sent, against the schedule; in a closed loop, after their slot became free."""
+    """How late requests were sent after their planned time or, in a closed loop, after their slot became free."""
     cpu_shares: tuple[float, ...] = ()
     """CPU time over wall time, for each worker."""
     gc_s: float = 0.0
     """Time in garbage collection, over all workers."""
     verdict: Verdict = "ok"
-    """`limit`: the client was the limit, and the figures are not the server's."""
+    """`limit`: the client was the limit, and the figures do not describe the server."""
     reasons: tuple[str, ...] = ()
-    """Why, and what to do; why nothing could be judged."""
+    """The reasons and cures; or why nothing could be judged."""
 
     def to_json(self) -> dict[str, Any]:
         """Times in milliseconds."""
@@ -268,24 +268,24 @@ class Health(Struct, frozen=True):
 
 
 class StageRecord(Struct, frozen=True, array_like=True, omit_defaults=True):
-    """One stage of a load test: a level of a sweep. Recorded when it ends; a killed one has none."""
+    """One stage of a load test: a level of a sweep. It is recorded when the stage ends, so a killed stage has none."""
 
     stage: int
     level: float | None = None
     """Requests in flight, or requests per second; None: neither is limited."""
     started: float = 0.0
-    """When measured requests may be sent first."""
+    """When the first measured request may be sent."""
     ended: float = 0.0
     """The end of its last request."""
     offered: int = 0
     """Measured requests that the schedule planned before the stage stopped."""
     delayed: int = 0
-    """Requests that waited because as many as allowed were in flight."""
+    """Requests that waited because the allowed number was in flight."""
     delayed_s: float = 0.0
     stopped_by: StopCause = "requests"
     health: Health = Health()
     server: ServerFigures | None = None
-    """What the server counted itself; None: it was not asked."""
+    """The server's own figures; None: they were not read."""
 
 
 _STAGE = msgpack.Decoder(StageRecord)
@@ -297,5 +297,5 @@ def encode_stage(stage: StageRecord) -> bytes:
 
 
 def decode_stage(stored: bytes) -> StageRecord:
-    """What `encode_stage` stored."""
+    """Decode what `encode_stage` stored."""
     return _STAGE.decode(stored)

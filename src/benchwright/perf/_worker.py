@@ -1,7 +1,7 @@
-"""A process that sends: `python -m benchwright.perf._worker`, started by `ProcessCrew` and spoken to in frames over its pipes.
+"""A sending process: `python -m benchwright.perf._worker`, which `ProcessCrew` starts and talks to in frames over its pipes.
 
-It gets the test first, then one task for each phase. It sends the records of requests back as they end, and the result of each
-phase after them. When its input ends, because the other process has gone, it ends at once.
+It receives the test first, then one task for each phase. It returns the records of requests as they end, and then the
+result of each phase. When its input ends, because the controlling process has gone, it ends at once.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from benchwright.perf._plan import RequestPlan
 from benchwright.perf._values import LoadSettings, RequestRecord, encode_record
 
 SIZE_BYTES = 8
-"""Length of a frame, before it."""
+"""Bytes of the length before each frame."""
 
 
 class WorkerJob(Struct, frozen=True):
-    """What a worker must know before the first phase. Goes through a pipe, pickled."""
+    """The data that a worker needs before the first phase. Sent through a pipe, pickled."""
 
     settings: LoadSettings
     plan: RequestPlan
@@ -35,33 +35,33 @@ class WorkerJob(Struct, frozen=True):
 
 
 class Order(Struct, frozen=True, array_like=True):
-    """From the process that leads."""
+    """A message from the controlling process."""
 
     task: PhaseTask | None = None
-    """A phase to do."""
+    """A phase to perform."""
     stop: str | None = None
-    """Why nothing more is to be sent."""
+    """Why sending stops."""
     abort: bool = False
-    """Whether what is in flight is given up."""
+    """Whether requests in flight are given up."""
 
 
 class Report(Struct, frozen=True, array_like=True):
-    """From a worker."""
+    """A message from a worker."""
 
     records: tuple[bytes, ...] = ()
     """Requests that have ended, as they are stored."""
     in_flight: int = 0
     result: PhaseResult | None = None
-    """Of a phase that has ended."""
+    """The result of a phase that has ended."""
 
 
 def framed(content: bytes) -> bytes:
-    """With its length in front."""
+    """The content with its length before it."""
     return len(content).to_bytes(SIZE_BYTES, "big") + content
 
 
 async def read_frame(reader: asyncio.StreamReader) -> bytes:
-    """The next frame; IncompleteReadError where the other side has gone."""
+    """The next frame. Raises IncompleteReadError if the other process has gone."""
     return await reader.readexactly(int.from_bytes(await reader.readexactly(SIZE_BYTES), "big"))
 
 
@@ -126,10 +126,10 @@ async def _work(pipe: int) -> None:
 
 
 def main() -> None:
-    """Do what the input says until it ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal is for the process that leads
+    """Carry out the orders of the input until it ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal is for the controlling process
     pipe = os.dup(sys.stdout.fileno())
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what anything prints must not end up between frames
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # printed text must not get between frames
     run_quickly(_work(pipe))
     os._exit(0)
 

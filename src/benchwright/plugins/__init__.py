@@ -1,6 +1,6 @@
-"""What installed packages add: the extension points, and the look-up of entries by name.
+"""Plugins of installed packages: the extension points, and the look-up of entries by name.
 
-Knows nothing about scorers, sources and the rest: the room that uses a kind of plugin checks its entries.
+It knows nothing about scorers, sources and so on: the package that uses a kind of plugin checks its entries.
 """
 
 from benchwright.core import lazy_front

@@ -1,7 +1,7 @@
 """The extension points: what an installed package can add, declared once.
 
-A room makes a `Registry` for each of its points and looks names up in it. `docs/plugins.md` has this table for users;
-a test compares the two.
+A subpackage creates a `Registry` for each of its points and looks up names in it. `docs/plugins.md` has this table for
+users; a test compares the two.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from msgspec import Struct
 
 
 class ExtensionPoint(Struct, frozen=True):
-    """One kind of thing that a package can add."""
+    """One kind of plugin."""
 
     kind: str
     """Its name, as `ls --plugins` prints it."""
@@ -19,7 +19,7 @@ class ExtensionPoint(Struct, frozen=True):
     used_by: str
     """Where users type the name of an entry."""
     room: str
-    """The room that checks entries and uses them."""
+    """The subpackage that checks entries and uses them."""
 
     @property
     def group(self) -> str:

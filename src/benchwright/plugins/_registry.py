@@ -1,4 +1,4 @@
-"""What installed packages offer through entry points, looked up by name: lazy, checked, and never in place of a built-in name.
+"""Looks up plugins of installed packages by name: lazily, with checks, and never in place of a built-in name.
 
 No package metadata is read before the first look-up of a name that is not built in, and only the plugin with that name is
 imported."""
@@ -24,9 +24,9 @@ class PluginEntry(Struct, frozen=True):
     target: str
     """What it points to: `package.module` or `package.module:attribute`."""
     package: str
-    """The distribution that declares it; empty when the metadata does not say."""
+    """The distribution that declares it; empty if the metadata does not say."""
     version: str
-    """Version of that distribution; empty when the metadata does not say."""
+    """Version of that distribution; empty if the metadata does not say."""
     group: str
     """The entry-point group it was found in."""
 
@@ -41,26 +41,26 @@ class LoadedPlugin(Struct, frozen=True):
     entry: PluginEntry
     """Where it comes from."""
     value: object
-    """The object it points to; the room that loads it decides whether it is usable."""
+    """The object it points to; the caller decides whether it is usable."""
 
 
 class BrokenPlugin(Struct, frozen=True):
-    """An entry point that could not be imported. A value, so that one broken package stops no other."""
+    """An entry point that could not be imported. It is a value, so that one broken package does not affect others."""
 
     entry: PluginEntry
     """Where it comes from."""
     reason: str
-    """What was wrong, and what to do about it."""
+    """The error and its cure."""
 
     def __str__(self) -> str:
         return f"plugin {self.entry} cannot be used: {self.reason}"
 
 
 def find_plugins(group: str) -> list[PluginEntry]:
-    """Entry points of a group, by name. Nothing is imported. A name that two packages offer is listed twice.
+    """Entry points of a group, by name, without importing anything. A name that two packages offer is listed twice.
 
-    The metadata of installed packages is read once for each `sys.path`, which takes about 20 ms: a package that is
-    installed while Python runs is found after a restart.
+    The metadata of installed packages is read once for each `sys.path`, because it takes about 20 ms. So a package that is
+    installed while Python runs is found only after a restart.
     """
     return list(_entries(group, tuple(sys.path)))
 
@@ -79,7 +79,7 @@ def _entries(group: str, path: tuple[str, ...]) -> tuple[PluginEntry, ...]:
 
 
 def load_plugin(entry: PluginEntry) -> LoadedPlugin | BrokenPlugin:
-    """Import one entry point. Whatever its import raises becomes the reason."""
+    """Import one entry point. Any exception becomes the reason of a `BrokenPlugin`."""
     from importlib.metadata import EntryPoint
 
     try:
@@ -106,13 +106,13 @@ class InstalledPlugin(Generic[T], Struct, frozen=True):
     entry: PluginEntry
     """Where it comes from."""
     value: T | None = None
-    """What it offers; None when it cannot be used."""
+    """The usable object; None if it cannot be used."""
     problem: str | None = None
     """Why it cannot be used."""
 
 
 class Registry(Generic[T]):
-    """The installed plugins of one kind, for the room that uses them."""
+    """The installed plugins of one kind."""
 
     def __init__(
         self,
@@ -138,8 +138,8 @@ class Registry(Generic[T]):
     def find(self, name: str) -> T | None:
         """The plugin with this name; None if no package offers one.
 
-        `-` and `_`, and upper and lower case, make no difference. `package.name` is the plugin of one package. Raises this registry's error for a plugin that
-        cannot be used, and for a name that two packages offer.
+        Case does not matter, nor does the difference between `-` and `_`. `package.name` is the plugin of one package. Raises
+        this registry's error for a plugin that cannot be used, and for a name that two packages offer.
         """
         place = (name, tuple(sys.path))  # scorers look up the same name for every sample
         if place in self._found:
@@ -156,11 +156,11 @@ class Registry(Generic[T]):
         return plugin.value
 
     def entry(self, name: str) -> PluginEntry | None:
-        """Which package offers a name. Imports nothing."""
+        """The entry with this name. Imports nothing."""
         return next((entry for entry in self._entries() if _key(entry.name) == _key(name)), None)
 
     def installed(self) -> list[InstalledPlugin[T]]:
-        """All installed plugins, by name. Imports all of them; what is wrong with one is in its `problem`."""
+        """All installed plugins, by name. Imports all of them; `problem` says what is wrong with one."""
         taken = {_key(name) for name in self._built_in()}
         entries = self._entries()
         found: list[InstalledPlugin[T]] = []
@@ -183,7 +183,7 @@ class Registry(Generic[T]):
         return find_plugins(self.point.group)
 
     def _named(self, name: str) -> list[PluginEntry]:
-        """Entries of this name; else those of `package.name`."""
+        """Entries with this name, else with `package.name`."""
         entries = self._entries()
         if same := [entry for entry in entries if _key(entry.name) == _key(name)]:
             return same
@@ -208,7 +208,7 @@ class Registry(Generic[T]):
 
 
 def check_function(value: object, arguments: int) -> Callable[..., Any]:
-    """A function that takes this many arguments. TypeError for anything else."""
+    """Check that a value is a function that takes this many arguments. Raises TypeError if not."""
     if not callable(value) or isinstance(value, type):
         raise TypeError(f"is {getattr(value, '__name__', type(value).__name__)}, which is not a function")
     from inspect import signature

@@ -1,4 +1,4 @@
-"""One run of a benchmark: from a target and options to a plan, a job and a result; resumed or scored again."""
+"""Runs of benchmarks: turns a target and options into a plan, a job and a result; resumes runs and scores them again."""
 
 from benchwright.core import lazy_front
 

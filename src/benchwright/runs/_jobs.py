@@ -1,4 +1,4 @@
-"""Runs that are ready become results: in one event loop, one after the other or several at once."""
+"""Performs prepared runs in one event loop, one after the other or several at once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from benchwright.store import RunRecord, Store
 
 
 class Job(Struct, frozen=True):
-    """One run, on record and prepared."""
+    """One recorded and prepared run."""
 
     run: RunRecord
     """Its record; this process owns it."""
@@ -30,20 +30,20 @@ class Job(Struct, frozen=True):
     resuming: bool = False
     """Whether an earlier start may have left records."""
     otherwise: RunStatus = "failed"
-    """Its status when it cannot finish: a resume leaves the run as it was."""
+    """Its status if it cannot finish; a run that could not resume keeps its status."""
     label: str | None = None
-    """What watchers call it; None: the benchmark's name."""
+    """Its name for watchers; None: the benchmark's name."""
 
 
 class Ended(Struct, frozen=True):
-    """What became of a job."""
+    """The end of a job."""
 
     job: Job
-    """Which one."""
+    """The job."""
     result: RunResult | None = None
-    """The result; None when there is none."""
+    """The result; None if there is none."""
     error: Exception | None = None
-    """Why there is none; None too where it never began, because another was interrupted."""
+    """Why there is none; also None if the job never began, because another was interrupted."""
 
 
 def perform_jobs(
@@ -58,9 +58,8 @@ def perform_jobs(
 ) -> list[Ended]:
     """Perform all jobs, in the order given; `finished` is called after each.
 
-    The jobs of a lane are under way together, and so are up to `at_once` lanes. A job that cannot finish ends
-    the others of its kind: none begins any more and the error is raised, unless `go_on` says otherwise. After
-    Ctrl-C no job begins.
+    The jobs of a lane run together, and so do up to `at_once` lanes. If a job cannot finish, no other begins and the error is
+    raised, unless `go_on` says otherwise. After Ctrl-C no job begins.
     """
     group = RunGroup()
     work = _perform_all(store, lanes, at_once, go_on, watcher, finished, endpoint, group)
@@ -116,7 +115,7 @@ async def _perform(
         run.finished_at is None
         or store.count_steps(run.id, "score") < prepared.row_count * prepared.settings.repeats
     ):
-        run = store.restart_run(run.id)  # not where only the summary is computed again
+        run = store.restart_run(run.id)  # not if only the summary is computed again
     tracking = None
     if prepared.settings.trackers:
         from benchwright.runs._tracking import RunTracking
@@ -128,14 +127,14 @@ async def _perform(
                 prepared, store, run,
                 resuming=job.resuming, watcher=watcher, endpoint=endpoint, group=group, label=job.label,
             )  # fmt: skip
-        # In a thread: writing the samples of a large run would hold up the others.
+        # In a thread, because writing the samples of a large run would delay the others.
         details = await asyncio.to_thread(
             last_files, store.workspace, run.id, performed, prepared, group.signal
         )
-        # Not before: a run that was killed while its files were written is not complete.
+        # Only now, because a run that is killed while its files are written is not complete.
         store.finish_run(run.id, performed.status, summary=performed.summary.to_json(), error=performed.error)
         problems: list[str] = []
-        if reports := prepared.settings.reports:  # others' code, for which no run waits to be complete
+        if reports := prepared.settings.reports:  # plugins, which must not delay the end of the run
             problems = await asyncio.to_thread(write_reports, details, reports)
         if tracking is not None:
             problems += await tracking.finished()
@@ -144,21 +143,21 @@ async def _perform(
             tracking.abandon()
         raise
     result = result_of(store.run(run.id), performed)
-    if problems:  # what was requested is not all there
+    if problems:  # some of the requested output is missing
         result = replace(result, exit_code=result.exit_code or 1, report_problems=tuple(problems))
     return result
 
 
 def leave(store: Store, job: Job, reason: str | None) -> None:
-    """A job that is not begun any more can be resumed later."""
+    """Release a job that will not begin, so that it can be resumed later."""
     status: RunStatus = job.otherwise if job.resuming else "interrupted"
     store.finish_run(job.run.id, status, summary=job.run.summary, error=reason)
 
 
 @contextmanager
 def owned(store: Store, run: RunRecord, otherwise: RunStatus) -> Iterator[None]:
-    """Whatever happens, the run does not stay `running` without an owner. What was recorded stays recorded;
-    a resume that cannot start leaves the run as it was."""
+    """Make sure that the run does not stay `running` without an owner. Records stay; a run that cannot resume keeps its
+    status."""
     try:
         yield
     except BaseException as error:
@@ -167,22 +166,22 @@ def owned(store: Store, run: RunRecord, otherwise: RunStatus) -> Iterator[None]:
             text = str(error) if isinstance(error, BenchwrightError) else f"{type(error).__name__}: {error}"
             failed = isinstance(error, Exception) and not isinstance(error, InterruptedRunError)
             status = otherwise if failed else "interrupted"
-            with suppress(RunOwnedError):  # taken over: its end is another process's to record
+            with suppress(RunOwnedError):  # taken over by another process, which records its end
                 store.finish_run(run.id, status, summary=current.summary, error=text)
         raise
 
 
 _PATIENCE_S = 1.0
-"""How long what is left in a loop may take to end once it is cancelled."""
+"""How long remaining tasks of a loop may take to end after they are cancelled."""
 
 
 def in_event_loop(work: Coroutine[Any, Any, Any], interrupt: Callable[[], None] | None = None) -> Any:
-    """Run a coroutine to its end on the quickest loop there is, also from inside a running loop.
+    """Run a coroutine to its end on the fastest available loop, even from inside a running loop.
 
-    There, Ctrl-C calls `interrupt` twice before it raises: the thread of the work has no signals.
+    Inside a running loop, Ctrl-C calls `interrupt` twice before it raises, because the thread of the work gets no signals.
     """
     try:
-        refuse_while_loading(getattr(work, "__name__", "this"))  # all that sends comes by here
+        refuse_while_loading(getattr(work, "__name__", "this"))  # everything that sends passes here
     except UsageError:
         work.close()
         raise
@@ -190,7 +189,7 @@ def in_event_loop(work: Coroutine[Any, Any, Any], interrupt: Callable[[], None] 
         asyncio.get_running_loop()
     except RuntimeError:
         return _run_loop(work)
-    # A notebook or an async program: its loop is taken, so ours runs in a separate thread.
+    # A notebook or an async program already uses its loop, so ours runs in a separate thread.
     outcome: list[Any] = []
     failure: list[BaseException] = []
 
@@ -229,12 +228,12 @@ def _run_loop(work: Coroutine[Any, Any, Any]) -> Any:
         loop = runner.get_loop()
         if _all_ended(loop):
             runner.close()
-        else:  # which would wait for them
+        else:  # closing the loop would wait for them
             loop.close()
 
 
 def _all_ended(loop: asyncio.AbstractEventLoop) -> bool:
-    """Cancel what is left in the loop; False if some of it does not end, such as a scorer that catches everything."""
+    """Cancel the remaining tasks of the loop. Returns False if some do not end, such as a scorer that catches everything."""
     tasks = asyncio.all_tasks(loop)
     if not tasks:
         return True

@@ -1,4 +1,4 @@
-"""What a load test costs, and what 1,000 requests like its own would."""
+"""The cost of a load test, and of 1,000 such requests."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 
 def load_cost(requests: Requests, price: Price | None) -> dict[str, Any] | None:
-    """By the tokens of all whole replies, warm-ups included; None if no price is known. `coverage` is the share of them
-    whose tokens the server counted: the figures are of these alone."""
+    """The cost by the tokens of all complete replies, including warm-ups; None if no price is known. `coverage` is the share
+    of replies whose tokens the server counted; the figures cover only these."""
     if price is None:
         return None
     import pyarrow.compute as pc

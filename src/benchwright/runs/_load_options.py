@@ -1,4 +1,4 @@
-"""From what users write about a load to the settings that are recorded with the test."""
+"""Turns the options of a load into the settings that are recorded with the test."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def load_settings(
     urls: tuple[str, ...] = (),
     converses: bool = False,
 ) -> LoadSettings:
-    """The settings of one test on data that send `rows` requests. UsageError for options that contradict each other."""
+    """The settings of one test on data with `rows` requests. Raises UsageError for options that contradict each other."""
     usual = None if length_given else run.generation.settings.get("max_tokens")
     profile = profile_of(options)
     levels = _levels(options, profile, concurrency)
@@ -104,7 +104,7 @@ def for_model(options: LoadOptions, run: RunSettings, model: ChosenModel) -> tup
 
 
 def _keep_rate(options: LoadOptions, profile: LoadProfile, most: float | None) -> None:
-    """Refuse a load that may break what the model's table promises its server."""
+    """Refuse a load that may exceed the limits in the model's table."""
     rates = _levels(options, profile, 1) if profile.open_loop and profile != "trace" else ()
     if most is None or (rates and max(rates) * 60 <= most and not (options.find_max_load and len(rates) < 2)):
         return
@@ -115,14 +115,14 @@ def _keep_rate(options: LoadOptions, profile: LoadProfile, most: float | None) -
 
 
 PROBE_S = 10.0
-"""How long a probe sends where nobody says."""
+"""How long a probe sends by default."""
 _MOST_IN_FLIGHT = 4096
 _MOST_PER_S = 1e6
 _SEARCHED = (LoadProfile.CONCURRENT, LoadProfile.CONSTANT, LoadProfile.POISSON, LoadProfile.GAMMA)
 
 
 def _search(options: LoadOptions, profile: LoadProfile, levels: tuple[float, ...]) -> LoadSearch:
-    """The search as its options and `--rate LOWEST,HIGHEST` or `--concurrency LOWEST,HIGHEST` describe it."""
+    """The search that its options and `--rate LOWEST,HIGHEST` or `--concurrency LOWEST,HIGHEST` describe."""
     if options.slo is None:
         raise UsageError(
             "--find-max-load needs the limits that requests must keep, as in --slo ttft=200ms,e2e=2s"
@@ -153,7 +153,7 @@ def _refuse_of_search(options: LoadOptions) -> None:
 
 
 def _refuse_other_units(options: LoadOptions, converses: bool) -> None:
-    """No flag does nothing, and a count is of one thing."""
+    """Raise UsageError for flags without effect, and for counts of the wrong unit."""
     if options.think_time is not None:
         parse_think_time(options.think_time)
     if converses and options.requests is not None:
@@ -171,7 +171,7 @@ def _refuse_other_units(options: LoadOptions, converses: bool) -> None:
 
 
 def profile_of(options: LoadOptions) -> LoadProfile:
-    """The profile as given, or the one that the other options call for."""
+    """The given profile, or the one that the other options require."""
     traced = [f"--{name.replace('_', '-')}" for name in options.given() if name.startswith("trace_")]
     if options.profile is not None:
         profile = LoadProfile(options.profile)

@@ -1,5 +1,5 @@
-"""The rows of a load test that are not questions: conversations, and traces, whose rows say when they are sent, and some of
-which say only how long their prompts are."""
+"""The rows of a load test that are not questions: conversations, and traces, whose rows have the times of sending and
+sometimes only the lengths of prompts."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ from benchwright.runs._synthetic import SYNTHETIC
 
 
 class LoadRows(Struct, frozen=True):
-    """What a load test sends."""
+    """The data of a load test."""
 
     spec: BenchmarkSpec
     """The benchmark with its rows."""
     trace: TraceStamps | None = None
-    """Where rows have their timestamps, if they are sent by them."""
+    """The column of timestamps, if rows are sent by them."""
     prompt_lengths: Literal["exact", "approximate"] | None = None
-    """How true the lengths of prompts are that were made for the rows."""
+    """How exact the lengths of prompts are that were made for the rows."""
     synthetic: JsonObject | None = None
-    """What is known about prompts that were made without data."""
+    """Facts about prompts that were made without data."""
 
 
 def rows_for_load(spec: BenchmarkSpec, options: LoadOptions, settings: RunSettings) -> LoadRows:
-    """The rows of a benchmark as a load test sends them.
+    """The rows of a benchmark for a load test.
 
     Rows without a stamp are refused with all other bad rows, by file and line.
     """
@@ -72,8 +72,8 @@ def rows_for_load(spec: BenchmarkSpec, options: LoadOptions, settings: RunSettin
 
 
 def on_chat_route(spec: BenchmarkSpec, settings: RunSettings) -> RunSettings:
-    """The settings with the chat route of the same server where rows have media and the model's profile sends texts: the
-    servers of such profiles have both routes."""
+    """The settings with the chat route of the same server, if rows have media and the model's profile sends texts. Servers of
+    such profiles have both routes."""
     endpoint = settings.endpoint
     if (
         spec.media is None
@@ -89,7 +89,7 @@ def on_chat_route(spec: BenchmarkSpec, settings: RunSettings) -> RunSettings:
 
 
 def _stamps(spec: BenchmarkSpec, options: LoadOptions, settings: RunSettings) -> TraceStamps:
-    """Where the stamps are, and when the trace begins."""
+    """The column of the timestamps, and the start of the trace."""
     stamps = TraceStamps(
         options.trace_field or "timestamp",
         options.trace_unit or "ms",
@@ -106,7 +106,7 @@ def _first_row(spec: BenchmarkSpec, settings: RunSettings) -> Row:
 
 
 def _conversations(spec: BenchmarkSpec, settings: RunSettings) -> BenchmarkSpec:
-    """The file as one whose rows are conversations."""
+    """The benchmark of a file whose rows are conversations."""
     shape = with_messages if spec.shape is None else _after(spec.shape, with_messages)
     spec = replace(
         spec, shape=shape, turns_field="turns", prompt="", template=None, example=None, check_row=None, media=None,
@@ -131,7 +131,7 @@ class _SystemOfRow:
 
 
 def _checked_turns(spec: BenchmarkSpec, mode: str) -> BenchmarkSpec:
-    """The benchmark, whose conversations can be sent as the mode says."""
+    """The benchmark with a check that its conversations can be sent in this mode."""
     field = spec.turns_field
     if field is None:
         if mode != "every":
@@ -149,13 +149,13 @@ def _after(first: Callable[[Row], Row], second: Callable[[Row], Row]) -> Callabl
 
 
 def _made_prompts(spec: BenchmarkSpec, prompts: TracePrompts, lengths: str) -> BenchmarkSpec:
-    """The file with prompts of the lengths that its rows say."""
+    """The benchmark of a file with prompts of the lengths that its rows give."""
     shape = spec.shape
     return replace(
         spec,
         shape=prompts.shape if shape is None else _after(shape, prompts.shape),
         check_row=_both(prompts.check, spec.check_row),
-        doubts=(),  # they are about columns of questions, which it need not have
+        doubts=(),  # they concern columns of questions, which such a file need not have
         rules=f"{spec.rules} prompts by length, {lengths}",
     )
 
@@ -183,4 +183,4 @@ def _both(first: Callable[[Row], object], second: Callable[[Row], None] | None) 
 
 
 def _ignore(bad: BadRow) -> None:
-    """Bad rows are the check's to report."""
+    """Ignore bad rows, which the check reports."""

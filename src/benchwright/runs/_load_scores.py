@@ -37,7 +37,7 @@ _NOT_WHOLE = "the reply held a value of the environment and is not stored whole,
 
 
 def check_scoring(prepared: Prepared) -> None:
-    """Refuse, with UsageError, what has no score for a single request."""
+    """Raise UsageError for benchmarks without a score for a single request."""
     scan, spec = prepared.rows.scan, prepared.spec
     if scan.requests > scan.rows or spec.converses:
         raise UsageError(
@@ -46,9 +46,9 @@ def check_scoring(prepared: Prepared) -> None:
 
 
 async def score_replies(store: Store, run_id: int, prepared: Prepared, group: RunGroup) -> None:
-    """Score every measured reply, and record the grades. Equal replies to the same row are scored once.
+    """Score every measured reply and record the scores. Equal replies to the same row are scored once.
 
-    Ctrl-C ends it: what is not scored by then has no score.
+    Ctrl-C ends it; replies not scored by then have no score.
     """
     stopped = asyncio.Event()
     thread: BatchThread[Any] = BatchThread(StoreSink(store, run_id))
@@ -62,7 +62,7 @@ async def score_replies(store: Store, run_id: int, prepared: Prepared, group: Ru
 
 
 _Jobs = dict[tuple[int, str], list[tuple[int, int]]]
-"""By row and reply: the numbers and stages of the requests that got it."""
+"""The numbers and stages of requests, by their row and reply."""
 
 
 def _jobs(records: Iterator[RequestRecord]) -> _Jobs:
@@ -98,7 +98,7 @@ async def _score_all(
             replies[number] = reply_from_json(load_json(reply))
             found = await worker.do(WorkItem(number, 0, rows[row]))
             del replies[number]
-            if isinstance(found, SampleRecord):  # else a judge could not be asked any more
+            if isinstance(found, SampleRecord):  # else a judge could no longer be called
                 scores, now = plain_scores(found.scores), time()
                 for each, stage in places:
                     grade = Grade(each, stage, found.outcome.value, scores, found.error)
@@ -111,7 +111,7 @@ async def _score_all(
 
 
 def _recorded(replies: dict[int, ModelReply]) -> Callable[[Answering], Answering]:
-    """Strategies get recorded replies, by the number of the request, and send nothing."""
+    """Give strategies recorded replies, by the number of the request, so that they send nothing."""
 
     def around(answer: Answering) -> Answering:
         async def recorded(row: Row, repeat: int, asking: Any) -> Answer:
@@ -123,19 +123,19 @@ def _recorded(replies: dict[int, ModelReply]) -> Callable[[Answering], Answering
 
 
 class _RecordedReply:
-    """Implements `Asking` with a reply that is there already."""
+    """Implements `Asking` with an existing reply."""
 
     def __init__(self, reply: ModelReply, asking: Asking) -> None:
         self._reply = reply
         self.in_thread, self.likelihood = asking.in_thread, asking.likelihood
 
     async def ask(self, request: ModelRequest, part: str | None = None) -> ModelReply:
-        """The reply, whatever is asked."""
+        """Return the reply to any request."""
         return self._reply
 
 
 class _NoModel:
-    """Implements `Endpoint` for scorers that ask the model under test: it is not asked after the test."""
+    """Implements `Endpoint` for scorers that call the model under test, which gets no requests after the test."""
 
     async def send(self, request: ModelRequest) -> ModelReply:
         """Refuse."""

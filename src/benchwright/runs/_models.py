@@ -1,4 +1,4 @@
-"""Which model is meant: flags, a name from benchwright.toml, a profile, or the embedded demo."""
+"""Finds the model of a run: by flags, by a name from benchwright.toml, by a profile, or the embedded demo."""
 
 from __future__ import annotations
 
@@ -35,47 +35,47 @@ if TYPE_CHECKING:
     from benchwright.config import PipelineSettings
 
 UNNAMED = "?"
-"""Stands for a model that only its server could name, where the server got no request for its list."""
+"""The name of a model that only its server could name, if the server was not called."""
 
 _ATTEMPTS = {
     each.name: RECORDED[each.name]
     for each in fields(EndpointSettings)
     if each.name in RECORDED and RECORDED[each.name].group == "requests" and each.name != "parallelism"
 }
-"""Fields of an endpoint that options of a run set as they are."""
+"""Fields of an endpoint that options of a run set directly."""
 _LISTED = 20
 """Most names of models in a message."""
 DEFAULT_PARALLELISM = 16
-"""Samples in flight when nobody says otherwise: polite to a small server, enough for a laptop."""
+"""The default number of samples in flight: gentle on a small server, enough for a laptop."""
 
 
 class ChosenModel(Struct, frozen=True):
-    """A model, ready to be opened, and what its requests say."""
+    """A model that is ready to be opened, and the settings of its requests."""
 
     endpoint: ModelSettings
-    """Where it is."""
+    """Its endpoint."""
     generation: Generation
-    """What every request body holds."""
+    """Settings of every request body."""
     model_type: str | None
     """The route of its requests; None: as the benchmark declares."""
     parallelism: int
     """Samples in flight at once."""
     repeats: int | None = None
-    """Requests per row; None: as the run says."""
+    """Requests per row; None: as set for the run."""
     notes: tuple[str, ...] = ()
-    """Notes about it: what was written without effect, what stands in for what."""
+    """Notes about settings without effect and about substitutions."""
     system: str | None = None
-    """Its system message, for benchmarks that have none of their own."""
+    """Its system message, for benchmarks without a system message."""
     pipeline: PipelineSettings | None = None
     """Steps between runs and the model."""
     load: Mapping[str, Any] = {}
-    """How load tests load it, by the names of their settings."""
+    """Settings of load tests, by name."""
     max_concurrency: int | None = None
-    """Most requests at a time, as its table promises the server."""
+    """The most requests at a time, from its table."""
     streams: bool | None = None
-    """Whether replies are streamed, where somebody says so; None: a profile, or the default."""
+    """Whether replies are streamed, if that was set; None: as the profile says, or the default."""
     of_runs: tuple[str, ...] = ()
-    """Settings of its table that mean nothing to load tests."""
+    """Settings of its table that have no meaning for load tests."""
 
     @property
     def demo(self) -> bool:
@@ -84,7 +84,7 @@ class ChosenModel(Struct, frozen=True):
 
 
 def scripted_model(options: RunOptions) -> ChosenModel:
-    """The model of a run that is answered by an endpoint object of the caller's."""
+    """The model of a run with an endpoint object from the caller."""
     parallelism = options.parallelism or DEFAULT_PARALLELISM
     endpoint = ScriptedSettings(parallelism=parallelism)
     return ChosenModel(
@@ -97,8 +97,8 @@ def scripted_model(options: RunOptions) -> ChosenModel:
 
 
 def choose_model(options: RunOptions, config: ConfigFile | None, *, ask_server: bool = True) -> ChosenModel:
-    """Resolve the model flags. If nobody named the model, the server lists it, unless nothing may
-    be sent; the model's name is then a question mark."""
+    """Resolve the model flags. If the model is not named, the server is asked for its list; if nothing may be sent, the
+    model's name is a question mark."""
     address = _address(options)
     name = options.model
     configured = config.models if config is not None else {}
@@ -174,7 +174,7 @@ def _refuse_server_flags(options: RunOptions) -> None:
 def _http(options: RunOptions, model: ModelConfig, ask_server: bool) -> ChosenModel:
     model = resolve_provider(model)
     parallelism = options.parallelism or model.max_concurrency or DEFAULT_PARALLELISM
-    if model.max_concurrency is not None:  # a promise to the server, whatever a run would like
+    if model.max_concurrency is not None:  # a limit of the server, which no run may exceed
         parallelism = min(parallelism, model.max_concurrency)
     if options.demo_skill is not None:
         raise UsageError("--demo-skill is for the demo model; a server has the skill it has")
@@ -206,7 +206,7 @@ def _http(options: RunOptions, model: ModelConfig, ask_server: bool) -> ChosenMo
         **{name: value for name, value in optional.items() if value is not None},
     )
     if model_type is not None:
-        endpoint.type_for(model_type)  # what the wire format cannot do is refused here
+        endpoint.type_for(model_type)  # raises if the wire format does not support it
     if model_id is None:
         endpoint = _with_model(endpoint, ask_server, model)
     generation = _generation(options, endpoint.model_id, model)
@@ -229,7 +229,7 @@ def _http(options: RunOptions, model: ModelConfig, ask_server: bool) -> ChosenMo
 
 
 def _trusted(options: RunOptions, model: ModelConfig) -> bool | str | None:
-    """Which certificates are trusted: those of the system, one file's as well, or any. The run's own setting wins."""
+    """The trusted certificates: those of the system, also those of a file, or any. The run's setting takes precedence."""
     if options.ca_file is not None:
         try:
             return trusted_certificates(options.verify, options.ca_file)
@@ -243,16 +243,16 @@ def _trusted(options: RunOptions, model: ModelConfig) -> bool | str | None:
 
 
 def _headers(model: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
-    """The model's headers and the run's, which win; upper and lower case make no difference."""
+    """The headers of the model and of the run, which take precedence; case does not matter."""
     won = {name.lower() for name in given}
     return {**{name: value for name, value in model.items() if name.lower() not in won}, **given}
 
 
 def _with_model(endpoint: EndpointSettings, ask_server: bool, model: ModelConfig) -> EndpointSettings:
-    """The endpoint with the model that the server lists; of several, the first, unless it must be the only one. The
-    server is called once; the run records the answer.
+    """The endpoint with the model that the server lists: the first of several, unless it must be the only one. The server is
+    called once, and the run records the answer.
 
-    Formats whose requests name no model do without: where the server names none, the user's name stands.
+    Formats whose requests name no model do not need this: if the server names none, the user's name is kept.
     """
     model_in = wire_format(endpoint.api).model_in
     if model_in == "url":
@@ -320,12 +320,12 @@ def _generation(options: RunOptions, model_id: str, model: ModelConfig | None) -
 
 
 def _left_out(value: Any) -> bool:
-    """Whether a setting was written as `none`; of stop texts, only where it stands alone."""
+    """Whether a setting was written as `none`; for stop texts, only if it is the only one."""
     return value == LEFT_OUT or value in ([LEFT_OUT], (LEFT_OUT,))
 
 
 def _refuse_secrets(body: Any) -> None:
-    """Bodies are recorded as they are sent: a key in one would stand in the run's files."""
+    """Raise for secrets in a request body, because bodies are recorded and would reveal them in the run's files."""
     if not isinstance(body, Mapping):
         return
     for name, value in body.items():

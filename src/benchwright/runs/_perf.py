@@ -1,4 +1,4 @@
-"""Load tests: target, model and settings become a recorded test and its result."""
+"""Performs load tests: turns target, model and settings into a recorded test and its result."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ from benchwright.runs._run_files import make_folder
 from benchwright.runs._targets import Target
 from benchwright.store import HEARTBEAT_S, RunRecord, Store, StoreError, Workspace, open_store
 
-if TYPE_CHECKING:  # figures and reports are loaded after the last request: nothing may delay the first
+if TYPE_CHECKING:  # figures and reports are loaded after the last request, so that nothing delays the first
     from benchwright.perf import LoadSummary
     from benchwright.reports import LoadView
 
 _SHOW_EVERY_S = 0.25
-"""A watcher is shown the test so often."""
+"""Seconds between two updates of a watcher."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,16 +76,16 @@ class LoadResult:
     summary: LoadSummary
     """The figures."""
     exit_code: int
-    """What the command line exits with: 0 done, 1 failed, 3 not comparable, 130 interrupted."""
+    """The exit code of the command: 0 done, 1 failed, 3 not comparable, 130 interrupted."""
     stopped_because: str
-    """Why the test stopped early; empty when it did not."""
+    """Why the test stopped early; empty if it did not."""
     view: LoadView = field(repr=False)
     """The test as reports show it."""
     report_problems: tuple[str, ...] = ()
-    """What trackers failed to do."""
+    """Errors of trackers."""
 
     def __str__(self) -> str:
-        """One line: what was loaded, and what came of it."""
+        """One line: the target, the model and the main figures."""
         counted = f"{self.summary.sent} requests, {self.summary.failed} failed"
         return f"load test {self.run_id} {self.name} on {self.model}: {counted} ({self.status})"
 
@@ -96,18 +96,18 @@ class LoadResult:
 
 
 class LoadPlan(Struct, frozen=True):
-    """One load test as requested: nothing was read or sent yet."""
+    """One requested load test, before anything is read or sent."""
 
     plan: Plan
     """Benchmark, model and files, as for a run."""
     options: LoadOptions
     """The load."""
     concurrency: int
-    """Requests in flight where nobody gives a number."""
+    """The default number of requests in flight."""
     route_given: bool = False
-    """Whether somebody gave the model's type; else it is that of its profile."""
+    """Whether the user gave the model type; else it comes from the profile."""
     length_given: bool = True
-    """Whether somebody gave `max_tokens`; else it is the usual limit of a reply, and no length that one expects."""
+    """Whether the user gave `max_tokens`; else it is the default limit, not an expected length."""
 
 
 class _Ready(Struct, frozen=True):
@@ -132,7 +132,7 @@ def load_targets(
     watcher: LoadWatcher | None = None,
     finished: Callable[[LoadResult], None] | None = None,
 ) -> list[LoadResult]:
-    """Load the server with the rows of each target, one after the other. All are checked before the first starts."""
+    """Perform a load test with the rows of each target, one after the other. All are checked before the first starts."""
     several = len(targets) > 1
     defaults = {} if config is None else config.perf
     plans = [plan_load(target, options, load.over(defaults), config, several=several) for target in targets]
@@ -154,7 +154,7 @@ def plan_load(
 
 
 def load_run_options(options: RunOptions, load: LoadOptions) -> RunOptions:
-    """What a load test makes of the options of a run: each request is sent once, and scored if wanted."""
+    """The options of a run for a load test: each request is sent once, and scored on request."""
     return replace(options, infer_only=not load.score, max_retries=0)
 
 
@@ -165,7 +165,7 @@ def perform_loads(
     watcher: LoadWatcher | None = None,
     finished: Callable[[LoadResult], None] | None = None,
 ) -> list[LoadResult]:
-    """Check all tests, then do them in turn; after Ctrl-C none begins."""
+    """Check all tests, then perform them in turn; after Ctrl-C none begins."""
     for plan in plans:
         refuse_taken(plan.plan)
     results: list[LoadResult] = []
@@ -185,7 +185,7 @@ def perform_loads(
 
 
 def _prepared(store: Store, plan: LoadPlan) -> _Ready:
-    """Read the data, build every request, and put the test on record. Nothing is sent."""
+    """Read the data, build every request, and record the test. Nothing is sent."""
     settings = plan.plan.settings
     assert plan.plan.model is not None  # a load test has a model
     options, settings = for_model(plan.options, settings, plan.plan.model)
@@ -260,7 +260,7 @@ def _endpoints(
 
 
 def _opened_as(ready: _Ready) -> Sequence[EndpointSettings | OpenableSettings]:
-    """The servers as they are opened: each within the pipeline of the test."""
+    """The servers, each wrapped in the pipeline of the test."""
     models = ready.endpoints
     pipeline = ready.prepared.settings.steps
     if pipeline is None:
@@ -271,14 +271,14 @@ def _opened_as(ready: _Ready) -> Sequence[EndpointSettings | OpenableSettings]:
 
 
 def _urls(endpoints: Sequence[EndpointSettings | DemoSettings]) -> tuple[str, ...]:
-    """As reports show them; none if there is one server."""
+    """The addresses of the servers for reports; empty if there is only one."""
     if len(endpoints) == 1:
         return ()
     return tuple(public_url(each.url) for each in endpoints if isinstance(each, EndpointSettings))
 
 
 def _wanted(load: LoadSettings) -> int | None:
-    """How many different requests are needed at most; None: nobody knows."""
+    """The most distinct requests that are needed; None if unknown."""
     if load.requests is None or load.search is not None:
         return None
     return load.warmup + len(load.levels) * (load.requests + load.cooldown)
@@ -305,7 +305,7 @@ def _perform(store: Store, ready: _Ready, watcher: LoadWatcher | None) -> LoadRe
 
 
 def _performed(store: Store, ready: _Ready, run: RunRecord, watcher: LoadWatcher | None) -> LoadResult:
-    """Send everything, sum up what came of it, and write the files."""
+    """Send everything, summarise the results, and write the files."""
     prepared, group = ready.prepared, RunGroup()
     cause = in_event_loop(_load(store, run, ready, group, watcher), group.interrupt)
     from benchwright.perf import Requests, summarise
@@ -347,7 +347,7 @@ _WHY = {
 
 
 def ended_as(summary: LoadSummary, cause: str | None) -> tuple[RunStatus, int]:
-    """Status and exit code: 1 if nothing was answered, 3 where figures are not comparable."""
+    """Status and exit code: 1 if nothing was answered, 3 if the figures are not comparable."""
     if cause == "interrupt":
         return "interrupted", 130
     if summary.sent == summary.failed:
@@ -360,7 +360,7 @@ def ended_as(summary: LoadSummary, cause: str | None) -> tuple[RunStatus, int]:
 async def _load(
     store: Store, run: RunRecord, ready: _Ready, group: RunGroup, watcher: LoadWatcher | None
 ) -> str | None:
-    """Send everything; what has ended is recorded on return. Why the test stopped early, or None."""
+    """Send everything. On return, all ended requests are recorded. Returns why the test stopped early, or None."""
     settings = ready.settings
     wall = time.time() - time.monotonic()
     progress = LoadProgress(run.name, settings)
@@ -416,7 +416,7 @@ async def _watch(
     test: LoadTest,
     watcher: LoadWatcher | None,
 ) -> None:
-    """Show the progress, give signs of life, and stop a test whose records cannot be written."""
+    """Show the progress, send heartbeats, and stop a test whose records cannot be written."""
     next_beat = time.monotonic() + HEARTBEAT_S
     while True:
         await asyncio.sleep(_SHOW_EVERY_S)

@@ -1,4 +1,4 @@
-"""From the options of a run to those of a question file: which were given, and what they say together."""
+"""Turns the options of a run into those of a question file."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from benchwright.benchmarks import BenchmarkSpec, QuestionOptions
 
 QUESTION_SETTINGS = tuple(setting.name for setting in RUN_SETTINGS if setting.group == "questions")
-"""Names of the options that only files of questions understand."""
+"""Names of the options that only files of questions have."""
 
 ONLY_MCQ = tuple(setting.name for setting in RUN_SETTINGS if setting.only == "mcq")
-"""Settings that are about options."""
+"""Settings that concern options of multiple choice."""
 
 _ONLY_QA = tuple(setting.name for setting in RUN_SETTINGS if setting.only == "qa")
 
 
 def question_options(options: RunOptions, config: ConfigFile | None) -> QuestionOptions:
-    """How rows of the file become prompts, and how replies are scored."""
+    """The options of a question file: how rows become prompts, and how replies are scored."""
     from benchwright.benchmarks import QuestionOptions  # for files of questions
 
     given = given_questions(options)
@@ -38,7 +38,7 @@ def question_options(options: RunOptions, config: ConfigFile | None) -> Question
 def changed_questions(
     record: Mapping[str, Any], options: RunOptions, config: ConfigFile | None
 ) -> JsonObject:
-    """Recorded settings of a question file with those that the options change."""
+    """The recorded settings of a question file with the changes of the options."""
     from benchwright.benchmarks import QuestionOptions
 
     chosen = question_options(options, config).to_json()
@@ -55,7 +55,7 @@ def given_questions(options: RunOptions) -> dict[str, Any]:
 
 
 def refuse_questions(names: Iterable[str], target: str) -> None:
-    """No flag does nothing: what a benchmark in Python does not understand is refused, with what does."""
+    """Raise UsageError for options that a benchmark in Python does not have, with the cure."""
     flags = [flag(name) for name in names if name in QUESTION_SETTINGS]
     if flags:
         raise UsageError(
@@ -78,14 +78,14 @@ def refuse_idle(names: Iterable[str], spec: BenchmarkSpec) -> None:
 def fitting(options: RunOptions, family: str) -> RunOptions:
     """The options without those that a run of this family does not take: `mcq`, `qa`, or anything else.
 
-    For several runs at once: an option of all goes to those that understand it.
+    Used for several runs at once: a common option applies to the runs that have it.
     """
     idle = {"mcq": _ONLY_QA, "qa": ONLY_MCQ}.get(family, QUESTION_SETTINGS)
     return replace(options, **dict.fromkeys(idle))
 
 
 def refuse_unheard(options: RunOptions, families: Iterable[str]) -> None:
-    """No flag does nothing: one that none of several runs takes is refused."""
+    """Raise UsageError for an option that none of several runs has."""
     heard = {name for family in families for name in given_questions(fitting(options, family))}
     unheard = [flag(name) for name in given_questions(options) if name not in heard]
     if unheard:
@@ -93,13 +93,13 @@ def refuse_unheard(options: RunOptions, families: Iterable[str]) -> None:
 
 
 def flag(name: str) -> str:
-    """How a setting is typed."""
+    """The flag of a setting."""
     return f"--{name.replace('_', '-')}"
 
 
 def _judge(given: Mapping[str, Any], config: ConfigFile | None) -> JsonObject:
     judge: JsonObject = {key: given[name] for name, key in JUDGE_SETTINGS.items() if name in given}
-    if "ca_file" in judge:  # a resume may start in another folder
+    if "ca_file" in judge:  # a resumed run may start in another folder
         judge["ca_file"] = str(Path(str(judge["ca_file"])).expanduser().absolute())
     named = given.get("judge_model")
     if named is None:
@@ -112,7 +112,7 @@ def _judge(given: Mapping[str, Any], config: ConfigFile | None) -> JsonObject:
 
 
 def named_judge(named: str, config: ConfigFile | None) -> JsonObject:
-    """The settings of a judge that is known by its name in the configuration."""
+    """The settings of a judge, by its name in the configuration."""
     models = config.models if config is not None else {}
     model = models.get(named)
     if model is not None:

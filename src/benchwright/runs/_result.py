@@ -1,4 +1,4 @@
-"""What a run gives back, to Python and to the command line alike."""
+"""The result of a run, for Python and for the command line."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class RunResult:
     model: str
     """Model id."""
     demo: bool
-    """Whether the demo model answered, embedded or as a server: its numbers say nothing about a real model."""
+    """Whether the demo model answered, embedded or as a server; its numbers say nothing about a real model."""
     status: RunStatus
     """completed, failed or interrupted."""
     folder: Path
@@ -41,25 +41,25 @@ class RunResult:
     summary: RunSummary
     """The numbers."""
     exit_code: int
-    """What the command line exits with: 0 done, 1 failed, 3 not comparable, 130 interrupted."""
+    """The exit code of the command: 0 done, 1 failed, 3 not comparable, 130 interrupted."""
     stopped_because: str
-    """Why the run stopped early; empty when it did not."""
+    """Why the run stopped early; empty if it did not."""
     first_failure: str
-    """The commonest failure in plain words, the earliest of equals; empty when there was none."""
+    """The most common failure in plain words, the earliest of equals; empty if there was none."""
     requests_sent: int
-    """Requests of this start, retries included."""
+    """Requests of this start, including retries."""
     retries: int
     """How many of them repeated a failed attempt."""
     from_cache: int
     """Calls answered by earlier runs."""
     seconds: float
-    """Wall-clock time spent asking."""
+    """Wall-clock time spent on requests."""
     samples_per_s: float
-    """Samples brought to an outcome per second of that time."""
+    """Samples finished per second of that time."""
     run: RunView
     """The run, as lists show it."""
     report_problems: tuple[str, ...] = ()
-    """What went wrong with reports of installed packages, one text for each; the exit code is then not 0."""
+    """Errors of reports of installed packages, one text for each; the exit code is then not 0."""
 
     @property
     def metrics(self) -> dict[str, MetricSummary]:
@@ -79,18 +79,18 @@ class RunResult:
         return iter(self.summary.metrics)
 
     def __repr__(self) -> str:
-        """The line of `str`; `to_json` has everything."""
+        """The same line as `str`; `to_json` has everything."""
         return f"<RunResult {self}>"
 
     def __str__(self) -> str:
-        """One line: what was measured, on what, and what came of it."""
+        """One line: the benchmark, the model and the main figures."""
         values = ", ".join(f"{name} {metric.value:.4g}" for name, metric in self.summary.metrics.items())
         counted = f"{plural(self.summary.evaluated, 'sample')}, {self.summary.failed} failed"
         return f"run {self.run_id} {self.name} on {self.model}: {values or 'no score'} ({counted}; {self.status})"
 
     def samples(self) -> list[Row]:
-        """Prompts, replies and scores, one row per sample and repeat, as `samples.parquet` has it; messages, scores
-        and metadata as values rather than JSON. For many samples, `arrow()` takes less memory."""
+        """Prompts, replies and scores, with one row per sample and repeat, like `samples.parquet`; messages, scores and
+        metadata are values rather than JSON. For many samples, `arrow()` takes less memory."""
         return sample_rows(self.arrow())
 
     def arrow(self) -> Any:
@@ -130,8 +130,8 @@ class RunResult:
         )
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        from benchwright.reports import result_fragment  # no terminal needs it
+        """The HTML that a notebook shows."""
+        from benchwright.reports import result_fragment  # terminals do not need it
 
         return result_fragment(self.view)
 
@@ -141,7 +141,7 @@ class RunResult:
 
 
 def recorded(store: Store, run: str | int | RunResult) -> RunRecord:
-    """The run that is meant: by number, `last`, name or folder, or the one whose result is given."""
+    """Find a run by number, `last`, name or folder, or by its result."""
     if not isinstance(run, RunResult):
         return store.find_run(str(run))
     found = store.find_run(str(run.run_id))
@@ -154,12 +154,12 @@ def recorded(store: Store, run: str | int | RunResult) -> RunRecord:
 
 
 def called(run: str | int | RunResult) -> str:
-    """What messages call the run that is meant."""
+    """The name of a run in messages."""
     return str(run.run_id if isinstance(run, RunResult) else run)
 
 
 def result_of(run: RunRecord, performed: Performed) -> RunResult:
-    """Put together what the engine did and what the store recorded."""
+    """Combine the result of the engine and the record of the store."""
     view = benchmark_view(run)
     return RunResult(
         run_id=run.id,
@@ -182,7 +182,7 @@ def result_of(run: RunRecord, performed: Performed) -> RunResult:
 
 
 def recorded_result(run: RunRecord) -> RunResult | None:
-    """The result of a run that ended earlier; None while there is none. What its last start sent is not known."""
+    """The result of a run that ended earlier; None while there is none. The requests of its last start are not known."""
     if run.summary is None:
         return None
     summary = RunSummary.from_json(run.summary)
@@ -208,7 +208,7 @@ def recorded_result(run: RunRecord) -> RunResult | None:
 
 
 def exit_code_of(summary: RunSummary, cause: StopCause | None) -> int:
-    """0 done · 1 no number came of it · 3 finished but not comparable · 130 interrupted."""
+    """The exit code: 0 done · 1 no number resulted · 3 finished but not comparable · 130 interrupted."""
     if cause == "interrupted":
         return 130
     if cause == "client_error":

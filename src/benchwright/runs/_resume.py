@@ -1,4 +1,4 @@
-"""Recorded runs again: one that resumes where it stopped, and one whose replies are scored again without a model."""
+"""Continues recorded runs: resumes a run where it stopped, or scores its replies again without a model."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def claimed(
     overrides: Mapping[str, Any] | None = None,
     label: str | None = None,
 ) -> Job:
-    """The run, owned by this process and ready to resume. Raises UsageError if it is not the same experiment."""
+    """Claim a run and prepare it for resuming. Raises UsageError if it is not the same experiment."""
     refuse_adopted(found, "resumed")
     run = store.claim_run(found.id)
     with owned(store, run, found.status):
@@ -59,7 +59,7 @@ def claimed(
 
 
 def refuse_adopted(run: RunRecord, what: str) -> None:
-    """A run that was read back from its folder has no requests on record."""
+    """Raise for a run that was read back from its folder, because its requests are not recorded."""
     if run.settings.get("adopted"):
         raise UsageError(
             f"run {run.id} cannot be {what}: its record was lost, and its files do not hold the requests. "
@@ -68,7 +68,7 @@ def refuse_adopted(run: RunRecord, what: str) -> None:
 
 
 def _change_recorded(store: Store, run: RunRecord, prepared: Prepared) -> RunRecord:
-    """The run as it resumes: where the benchmark has changed, its record says so from now on."""
+    """The resumed run. If the benchmark has changed, its record says so from now on."""
     if not run.manifest or (
         _part(run.manifest, "benchmark", "hash") == _part(prepared.manifest, "benchmark", "hash")
         and not _changed_modules(run.manifest, prepared.manifest)
@@ -76,14 +76,14 @@ def _change_recorded(store: Store, run: RunRecord, prepared: Prepared) -> RunRec
         return run
     recorded = store.count_steps(run.id, "score")
     if recorded >= prepared.row_count * prepared.settings.repeats:
-        return run  # complete: no further request is made in the new way
+        return run  # complete: no request is made with the changed benchmark
     store.record_change(run.id, *changed_manifest(run.manifest, prepared.manifest, recorded))
     return store.run(run.id)
 
 
 def forget_failures(store: Store, run_id: int) -> None:
-    """Failed samples are sent again. Where only the scorer or its judge failed, the model's reply is kept: it
-    was paid for."""
+    """Forget failed samples, so that they are sent again. If only the scorer or its judge failed, the model's reply is kept,
+    because it was paid for."""
     requests: list[tuple[int, int]] = []
     scores: list[tuple[int, int]] = []
     for index, repeat, output in store.scores(run_id):
@@ -137,10 +137,10 @@ def _overridden(settings: RunSettings, overrides: Mapping[str, Any]) -> RunSetti
 
 
 def _refuse_changes(run: RunRecord, prepared: Prepared, allow_changed: bool) -> None:
-    """A resumed run must be the same experiment."""
+    """Raise if the experiment has changed, because a resumed run must be the same experiment."""
     for part, what in (("dataset", "fingerprint"), ("benchmark", "hash"), ("fewshot", "hash")):
         if not run.manifest:
-            return  # stopped before anything was read
+            return  # the run stopped before anything was read
         before, now = _part(run.manifest, part, what), _part(prepared.manifest, part, what)
         if before == now:
             continue
@@ -160,7 +160,7 @@ def _refuse_changes(run: RunRecord, prepared: Prepared, allow_changed: bool) -> 
 
 
 def _changed_modules(before: JsonObject, now: JsonObject) -> list[str]:
-    """Files that the benchmark imports and that are not as they were. Runs of older versions recorded none."""
+    """Imported files of the benchmark that have changed. Runs of older versions recorded none."""
     old, new = _part(before, "benchmark", "modules"), _part(now, "benchmark", "modules")
     if not isinstance(old, dict) or not isinstance(new, dict):
         return []
@@ -173,8 +173,8 @@ def _part(manifest: JsonObject, part: str, what: str) -> object:
 
 
 _MAY_DIFFER = {*RESCORE_OPTIONS, *QUESTION_SETTINGS}
-"""Options that `rescore` follows: another file of questions may come with all of its settings. Every other decides the
-requests, which cannot be changed any more."""
+"""Options that `rescore` accepts; another file of questions may have all of its settings. All other options decide the
+requests, which can no longer be changed."""
 
 
 def rescore_plan(
@@ -193,7 +193,7 @@ def rescore_plan(
     _refuse_model_options(source, options)
     settings = RunSettings.from_json(source.settings)
     changes = recorded_options(options, settings.repeats)
-    changes.pop("system", None)  # of a file of questions; the model's is part of the requests
+    changes.pop("system", None)  # that of a file of questions; the model's is part of the requests
     settings = replace(
         settings,
         **{
@@ -205,7 +205,7 @@ def rescore_plan(
         retargeted=target is not None,
         infer_only=False,
         num_warmups=0,
-        cache=options.cache is not False,  # of judges; a script's own replies are never taken for another's
+        cache=options.cache is not False,  # for judges; replies of a script are never reused
         output_dir=changes["output_dir"],
     )
     commits: JsonObject = {**recorded_pins(source.manifest)}
@@ -222,12 +222,12 @@ def _retargeted(
     target: str | os.PathLike[str] | Callable[..., Any] | None,
     options: RunOptions,
 ) -> tuple[BenchmarkSpec, RunSettings]:
-    """What to score with: the run's own benchmark, or another; a file of questions with the rules that are given."""
+    """The benchmark to score with: that of the run or another; a file of questions gets the given rules."""
     cwd = Path.cwd()
     config = find_config(cwd)
     name = None if target is None or callable(target) else os.fspath(target)
     if settings.questions is not None and (target is None or (name is not None and is_question_file(name))):
-        # Another file is sent and scored as the run's own was, but for its name and the files next to it.
+        # Another file gets the settings of the run's file, except for its name and the files next to it.
         elsewhere = {} if name is None else {"name": None, "meta_path": None}
         questions = changed_questions({**settings.questions, **elsewhere}, options, config)
         settings = replace(settings, questions=questions)

@@ -1,4 +1,4 @@
-"""From benchmarks and options to plans, checked without a request or made runs that are ready."""
+"""Turns benchmarks and options into plans, which are checked without a request or become prepared runs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from benchwright.config import PipelineSettings
 
 NO_FILE = "None"
-"""Stands for the file of a benchmark that no file defines, such as a notebook's, in the record of a run."""
+"""Recorded in place of the file of a benchmark that no file defines, such as one from a notebook."""
 
 _EXPECTED = (
     "expected a file (bench.py, bench.py:name, or data such as test.csv), a module, an installed name, or a "
@@ -78,10 +78,10 @@ def run_targets(
 
 @hub_commits()
 def queue_plans(store: Store, plans: Sequence[Plan]) -> list[Job]:
-    """Read and check what every plan needs. Nothing is sent; if one cannot be run, none is left on record."""
+    """Read and check the data of every plan. Nothing is sent; if one cannot run, none stays recorded."""
     for plan in plans:
         refuse_taken(plan)
-    # On record before any data is read: reading may take long, and what is killed then can be resumed.
+    # Recorded before any data is read, because reading may take long, and a run killed meanwhile can be resumed.
     queued = [_queue(store, plan) for plan in plans]
     try:
         for run in queued:
@@ -92,13 +92,13 @@ def queue_plans(store: Store, plans: Sequence[Plan]) -> list[Job]:
             for run, plan, prepared in zip(queued, plans, ready, strict=True)
         ]
     except BaseException:
-        for run in queued:  # nothing was sent: a run that could not start leaves no trace
+        for run in queued:  # nothing was sent, so runs that could not start are deleted
             store.delete_run(run.id)
         raise
 
 
 def refuse_taken(plan: Plan) -> None:
-    """A folder with the files of another run would end up with those of two."""
+    """Raise for a folder with the files of another run, because it would get the files of both."""
     if plan.folder is None or plan.overwrite:
         return
     there = [name for name in RunFile if (plan.folder / name).exists()]
@@ -110,12 +110,12 @@ def refuse_taken(plan: Plan) -> None:
 
 
 def _prepared(plans: Sequence[Plan]) -> list[Prepared]:
-    """Every plan prepared; or one error that lists all that is wrong, each thing once."""
+    """Prepare every plan, or raise one error that lists all problems, each once."""
     ready: list[Prepared] = []
     last: dict[int, Prepared] = {}
     wrong: dict[str, tuple[BenchwrightError, list[str]]] = {}
     for plan in plans:
-        known = last.get(id(plan.spec))  # several models on one benchmark: one pass over its rows
+        known = last.get(id(plan.spec))  # several models share one pass over the rows of a benchmark
         try:
             prepared = None if known is None else prepared_like(known, plan.settings)
             if prepared is None:
@@ -139,7 +139,7 @@ def find_targets(
     cwd: Path,
     options: RunOptions | None = None,
 ) -> list[Target]:
-    """Benchmarks by name, by file, or as the decorated function itself."""
+    """Find benchmarks by name, by file, or by the decorated function itself."""
     spec = getattr(target, "_benchmark", None)
     if spec is not None:
         refuse_questions(given_questions(options or RunOptions()), spec.name)
@@ -165,17 +165,17 @@ def _load_notes(model: ChosenModel) -> tuple[str, ...]:
 
 
 def run_settings(target: Target, options: RunOptions, model: ChosenModel) -> RunSettings:
-    """Freeze the options of one run."""
+    """Turn the options of one run into its settings."""
     repeats = options.repeats or model.repeats
     values = recorded_options(options, repeats or 1) | {
         "repeats": repeats,
-        "system": model.system,  # the option of this name is about files of questions
+        "system": model.system,  # the option of this name is for files of questions
         "nocode": target.nocode,
         "model_type": model.model_type,
         "model_notes": (*model.notes, *_load_notes(model)),
         "questions": target.questions,
         "parallelism": model.parallelism,
-        # A model that is named in the file gives way to a recorded address, and a profile does not.
+        # A recorded address overrides a model that the file names, but not a profile.
         "configured": tuple(n for n, v in target.defaults.items() if n != "model" or v in PROFILES) or None,
     }
     if model.pipeline:
@@ -196,7 +196,7 @@ def run_settings(target: Target, options: RunOptions, model: ChosenModel) -> Run
 
 
 def _pipeline_values(pipeline: PipelineSettings, cache: bool | None) -> dict[str, Any]:
-    """What a pipeline decides of a run."""
+    """The settings of a run that its pipeline decides."""
     from benchwright.config import Caching
 
     values: dict[str, Any] = {"steps": pipeline, "changing_steps": pipeline.changing or None}
@@ -209,7 +209,7 @@ def _pipeline_values(pipeline: PipelineSettings, cache: bool | None) -> dict[str
 
 
 def recorded_options(options: RunOptions, repeats: int) -> dict[str, Any]:
-    """The given options that the settings of a run hold under their own names, in their recorded form."""
+    """The given options that are settings of a run under the same names, in recorded form."""
     return {name: value for name, value in options.given().items() if name in DECIDES} | {
         "dataset": absolute_dataset(options.dataset),
         "filters": filter_pairs(options.filters),
@@ -225,7 +225,7 @@ def recorded_options(options: RunOptions, repeats: int) -> dict[str, Any]:
 
 
 class Plan(Struct, frozen=True):
-    """One run as requested, before anything was read."""
+    """One requested run, before anything is read."""
 
     spec: BenchmarkSpec
     """The benchmark."""
@@ -234,9 +234,9 @@ class Plan(Struct, frozen=True):
     folder: Path | None
     """Where the user wants its files."""
     label: str | None = None
-    """What watchers call it; None: the benchmark's name."""
+    """Its name for watchers; None: the benchmark's name."""
     commits: JsonValue = None
-    """Commits of hub datasets as an earlier run found them."""
+    """Commits of hub datasets from an earlier run."""
     overwrite: bool = False
     """Whether another run's files in that folder may be replaced."""
     model: ChosenModel | None = None
@@ -252,7 +252,7 @@ def planned(
     scripted: bool = False,
     label: str | None = None,
 ) -> Plan:
-    """The run of one target. `several`: it has its own folder in that of the options. `scripted`: an object answers."""
+    """Plan the run of one target. `several`: it gets a subfolder of the given folder. `scripted`: an object answers."""
     effective = options.over(target.defaults)
     if several and effective.output_dir is not None:
         effective = replace(effective, output_dir=effective.output_dir / target.spec.key)
@@ -261,7 +261,7 @@ def planned(
 
 
 def plan_of(target: Target, effective: RunOptions, model: ChosenModel, label: str | None = None) -> Plan:
-    """One run of a target, with the options that hold for it and its model."""
+    """Plan one run of a target, with its options and its model."""
     place = effective.output_dir
     return Plan(
         spec=target.spec,
@@ -288,14 +288,14 @@ def _queue(store: Store, plan: Plan) -> RunRecord:
 
 
 def checked_reports(names: Sequence[str] | None) -> tuple[str, ...] | None:
-    """The named reports, each found and loaded: a wrong name is refused before anything is sent."""
+    """Load the named reports, so that a wrong name is refused before anything is sent."""
     for name in names or ():
         check_report(name)
     return tuple(names or ()) or None
 
 
 def checked_trackers(names: Sequence[str] | None) -> tuple[str, ...] | None:
-    """The named trackers, each found with its library: what is missing is known before anything is sent."""
+    """Load the named trackers with their libraries, so that a missing one is refused before anything is sent."""
     if not names:
         return None
     from benchwright.reports import find_tracker
@@ -306,14 +306,14 @@ def checked_trackers(names: Sequence[str] | None) -> tuple[str, ...] | None:
 
 
 def absolute_dataset(dataset: str | None) -> str | None:
-    """Paths of the command line are relative to the current folder, which a resume may not share."""
+    """Make a path of the command line absolute, because a resumed run may start in another folder."""
     if dataset is None or "://" in dataset:
         return dataset
     return str(Path(dataset).expanduser().resolve())
 
 
 def pass_k_of(k: int | None, repeats: int) -> int | None:
-    """The k of `pass@k`, checked: replies are drawn from all repeats."""
+    """The checked k of `pass@k`. Replies are drawn from all repeats."""
     if k is not None and not 0 < k <= repeats:
         raise UsageError(
             f"--pass-k is {k}, and each row is sent {repeats} times; expected 1 to {repeats}. See --repeats"
@@ -365,7 +365,7 @@ def samples_as_sent(
 
 
 def with_steps(report: CheckReport, settings: RunSettings) -> CheckReport:
-    """The report with what a pipeline will do to the requests that it shows."""
+    """The report with a warning about steps of a pipeline that change the requests."""
     names = [str(step["name"]) for step in settings.changing_steps or ()]
     if not names:
         return report
@@ -374,8 +374,8 @@ def with_steps(report: CheckReport, settings: RunSettings) -> CheckReport:
 
 
 def with_cost(report: CheckReport, spec: BenchmarkSpec, settings: RunSettings) -> CheckReport:
-    """The report with about what the run costs, where a price is known. A file of prices that cannot be read is among its
-    errors already, and so are settings that the benchmark does not take."""
+    """The report with the approximate cost of the run, if a price is known. An unreadable file of prices, and settings that
+    the benchmark does not take, are already among its errors."""
     from benchwright.engine import estimated_cost  # not for runs
 
     try:
@@ -387,6 +387,6 @@ def with_cost(report: CheckReport, spec: BenchmarkSpec, settings: RunSettings) -
 
 
 def with_problems(report: CheckReport, problems: Sequence[str]) -> CheckReport:
-    """The report with what else would keep the run from starting, such as a key that is not set."""
+    """The report with further problems that would keep the run from starting, such as a key that is not set."""
     errors = tuple(dict.fromkeys([*report.errors, *problems]))
     return report if errors == report.errors else replace(report, errors=errors)

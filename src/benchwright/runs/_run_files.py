@@ -1,4 +1,4 @@
-"""When the files of a run are written: before its first request, and each time a start of it ends."""
+"""Writes the files of a run: before its first request, and each time a start of it ends."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from benchwright.reports import EvalMark, RunDetails
 
 _MANY_SAMPLES = 100_000
-"""So many are indexed after the run, a few microseconds each; fewer when somebody first filters them."""
+"""Runs with this many samples are indexed at their end, at a few microseconds each; smaller ones when first filtered."""
 
 
 def make_folder(folder: Path) -> None:
-    """Make the folder of a run's files, and find out whether it can be written to."""
+    """Create the folder of a run's files, and check that it can be written to."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / ".writable").touch()
@@ -53,9 +53,9 @@ def make_folder(folder: Path) -> None:
 def first_files(
     store: Store, run: RunRecord, prepared: Prepared, group: RunGroup, *, resuming: bool
 ) -> Iterator[None]:
-    """Write what is known before the first request: it is on record whatever happens. The requests are sent inside."""
+    """Write the files that are known before the first request, so that they exist in any case. Send requests inside."""
     make_folder(run.folder)
-    if not resuming:  # results of a run that had the folder before are none of this one, however it ends
+    if not resuming:  # results of an earlier run in this folder must not be taken for those of this one
         for name in RunFile:
             (run.folder / name).unlink(missing_ok=True)
     details = benchmark_details(run)
@@ -72,16 +72,16 @@ def first_files(
     except InterruptedRunError:
         mark_eval_folder(begun, EvalMark("interrupted", group.signal))
         raise
-    except BenchwrightError as error:  # all else was checked before: the server cannot be used
+    except BenchwrightError as error:  # everything else was checked before, so the server cannot be used
         mark_eval_folder(begun, EvalMark("upstream error", str(error)))
         raise
 
 
 def _mark_of(performed: Performed, signal: str) -> EvalMark | None:
-    """Why a start ended early, where its folder says so."""
+    """Why a start ended early, for the file that records it."""
     from benchwright.reports import EvalMark
 
-    if performed.cause == "interrupted":  # a signal may come when all is done
+    if performed.cause == "interrupted":  # a signal may come after the last sample
         return EvalMark("interrupted", signal) if performed.summary.partial else None
     summary = performed.summary
     hopeless = summary.failed == summary.evaluated or performed.cause in (
@@ -98,12 +98,12 @@ def _mark_of(performed: Performed, signal: str) -> EvalMark | None:
 def last_files(
     workspace: Workspace, run_id: int, performed: Performed, prepared: Prepared, signal: str
 ) -> RunDetails:
-    """Write all files of a run whose start has ended, by the named signal if any. Returns the run as it is then."""
+    """Write all files of a run whose start has ended, perhaps by the named signal. Returns the updated run."""
     with open_store(workspace) as store:
         run = replace(store.run(run_id), status=performed.status, error=performed.error)
         reports = prepared.settings.reports or ()
         details, samples, summary = benchmark_details(run), RunSamples(store, run), performed.summary
-        # First: who finds results.yml finds the others too.
+        # Written first, so that if results.yml exists these do too.
         if prepared.spec.write_files is not None:
             prepared.spec.write_files(run.folder, safe_name(run.model), map(_recorded, store.samples(run_id)))
         if EVAL_REPORT in reports:

@@ -13,11 +13,11 @@ from benchwright.runs._targets import Target
 SYNTHETIC = "synthetic"
 """Name of the data."""
 _USUAL_REQUESTS = 200
-"""Requests where nobody says how many, or how long."""
+"""The default number of requests if neither a number nor a duration is given."""
 
 
 def synthetic_target(load: LoadOptions) -> Target:
-    """The benchmark that `--synthetic` describes. UsageError for what cannot be made."""
+    """The benchmark that `--synthetic` describes. Raises UsageError for prompts that cannot be made."""
     assert load.synthetic is not None
     if load.profile == "trace":
         raise UsageError(
@@ -41,7 +41,7 @@ def synthetic_target(load: LoadOptions) -> Target:
 
 
 def _sent(load: LoadOptions) -> int:
-    """How many prompts a test needs at most, so that none is sent twice."""
+    """The most prompts that a test needs, so that none is sent twice."""
     if load.requests is None or load.find_max_load:
         return USUAL_PROMPTS if load.seconds or load.find_max_load else _USUAL_REQUESTS
     levels = max(1, len(load.rate or load.concurrency or ()))

@@ -1,4 +1,4 @@
-"""From what the user has in hand to benchmarks: files, modules, installed names, names of benchwright.toml."""
+"""Resolves targets to benchmarks: files, modules, installed names, names of benchwright.toml."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _MAY_CHANGE = ("model", "limit", "prompt_template_file")
 def described(
     target: str, entry: BenchmarkConfig, config: ConfigFile, cwd: Path, options: RunOptions
 ) -> tuple[NoCodeBenchmark, dict[str, Any]]:
-    """What a table describes, frozen, and its run settings, with what `--input` changes in both."""
+    """The evaluation that a table describes and its run settings, with the changes of `--input`."""
     run: dict[str, Any] = dict(entry.run)
     if entry.model is not None:
         run["model"] = entry.model
@@ -62,7 +62,7 @@ def described(
 def built_in_by_name(
     target: str, cwd: Path, options: RunOptions, config: ConfigFile | None
 ) -> tuple[NoCodeBenchmark, dict[str, Any]] | None:
-    """A built-in evaluation by its own name; None for any other name."""
+    """A built-in evaluation by its name; None for any other name."""
     if target not in BUILTIN_EVALUATIONS:
         return None
     from benchwright.config import BuiltinBenchmark
@@ -71,7 +71,7 @@ def built_in_by_name(
 
 
 def again(record: Mapping[str, Any]) -> BenchmarkSpec:
-    """The benchmark of a recorded run, from its own frozen copy."""
+    """The benchmark of a recorded run, from its recorded copy."""
     if "bfcl" in record:
         from benchwright.bfcl import Definition, load_evaluation
 
@@ -82,7 +82,7 @@ def again(record: Mapping[str, Any]) -> BenchmarkSpec:
 
 
 def refuse_input(options: RunOptions, target: str) -> None:
-    """No flag does nothing."""
+    """Raise UsageError for `--input` if the target takes none."""
     if options.input is not None:
         raise UsageError(
             f"--input: {target} takes none; tables of type custom_code, custom_nocode and builtin do"
@@ -100,7 +100,7 @@ def _built_in(
     from benchwright.benchmarks import builtin_definition
     from benchwright.config import read_builtin
 
-    if options.input is not None:  # stands for all that the table says
+    if options.input is not None:  # replaces everything in the table
         given = dict(options.input)
         model = given.pop("model", None)
         chosen, found = read_builtin(cwd, chosen.benchmark, "--input", given, {})
@@ -141,24 +141,24 @@ class Target(Struct, frozen=True):
     spec: BenchmarkSpec
     """The benchmark."""
     written: str
-    """What the user named."""
+    """The target as the user wrote it."""
     reload: str
-    """How a later process loads the same benchmark."""
+    """The target by which a later process loads the same benchmark."""
     defaults: Mapping[str, Any] = field(default_factory=dict)
     """Run options that the configuration sets for it."""
     questions: JsonObject | None = None
     """The options of a file of questions; None for a benchmark in Python."""
     nocode: JsonObject | None = None
-    """What the configuration describes, frozen; None for any other benchmark."""
+    """The recorded description from the configuration; None for any other benchmark."""
 
 
 def resolve_targets(
     target: str, config: ConfigFile | None, cwd: Path, options: RunOptions | None = None
 ) -> list[Target]:
-    """All benchmarks that `target` names. A name of the configuration comes before a built-in one, and that
-    before an installed one.
+    """All benchmarks that `target` names. A name of the configuration takes precedence over a built-in one, and that over an
+    installed one.
 
-    A file of questions becomes a benchmark here, as `options` and the configuration say.
+    A file of questions becomes a benchmark here, by `options` and the configuration.
     """
     options = options or RunOptions()
     defaults: dict[str, Any] = dict(config.run) if config is not None else {}
@@ -203,7 +203,7 @@ def resolve_targets(
 def _function_calling(
     target: str, name: str, cwd: Path, folder: Path, options: RunOptions, defaults: Mapping[str, Any]
 ) -> Target | None:
-    """A function-calling evaluation by its name, or by that of a table whose file it is; None for any other name."""
+    """A function-calling evaluation by its name, or by the name of a table that refers to it; None for any other name."""
     if not name.startswith("bfcl") or (folder / name).exists():
         return None
     from benchwright.bfcl import define, evaluation_of, load_evaluation
@@ -214,7 +214,7 @@ def _function_calling(
     place = cwd if options.tool_data is not None else folder
     given = evaluation_input(effective, place)
     definition = define(name, given, place, skip_bad_rows=bool(effective.skip_bad_rows))
-    assert definition is not None  # as was just seen
+    assert definition is not None  # checked above
     refuse_questions(given_questions(options), target)
     if options.dataset is not None:
         raise UsageError(f"--dataset: {target} takes rows of your own by --tool-data PATH")
@@ -226,7 +226,7 @@ def _function_calling(
 
 
 def _near_evaluations(target: str) -> tuple[str, ...]:
-    """Names of function-calling evaluations, where a misspelt target may mean one."""
+    """Names of function-calling evaluations, if a misspelt target may mean one."""
     if not target.startswith("bf"):
         return ()
     from benchwright.bfcl import EVALUATIONS
@@ -257,9 +257,9 @@ def _question_file(
     if effective.fewshot_dataset is not None and effective.num_fewshot is None:
         raise UsageError("--fewshot-dataset: say how many examples to show, as in --num-fewshot 5")
     questions = question_options(effective, config)
-    if file != target:  # under the name that the configuration gives it
+    if file != target:  # the configuration gives it a name
         questions = replace(questions, name=target)
-    from benchwright.benchmarks import load_questions  # a dozen modules that benchmarks in Python do not need
+    from benchwright.benchmarks import load_questions  # a dozen modules that Python benchmarks do not need
 
     spec = load_questions(file, questions, cwd=cwd)
     refuse_idle(given, spec)

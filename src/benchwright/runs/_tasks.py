@@ -1,4 +1,4 @@
-"""Several tasks, each with options of its own: one after the other or at once. One that fails does not stop the others."""
+"""Runs several tasks with different options, one after the other or at once. A failed task does not stop the others."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Task(Struct, frozen=True):
     """One or more benchmarks with the same options."""
 
     name: str
-    """What tables call it."""
+    """Its name in tables."""
     targets: tuple[Target, ...]
     options: RunOptions
 
 
 class TaskResult(Struct, frozen=True):
-    """What became of one benchmark of a task."""
+    """The end of one benchmark of a task."""
 
     name: str
     """The task's name, and that of the benchmark if it has several."""
@@ -37,7 +37,7 @@ class TaskResult(Struct, frozen=True):
     error: str = ""
     """Why there is no result."""
     exit_code: int = 130
-    """Of the result or the error; that of an interruption where it never began."""
+    """The exit code of the result or the error; that of an interruption if it never began."""
 
 
 @hub_commits()
@@ -52,7 +52,7 @@ def run_tasks(
 ) -> list[TaskResult]:
     """Run all tasks, up to `at_once` at a time; `finished` is called after each benchmark.
 
-    All are planned first: options that cannot work raise before anything is sent. Data that cannot be read fail their task.
+    All tasks are planned first, so that wrong options raise before anything is sent. Unreadable data fail their task.
     """
     plans = [each for task in tasks for each in _plans(task, config)]
     results: dict[str, TaskResult] = {}

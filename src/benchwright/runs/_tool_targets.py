@@ -1,4 +1,4 @@
-"""Options of function-calling evaluations: what they come to together, and who does not take them."""
+"""Options of function-calling evaluations: combines them, and refuses them for other targets."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ TOOL_SETTINGS = tuple(setting.name for setting in RUN_SETTINGS if setting.group 
 """Names of the options that only function-calling evaluations take."""
 
 _CUSTOM = {"tool_data": "path", "tool_data_format": "format", "tool_data_template": "data_template_path"}
-"""Options that describe the user's own dataset, with their keys in `custom_dataset`."""
+"""Options that describe the user's dataset, with their keys in `custom_dataset`."""
 
 
 def refuse_tool_settings(options: RunOptions, own: Container[str], target: str) -> None:
-    """No flag does nothing."""
+    """Raise UsageError for these options if the target is not a function-calling evaluation."""
     given = [name for name in TOOL_SETTINGS if getattr(options, name) is not None or name in own]
     if given:
         flags = ", ".join(f"--{name.replace('_', '-')}" for name in given)
@@ -27,7 +27,7 @@ def refuse_tool_settings(options: RunOptions, own: Container[str], target: str) 
 
 
 def evaluation_input(options: RunOptions, folder: Path) -> dict[str, Any]:
-    """What the options say about the rows, in the form of `--input`, which may say the rest. Relative paths start at `folder`."""
+    """The options about rows in the form of `--input`, which may give the rest. Relative paths start at `folder`."""
     found: dict[str, Any] = dict(options.input or {})
     custom = {
         key: getattr(options, name) for name, key in _CUSTOM.items() if getattr(options, name) is not None

@@ -1,4 +1,4 @@
-"""Trackers of a run in progress, informed from where it is performed. Loaded for runs that have some."""
+"""Informs the trackers of a running run. Loaded only for runs with trackers."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from benchwright.store import Store
 
 
 class RunTracking:
-    """Stands where the watcher of a run stands: passes progress on to it, and now and then to the trackers."""
+    """Replaces the watcher of a run: passes progress on to it, and now and then to the trackers."""
 
     def __init__(self, store: Store, run_id: int, names: Sequence[str], watcher: Watcher | None) -> None:
-        """The run begins."""
+        """Inform the trackers that the run begins."""
         self._store = store
         self._run_id = run_id
         self._watcher = watcher
@@ -30,11 +30,11 @@ class RunTracking:
         self._tracking.progress(progress.done, progress.total, progress.failed)
 
     async def finished(self) -> list[str]:
-        """The run has ended. Returns what went wrong with trackers; others work on while this waits for them."""
+        """Inform the trackers that the run has ended, and wait for them without blocking other runs. Returns their errors."""
         return await asyncio.to_thread(self._tracking.finished, self._run(), stopped_twice)
 
     def abandon(self) -> None:
-        """The run failed before its end."""
+        """Release the trackers of a run that failed before its end."""
         self._tracking.abandon()
 
     def _run(self) -> JsonObject:
@@ -47,7 +47,7 @@ class LoadTracking:
     def __init__(
         self, store: Store, run_id: int, names: Sequence[str], total: int | None, watcher: LoadWatcher | None
     ) -> None:
-        """The test begins; `total` requests are planned, where that is known."""
+        """Inform the trackers that the test begins; `total` requests are planned, if that is known."""
         self._watcher, self._total = watcher, total
         self._details: Callable[[], JsonObject] = lambda: recorded_load(store, store.run(run_id)).to_json()
         self._tracking = Tracking(names)
@@ -60,9 +60,9 @@ class LoadTracking:
         self._tracking.progress(progress.ended_so_far, self._total, progress.failed_so_far)
 
     def finished(self) -> list[str]:
-        """The test has ended, and its files are written. Returns what went wrong with trackers."""
+        """Inform the trackers that the test has ended and its files are written. Returns their errors."""
         return self._tracking.finished(self._details(), stopped_twice)
 
     def abandon(self) -> None:
-        """The test failed before its end."""
+        """Release the trackers of a test that failed before its end."""
         self._tracking.abandon()
