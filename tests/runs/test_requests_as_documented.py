@@ -284,3 +284,43 @@ def test_a_run_is_not_resumed_with_other_settings_of_its_model(
         run_suite("suite.yaml", reuse="")
     assert told in str(error.value)
     assert not recorder.take()
+
+
+def test_evaluations_of_function_calling_send_the_system_message_of_each_model(
+    recorder: RecordingServer, folder: Path
+) -> None:
+    tool = {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}
+    said: list[list[dict[str, str]]] = [
+        [{"role": "user", "content": "hi"}],
+        [{"role": "system", "content": "of the row"}, {"role": "user", "content": "hi"}],
+    ]
+    calls = [
+        {"messages": each, "tools": [tool], "tool_calls_ground_truth": [{"name": "f", "arguments": {}}]}
+        for each in said
+    ]
+    (folder / "calls.jsonl").write_text("".join(json.dumps(row) + "\n" for row in calls), encoding="utf-8")
+    suite = yaml.safe_load(two_models(recorder, None, "Be kind."))
+    suite["datasets"] = [
+        {"benchmark": name, "tool_data": "calls.jsonl"} for name in ("bfcl_simple", "bfcl_simple_prompting")
+    ]
+    (folder / "suite.yaml").write_text(yaml.safe_dump(suite), encoding="utf-8")
+    recorder.take()
+    result = run_suite("suite.yaml", cache=False)
+    sent = Counter(
+        (
+            "tools" in request.body,
+            message["content"].split("\n\n")[-1] if message["role"] == "system" else None,
+        )
+        for request in recorder.take()
+        for message in request.body["messages"][:1]
+    )
+    assert sent[True, None] == 1
+    for native in (True, False):
+        assert (sent[native, "Be kind."], sent[native, "of the row"]) == (1, 2)
+    recorded = [
+        yaml.safe_load((pair.result.folder / "run_config.yml").read_text(encoding="utf-8"))
+        for pair in result
+        if pair.result is not None
+    ]
+    systems = [each["config"]["params"]["extra"].get("system") for each in recorded]
+    assert sorted(map(str, systems)) == ["Be kind.", "Be kind.", "None", "None"]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from benchwright.benchmarks._fields import at_path
 from benchwright.core import JsonObject, MissingFieldError, Row, load_json
@@ -74,6 +75,15 @@ def task_of_prompt(spec: BenchmarkSpec, row: Row, prompt: Prompt) -> ToolTask:
         messages[-1:-1] = [dict(message) for message in spec.history(row)]
     functions = read_functions(row, spec.tools_field or "")
     return ToolTask(turns=(ToolTurn(tuple(messages), tuple(functions)),))
+
+
+def with_system(task: ToolTask, text: str) -> ToolTask:
+    """The task with the model's system message, unless the row has its own."""
+    first, *later = task.turns
+    if first.messages and first.messages[0].get("role") == "system":
+        return task
+    said = ({"role": "system", "content": text}, *first.messages)
+    return replace(task, turns=(replace(first, messages=said), *later))
 
 
 def read_functions(row: Row, field: str) -> list[JsonObject]:

@@ -29,6 +29,7 @@ from benchwright.benchmarks._tool_tasks import (
     gold_calls,
     sent_name,
     task_of_prompt,
+    with_system,
 )
 from benchwright.core import MissingFieldError, UsageError, encode_json
 
@@ -137,9 +138,10 @@ class CallTools(Strategy):
 
     def _task(self, row: Row) -> ToolTask:
         spec = self._spec
-        if spec.tool_tasks is not None:
-            return spec.tool_tasks(row)
-        return task_of_prompt(spec, row, self._build(row))
+        if spec.tool_tasks is None:
+            return task_of_prompt(spec, row, self._build(row))
+        task = spec.tool_tasks(row)
+        return task if spec.system is None else with_system(task, spec.system.render(row))
 
     def _open(self, task: ToolTask) -> ToolDialogue:
         from benchwright.benchmarks._strategies.tool_dialogue import ToolDialogue  # not for other runs
