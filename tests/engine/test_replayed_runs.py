@@ -243,6 +243,33 @@ def test_replies_of_an_older_version_are_taken_and_resumed(dice: Dice, folder: P
     assert replies(again, folder) == replies(first, folder)
 
 
+def test_runs_that_sent_the_same_requests_at_once_get_their_own_replies_again(
+    dice: Dice, folder: Path
+) -> None:
+    """Also after another run asked anew, and after a repetition that took all its replies from the record."""
+    for name, count in (("few", 4), ("more", 9)):
+        write_rows(folder / f"{name}.jsonl", [{"question": "q", "answer": "A"}] * count)
+    few, more = (
+        {"name": name, "dataset": f"{name}.jsonl", "benchmark": "bench.py:plain"} for name in ("few", "more")
+    )
+    model = {"name": "dice", "url": dice.url, "model_id": "dice", "temperature": 1.0, "max_retries": 0}
+    suite = {"models": [model], "datasets": [few, more, {**few, "name": "fewest", "limit": 3}]}
+    (folder / "suite.yaml").write_text(yaml.safe_dump(suite), encoding="utf-8")
+
+    def done() -> list[list[bytes | None]]:
+        runs = benchwright.run("suite.yaml", max_num_workers=3)
+        return [replies(pair.result, folder) for pair in runs]  # type: ignore[union-attr]
+
+    first, asked = done(), dice.asked
+    assert asked
+    assert done() == first
+    assert dice.asked == asked
+    run(dice, "bench.py:plain", dataset="more.jsonl", repeats=2, cache=False)
+    asked = dice.asked
+    assert done() == first
+    assert dice.asked == asked
+
+
 PANEL = """
 from benchwright import benchmark, judge_panel, scorer
 

@@ -7,22 +7,18 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Literal
 
-import orjson
-
-from benchwright.core import call_key, call_of, is_redacted, key_range, score_key, score_of
+from benchwright.core import call_key, call_of, key_range, score_key, score_of
 from benchwright.store._records import CallStep, SampleSteps, StepOutput, TakenOver
-from benchwright.store._sqlite.runs import Runs
+from benchwright.store._sqlite.replies import HASHES_PER_STATEMENT, Replies, is_answer
 from benchwright.store._workspace import Workspace
 
 _PLACE = "substr(key, 7, 9) + 0, substr(key, 17, 4) + 0"
 """Sample and repeat of a score, from its key."""
 SAMPLE_COLUMNS = f"{_PLACE}, input, output, call_input, call_output"
 """The columns of a `SampleSteps`."""
-_HASHES_PER_STATEMENT = 500
-"""Older builds of SQLite accept at most 999 values."""
 
 
-class Steps(Runs):
+class Steps(Replies):
     """The table of steps, on which resume, cache and reports are based."""
 
     def __init__(self, workspace: Workspace, *, read_only: bool = False) -> None:
@@ -78,14 +74,14 @@ class Steps(Runs):
         return found
 
     def taken_over(self, run_id: int) -> Iterator[TakenOver]:
-        """Calls whose reply came from another run: they were answered, but are not reusable. Failed calls, which have a reason
-        (`x`), and replies from which a secret was removed, which are marked, do not count."""
+        """Calls whose reply came from another run: they were answered, but are not reusable. Failed calls and replies from
+        which a secret was removed do not count."""
         for key, given, output in self._connection.execute(
             "SELECT key, coalesce(call_input, input), coalesce(call_output, output) FROM steps"
             " WHERE run_id = ? AND reusable = 0 AND (key < 'score/' OR call_output IS NOT NULL)",
             (run_id,),
         ):
-            if not is_redacted(output) and "x" not in orjson.loads(output):
+            if is_answer(output):
                 yield TakenOver(key, given, output)
 
     def row_hashes(self, run_id: int, first_index: int, last_index: int) -> dict[str, bytes]:
@@ -110,8 +106,8 @@ class Steps(Runs):
         found: dict[tuple[bytes, int], bytes] = {}
         chosen = set(requests)
         hashes = list({digest for digest, _ in requests})
-        for start in range(0, len(hashes), _HASHES_PER_STATEMENT):
-            part = hashes[start : start + _HASHES_PER_STATEMENT]
+        for start in range(0, len(hashes), HASHES_PER_STATEMENT):
+            part = hashes[start : start + HASHES_PER_STATEMENT]
             numbered = (
                 "SELECT input_hash, step, row_number() OVER (PARTITION BY input_hash ORDER BY step) - 1 AS number"
                 f" FROM call_index WHERE run_id = ? AND input_hash IN ({','.join('?' * len(part))})"
@@ -137,44 +133,6 @@ class Steps(Runs):
             (run_id,),
         )
         self._indexed.add(run_id)
-
-    def index_replies(self) -> bool:
-        """Update the index of reusable replies. Returns whether it has any.
-
-        This is done in bulk before and after a run. Updated with every reply, an index of random hashes changes a page per
-        reply, which doubled the cost of recording (benchmarks: 15 against 8 µs).
-        """
-        with self._transaction() as connection:
-            mark = connection.execute("SELECT value FROM marks WHERE name = 'replies'").fetchone()
-            newest = connection.execute("SELECT coalesce(max(rowid), 0) FROM steps").fetchone()[0]
-            if newest != (mark[0] if mark else 0):
-                connection.execute(
-                    "INSERT OR REPLACE INTO reply_index SELECT coalesce(call_hash, input_hash) AS hash, rowid"
-                    " FROM steps WHERE rowid > ? AND reusable = 1 ORDER BY hash, rowid",
-                    (mark[0] if mark else 0,),
-                )
-                connection.execute("INSERT OR REPLACE INTO marks VALUES ('replies', ?)", (newest,))
-        return connection.execute("SELECT 1 FROM reply_index LIMIT 1").fetchone() is not None
-
-    async def reusable(self, run_id: int, input_hashes: Sequence[bytes]) -> dict[bytes, bytes]:
-        """The outputs of equal requests of other runs. A run never reuses its own replies: equal rows are all sent, so that a
-        resumed run sends the same as an uninterrupted one.
-
-        It runs in the event loop, because a batch takes less time than switching to a thread and back.
-        """
-        found: dict[bytes, bytes] = {}
-        for start in range(0, len(input_hashes), _HASHES_PER_STATEMENT):
-            part = input_hashes[start : start + _HASHES_PER_STATEMENT]
-            found.update(
-                self._connection.execute(
-                    "SELECT i.input_hash, coalesce(s.call_output, s.output) FROM reply_index i"
-                    " JOIN steps s ON s.rowid = i.step"
-                    f" WHERE i.input_hash IN ({','.join('?' * len(part))})"
-                    " AND coalesce(s.call_hash, s.input_hash) = i.input_hash AND s.reusable = 1 AND s.run_id != ?",
-                    (*part, run_id),
-                )
-            )
-        return found
 
     def count_steps(self, run_id: int, kind: str) -> int:
         """How many steps of a kind are recorded."""
