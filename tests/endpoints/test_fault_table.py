@@ -327,7 +327,7 @@ async def test_content_of_another_type_is_no_answer() -> None:
         all_are(BAD, await replies(content(value)))
 
 
-def ending(finish: str, text: Any) -> Fault:
+def ending(finish: Any, text: Any) -> Fault:
     """The text and the finish reason in one choice."""
 
     async def fault(call: Call, wire: Wire, stream: bool) -> None:
@@ -343,6 +343,41 @@ async def test_a_wrong_content_next_to_a_finish_reason_is_no_answer() -> None:
     cases = [case for case in CASES if case[0].api == "openai"]
     all_are(BAD, await replies(ending("stop", 7), cases=cases))
     all_are("answered ×1", await replies(ending("stop", "fo"), cases=cases))
+
+
+@pytest.mark.parametrize("finish", [7, {"type": "stop"}, ["stop"], True], ids=str)
+@in_loop
+async def test_a_finish_reason_of_another_type_is_no_answer(finish: Any) -> None:
+    cases = [case for case in CASES if case[0].api == "openai"]
+    all_are(BAD, await replies(ending(finish, "fo"), cases=cases))
+
+
+@in_loop
+async def test_of_several_choices_the_first_by_number_is_the_answer() -> None:
+    async def several(call: Call, wire: Wire, stream: bool) -> None:
+        whole = orjson.loads(orjson.dumps((wire.piece if stream else wire.whole)("fo")))
+        (choice,) = whole["choices"]
+        other = orjson.loads(orjson.dumps(choice).replace(b"fo", b"another"))
+        whole["choices"] = [{**other, "index": 1}, {**choice, "index": 0, "finish_reason": "stop"}]
+        await (call.events(sse(whole)) if stream else call.json(whole))
+
+    found = await replies(several, cases=[case for case in CASES if case[0].api == "openai"])
+    assert {name: reply.text for name, reply in found} == {name: "fo" for name, _ in found}
+
+
+@in_loop
+async def test_a_byte_order_mark_hides_no_part_of_an_answer() -> None:
+    mark = b"\xef\xbb\xbf"
+
+    async def marked(call: Call, wire: Wire, stream: bool) -> None:
+        if stream:
+            await call.events(mark + sse(wire.piece("fo"), wire.end))
+        else:
+            await call.answer(mark + orjson.dumps(wire.whole("fo")))
+
+    found = await replies(marked)
+    assert {name: reply.text for name, reply in found} == {name: "fo" for name, _ in found}
+    all_are("answered ×1", found)
 
 
 @pytest.mark.parametrize("finish", ["error", "abort"])

@@ -163,7 +163,7 @@ class Attempter:
     ) -> ModelReply | Trouble:
         """Read the body of a reply."""
         try:
-            data = load_json(body)
+            data = load_json(body.removeprefix(b"\xef\xbb\xbf"))
         except TooDeepError as error:
             return self._of_bad_reply(BadReply(f"status 200, but no usable JSON: {error}"))
         except ValueError:

@@ -56,11 +56,13 @@ class _Message(Struct, gc=False):
 
 class _ChatChoice(Struct, gc=False):
     message: _Message
+    index: Literal[0] | None = None
     finish_reason: _End = None
 
 
 class _CompletionsChoice(Struct, gc=False):
     text: _Text
+    index: Literal[0] | None = None
     finish_reason: _End = None
     reasoning_content: _NoText = None
     reasoning: _NoText = None

@@ -60,9 +60,11 @@ def read_reply(
     choices = data.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         return _without_choices(data, clean)
-    choice: dict[str, Any] = choices[0]
-    finish = choice.get("finish_reason")
-    finish_reason = finish if isinstance(finish, str) else None
+    first = (each for each in choices if isinstance(each, dict) and not each.get("index"))
+    choice: dict[str, Any] = next(first, choices[0])  # as in streams, whatever their order
+    finish_reason = choice.get("finish_reason")
+    if finish_reason is not None and not isinstance(finish_reason, str):
+        return BadReply(f"the finish reason of the reply is {kind_of(finish_reason)}, not a text")
     if finish_reason in _BROKEN_OFF:
         return _broken_off(choice, finish_reason, clean)
     usage = data.get("usage")

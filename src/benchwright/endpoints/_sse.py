@@ -76,6 +76,8 @@ class SseReader:
             if line:
                 if line.startswith(b"data:"):
                     data.append(line[6:] if line[5:6] == b" " else line[5:])
+                elif line.startswith(b"\xef\xbb\xbfdata:"):  # a byte order mark in front of the stream
+                    data.append(line[8:].removeprefix(b" "))
             elif data:
                 event = data[0] if len(data) == 1 else b"\n".join(data)
                 data.clear()

@@ -210,7 +210,9 @@ class StreamedReply(EventCollector):
             if not choice.get("index"):
                 got = self._add_choice(choice)
                 finish = choice.get("finish_reason")
-                if isinstance(finish, str) and finish:  # only after the piece proved valid
+                if finish is not None and not isinstance(finish, str):
+                    raise BadEventError(f"the finish reason of an event is {kind_of(finish)}, not a text")
+                if finish:  # only after the piece proved valid
                     self.finish_reason = finish
                 elif got and self._learned < _MOST_SHAPES:
                     self._learn_shape(data, event)
