@@ -335,3 +335,44 @@ def test_a_reply_is_scored_as_it_came_and_stored_without_the_secret(
     assert "[redacted]" in capfd.readouterr().out
     scored_again = told("rescore", "1")
     assert scored_again["outcomes"]["skipped"] == 3, "what is not stored whole is not scored again"
+
+
+TYPED = {
+    "extra_body.user": ["--extra-body", '{"user": "KEY"}'],
+    "metadata.who": ["--metadata", '{"who": ["KEY"]}'],
+    "questions.system": ["--system", "You are KEY."],
+    "questions.template": ["--template", "{question} KEY"],
+    "model.headers.X-Team": ["--header", "X-Team=KEY"],
+    "model.headers.X-Other": ["--header", "X-Other=TEAM", "--header", "X-Team=${TEAM}"],
+}
+
+
+@pytest.mark.parametrize("place", TYPED)
+@pytest.mark.parametrize("command", ["run", "perf"])
+def test_what_is_recorded_as_a_setting_may_hold_no_value_of_the_environment(
+    url: str, capfd: pytest.CaptureFixture[str], command: str, place: str
+) -> None:
+    written("questions.jsonl", [{"question": "reply", "answer": "fine"}])
+    typed = [
+        word.replace("KEY", SECRETS["MY_KEY"]).replace("=TEAM", f"={SECRETS['TEAM']}")
+        for word in TYPED[place]
+    ]
+    direct = ["--model-url", url, "--model-id", "m", "--api-key-name", "MY_KEY"]
+    if command == "perf" and place.startswith("metadata"):
+        pytest.skip("no setting of load tests")
+    said = searched([command, "../data/questions.jsonl", *direct, *typed], capfd, codes=(2,))
+    variable = "TEAM" if "Other" in place else "MY_KEY"
+    assert f"{place}: this holds the value of the environment variable {variable}" in said
+    for name, text in everything_in(Path()):
+        assert not traces(text), name
+
+
+def test_the_input_and_tags_of_a_program_may_hold_no_value_of_the_environment(
+    url: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    Path("../data/questions.jsonl").touch()
+    Path("../data/flow.py").write_text(FLOW.format())
+    for words in (["--input", json.dumps({"a": SECRETS["MY_KEY"]})], ["--tag", f"who={SECRETS['MY_KEY']}"]):
+        assert "recorded" in searched(["run", "../data/flow.py", *words], capfd, codes=(2,))
+    for name, text in everything_in(Path()):
+        assert not traces(text), name

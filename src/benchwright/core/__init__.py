@@ -103,6 +103,7 @@ from benchwright.core._secrets import (
     public_url,
     redact,
     remember_secret,
+    secret_within,
     url_owner,
 )
 from benchwright.core._statuses import (
@@ -318,6 +319,7 @@ __all__ = [
     "score_fields",
     "score_key",
     "score_of",
+    "secret_within",
     "shown",
     "split_data_name",
     "suggest",

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from typing import Any
 from urllib.parse import unquote
 
 from benchwright.core._redactor import REDACTED, SHORTEST_SECRET, Redactor
@@ -121,6 +122,8 @@ _LONGEST_WORD = 12
 _SECRET_END = re.compile("(?:key|token|pass|pwd|pw|auth)$", re.IGNORECASE)
 """Endings of variables that contain a secret, such as `MYKEY`. Their values count only if they look like a secret."""
 
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
+
 _known: dict[str, str] = {}
 """Secret values of this process, with the variable each came from."""
 
@@ -184,13 +187,16 @@ def _redactor_of(secrets: tuple[str, ...]) -> Redactor:
 
 def _named_secrets() -> list[str]:
     """Values in the environment that are secrets by the name of their variable and by their looks, and passwords in URLs."""
-    found = []
-    for name, value in os.environ.items():
-        if is_secret_name(name) or _SECRET_END.search(name):
-            found += url_secrets(value) if "://" in value else [value] if len(value) >= _LONGEST_WORD else []
-        elif "@" in value and url_owner(value) is not None:
-            found += url_secrets(value)
-    return [value for value in found if _RANDOM.fullmatch(value)]
+    return [secret for name, value in os.environ.items() for secret in _secrets_of(name, value)]
+
+
+def _secrets_of(name: str, value: str) -> list[str]:
+    found: list[str] = []
+    if is_secret_name(name) or _SECRET_END.search(name):
+        found = url_secrets(value) if "://" in value else [value] if len(value) >= _LONGEST_WORD else []
+    elif "@" in value and url_owner(value) is not None:
+        found = url_secrets(value)
+    return [secret for secret in found if _RANDOM.fullmatch(secret)]
 
 
 def doubtful_secrets(variables: Iterable[str]) -> list[str]:
@@ -211,3 +217,31 @@ def doubtful_secrets(variables: Iterable[str]) -> list[str]:
                 f"occurs, it is stored and shown as {REDACTED}. Scores are not affected; use a random value"
             )
     return notes
+
+
+def secret_within(value: Any) -> tuple[str, str] | None:
+    """Where a JSON value holds the whole value of an environment variable that is a secret, and the variable. Variables that
+    the value itself names, for keys and in headers, count too. Short values and plain words do not: honest settings hold
+    them."""
+    texts = list(_texts(value, ""))
+    named = {text for place, text in texts if "key" in place.rpartition(".")[2]}
+    named |= {name for place, text in texts if "headers" in place for name in _VARIABLE.findall(text)}
+    secrets = {os.environ.get(name, ""): name for name in named} | _known
+    secrets |= {found: name for name, text in os.environ.items() for found in _secrets_of(name, text)}
+    for secret, variable in secrets.items():
+        if len(secret) >= SHORTEST_SECRET and not _PLAIN_WORDS.fullmatch(secret):
+            for place, text in texts:
+                if secret in text:
+                    return place, variable
+    return None
+
+
+def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield place, value
+    elif isinstance(value, dict):
+        for name, entry in value.items():
+            yield from _texts(entry, f"{place}.{name}" if place else str(name))
+    elif isinstance(value, list | tuple):
+        for entry in value:
+            yield from _texts(entry, place)

@@ -82,8 +82,9 @@ def queue_plans(store: Store, plans: Sequence[Plan]) -> list[Job]:
     for plan in plans:
         refuse_taken(plan)
     # Recorded before any data is read, because reading may take long, and a run killed meanwhile can be resumed.
-    queued = [_queue(store, plan) for plan in plans]
+    queued: list[RunRecord] = []
     try:
+        queued.extend(_queue(store, plan) for plan in plans)  # those before one that is refused are kept too
         for run in queued:
             make_folder(run.folder)
         ready = _prepared(plans)

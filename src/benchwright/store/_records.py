@@ -20,6 +20,7 @@ from benchwright.core import (
     light_dataclass,
     load_exact_json,
     redact,
+    secret_within,
 )
 
 
@@ -48,9 +49,25 @@ def storable_json(value: bytes) -> bytes:
     return known_secrets().clean_json(value)
 
 
+def storable_settings(settings: JsonObject) -> bytes:
+    """Encode a run's settings as JSON. A resumed run needs the exact settings, so a secret in them is refused, not removed."""
+    if (found := secret_within(settings)) is not None:
+        place, variable = found
+        raise UsageError(
+            f"{place}: this holds the value of the environment variable {variable}, and settings are recorded; nothing was "
+            "sent. Take it out. A header may name the variable, in single quotes: "
+            f"--header 'X-Name=${{{variable}}}'"
+        )
+    return encode_json(settings)
+
+
 def storable_input(value: JsonValue) -> bytes:
     """Encode a run's input as JSON. A resumed run needs the exact input, so a secret in it is refused, not removed."""
-    encoded = encode_json(value)
+    return checked_input(encode_json(value))
+
+
+def checked_input(encoded: bytes) -> bytes:
+    """A run's encoded input, refused if it contains a secret."""
     if storable_json(encoded) is not encoded:
         raise UsageError(
             "the run's input holds a secret, and inputs are recorded. Give the name of the environment variable "

@@ -33,6 +33,7 @@ from benchwright.store._records import (
     storable,
     storable_json,
     storable_message,
+    storable_settings,
 )
 from benchwright.store._sqlite.database import Connected, begin_work, check_lease, database_of, end_work
 from benchwright.store._workflow_records import Lease
@@ -79,7 +80,7 @@ class Runs(Connected):
             cursor = connection.execute(
                 "INSERT INTO runs (id, kind, name, target, model, status, folder, settings, manifest, owner, heartbeat,"
                 " created_at, worked) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,0)",
-                (self._next_run(), kind, name, storable(target), storable(model), status, "", encode_json(settings), encode_json(manifest),
+                (self._next_run(), kind, name, storable(target), storable(model), status, "", storable_settings(settings), encode_json(manifest),
                  this_process().to_text(), now, now),
             )  # fmt: skip
             run_id = int(cursor.lastrowid or 0)

@@ -21,7 +21,13 @@ from benchwright.core import (
     normalise_name,
 )
 from benchwright.store._owner import Owner, hold, let_go, live_owner, new_lease, this_process
-from benchwright.store._records import storable, storable_input, storable_message
+from benchwright.store._records import (
+    checked_input,
+    storable,
+    storable_input,
+    storable_message,
+    storable_settings,
+)
 from benchwright.store._sqlite.database import begin_work, check_lease, end_work
 from benchwright.store._sqlite.runs import Runs
 from benchwright.store._sqlite.steps import lower_marks
@@ -56,9 +62,9 @@ class WorkflowRuns(Runs):
                 "INSERT INTO runs (id, kind, name, target, model, status, folder, settings, manifest, owner,"
                 " heartbeat, created_at, input, tags, worked)"
                 " VALUES (?,?,?,?,'',?,'',?,?,?,?,?,?,?,0)",
-                (self._next_run(), RunKind.WORKFLOW.value, storable(name), storable(target or name), status, encode_json(settings or {}),
-                 encode_json(manifest or {}), this_process().to_text(), now, now, input_json,
-                 None if not tags else encode_json(tags)),
+                (self._next_run(), RunKind.WORKFLOW.value, storable(name), storable(target or name), status, storable_settings(settings or {}),
+                 encode_json(manifest or {}), this_process().to_text(), now, now,
+                 None if input_json is None else checked_input(input_json), None if not tags else storable_settings(tags)),
             )  # fmt: skip
             lease = new_lease(int(cursor.lastrowid or 0))
             begin_work(connection, lease.run_id, now)
