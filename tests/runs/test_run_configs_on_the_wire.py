@@ -87,10 +87,12 @@ KEYS: dict[str, tuple[str, st.SearchStrategy[Any]]] = {
         st.sampled_from([{"temperature": 0.5}, {"temperature": 0.25}, {"max_tokens": 9}]),
     ),
     "system": ("config.params.extra.system", st.sampled_from(["Be brief.", "Be kind."])),
+    "native_calling": ("config.params.extra.native_calling", st.booleans()),
 }
 """Settings with their keys in run configurations. Null takes a value back."""
 ONLY = {"system": ("rows.jsonl",), "judge": ("bench.py:judged",), "num_fewshot": ("bench.py:plain", "bench.py:judged"),
-        "filters": ("bench.py:plain", "bench.py:judged", "rows.jsonl")}  # fmt: skip
+        "filters": ("bench.py:plain", "bench.py:judged", "rows.jsonl"),
+        "native_calling": ("bfcl_simple", "bfcl_simple_prompting")}  # fmt: skip
 """Settings that only some evaluations take."""
 TABLES = {name: values for name, (_, values) in KEYS.items()}
 IN_TOML = {name: values for name, values in TABLES.items() if name not in ("headers", "api_key_name")}
@@ -210,12 +212,13 @@ def assert_as_chosen(
 ) -> None:
     """What arrived is what the settings mean; judges have settings of their own."""
     asked = [each for each in received if each.body["model"] != "judge"]
+    native = chosen.get("native_calling", task == "bfcl_simple")
     assert len(asked) == expected_count(chosen)
     assert len(received) - len(asked) == (len(asked) if task == "bench.py:judged" else 0)
     for each in asked:
         rest = {name: value for name, value in each.body.items() if name not in ("messages", "tools")}
         assert rest == expected_fields(chosen, model)
-        assert ("tools" in each.body) == (task == "bfcl_simple")
+        assert ("tools" in each.body) == native
         assert each.path == "/v1/chat/completions"
         headers = {name.lower(): value for name, value in chosen.get("headers", {}).items()}
         headers |= {"authorization": f"Bearer {KEY}"} if "api_key_name" in chosen else {}
@@ -224,7 +227,9 @@ def assert_as_chosen(
         said = json.dumps(each.body["messages"])
         assert ("p? fine" in said) == (chosen.get("num_fewshot") == 1)
         system = [message["content"] for message in each.body["messages"] if message["role"] == "system"]
-        assert task == "bfcl_simple_prompting" or system == [chosen[n] for n in ("system",) if n in chosen]
+        assert (task.startswith("bfcl") and not native) or system == [
+            chosen[n] for n in ("system",) if n in chosen
+        ]
     for each in received:
         if each.body["model"] == "judge":
             assert not {"x-team", "x-org", "authorization"} & set(each.headers)

@@ -393,6 +393,9 @@ def test_the_mode_of_an_evaluation_can_be_chosen(tmp_path: Path) -> None:
         "bfcl_simple_prompting", endpoint=script, workspace=tmp_path, native_calling=True, limit=1
     )
     assert ["tools" in request.body for request in script.requests] == [False, True]
+    benchwright.run("bfcl_simple", endpoint=script, workspace=tmp_path, limit=1)
+    found = benchwright.compare(1, 3, workspace=tmp_path).inputs
+    assert found["differences"] == [{"path": "$.native_calling", "run_a": False, "run_b": True}]
 
 
 def test_names_and_listings() -> None:

@@ -33,6 +33,7 @@ CALLS = {
     "check": "benchwright.check(__file__)",
     "run_suite": "benchwright.run_suite('suite.toml')",
     "judge_score": "benchwright.judge_score(ScorerInput('2', '2', {}, config={'judge': {'url': URL, 'model_id': 'demo'}}))",
+    "call_llm": "import asyncio\nask = benchwright.call_llm('openai', 'demo', [{'role': 'user', 'content': 'x'}], base_url=URL)\nasyncio.run(ask)",
     "a function": "def go():\n    benchwright.run(sums, model_url=URL, model_id='demo')\ngo()",
 }
 
@@ -45,7 +46,7 @@ def test_loading_runs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, c
             f"{DEFINED}URL = {server.url!r}\n{CALLS[call]}\n", encoding="utf-8"
         )
         (tmp_path / "benchwright.toml").write_text('[benchmarks.sums]\nfile = "bench.py"\n', encoding="utf-8")
-        line = 12 if call == "a function" else 11
+        line = 11 + {"a function": 1, "call_llm": 2}.get(call, 0)
         for command in (benchwright.check, benchwright.run):
             with pytest.raises(
                 BenchmarkError, match=rf"^bench\.py:{line}: .*under `if __name__ == '__main__':`"

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, TypedDict
 
 from benchwright.benchmarks import Generation, conversation_request
 from benchwright.config import RunOptions, find_config
-from benchwright.core import JsonObject, JsonValue, ModelReply, UsageError, suggest
+from benchwright.core import JsonObject, JsonValue, ModelReply, UsageError, refuse_while_loading, suggest
 from benchwright.demo import DemoSettings
 from benchwright.endpoints import (
     AdaptedEndpoint,
@@ -126,6 +126,7 @@ async def call_llm(
 
     It is not recorded by itself: call it in a step.
     """
+    refuse_while_loading("call_llm")
     request_messages = _checked(messages)
     settings, generation = _model(provider, model_id, base_url, api_key_name)
     if temperature is None and provider in ("openai", "demo"):

@@ -25,7 +25,12 @@ from benchwright.reports.views.metric_comparison import (
     requested_metrics,
 )
 from benchwright.reports.views.pairing import PairedSamples, Scored, paired_samples, pairs_of
-from benchwright.reports.views.settings import endpoint_of, sent_settings, table_of
+from benchwright.reports.views.settings import (
+    endpoint_of,
+    native_calling_of,
+    sent_settings,
+    table_of,
+)
 from benchwright.store import RunRecord
 
 _MUST_AGREE = (
@@ -261,6 +266,8 @@ def setting_differences(a: RunRecord, b: RunRecord, harmless: Collection[str]) -
 def _settings(run: RunRecord, harmless: Collection[str]) -> JsonObject:
     settings = sent_settings(run)
     found = _without(settings, {*_KNOWN_OTHERWISE, *harmless})
+    if (native := native_calling_of(settings)) is not None:
+        found["native_calling"] = native
     for name, value in run.manifest.items():
         if name in _CONTENT:
             continue

@@ -71,8 +71,8 @@ def params_of(run: RunRecord) -> JsonObject:
         for table in tables:
             place = place.setdefault(table, {})  # type: ignore[assignment]  # tables all the way
         place[last] = settings.get(name) if is_set(settings.get(name)) else None
+    extra["native_calling"] = native_calling_of(settings)
     if calling:
-        extra["native_calling"] = calling.get("native_calling")
         if calling.get("share") is not None and params["limit_samples"] is None:
             params["limit_samples"] = calling["share"]
         if calling.get("path") is not None:
@@ -87,6 +87,14 @@ def params_of(run: RunRecord) -> JsonObject:
 def calling_of(settings: JsonObject) -> dict[str, Any]:
     """The settings of a run of the function-calling evaluation; empty for other runs."""
     return table_of(table_of(settings.get("nocode")).get("bfcl"))
+
+
+def native_calling_of(settings: JsonObject) -> bool | None:
+    """Whether functions were sent as tools: as the run requested, else as the evaluation says; None if only the benchmark
+    knows, or if there are none. Unlike other switches, off is not the same as not given."""
+    given = settings.get("native_calling")
+    found = calling_of(settings).get("native_calling") if given is None else given
+    return found if isinstance(found, bool) else None
 
 
 def recorded_params(params: JsonObject) -> JsonObject:
