@@ -26,7 +26,11 @@ class Received(NamedTuple):
 
 
 class Refusal(Exception):
-    """Raised by an answer to refuse a request with status 400 and these words."""
+    """Raised by an answer to refuse a request with these words."""
+
+    def __init__(self, words: str, status: int = 400) -> None:
+        super().__init__(words)
+        self.status = status
 
 
 class RecordingServer(ThreadingHTTPServer):
@@ -90,7 +94,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             text = server.reply(body)
         except Refusal as refusal:
-            self._send(400, {"error": {"message": str(refusal)}})
+            self._send(refusal.status, {"error": {"message": str(refusal)}})
             return
         message = text if isinstance(text, dict) else {"content": text}
         choice = {"index": 0, "message": {"role": "assistant", **message}, "text": text}

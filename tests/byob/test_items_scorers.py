@@ -8,6 +8,7 @@ import pytest
 
 from benchwright import ScorerInput
 from benchwright.scorers import (
+    bleu,
     boolean_yesno,
     boolean_yesno_strict,
     chrf,
@@ -18,8 +19,10 @@ from benchwright.scorers import (
     mcq_letter_extract,
     mcq_letter_strict,
     qa_answers,
+    regex_match,
     retrieval_metrics,
     retrieval_metrics_dedup,
+    rouge,
 )
 
 
@@ -48,7 +51,8 @@ def test_item_14_letters_are_read_where_they_are_stated(
     [
         ("#### 007", "7"),
         ("#### 12. No: #### 15", "15"),
-        ("so 10-5 it is, #### 5", "5"),
+        ("so it is 10-5", "5"),
+        ("it is -5", "-5"),
         ("#### 5", r"\boxed{5}"),
     ],
 )
@@ -72,6 +76,8 @@ def test_item_17_overlap_is_no_credit_for_a_wrong_word() -> None:
     assert chrf(same)["chrf"] == 50.0, "the documented formula stays"
     twice = ScorerInput("", "", {"retrieved": ["a", "a"], "relevant": ["a"]})
     assert retrieval_metrics_dedup(twice)["recall_at_k"] == 1.0 < retrieval_metrics(twice)["recall_at_k"]
+    for scorer, metric in ((bleu, "bleu_1"), (rouge, "rouge_1"), (regex_match, "correct")):
+        assert scorer(ScorerInput("5", 5, {}))[metric] == 1.0, "a target may be a number"
     assert qa_answers(("numeric", "contains"))(ScorerInput("It is 5", 5, {}))["contains"], (
         "a target may be a number"
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import sys
+from collections import Counter
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -17,7 +18,7 @@ from benchwright import BenchmarkError, BenchwrightError, DatasetError, load_dat
 from benchwright.cli import main
 from benchwright.core import EchoedTokens
 from benchwright.endpoints import ScriptedEndpoint, continuation_likelihood
-from recording_server import recording
+from recording_server import Refusal, recording
 
 Write = Callable[..., Path]
 
@@ -136,20 +137,32 @@ def test_item_29_overrides_carry_lists_nulls_and_commas(
         assert len(server.received) == 1
 
 
-def test_item_30_settings_are_reached_from_run_eval(bench: Write) -> None:
+def test_item_30_settings_are_reached_from_run_eval(bench: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    """Retries, their waits, the seed of the examples, and that no failure is allowed: not only recorded, but at work."""
     bench(num_fewshot=1, fewshot_template="{q} {a}")
+    failed: Counter[str] = Counter()
+
+    def twice(body: dict[str, Any]) -> str:
+        asked = str(body["messages"][-1]["content"]).rpartition("question ")[2]
+        failed[asked] += 1
+        if failed[asked] <= 2:
+            raise Refusal("busy", 503)
+        return "x"
+
+    shown: list[list[str]] = []
     extra = "config.params.extra"
-    with recording("x") as server:
-        code = run_eval(
-            server.url,
-            "--overrides",
-            f"config.params.max_retries=7,{extra}.fewshot_seed=5,{extra}.max_failures=0",
-        )
-    assert code == 0
-    written = Path("out/run_config.yml").read_text()
-    assert "max_retries: 7" in written
-    assert "fewshot_seed: 5" in written
-    assert "max_failures: 0" in written
+    for seed in (1, 2, 1):
+        with recording(twice) as server:
+            words = f"config.params.max_retries=2,{extra}.retry_backoff=0.001,{extra}.fewshot_seed={seed}"
+            assert run_eval(server.url, "--overrides", words) == 0
+            assert len(server.received) == 12
+            shown.append(sorted({str(content) for content in server.contents}))
+        failed.clear()
+    assert shown[0] == shown[2] != shown[1]
+    with recording(twice) as server:
+        words = f"config.params.max_retries=0,config.params.parallelism=1,{extra}.fail_on_skip=true"
+        assert run_eval(server.url, "--overrides", words) == 1
+        assert len(server.received) == 1, "the first failure ends the run"
 
 
 def test_item_31_nothing_is_sent_but_to_the_model(bench: Write, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -299,3 +299,11 @@ def test_of_every_key_the_last_layer_that_sets_it_wins(
         value = found.get(key)
         assert (None, "") if value is None else (value.value, value.layer) == (expected, origin)
         assert (value is None) == (expected is None)
+
+
+def test_tables_of_thousands_are_merged_without_a_search_for_each_key() -> None:
+    """10,000 keys on 10,000: a search for each takes minutes."""
+    tables = [{("a", "b", str(n)): n + added for n in range(10_000)} for added in (0, 1)]
+    found = merge_layers([Layer("run config", tables[0], "x"), Layer("flags", tables[1], "y")])
+    assert {path: value.value for path, value in found.items()} == tables[1]
+    assert not merge_layers([Layer("run config", tables[0], "x"), Layer("flags", {("a",): None}, "y")])

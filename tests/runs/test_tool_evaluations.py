@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import threading
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,8 @@ from benchwright.core import JsonObject, ModelRequest, RequestFailure
 from benchwright.demo import DemoSettings, demo_server
 from benchwright.endpoints import ScriptedEndpoint
 from benchwright.toolcalls import decode_calls
+from recording_server import Refusal, recording
+from waiting import PATIENCE_S
 
 MINI = NativeFolder(Path(benchwright.bfcl.__file__).parent / "_mini_set")  # type: ignore[attr-defined]
 
@@ -384,6 +388,47 @@ def test_a_limit_counts_the_rows_of_each_category_and_settings_reach_requests(tm
             0.5,
         )
         assert request.body["tools"]
+
+
+@pytest.mark.parametrize("task", ["simple", "multi_turn_base"])
+def test_retries_time_limits_and_parallelism_reach_requests(tmp_path: Path, task: str) -> None:
+    words: dict[str, Any] = {"model_id": "m", "task": task, "limit": 3, "cache": False, "workspace": tmp_path}
+    seen: Counter[str] = Counter()
+    together, released = threading.Barrier(3), threading.Event()
+
+    def busy(body: dict[str, Any]) -> str:
+        seen[str(body["messages"])] += 1
+        if seen[str(body["messages"])] == 1:
+            raise Refusal("busy", 503)
+        return "No."
+
+    def at_once(body: dict[str, Any]) -> str:
+        if body["messages"][-1]["role"] == "user" and not any(
+            m["role"] == "assistant" for m in body["messages"]
+        ):
+            together.wait(PATIENCE_S)
+        return "No."
+
+    def silent(body: dict[str, Any]) -> str:
+        released.wait(PATIENCE_S)
+        return "No."
+
+    with recording(busy) as server:
+        result = benchwright.run(
+            "bfclv3_ast", model_url=server.url, max_retries=1, retry_backoff=0.001, **words
+        )
+        assert result.summary.outcomes["request_failed"] == 0
+        assert set(seen.values()) == {2}
+    with recording(at_once) as server:
+        result = benchwright.run("bfclv3_ast", model_url=server.url, parallelism=3, **words)
+        assert result.summary.outcomes["request_failed"] == 0
+    with recording(silent) as server:
+        result = benchwright.run(
+            "bfclv3_ast", model_url=server.url, max_retries=0, request_timeout=0.2, **words
+        )
+        released.set()
+    assert result.summary.outcomes["request_failed"] == 3
+    assert result.summary.reasons == {"timeout": 3}
 
 
 def test_the_mode_of_an_evaluation_can_be_chosen(tmp_path: Path) -> None:

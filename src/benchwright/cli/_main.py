@@ -102,6 +102,9 @@ def _execute(words: list[str], output: Output) -> int:
     if name not in COMMANDS:
         what = "option" if name.startswith("-") else "command"
         near = suggest(name, COMMANDS)
+        if os.path.isfile(name):  # as other programs take a file of benchmarks
+            packaged = f", or benchwright compile {name}" if name.endswith(".py") else ""
+            near = f" It is a file; say what to do with it: benchwright run {name}{packaged}."
         raise UsageError(
             f"unknown {what} {name!r}.{near} Commands: {', '.join(COMMANDS)}. See: benchwright --help"
         )

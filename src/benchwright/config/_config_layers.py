@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
@@ -64,28 +65,55 @@ def merge_layers(layers: Sequence[Layer]) -> dict[Path, ConfigValue]:
 
     A null takes a value back: then the default holds, of the framework or the task.
     """
-    found: dict[Path, ConfigValue] = {}
+    found = _Values()
     defaults: dict[Path, ConfigValue] = {}
     for layer in layers:
         for path, value in layer.values.items():
             source = layer.sources.get(path, layer.source)
-            below = [other for other in found if other[: len(path)] == path]
             if value is None:
-                for other in below:
-                    del found[other]
-                found |= {other: kept for other, kept in defaults.items() if other[: len(path)] == path}
+                found.clear(path)
+                for other, kept in defaults.items():
+                    if other[: len(path)] == path:
+                        found.put(other, kept)
                 continue
-            if value == {} and below:
+            if value == {} and (path in found.by_path or found.inside[path]):
                 continue  # adds nothing to the table that is there
-            replaced = found.get(path)
+            replaced = found.by_path.get(path)
             over = () if replaced is None else (_alone(replaced), *replaced.over)
-            for other in list(found):  # a value instead of a table, or the other way round
-                if other[: len(path)] == path or path[: len(other)] == other:
-                    del found[other]
-            found[path] = ConfigValue(".".join(path), value, layer.name, source, over)
+            found.clear(path)
+            found.put(path, ConfigValue(".".join(path), value, layer.name, source, over))
         if layer.name in ("framework", "task"):
-            defaults = dict(found)
-    return found
+            defaults = dict(found.by_path)
+    return found.by_path
+
+
+class _Values:
+    """Values by path, with their number inside each table: a table of thousands is then merged without a search for each."""
+
+    def __init__(self) -> None:
+        self.by_path: dict[Path, ConfigValue] = {}
+        self.inside: Counter[Path] = Counter()
+
+    def put(self, path: Path, value: ConfigValue) -> None:
+        """Set a value, in place of one that stands where this one needs a table."""
+        for length in range(1, len(path)):
+            if path[:length] in self.by_path:
+                self._drop(path[:length])
+            self.inside[path[:length]] += 1
+        self.by_path[path] = value
+
+    def clear(self, path: Path) -> None:
+        """Remove the value of a key, and of all keys below it."""
+        if path in self.by_path:
+            self._drop(path)
+        if self.inside[path]:
+            for other in [other for other in self.by_path if other[: len(path)] == path]:
+                self._drop(other)
+
+    def _drop(self, path: Path) -> None:
+        del self.by_path[path]
+        for length in range(1, len(path)):
+            self.inside[path[:length]] -= 1
 
 
 def _alone(value: ConfigValue) -> ConfigValue:

@@ -122,9 +122,10 @@ class _Reader:
             return
         mixed = sorted(given.keys() - {*_BESIDE_LIST})
         if mixed:
+            listed = "interceptors" if "interceptors" in given else "post_eval_hooks"
             raise ConfigError(
-                f"{self._where}: {', '.join(mixed)} and interceptors are two ways to say the same, and a mix of both is "
-                "refused. Write these settings into the config of an entry of interceptors"
+                f"{self._where}: {', '.join(mixed)} and {listed} are two ways to say the same, and a mix of both is "
+                f"refused. Write these settings into the config of an entry of {listed}"
             )
         self.read_list(given.get("interceptors", []), "interceptors")
         if self._switch("log_failed_requests", given):
