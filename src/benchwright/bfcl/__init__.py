@@ -1,4 +1,4 @@
-"""Function-calling evaluation: the public categories, a team's own datasets, simulated environments and scores."""
+"""Function-calling evaluation: the published categories, custom datasets, simulated environments and scores."""
 
 from benchwright.core import lazy_front
 

@@ -1,4 +1,4 @@
-"""The categories, groups and evaluation names of the published evaluation. This table is their only home."""
+"""The categories, groups and evaluation names of the published evaluation, declared once."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ class Category:
     """One kind of rows."""
 
     name: str
-    """As version 3 of the data names it."""
+    """Its name in version 3 of the data."""
     check: Check
     """How its rows are judged."""
     rows: int
     """Rows of the published data, version 3."""
     v4_name: str = ""
-    """As version 4 names it, where that differs; empty if version 4 has no such category."""
+    """Its name in version 4, if that differs; empty if version 4 has no such category."""
 
     @property
     def language(self) -> Language:
-        """In which values of its calls are written."""
+        """The language of the values in its calls."""
         return language_of(self.name)
 
     @property
     def by_place(self) -> bool:
-        """Whether the only function of a row is the expected one, by whatever name the ground truth calls it."""
+        """Whether the only function of a row is the expected one, regardless of its name in the ground truth."""
         return self.check == "ast" and "multiple" not in self.name and "parallel" not in self.name
 
     @property
@@ -77,7 +77,7 @@ CATEGORIES: Mapping[str, Category] = {
         Category("rest", "rest", 70),
     )
 }
-"""All that are scored, by name."""
+"""All scored categories, by name."""
 
 
 def _names(keep: object) -> tuple[str, ...]:
@@ -102,18 +102,18 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "python": _names(lambda c: c.check != "multi_turn" and c.language == "python"),
     "python_ast": _names(lambda c: c.check in ("ast", "irrelevance", "relevance") and c.language == "python"),
 }
-"""Names that stand for several categories."""
+"""Names of groups of categories."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """A named evaluation: which categories, and how the model is asked for calls."""
+    """A named evaluation: its categories, and how the model is asked for calls."""
 
     name: str
     task: str
     """Groups and categories, separated by commas."""
     native_calling: bool
-    """Whether functions go out as `tools`; otherwise in a system message."""
+    """Whether functions are sent as `tools`; otherwise in a system message."""
     summary: str
     """One line for lists."""
 
@@ -141,13 +141,13 @@ _NOT_EVALUATED: Mapping[str, str] = {
     "agentic": f"{_SEARCH}; and {_MEMORY}",
     "format_sensitivity": "it repeats rows with 26 system messages and is part of no score",
 }
-"""Categories and groups of version 4 that have no rows here, and why."""
+"""Categories and groups of version 4 that are not evaluated, and why."""
 
 _ALIASES = {c.v4_name: c.name for c in CATEGORIES.values() if c.v4_name not in ("", c.name)}
 
 
 def categories_of(task: str) -> list[Category]:
-    """The categories that a comma list of groups and categories names, each once, in the order of the table.
+    """The categories in a comma-separated list of groups and categories, each once, in the order of the table.
 
     >>> [category.name for category in categories_of("non_python, simple")]
     ['simple', 'java', 'javascript']
@@ -180,7 +180,7 @@ def _words(task: str) -> Iterator[str]:
 def evaluation_of(name: str) -> Evaluation | None:
     """The evaluation of a name: one of the table, or `bfcl_` and a category or group, with `_prompting` for calls as text.
 
-    The ones that are not evaluated have one too: whoever asks for its categories is told why.
+    Categories that are not evaluated have one too; reading its categories raises an error with the reason.
     """
     if name in EVALUATIONS:
         return EVALUATIONS[name]

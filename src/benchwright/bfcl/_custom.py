@@ -42,7 +42,7 @@ class CustomRows:
     faults: list[dict[str, Any]] = field(default_factory=list)
     """Each has `error` and, if known, `file`, `category`, `line` and the raw `data`."""
     doubts: list[str] = field(default_factory=list)
-    """Rows whose ground truth cannot pass, and other remarks."""
+    """Warnings about rows whose ground truth cannot pass, and other notes."""
     hopeless: list[str] = field(default_factory=list)
     """Ids of rows whose ground truth cannot pass."""
     unlisted: int = 0
@@ -65,7 +65,7 @@ class CustomRows:
     def refuse(
         self, file: Path, category: str, error: str, line: int | None = None, data: str | None = None
     ) -> None:
-        """Note a fault."""
+        """Add a fault."""
         if self.silent:
             return
         found: dict[str, Any] = {} if line is None else {"line": line}

@@ -52,7 +52,7 @@ class Definition:
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Definition:
-        """The reverse of `to_json`."""
+        """Read the recorded form."""
         return cls(**record["bfcl"])
 
 

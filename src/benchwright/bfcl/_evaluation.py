@@ -1,4 +1,4 @@
-"""The evaluation as a benchmark: its rows, the task of each row, and its scorer."""
+"""Makes a benchmark of the evaluation: its rows, the task of each row, and its scorer."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from benchwright.scorers import ScorerInput
 
 MINI_SET = Path(__file__).parent / "_mini_set"
-"""Rows shipped with the package: a few of our own for each category."""
+"""Rows that ship with the package: a few for each category."""
 
 
 _COLUMNS = (
@@ -159,7 +159,7 @@ class EvaluationRows:
 
 @dataclass(frozen=True, slots=True)
 class _FirstRows:
-    """The first rows of each category. A limit on all rows together would leave categories out."""
+    """The first rows of each category, because a limit on all rows together would leave out categories."""
 
     whole: EvaluationRows
     limit: int
@@ -189,7 +189,7 @@ def _first_share(rows: Iterable[Row], sizes: Counter[str], share: float) -> Iter
 
 
 def _slim(row: Row) -> Row:
-    """Leaves out the documents of simulated classes, which would be in every record of a sample."""
+    """Leave out the documents of simulated classes, which would be in every record of a sample."""
     return (
         {key: value for key, value in row.items() if key != "function"} if "involved_classes" in row else row
     )
@@ -249,8 +249,8 @@ def load_evaluation(definition: Definition) -> BenchmarkSpec:
 
 
 def _gold(rows: EvaluationRows, row: Row) -> Any:
-    """The expected calls where calls can be made of them; `""` if that would need a renderer of other languages, and
-    where it is known that none can pass."""
+    """The expected calls, if calls can be made from them; `""` if that would need a renderer of other languages, or if no call
+    can pass."""
     category = CATEGORIES[row["category"]]
     if category.check != "ast" or category.language != "python" or row["id"] in rows.hopeless:
         return ""
@@ -313,7 +313,7 @@ class _Scorer:
         verdict = self._verdict(row)
         category, error = CATEGORIES[row["category"]], row.get("_call_error")
         acts = category.check == "multi_turn"
-        # Words instead of calls are an answer; a text that looks like calls and cannot be read as such is not.
+        # Words instead of calls are an answer; a text that looks like calls but cannot be read is not.
         unread = category.check == "ast" and row.get("_calls") is None and error not in (None, "no_calls")
         return {
             "correct": verdict.valid,
@@ -342,7 +342,7 @@ class _Scorer:
         if category.check == "executable":
             if not is_calls(calls) or calls is None:
                 return CallVerdict(False, "executable_decoder:decoder_failed", "the reply holds no calls")
-            assert self._module is not None  # such rows are left out without one
+            assert self._module is not None  # without a module such rows are left out
             return check_executable(
                 calls,
                 row["ground_truth"],

@@ -1,4 +1,4 @@
-"""Whether calls of several turns did what they should: the state that they leave, and the answers that they got."""
+"""Checks calls of several turns: the state that they leave, and the answers that they got."""
 
 from __future__ import annotations
 

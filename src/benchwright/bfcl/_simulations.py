@@ -1,4 +1,4 @@
-"""Simulated classes: loaded by path or our own, and called by name with values, never by text that is run."""
+"""Loads simulated classes, published ones by path, and calls their functions by name with values, never by running text."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PUBLISHED_FILES: Mapping[str, str] = {
     "TravelAPI": "travel_booking",
     "VehicleControlAPI": "vehicle_control",
 }
-"""Published simulated classes, and the name of the files that hold and describe each."""
+"""Published simulated classes, and the names of the files that contain and describe each."""
 OWN_FILES: Mapping[str, str] = {"TaskBoard": "task_board", "CornerShop": "corner_shop"}
 """Simulated classes that ship with this package."""
 DOCUMENT_FILES: Mapping[str, str] = {**PUBLISHED_FILES, **OWN_FILES}
@@ -35,7 +35,7 @@ DOCUMENT_FILES: Mapping[str, str] = {**PUBLISHED_FILES, **OWN_FILES}
 
 
 EXECUTION_ERROR = "Error during execution: "
-"""How the result of a call begins that could not be carried out."""
+"""The start of the result of a call that could not be executed."""
 
 
 class SimulationError(BenchwrightError):
@@ -64,11 +64,11 @@ class Simulation:
                     break
 
     def call(self, name: str, arguments: Mapping[Any, Any], positional: Sequence[Any] = ()) -> str:
-        """Carry out a call. A mistake of the caller is a text as well."""
+        """Execute a call. A mistake of the caller gives a text as well."""
         return _as_text(self._result(name, arguments, positional))
 
     def call_text(self, text: str) -> str:
-        """Carry out one call that is written in Python, nested calls first."""
+        """Execute one call that is written in Python, nested calls first."""
         try:
             nodes = parse_calls(text)
             if len(nodes) != 1:
@@ -79,7 +79,7 @@ class Simulation:
 
     @property
     def state(self) -> dict[str, dict[str, Any]]:
-        """What is public of each class: all attributes whose names do not start with an underscore."""
+        """The public state of each class: all attributes whose names do not start with an underscore."""
         return {
             name: {key: value for key, value in vars(instance).items() if not key.startswith("_")}
             for name, instance in self._instances.items()
@@ -104,11 +104,11 @@ class Simulation:
         try:
             values = {str(key): self._nested(value) for key, value in arguments.items()}
             return method(*deepcopy(list(positional)), **deepcopy(values))
-        except Exception as error:  # simulated classes raise what their authors did not foresee
+        except Exception as error:  # simulated classes may raise anything
             return f"{EXECUTION_ERROR}{error}"
 
     def _nested(self, value: Any) -> Any:
-        """What a call inside a call gives: `{name: {parameter: value}}` with the name of a function."""
+        """The result of a nested call: `{name: {parameter: value}}` with the name of a function."""
         if isinstance(value, dict) and len(value) == 1:
             ((name, arguments),) = value.items()
             if name in self._methods and isinstance(arguments, dict):
@@ -151,7 +151,7 @@ def _class(name: str, source: Path | None) -> Any:
 
 
 def _module(stem: str, source: Path) -> ModuleType:
-    """A module of the published package, loaded by its path. It may import its neighbours, and nothing starts it but this."""
+    """Load a module of the published package by its path. It may import modules next to it."""
     package = f"_benchwright_bfcl_{abs(hash(source)):x}"
     if package not in sys.modules:
         parent = ModuleType(package)
@@ -178,10 +178,11 @@ def _module(stem: str, source: Path) -> ModuleType:
 
 
 class _Neighbourly(SourceFileLoader):
-    """Reads `from PACKAGE.….func_source_code.x import y` as an import of the neighbour `x`: the package is not there."""
+    """Reads `from PACKAGE.….func_source_code.x import y` as an import of the module `x` next to it, because the package is not
+    installed."""
 
     def get_code(self, fullname: str) -> CodeType:
-        """Always from the source; compiled files hold the import as it was written."""
+        """Compile from the source always, because compiled files contain the original import."""
         path = self.get_filename(fullname)
         source = _OWN_PACKAGE.sub(b"from .", self.get_data(path))
         return self.source_to_code(source, path)

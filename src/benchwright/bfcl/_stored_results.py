@@ -1,4 +1,4 @@
-"""Results in the files of the published program: read, and judged without asking a model."""
+"""Reads and judges stored results in the files of the published program, without a model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from benchwright.toolcalls import CallDecodeError, Calls, CallVerdict, decode_ca
 
 @dataclass(frozen=True, slots=True)
 class StoredScores:
-    """What stored results come to."""
+    """The scores of stored results."""
 
     board: Scoreboard
     failed: int

@@ -21,7 +21,7 @@ def verdict_of(
     stopped: bool = False,
     open_simulation: Callable[[], Simulation] | None = None,
 ) -> CallVerdict:
-    """Whether a sample is right. `calls` are those of the reply; None, with the reason in `error`, where none were read."""
+    """Whether a sample is right. `calls` are those of the reply; None, with the reason in `error`, if none were read."""
     category = CATEGORIES[row["category"]]
     if category.check == "multi_turn":
         assert open_simulation is not None  # rows of several turns have one

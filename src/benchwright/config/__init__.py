@@ -1,4 +1,4 @@
-"""What users write once: `benchwright.toml`, suites, and the list of knobs that files and command line share."""
+"""Configuration: `benchwright.toml`, suites, run configurations, and the settings that files and command line share."""
 
 from benchwright.core import lazy_front
 

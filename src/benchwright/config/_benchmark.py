@@ -1,5 +1,5 @@
-"""`[benchmarks.NAME]`: something to run under a short name, with its own defaults: a file, a built-in evaluation
-(`type = "builtin"`), a program (`type = "custom_code"`), or what the table itself describes."""
+"""`[benchmarks.NAME]`: a target under a short name, with its defaults: a file, a built-in evaluation (`type = "builtin"`),
+a program (`type = "custom_code"`), or an evaluation that the table describes."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ CODE_SETTINGS = (
     Setting("command", "texts", "program and arguments"),
     Setting("input", "table", "what the program gets"),
 )
-"""Everything that the table of a program may hold."""
+"""The keys of a program's table."""
 BenchmarkType: TypeAlias = Literal["file", "builtin", "custom_code", "custom_nocode"]
-"""What a table names: a file or module, a built-in evaluation, a program, or what it describes itself."""
+"""What a table names: a file or module, a built-in evaluation, a program, or an evaluation that it describes."""
 
 _TYPES: tuple[BenchmarkType, ...] = get_args(BenchmarkType)
 
@@ -53,20 +53,20 @@ _BENCHMARK = (
 
 
 class BuiltinBenchmark(Struct, frozen=True):
-    """Which built-in evaluation, and what differs."""
+    """A built-in evaluation with changes."""
 
     benchmark: str
     """Its name."""
     dataset: str | None = None
     """Path or URI of other data with the same columns."""
     metric: str | None = None
-    """How texts are compared; None: the evaluation's own way."""
+    """How texts are compared; None: as the evaluation declares."""
 
 
 def read_builtin(
     folder: Path, name: str, where: str, values: Mapping[str, object], hints: Mapping[str, str]
 ) -> tuple[BuiltinBenchmark, JsonObject]:
-    """The evaluation of a table, and the run settings in it. Which names there are is known where it is run."""
+    """The evaluation of a table, and the run settings in it. Its name is checked when it runs."""
     written = {key.replace("-", "_"): value for key, value in values.items()}
     for foreign, ours in _BUILTIN_ALIASES.items():
         if foreign in written:
@@ -88,18 +88,18 @@ def read_builtin(
 
 
 class CodeBenchmark(Struct, frozen=True):
-    """A program and what it gets. No shell is involved."""
+    """A program and its input. No shell is involved."""
 
     command: tuple[str, ...]
     """Program and arguments, as written; never empty."""
     input: JsonObject = field(default_factory=dict)
-    """What the program gets, before `--input` has replaced parts of it."""
+    """The input of the program, before `--input` replaces parts of it."""
     folder: Path = field(default_factory=Path)
     """Where it is started: the folder of the configuration file."""
 
 
 def read_code(file: Path, where: str, values: Mapping[str, object]) -> tuple[CodeBenchmark, JsonObject]:
-    """The program of a table, and the table as it was checked."""
+    """The program of a table, and the checked table."""
     command = values.get("command")
     if isinstance(command, str):
         raise ConfigError(
@@ -128,7 +128,7 @@ class BenchmarkConfig(Struct, frozen=True):
     name: str
     """The name users type."""
     file: str
-    """What to load; a path is absolute by now, `:name` included where given. Empty for other types than `file`."""
+    """The target to load: an absolute path, with `:name` if given, or a module. Empty for types other than `file`."""
     description: str = ""
     """One line for listings."""
     model: str | None = None
@@ -140,17 +140,17 @@ class BenchmarkConfig(Struct, frozen=True):
     code: CodeBenchmark | None = None
     """The program of `custom_code`."""
     nocode: NoCodeBenchmark | None = None
-    """What `custom_nocode` describes; its template files are read when it is used."""
+    """The evaluation that `custom_nocode` describes; its template files are read when it is used."""
     builtin: BuiltinBenchmark | None = None
-    """Which evaluation of `builtin`."""
+    """The evaluation of `builtin`."""
     own_model: ModelConfig | None = None
-    """A model that the table describes itself, under the name in `model`."""
+    """A model that the table describes, under the name in `model`."""
 
 
 def read_benchmark(
     file: Path, name: str, values: Mapping[str, object], *, foreign: bool = False
 ) -> BenchmarkConfig:
-    """One `[benchmarks.NAME]` table, checked. In a file of another tool, a table without type is a built-in one."""
+    """Read and check one `[benchmarks.NAME]` table. In a file of another tool, a table without type is a built-in one."""
     kind = _type(f"{file}: [benchmarks.{name}]", values, foreign)
     if kind == "file":
         return _read_file(file, name, values)
@@ -214,7 +214,7 @@ def _read_file(file: Path, name: str, values: Mapping[str, object]) -> Benchmark
 
 
 def read_run_defaults(file: Path, values: Mapping[str, object]) -> JsonObject:
-    """The `[run]` table, checked."""
+    """Read and check the `[run]` table."""
     hints = {**_HINTS, "dataset": "set this in a [benchmarks.NAME] table or on the command line"}
     checked = read_table(file, "run", values, _RUN, hints=hints)
     _resolve_paths(file, checked)
@@ -226,7 +226,7 @@ _TEXTS_OR_FILES = ("template", "system")
 
 
 def _resolve_paths(file: Path, checked: JsonObject) -> None:
-    """Paths in the file are relative to the file; what may be a text is a path if there is such a file."""
+    """Make paths absolute; they are relative to the file. A value that may be a text is a path if such a file exists."""
     for name in _PATHS:
         value = checked.get(name)
         if isinstance(value, str):
@@ -249,12 +249,12 @@ def _target(file: Path, target: str) -> str:
 def _is_file(file: Path, path: str) -> bool:
     try:
         return (file.parent / Path(path).expanduser()).is_file()
-    except (OSError, RuntimeError, ValueError):  # a whole prompt is not a possible file name
+    except (OSError, RuntimeError, ValueError):  # a whole prompt is not a valid file name
         return False
 
 
 def _from_here(file: Path, path: str) -> str:
-    """Paths in the file are relative to the file, wherever the command is typed. URIs stay."""
+    """Make a path absolute, relative to the folder of the file and not to the current one. URIs stay."""
     if "://" in path:
         return path
     return str(file.parent / Path(path).expanduser())

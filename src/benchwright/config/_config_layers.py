@@ -1,4 +1,4 @@
-"""Layers of a run configuration: what each place sets, which one wins, and where a value comes from."""
+"""Layers of a run configuration: the values of each, how they are merged, and where a value comes from."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct
 
 Path: TypeAlias = tuple[str, ...]
-"""A key as its words: those of an inner table may hold dots."""
+"""A key as a tuple of words, because keys of an inner table may contain dots."""
 
 LayerName: TypeAlias = Literal["framework", "task", "run config", "flags", "overrides"]
 """The layers, from the lowest: defaults of all evaluations, what a benchmark and benchwright.toml declare, the file, flags,
@@ -17,15 +17,15 @@ and overrides."""
 
 
 class Layer(Struct, frozen=True):
-    """What one place sets."""
+    """The values of one place."""
 
     name: LayerName
     values: Mapping[Path, Any]
-    """Values by their keys; None takes back what lower layers set, but for defaults."""
+    """Values by key; None resets values of lower layers, except defaults."""
     source: str
     """The place: a file, or what was typed."""
     sources: Mapping[Path, str] = {}
-    """The place of single values, where it is another one."""
+    """The place of single values, if it differs."""
 
 
 class ConfigValue(Struct, frozen=True):
@@ -61,9 +61,9 @@ def leaves(table: Mapping[Any, Any], before: Path = ()) -> Iterator[tuple[Path, 
 
 
 def merge_layers(layers: Sequence[Layer]) -> dict[Path, ConfigValue]:
-    """The values that hold, by path: of each key, the one of the last layer that sets it.
+    """Merge layers: the value of each key is that of the last layer that sets it.
 
-    A null takes a value back: then the default holds, of the framework or the task.
+    A null resets a value to the default of the framework or the task.
     """
     found = _Values()
     defaults: dict[Path, ConfigValue] = {}
@@ -121,7 +121,7 @@ def _alone(value: ConfigValue) -> ConfigValue:
 
 
 def as_table(values: Mapping[Path, Any], *, as_written: bool = False) -> dict[str, Any]:
-    """Nested tables of values by path, with sorted keys, or with those of each table as they were written."""
+    """Nested tables of values by path, with sorted keys, or with the keys of each table in the written order."""
     document: dict[str, Any] = {}
     for path, value in values.items() if as_written else sorted(values.items(), key=lambda each: each[0]):
         place = document

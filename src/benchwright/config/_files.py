@@ -1,6 +1,6 @@
-"""Configuration files: `benchwright.toml`, where it is found and what it holds, and suite files as plain values.
+"""Finds and reads configuration files: `benchwright.toml`, and suite files as plain values.
 
-A key that stands twice in a file is refused: its reader sees the first, and the program would take the last.
+A key that occurs twice in a file is refused, because people see the first and the program would use the last.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 
 CONFIG_NAMES = ("benchwright.toml", ".benchwright.toml", "quantiles.toml", ".quantiles.toml")
-"""Names under which the file is looked for."""
+"""Names of the configuration file."""
 
 FOREIGN_NAMES = ("quantiles.toml", ".quantiles.toml")
-"""Those that another tool reads too: its own tables are passed over, and built-in evaluations need no type."""
+"""Names that another tool reads too. Its tables are ignored, and built-in evaluations need no type."""
 
 _TABLES = ("benchmarks", "models", "perf", "run")
 
@@ -44,7 +44,7 @@ class ConfigFile(Struct, frozen=True):
     """A configuration file, parsed and checked."""
 
     path: Path
-    """Where it is; relative paths in it start at its folder."""
+    """Its path; relative paths in it start at its folder."""
     models: dict[str, ModelConfig] = field(default_factory=dict)
     """`[models.NAME]` tables."""
     benchmarks: dict[str, BenchmarkConfig] = field(default_factory=dict)
@@ -56,10 +56,10 @@ class ConfigFile(Struct, frozen=True):
 
 
 def find_config(start: Path) -> ConfigFile | None:
-    """The configuration file of the nearest folder, from `start` upwards, that has one.
+    """The nearest configuration file, from `start` upwards.
 
     Folders that everybody may write to, such as /tmp, end the search. A file that another user owns or can write to
-    is refused: it says where keys are sent and which code is run.
+    is refused, because it decides where keys are sent and which code is run.
     """
     for folder in own_ancestors(start):
         found = [folder / name for name in CONFIG_NAMES if (folder / name).is_file()]
@@ -69,7 +69,7 @@ def find_config(start: Path) -> ConfigFile | None:
         if found:
             refuse_foreign(found[0], "configuration", start)
             config = read_config(found[0])
-            for entry in config.benchmarks.values():  # code that it names is as good as the file itself
+            for entry in config.benchmarks.values():  # code that it names must be trusted like the file
                 code = Path(re.sub(r"(?<=\.py):\w+$", "", entry.file))
                 if code.suffix == ".py" and code.is_file():
                     refuse_foreign(code, "benchmark", start)
@@ -81,12 +81,12 @@ def read_config(path: Path) -> ConfigFile:
     """Parse and check one file. `ConfigError` names the file, the table and the key."""
     import tomllib
 
-    # For those who have such a file: a run without one needs none of its tables.
+    # Imported here, because a run without such a file needs none of its tables.
     from benchwright.config._benchmark import read_benchmark, read_run_defaults
     from benchwright.config._model import read_model
 
     try:
-        # utf-8-sig: some editors put a byte-order mark in front, which TOML does not know.
+        # utf-8-sig, because some editors write a byte-order mark, which TOML does not allow.
         document: dict[str, object] = tomllib.loads(path.read_text(encoding="utf-8-sig"))
         check_depth(document)
     except (RecursionError, TooDeepError):
@@ -113,7 +113,7 @@ def read_config(path: Path) -> ConfigFile:
         n: read_benchmark(path, n, sub_table(path, f"benchmarks.{n}", v), foreign=foreign)
         for n, v in tables.items()
     }
-    # A model that is described where it is used is known by its own name, like any other.
+    # A model that is described where it is used can be named like any other.
     models |= {b.model: b.own_model for b in benchmarks.values() if b.own_model is not None and b.model}
     return ConfigFile(
         path=path,
@@ -125,7 +125,7 @@ def read_config(path: Path) -> ConfigFile:
 
 
 def _load_defaults(path: Path, document: dict[str, object]) -> JsonObject:
-    """The `[perf]` table. Its settings are loaded where somebody uses them: most commands do not."""
+    """The `[perf]` table. Its settings are loaded only if it is there, because most commands do not need them."""
     if "perf" not in document:
         return {}
     from benchwright.config._load_settings import read_load_defaults
@@ -134,15 +134,15 @@ def _load_defaults(path: Path, document: dict[str, object]) -> JsonObject:
 
 
 SUITE_SUFFIXES = (".toml", ".yaml", ".yml", ".json", ".py")
-"""What a suite file may end in."""
+"""The endings of suite files."""
 
 
 SUITE_HOLDS = "a suite has the keys models and datasets, each with a list"
 
 
 def read_document(path: Path, expected: str = SUITE_HOLDS) -> dict[str, object]:
-    """The top level of a TOML, YAML or JSON file. `ConfigError` names the file and the place, and says what is `expected` where
-    there is no table."""
+    """The top level of a TOML, YAML or JSON file. Raises `ConfigError` with the file and the place, and with `expected` if it
+    is not a table."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
@@ -168,7 +168,7 @@ _MOST_VALUES = 1_000_000
 
 
 def _check_size(path: Path, document: object) -> None:
-    """Refuse a document that refers to its own parts so often that it cannot be written out."""
+    """Refuse a document with so many aliases that it cannot be written out."""
     left, count = [document], 0
     while left:
         value = left.pop()

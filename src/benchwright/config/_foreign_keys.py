@@ -1,4 +1,4 @@
-"""Model entries as other tools write them: their keys under our names, and what of them has no effect here."""
+"""Translates model entries of other tools: their keys under our names, and notes on keys without effect."""
 
 from __future__ import annotations
 
@@ -38,32 +38,32 @@ _SETTINGS = {
     if setting.can_be_left_out
     for name in (setting.name, *setting.aliases)
 } | {"max_out_len": "max_tokens"}
-"""Generation settings under their names and ours."""
+"""Generation settings: their names and ours."""
 
 FOREIGN_KEYS = (
     *_WITHOUT_EFFECT, *_LOAD_TEST, "abbr", "attr", "retry", "generation_kwargs", "max_out_len", "batch_size"
 )  # fmt: skip
-"""Keys that are understood besides our own."""
+"""Keys of other tools that are understood."""
 
 
 class Translated(NamedTuple):
-    """An entry under our own keys."""
+    """An entry under our keys."""
 
     values: dict[str, object]
-    """Keys that `[models.NAME]` knows, not checked yet."""
+    """Keys of `[models.NAME]`, not checked yet."""
     abbr: object
-    """What the entry calls the model, if anything."""
+    """The name of the model in the entry, if it has one."""
     notes: tuple[str, ...]
-    """What was written without effect."""
+    """Notes on keys without effect."""
     load: dict[str, object]
-    """How load tests load it, by the names of their settings."""
+    """Settings of load tests, by name."""
 
 
 def translate(where: str, written: Mapping[str, object]) -> Translated:
-    """Foreign keys become ours; those that cannot mean anything here are refused, or noted if they do no harm."""
+    """Translate foreign keys to ours. Keys without meaning here are refused, or noted if they do no harm."""
     values = {key.replace("-", "_"): value for key, value in written.items()}
     for key in (*_MAY_BE_BLANK, *_WITHOUT_EFFECT, *_LOAD_TEST):
-        if values.get(key, 0) is None or values.get(key, 0) == "":  # how their templates leave a setting open
+        if values.get(key, 0) is None or values.get(key, 0) == "":  # their templates leave settings open so
             del values[key]
     load = _take_load(where, values)
     notes = []
@@ -85,12 +85,12 @@ def translate(where: str, written: Mapping[str, object]) -> Translated:
 
 
 _NO_RATE = 0.001
-"""Below it their rates mean: as fast as possible."""
+"""Rates below this mean: as fast as possible."""
 _TRAFFIC = ("burstiness", "ramp_up_strategy", "ramp_up_start_rps", "ramp_up_end_rps")
 
 
 def _take_load(where: str, values: dict[str, object]) -> dict[str, object]:
-    """What load tests follow. 0, false and an empty table switch it off."""
+    """The settings of load tests. 0, false and an empty table switch them off."""
     if values.pop("query_per_second", None):
         raise ConfigError(
             f"{where} query_per_second: promise a rate with requests_per_minute, or give it to a load test as request_rate"
@@ -115,7 +115,7 @@ def _take_load(where: str, values: dict[str, object]) -> dict[str, object]:
 
 
 def _shape(where: str, rate: float, traffic: dict[str, object]) -> dict[str, object]:
-    """Profile and rate; without a word about gaps, theirs are those of a Poisson process."""
+    """Profile and rate; without settings of gaps, theirs follow a Poisson process."""
     ramp = traffic.get("ramp_up_strategy")
     if ramp:
         ends = [traffic.get("ramp_up_start_rps"), traffic.get("ramp_up_end_rps")]
@@ -140,7 +140,7 @@ def _above_zero(value: object) -> bool:
 
 
 def _take_type(values: dict[str, object]) -> None:
-    """A class stands for a profile."""
+    """Translate a class to a profile."""
     profile = profile_of_class(values["type"]) if "type" in values else None
     if profile is not None:
         del values["type"]
@@ -148,7 +148,7 @@ def _take_type(values: dict[str, object]) -> None:
 
 
 def _take_retry(where: str, values: dict[str, object]) -> None:
-    """They count all attempts, we count those after the first."""
+    """Translate the number of attempts: they count all, we count those after the first."""
     if "retry" not in values:
         return
     attempts = values.pop("retry")
@@ -162,7 +162,7 @@ def _take_retry(where: str, values: dict[str, object]) -> None:
 
 
 def _take_generation(where: str, values: dict[str, object]) -> None:
-    """What we have a place for goes there; the rest is sent along."""
+    """Translate generation settings that we have; the others are added to the request body."""
     if "generation_kwargs" not in values:
         return
     given = values.pop("generation_kwargs")

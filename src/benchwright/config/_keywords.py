@@ -1,4 +1,4 @@
-"""Errors in the words of the caller: messages name flags, and callers of functions read keywords instead."""
+"""Translates flags in error messages into keywords for callers of Python functions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _WORDS = re.compile(
-    r"(?P<command>\b(?:benchwright|python) [^\n;)]*)"  # a command stays one: it is to be typed
+    r"(?P<command>\b(?:benchwright|python) [^\n;)]*)"  # commands stay unchanged, because users type them
     r"|(?P<flag>--[a-z][a-z0-9-]*)"
     r"(?: (?P<value>[A-Z][A-Z_]+\b|-?\d[\d._]*\b|'[^']*'|[a-z][\w-]*(?P<last>(?=[.,;)]|$))?))?"
 )
@@ -43,7 +43,7 @@ def keywords_in_errors(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def in_keywords(message: str) -> str:
-    """A message with keywords in place of flags. Commands in it stay as they are.
+    """A message with keywords in place of flags. Commands in it stay unchanged.
 
     >>> in_keywords("give --model-url URL and --model-id NAME, or run without examples: --num-fewshot 0")
     'give model_url=URL and model_id=NAME, or run without examples: num_fewshot=0'
@@ -63,7 +63,7 @@ def _keyword(found: re.Match[str]) -> str:
     if value is None:
         return f"{setting.name}=True" if setting.name in _SWITCHES else setting.name
     if value[0].islower():
-        # A word is its value if the setting allows it, or the sentence ends there. Otherwise the sentence continues with it.
+        # The next word is the value if the setting allows it, or if the sentence ends there; else it is part of the text.
         allowed = MODES if setting.name == "mode" else setting.choices
         is_value = value in allowed or (found["last"] is not None and value not in _NO_VALUES)
         return f"{setting.name}={value!r}" if is_value else f"{setting.name} {value}"

@@ -1,4 +1,4 @@
-"""Configurations of NeMo Evaluator's launcher: several tasks in one file, each with a run configuration of its own.
+"""Reads configurations of NeMo Evaluator's launcher: several tasks in one file, each with a run configuration.
 
 execution: {output_dir: results}
 target: {api_endpoint: {model_id: …, url: …}}
@@ -38,7 +38,7 @@ _NO_CLUSTER = ("endpoint_readiness_timeout", "walltime", "num_instances")
 _EXECUTION = ("output_dir", "type", "mode", "env_vars", "auto_export", *_NO_CONTAINER, *_NO_CLUSTER)
 _MODES = ("parallel", "sequential")
 _RUN_CONFIG = ("target", "config", "metadata")
-"""What an override of all tasks may begin with, besides `evaluation.nemo_evaluator_config`."""
+"""The first words of overrides for all tasks, besides `evaluation.nemo_evaluator_config`."""
 
 
 class LauncherTask(Struct, frozen=True):
@@ -46,9 +46,9 @@ class LauncherTask(Struct, frozen=True):
 
     name: str
     layers: tuple[Layer, ...]
-    """What the file sets for it."""
+    """The values in the file."""
     overrides: tuple[Layer, ...]
-    """What overrides set for it."""
+    """The values in overrides."""
 
 
 class LauncherFile(Struct, frozen=True):
@@ -56,7 +56,7 @@ class LauncherFile(Struct, frozen=True):
 
     tasks: tuple[LauncherTask, ...]
     output_dir: str | None
-    """Where the tasks have their folders."""
+    """The folder that contains the folders of the tasks."""
     at_once: bool
     """Whether the tasks run at the same time."""
     notes: tuple[str, ...]
@@ -68,7 +68,7 @@ def is_launcher_file(document: Mapping[str, Any]) -> bool:
 
 
 def read_launcher(source: str, document: Mapping[str, Any], pairs: Sequence[tuple[str, Any]]) -> LauncherFile:
-    """The tasks of a file. ConfigError names what is missing, not known, or not done here."""
+    """The tasks of a file. Raises ConfigError for keys that are missing, unknown or not supported."""
     notes: list[str] = []
     _known(source, "", document, _TOP)
     evaluation = _table(source, "evaluation", document.get("evaluation"))
@@ -133,8 +133,8 @@ _Pairs: TypeAlias = list[tuple[str, Any]]
 def _split(
     source: str, pairs: Sequence[tuple[str, Any]], names: Sequence[str]
 ) -> tuple[_Pairs, dict[int, _Pairs], _Pairs]:
-    """Overrides of all tasks, those of single ones by their number, and those of the file itself. Keys of the first two lose
-    what leads to the run configuration."""
+    """Overrides of all tasks, of single tasks by number, and of the file itself. Keys of the first two are relative to the run
+    configuration."""
     every: _Pairs = []
     own: dict[int, _Pairs] = {}
     rest: _Pairs = []
@@ -158,15 +158,15 @@ def _split(
 
 
 def _inside(key: str, table: str, value: Any) -> _Pairs | None:
-    """What an override sets inside a table; None if it is about something else."""
+    """The values that an override sets inside a table; None if it concerns something else."""
     if key == table:
         return list(value.items()) if isinstance(value, Mapping) else None
     return [(key.removeprefix(f"{table}."), value)] if key.startswith(f"{table}.") else None
 
 
 def _chosen(source: str, key: str, names: Sequence[str]) -> tuple[str, list[int]]:
-    """What an override calls a task, and the numbers of the tasks that it means: by number, by name, or by the name after the
-    framework's. Names may hold dots; the longest that fits is meant."""
+    """The name of a task in an override, and the numbers of the matching tasks: by number, by name, or by the name after the
+    framework's. Names may contain dots; the longest match counts."""
     after = key.removeprefix("evaluation.tasks.")
     name = after.partition(".")[0]
     if name.isdigit() and int(name) < len(names):
@@ -184,7 +184,7 @@ def _chosen(source: str, key: str, names: Sequence[str]) -> tuple[str, list[int]
 def _shared(
     source: str, document: Mapping[str, Any], evaluation: Mapping[str, Any]
 ) -> tuple[list[Layer], tuple[str, ...]]:
-    """What holds for all tasks: the model, and the configuration next to the list of tasks."""
+    """The values for all tasks: the model, and the configuration next to the list of tasks."""
     top = {key: document[key] for key in ("target", "metadata") if document.get(key) is not None}
     first, more = read_layer("run config", source, dict(leaves(top)))
     values = _config_values(source, f"evaluation.{_OWN}", evaluation)
@@ -218,7 +218,7 @@ def _config_values(source: str, place: str, entry: Mapping[str, Any]) -> dict[Pa
 
 
 def _composed(document: Mapping[str, Any], table: str) -> str | None:
-    """What the defaults list chooses for a table of the launcher's, such as `deployment: vllm`."""
+    """The choice of the defaults list for a table of the launcher, such as `deployment: vllm`."""
     chosen = document.get("defaults")
     tables = [each for each in chosen if isinstance(each, Mapping)] if isinstance(chosen, list) else []
     found = [each[table] for each in tables if table in each]
@@ -255,8 +255,8 @@ def _execution(source: str, execution: Mapping[str, Any], notes: list[str]) -> b
 
 
 def _environment(source: str, place: str, variables: Any) -> None:
-    """A container gets its variables from the file. A process has those that were exported, so what the file says must be so:
-    a run that is resumed has no such file."""
+    """Check that the environment has the variables of the file. A container gets them from the file, but here they must be
+    exported, because a resumed run has no such file."""
     for name, value in _table(source, f"{place}env_vars", variables).items():
         kind, mark, text = str(value).partition(":")
         if kind == "host" and text not in os.environ:
@@ -275,7 +275,7 @@ def _environment(source: str, place: str, variables: Any) -> None:
         )
         if kind == "lit" and mark and not is_secret_name(name):
             cure = f"export {shlex.quote(f'{name}={text}')}"
-        raise ConfigError(  # other values are not repeated: they may be keys
+        raise ConfigError(  # the message does not repeat other values, which may be keys
             f"{source}: {place}env_vars.{name} gives the variable a value that it does not have here; before you start, {cure}"
         )
 

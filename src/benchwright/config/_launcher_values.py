@@ -1,4 +1,4 @@
-"""Values of a launcher's file: set by overrides, and taken from other places by references such as `${target.api_endpoint.url}`."""
+"""Values of a launcher's file: applies overrides, and resolves references such as `${target.api_endpoint.url}`."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Any
 from benchwright.core import ConfigError, is_secret_name
 
 _REFERENCE = re.compile(r"(?<!\\)\$\{((?:oc\.env:[^{}]*)|(?:[A-Za-z_]\w*(?:\.\w+)+))\}")
-"""Of what stands between `${` and `}`, these are references. The rest is text: `${HOME}` is what a shell would fill in."""
+"""Matches references between `${` and `}`. Other texts are not references: `${HOME}` is for a shell."""
 _DEPTH = 20
 
 
 def patch(source: str, document: Mapping[str, Any], pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """The document with the values of dotted keys; numbers lead into lists."""
+    """The document with the values of dotted keys; numbers are positions in lists."""
     patched: Any = _copy(document)
     for key, value in pairs:
         if (key, value) == ("execution", "local"):
-            continue  # chooses one of the launcher's own tables
+            continue  # selects one of the launcher's tables
         place = patched
         *path, last = key.split(".")
         for word in path:
@@ -27,7 +27,7 @@ def patch(source: str, document: Mapping[str, Any], pairs: Sequence[tuple[str, A
                 place = place[int(word)] if word.isdigit() and int(word) < len(place) else None
             else:
                 if not isinstance(place.get(word), dict | list):
-                    place[word] = {}  # in place of `deployment: none`, for example
+                    place[word] = {}  # replaces, for example, `deployment: none`
                 place = place[word]
             if not isinstance(place, dict | list):
                 raise ConfigError(f"-o {key}: {source} has no table at {word}")
@@ -46,7 +46,7 @@ def _copy(value: Any) -> Any:
 
 
 def resolve_references(source: str, document: Mapping[str, Any]) -> dict[str, Any]:
-    """The document with what its references stand for: other values of it, and variables of the environment."""
+    """Resolve references in a document, to its other values and to variables of the environment."""
 
     def resolved(value: Any, where: str, depth: int = 0) -> Any:
         if isinstance(value, Mapping):

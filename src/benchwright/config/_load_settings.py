@@ -21,7 +21,7 @@ PROFILE_NAMES = tuple(profile.value for profile in LoadProfile)
 """When requests are sent."""
 
 OPEN_PROFILE_NAMES = tuple(profile.value for profile in LoadProfile if profile.open_loop)
-"""Those whose requests are sent by a schedule."""
+"""Profiles that send by a schedule."""
 
 _PERF: tuple[Table, ...] = ("perf",)
 _shape = partial(row, decides="everything", group="load", tables=_PERF)
@@ -32,7 +32,7 @@ _client = partial(row, decides="effort", group="client", tables=_PERF)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadOptions:
-    """How to load a server. None: not given; then `[perf]` of benchwright.toml counts, then the default."""
+    """The settings of a load test. None: not given; then `[perf]` of benchwright.toml counts, then the default."""
 
     # fmt: off
     profile: str | None = _shape("when requests are sent", choices=PROFILE_NAMES, metavar="NAME", see="load.md#profiles",
@@ -112,7 +112,7 @@ class LoadOptions:
 
     @classmethod
     def from_keywords(cls, keywords: Mapping[str, Any], caller: str = "perf") -> LoadOptions:
-        """From Python keywords or a table; an unknown one is refused with near names. Numbers may be for texts."""
+        """Read Python keywords or a table. An unknown one is refused, with similar names. Numbers may replace texts."""
         for name in keywords:
             if name not in LOAD_BY_NAME:
                 raise UsageError(f"{caller}() has no option {name!r}.{suggest(name, LOAD_BY_NAME)}")
@@ -124,15 +124,15 @@ class LoadOptions:
         return {name: value for name, value in values.items() if value is not None}
 
     def over_model(self, load: Mapping[str, Any]) -> LoadOptions:
-        """These options, with the load that the model's own settings describe, unless these describe one."""
+        """These options, with the load that the model's settings describe, unless these options describe one."""
         given = self.given()
         if not load or any(map(_shapes, given)):
             return self
         return LoadOptions.from_keywords({**load, **given})
 
     def over(self, defaults: Mapping[str, Any]) -> LoadOptions:
-        """These options, with `defaults` for what they leave out. Defaults of a closed loop do not count for an open one,
-        nor the other way round."""
+        """These options, with `defaults` for missing ones. Defaults of a closed loop do not apply to an open one, nor the other
+        way round."""
         given = self.given()
         is_trace = any(name.startswith("trace_") for name in given)
         is_open = is_trace or "rate" in given or given.get("profile") in OPEN_PROFILE_NAMES
@@ -149,7 +149,7 @@ class LoadOptions:
 
 
 def _shapes(name: str) -> bool:
-    """Whether a setting says what the load is like."""
+    """Whether a setting describes the shape of the load."""
     return name in ("profile", "concurrency", "find_max_load") or name in _OF_OPEN_LOOPS
 
 
@@ -158,7 +158,7 @@ _OF_OPEN_LOOPS = (*_OF_RATES, "trace_field", "trace_unit", "trace_speed", "trace
 
 
 def _value(setting: Setting, value: Any) -> Any:
-    """Lists of numbers are texts until they are read: the flag takes `1,2,4`, Python takes `[1, 2, 4]` and `4`."""
+    """Convert a value. Lists of numbers are texts until they are used: the flag takes `1,2,4`, Python `[1, 2, 4]` and `4`."""
     if setting.commas and isinstance(value, int | float) and not isinstance(value, bool):
         value = [value]
     if setting.commas and isinstance(value, Sequence) and not isinstance(value, str):
@@ -179,14 +179,14 @@ _OF_SCORED_RUNS = frozenset(
         "infer_only", "reports", "metadata", "save_predictions",
     }
 )  # fmt: skip
-"""Settings of a run that mean nothing to a load test: it sends each request once, and as many as requested."""
+"""Settings of a run without meaning for a load test, which sends each request once, and as many as requested."""
 
 SHARED_WITH_RUNS = tuple(setting.name for setting in OPTIONS if setting.name not in _OF_SCORED_RUNS)
-"""Settings of a run that a load test takes too. A new one counts until somebody says otherwise."""
+"""Settings of a run that a load test also has. A new one is included by default."""
 
 
 class LoadKeywords(SharedKeywords, total=False):
-    """What `perf` takes by name, for editors and type checkers."""
+    """The keywords of `perf`, for editors and type checkers."""
 
     model_url: str | Sequence[str] | None
     profile: str | None
@@ -230,7 +230,8 @@ class LoadKeywords(SharedKeywords, total=False):
 
 
 def split_load_keywords(keywords: Mapping[str, Any]) -> tuple[RunOptions, LoadOptions]:
-    """Keywords of `perf`: those that it shares with runs, and its own. UsageError, with near names, for an unknown one."""
+    """Split the keywords of `perf` into those of runs and those of load tests. Raises UsageError, with similar names, for an
+    unknown one."""
     known = (*SHARED_WITH_RUNS, *LOAD_BY_NAME)
     for name in keywords:
         if name not in known:
@@ -242,7 +243,7 @@ def split_load_keywords(keywords: Mapping[str, Any]) -> tuple[RunOptions, LoadOp
 
 
 def _with_urls(keywords: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Several addresses in `model_url`: the first stays, the others are further servers."""
+    """Split several addresses in `model_url`: the first stays, the others become further servers."""
     urls = keywords.get("model_url")
     if urls is None or isinstance(urls, str) or not isinstance(urls, Sequence) or not urls:
         return keywords

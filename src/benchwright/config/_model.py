@@ -1,4 +1,4 @@
-"""`[models.NAME]`: an endpoint under a short name, or a demo model with its own character."""
+"""`[models.NAME]`: an endpoint under a short name, or a demo model with special settings."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 _TYPE = Setting("type", "text", "kind of request", choices=(*MODEL_TYPES, "demo"))
 _ALSO = {"headers": {"kind": "table", "aliases": ()}, "repeats": {"aliases": ("num_return_sequences",)}}
-"""Settings of runs that are written otherwise in a model's table."""
+"""Settings of runs with another form in a model's table."""
 _HTTP = (
     _TYPE,
     Setting("base_url", "text", "URL, with or without the route", aliases=("url", "model_url")),
@@ -79,19 +79,19 @@ class ModelConfig:
     base_url: str | None = None
     """URL of the server; None for a demo model, and for a provider's until it is used."""
     provider: str | None = None
-    """Whose model it is; address and key come from there when it is used."""
+    """The provider of the model; address and key come from there when it is used."""
     account_id: str | None = None
-    """Account at the provider, where addresses have one."""
+    """Account at the provider, if addresses have one."""
     gateway_id: str | None = None
-    """Gateway at the provider, where addresses have one."""
+    """Gateway at the provider, if addresses have one."""
     system: str | None = None
-    """System message of benchmarks that have none of their own."""
+    """System message for benchmarks without a system message."""
     requests_per_minute: float | None = None
-    """Most requests sent in a minute."""
+    """The most requests per minute."""
     model: str | None = None
     """The model's name at the server; None: the demo model, or the first that the server lists."""
     only_model: bool = False
-    """Whether the server must list a single model: nothing says which of several is meant."""
+    """Whether the server must list a single model, because nothing says which of several is meant."""
     profile: str | None = None
     """Name of the profile it is based on."""
     api: Api = "openai"
@@ -107,37 +107,37 @@ class ModelConfig:
     retries: int | None = None
     """Further attempts after a failure."""
     max_concurrency: int | None = None
-    """Most requests at a time."""
+    """The most requests at a time."""
     headers: Mapping[str, str] = field(default_factory=dict)
-    """Further request headers as written; `${VARIABLE}` stands for a value of the environment."""
+    """Additional request headers as written; `${VARIABLE}` refers to an environment variable."""
     verify: bool | None = None
     """Whether the server's TLS certificate is checked."""
     ca_file: str | None = None
-    """PEM file of a certificate to trust besides those of the system; a whole path."""
+    """PEM file of a certificate to trust besides those of the system; an absolute path."""
     extra_body: JsonObject = field(default_factory=dict)
     """Further fields of each request body."""
     demo: JsonObject = field(default_factory=dict)
-    """What is set of a demo model's character: skill, ttft_ms, itl_ms, error_rate, max_retries, seed."""
+    """Settings of a demo model: skill, ttft_ms, itl_ms, error_rate, max_retries, seed."""
     notes: tuple[str, ...] = ()
-    """What the file says without effect, for a note."""
+    """Notes on keys without effect."""
     streams: bool | None = None
-    """`stream` as the table itself has it; what a profile says about it is in `generation` alone."""
+    """`stream` of the table itself; the value of a profile is only in `generation`."""
     pipeline: PipelineSettings | None = None
     """Steps between runs and the model."""
     load: Mapping[str, Any] = field(default_factory=dict)
-    """How load tests load it unless they say otherwise: settings of `perf` by name."""
+    """Default settings of load tests, by name."""
 
 
 def read_model(file: Path, name: str, values: Mapping[str, object]) -> ModelConfig:
-    """One `[models.NAME]` table, checked. Relative paths start at the file's folder."""
+    """Read and check one `[models.NAME]` table. Relative paths start at the file's folder."""
     return _read(f"{file}: [models.{name}]", name, values, file.parent)
 
 
 def read_model_entry(where: str, values: Mapping[str, object], folder: Path | None = None) -> ModelConfig:
-    """One entry of a list of models, checked: our own keys, or those of other tools' files.
+    """Read and check one entry of a list of models, with our keys or those of other tools.
 
-    `where` is what messages begin with: the file and which entry. The model is called by its `name` or `abbr`,
-    else as the server calls it, else as its profile is called.
+    `where` is the start of messages: the file and the entry. The model's name is its `name` or `abbr`, else its name on the
+    server, else that of its profile.
 
     >>> read_model_entry("suite.py: models[0]", {"type": "TGICustomAPI", "abbr": "tgi", "host_port": 9000}).base_url
     'http://localhost:9000'
@@ -158,7 +158,7 @@ def read_model_entry(where: str, values: Mapping[str, object], folder: Path | No
 def profile_model(
     profile: Profile, *, base_url: str | None = None, model: str | None = None, name: str | None = None
 ) -> ModelConfig:
-    """A model that is nothing but a profile and an address."""
+    """A model that consists of a profile and an address."""
     return ModelConfig(
         name=name or profile.name,
         type=profile.type,
@@ -171,7 +171,7 @@ def profile_model(
 
 
 def read_model_value(where: str, value: object, folder: Path) -> str | ModelConfig:
-    """What `model =` says in a benchmark's table: a name, or a table that describes the model on the spot."""
+    """Read `model =` in a benchmark's table: a name, or a table that describes the model."""
     if isinstance(value, str) and value.strip():
         return value
     if not isinstance(value, Mapping):
@@ -204,7 +204,7 @@ def _read(where: str, name: str, written: Mapping[str, object], folder: Path | N
         values.pop("abbr", None)
     elif abbr is not None and abbr != name:
         notes = (*notes, f"abbr has no effect: the model is called {name}")
-    # Any: the table was checked key by key, against the types of the fields below.
+    # Any, because the table was checked key by key against the types of the fields below.
     checked: dict[str, Any] = dict(
         read_values(where, values, _DEMO if demo else _HTTP, hints=_hints(demo), near=FOREIGN_KEYS)
     )
@@ -214,7 +214,7 @@ def _read(where: str, name: str, written: Mapping[str, object], folder: Path | N
         set_address(where, checked)
     variable = checked.get("api_key_name")
     if variable is not None and _VARIABLE.fullmatch(variable) is None:
-        raise ConfigError(  # probably the key itself, so it is not repeated
+        raise ConfigError(  # the message does not repeat the value, which is probably the key itself
             f"{where} api_key_name is not the name of an environment variable (letters, digits, _). "
             'Export the key as a variable and write its name: api_key_name = "MY_KEY"'
         )

@@ -1,4 +1,4 @@
-"""`type = "custom_nocode"`: an evaluation that the table itself describes, and where its rows are."""
+"""`type = "custom_nocode"`: an evaluation that the table describes, with the place of its rows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NAME = re.compile(r"[\w][\w.-]*(/[\w][\w.-]*)?")
 
 
 def read_source(where: str, value: object, folder: Path) -> str:
-    """A path or URI from a text or a table. Relative paths start at `folder`."""
+    """Read a path or URI from a text or a table. Relative paths start at `folder`."""
     if isinstance(value, str):
         value = {"name": value}
     if not isinstance(value, Mapping):
@@ -54,7 +54,7 @@ def read_source(where: str, value: object, folder: Path) -> str:
 
 
 def local_path(name: str, folder: Path) -> str | None:
-    """The file that a name means, absolute; None for anything else."""
+    """The absolute path of the file that a name means; None for anything else."""
     if "://" in name:
         return None
     path = folder / Path(name).expanduser()
@@ -77,7 +77,7 @@ def _hub(where: str, uri: str, parameters: Mapping[str, str]) -> str:
 
 
 ROW_ERRORS = ("fail", "skip", "count_wrong")
-"""What can be done about rows that fail."""
+"""The treatments of failed rows."""
 
 _METRICS = ("f1", "confusion")
 _SHOWS = ("json", "all")
@@ -102,7 +102,7 @@ _FEWSHOT = (
 
 
 def nocode_settings(hints: Mapping[str, str]) -> tuple[Setting, ...]:
-    """Everything such a table may hold, but for `max_workers`, which is `parallelism`."""
+    """The settings of such a table, except for `max_workers`, which is `parallelism`."""
     apart = {*hints, *_TABLES}
     run = [s for s in RUN_SETTINGS if s.name not in apart and s.group != "questions"]
     return (*_OWN, *(Setting(name, "table", "") for name in _TABLES), *run)
@@ -130,14 +130,14 @@ class FewShotTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoCodeBenchmark:
-    """A described evaluation. With its template files read, it is all that a later process needs."""
+    """A described evaluation. With its template files read, it contains everything that a later process needs."""
 
     name: str
     """Name of the table."""
     dataset: str
     """Path or URI of the rows."""
     prompt: str | None = None
-    """Template text; None until its file is read, and where there are `messages`."""
+    """Template text; None until its file is read, and if there are `messages`."""
     prompt_file: str | None = None
     """Absolute path of the file it comes from."""
     system: str | None = None
@@ -153,19 +153,19 @@ class NoCodeBenchmark:
     fewshot: FewShotTable | None = None
     """Solved examples."""
     metrics: tuple[tuple[str, str], ...] = ()
-    """Further figures of multiple choice, each with where it is shown: `json` or `all`."""
+    """Further figures of multiple choice, each with the views that show it: `json` or `all`."""
     on_row_error: str | None = None
-    """What happens to rows that fail; None: both means are reported, as for every benchmark."""
+    """The treatment of failed rows; None: both means are reported, as for every benchmark."""
     folder: str = "."
     """Folder of the configuration file; relative paths start here."""
 
     def to_json(self) -> JsonObject:
-        """The frozen form."""
+        """The recorded form."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> NoCodeBenchmark:
-        """The reverse of `to_json`."""
+        """Read the recorded form."""
         values = dict(record)
         values["messages"] = tuple((role, text) for role, text in values["messages"])
         values["metrics"] = tuple((name, show) for name, show in values["metrics"])
@@ -181,7 +181,7 @@ class NoCodeBenchmark:
 def read_nocode(
     file: Path, name: str, where: str, values: Mapping[str, object], hints: Mapping[str, str]
 ) -> tuple[NoCodeBenchmark, JsonObject]:
-    """The evaluation that a table describes, and the run settings in it."""
+    """Read the evaluation that a table describes, and the run settings in it."""
     written = {key.replace("-", "_"): value for key, value in values.items()}
     if "max_workers" in written:
         if "parallelism" in written:

@@ -1,4 +1,4 @@
-"""`style` and `grader` of a described evaluation: where the right answer stands, and how a reply is compared."""
+"""`style` and `grader` of a described evaluation: the place of the right answer, and how a reply is compared."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ GraderType: TypeAlias = Literal[
     "exact_match", "contains", "regex", "numeric", "levenshtein", "llm_judge", "python", "leading_label",
     "scorer",
 ]  # fmt: skip
-"""How a free reply is compared with the right answer; `leading_label` looks for a label at its beginning, `scorer`
-is a built-in or installed scorer by name."""
+"""How a free reply is compared with the right answer. `leading_label` searches for a label at its beginning; `scorer` is a
+built-in or installed scorer by name."""
 
 GRADERS: tuple[GraderType, ...] = get_args(GraderType)
-"""All of them, in the order in which messages list them."""
+"""All types of graders, in the order in which messages list them."""
 
 NORMALIZE = ("casefold", "punctuation", "space", "articles")
-"""What can be taken out of replies and answers before they are compared."""
+"""Differences that can be removed from replies and answers before they are compared."""
 
 ALGORITHMS = ("sha256", "siphash13")
-"""Hashes that choices can be shuffled by."""
+"""Hashes for shuffling choices."""
 
 _ALIASES = {
     "strip_punctuation": "punctuation",
@@ -79,35 +79,35 @@ class ChoiceStyle:
     columns: tuple[str, ...] = ()
     """One column for each choice, instead."""
     labels: tuple[str, ...]
-    """What choices are called; the first n label a row's n choices."""
+    """The labels of choices; the first n label a row's n choices."""
     answer: Literal["label", "index", "choice"]
-    """What the answer column holds: a label, a number, or (itself one of `columns`) the right choice."""
+    """The content of the answer column: a label, a number, or (as one of `columns`) the right choice."""
     answer_column: str
     """Column of the right answer."""
     index_base: int = 0
-    """What the first choice is counted as, where the answer is a number."""
+    """The number of the first choice, if the answer is a number."""
     seed_column: str | None = None
-    """Column that decides a row's order of choices; None: as they are."""
+    """Column that decides a row's order of choices; None: the order of the data."""
     algorithm: str = "sha256"
-    """Hash that the order comes from."""
+    """Hash that decides the order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraderStyle:
-    """A free reply: the right answer and how the two are compared."""
+    """Free replies: the right answer, and how a reply is compared with it."""
 
     type: GraderType
     """How they are compared."""
     golden_column: str
     """Column of the right answer."""
     normalize: tuple[str, ...] = ()
-    """What is taken out of both before."""
+    """Differences that are removed from both before."""
     tolerance: float = 0.0
-    """How far numbers may be apart, as a share of the right one."""
+    """The largest difference of numbers, as a share of the right one."""
     pattern: str | None = None
-    """Regular expression of `regex`; None: the column holds one per row."""
+    """Regular expression of `regex`; None: the column has one per row."""
     threshold: float | None = None
-    """Similarity from which a reply counts as right; None: similarity alone is reported."""
+    """Similarity from which a reply counts as right; None: only the similarity is reported."""
     function: str | None = None
     """`file.py:name` with an absolute path, or `package.module:name`."""
     scorer: str | None = None
@@ -123,13 +123,13 @@ class GraderStyle:
     labels: tuple[str, ...] = ()
     """Labels of `leading_label`."""
     tokens: int = 5
-    """How many of a reply's first words `leading_label` looks at."""
+    """How many of a reply's first words `leading_label` searches."""
 
 
 def read_style(
     where: str, style: object, grader: object, normalize: object
 ) -> tuple[ChoiceStyle | None, GraderStyle | None]:
-    """Exactly one of the two, from `style`, with what `grader` and `normalize` add to it."""
+    """Read exactly one of the two from `style`, with the additions of `grader` and `normalize`."""
     if not isinstance(style, Mapping):
         found = "is missing" if style is None else f"is {style!r}"
         raise ConfigError(
@@ -194,7 +194,7 @@ def _grader(where: str, values: dict[str, object]) -> GraderStyle:
 
 
 def read_normalize(where: str, value: object) -> tuple[str, ...]:
-    """Which normalisations apply: `true`, a list of names, or a table of switches."""
+    """Read the normalisations: `true`, a list of names, or a table of switches."""
     if value is None or value is False:
         return ()
     if value is True:

@@ -1,4 +1,4 @@
-"""Overrides as they are typed: `a.b.c=value`, several between commas in `--overrides`, one in each `-o`.
+"""Parses overrides: `a.b.c=value`, several between commas in `--overrides`, one in each `-o`.
 
 Values are YAML, but for keys whose values can only be texts. Quotes and brackets protect commas, and what they open they must close.
 """
@@ -14,14 +14,14 @@ from benchwright.core import ConfigError
 
 _CLOSED_BY = {"[": "]", "{": "}", "(": ")"}
 _BEFORE_QUOTES = " \t\n=,[{(:"
-"""A quote opens only after one of these: the apostrophe of a word is a character like any other."""
+"""A quote opens only after one of these characters; an apostrophe inside a word is an ordinary character."""
 _WORDS = {"null": None, "true": True, "false": False}
 _SHOWN = 30
-"""Characters shown on either side of a fault."""
+"""Characters shown on either side of an error."""
 
 
 def read_overrides(text: str) -> list[tuple[str, Any]]:
-    """The pairs of `--overrides`, in their order.
+    """The pairs of `--overrides`, in order.
 
     >>> read_overrides("a.b=5, c='x, y', d=[1, 2], e=null, f=hf://o/d?split=test&a=b")
     [('a.b', 5), ('c', 'x, y'), ('d', [1, 2]), ('e', None), ('f', 'hf://o/d?split=test&a=b')]
@@ -39,7 +39,8 @@ def read_override(text: str) -> tuple[str, Any]:
 
 
 def _pieces(text: str) -> Iterator[tuple[int, int]]:
-    """Where the pairs begin and end. An empty place between two commas is skipped: scripts join values that may be empty."""
+    """Where the pairs begin and end. An empty place between two commas is skipped, because scripts join values that may be
+    empty."""
     start = place = 0
     while place < len(text):
         if text[place] == ",":
@@ -71,8 +72,8 @@ def _next(text: str, place: int, start: int) -> int:
 
 
 def _after_quote(text: str, place: int) -> int:
-    """The place after the quote that closes the one here. A value may open with a quote that nothing closes, if it is the
-    last: otherwise it would swallow the pairs after it."""
+    """The place after the closing quote. Only the last value may begin with a quote that is never closed, because otherwise it
+    would swallow the pairs after it."""
     end = _closing(text, place)
     if end is None and "," not in text[place:] and text[:place].rstrip().endswith("="):
         end = len(text)
@@ -92,7 +93,7 @@ def _closing(text: str, place: int) -> int | None:
         if text[end] == "\\" and quote == '"':
             end += 2
         elif text[end] == quote and text[end + 1 : end + 2] == quote == "'":
-            end += 2  # two single quotes stand for one
+            end += 2  # two single quotes mean one
         elif text[end] == quote:
             return end + 1
         else:
@@ -101,7 +102,7 @@ def _closing(text: str, place: int) -> int | None:
 
 
 def _after_bracket(text: str, place: int) -> int | None:
-    """The place after the bracket that closes the one here; None if there is none."""
+    """The place after the closing bracket; None if there is none."""
     opened = [_CLOSED_BY[text[place]]]
     end = place + 1
     while end < len(text):
@@ -111,7 +112,7 @@ def _after_bracket(text: str, place: int) -> int | None:
             continue
         if character in _CLOSED_BY and (
             character != "(" or text[place] == "("
-        ):  # in YAML, a bracket like "(" is a text
+        ):  # in YAML, "(" is part of a text
             opened.append(_CLOSED_BY[character])
         elif character == opened[-1]:
             opened.pop()
@@ -147,14 +148,14 @@ def _pair(flag: str, text: str, start: int, end: int) -> tuple[str, Any]:
 
 
 def _value(flag: str, text: str, place: int, written: str) -> Any:
-    """A value as YAML reads it, if that is a plain value, or a list or table in brackets; otherwise the text itself."""
+    """The value in YAML if it is a plain value, or a list or table in brackets; otherwise the text itself."""
     written = written.strip()
     if written in _WORDS:
         return _WORDS[written]
     if (number := _number(written)) is not None:
         return number
     if written.startswith("{{") or (written[0] in "\"'" and _closing(written, 0) is None):
-        return written  # a template of some other program, or a quote like any other character: a text
+        return written  # a text: a template of another program, or a quote as an ordinary character
     import yaml
 
     try:
@@ -162,21 +163,21 @@ def _value(flag: str, text: str, place: int, written: str) -> Any:
         value = load_yaml(written, lambda _: flag) if whole else yaml.safe_load(written)
     except yaml.YAMLError as error:
         if not written.startswith(("'", '"', "[", "{")):
-            return written  # a colon or a percent sign, such as in `a: b: c`
+            return written  # a text with a colon or a percent sign, such as `a: b: c`
         mark = getattr(error, "problem_mark", None)
         where = place + (0 if mark is None else min(mark.index, len(written)))
         raise _broken(flag, text, where, f"{written} is not valid YAML: {_reason(error)}") from None
     if isinstance(value, list | dict):
         return value if written.startswith(("[", "{")) else written
     if value is None and written != "~" and written.lower() != "null":
-        return written  # a comment: `#` begins one in YAML
+        return written  # in YAML, `#` would begin a comment
     if isinstance(value, str) and not written.startswith(("'", '"')):
-        return written  # with what follows ` #`
+        return written  # including the text after ` #`
     return value if value is None or isinstance(value, str | int | float | bool) else written
 
 
 def _number(written: str) -> int | float | None:
-    """A usual number, without PyYAML: loading it takes as long as sending some hundred requests. None: that decides."""
+    """A usual number, without PyYAML, because loading it takes as long as sending some hundred requests. None: PyYAML decides."""
     whole, point, digits = written.partition(".")
     if not (whole + digits).isdecimal() or not written.isascii() or (whole[:1] in ("", "0") and whole != "0"):
         return None

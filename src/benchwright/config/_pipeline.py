@@ -1,4 +1,4 @@
-"""A checked request pipeline: the values between its description and `benchwright.pipeline`, which performs it."""
+"""A checked request pipeline: the values between its description and `benchwright.pipeline`, which runs it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from benchwright.core import JsonObject, content_hash
 
 
 class OwnStep:
-    """A step that Python code brought as an object. It is not copied, and not recorded."""
+    """A step that Python code passed as an object. It is neither copied nor recorded."""
 
     __slots__ = ("step",)
 
@@ -23,16 +23,16 @@ class OwnStep:
 
 
 class StepEntry(Struct, frozen=True):
-    """One step of a pipeline: its name and what was given of it."""
+    """One step of a pipeline: its name and given settings."""
 
     name: str
-    """Name of a built-in step, a plugin, or an object of the caller's."""
+    """Name of a built-in step, a plugin, or an object from the caller."""
     config: JsonObject = {}
     """The given settings."""
     package: str = ""
-    """Of a plugin: its package and version. Another version may do something else."""
+    """For a plugin: its package and version, because another version may behave differently."""
     own: OwnStep | None = None
-    """The object, where Python code brought one."""
+    """The object, if Python code passed one."""
 
     @property
     def built_in(self) -> PipelineStep | None:
@@ -47,7 +47,7 @@ class StepEntry(Struct, frozen=True):
 
     @property
     def changes(self) -> bool:
-        """Whether replies can depend on it. Of one that is not built in nobody knows."""
+        """Whether replies can depend on it. A step that is not built in is assumed to change them."""
         form = STEPS.get(self.name)
         return form is None or form.decides == "replies"
 
@@ -61,24 +61,24 @@ class PipelineSettings(Struct, frozen=True):
     """A checked pipeline."""
 
     steps: tuple[StepEntry, ...] = ()
-    """Its steps, in the order in which requests pass them."""
+    """Its steps, in the order of requests."""
     notes: tuple[str, ...] = ()
-    """What was given without effect."""
+    """Notes on settings without effect."""
 
     def __bool__(self) -> bool:
         return bool(self.steps or self.notes)
 
     def find(self, form: type[Any]) -> Any:
-        """The built-in step of a class; None if there is none. Any: an object of that class."""
+        """The built-in step of a class; None if there is none. Any, because it is an object of that class."""
         return next((entry.built_in for entry in self.steps if STEPS.get(entry.name) is form), None)
 
     @property
     def changing(self) -> list[JsonObject]:
-        """The steps that replies can depend on, in their recorded form."""
+        """The steps that replies can depend on, in recorded form."""
         return [entry.to_json() for entry in self.steps if entry.changes]
 
     def identity(self) -> str:
-        """Stands for these steps in the key of a call; empty if no step changes anything."""
+        """Identifies these steps in the key of a call; empty if no step changes anything."""
         return f" pipeline={content_hash(self.changing)}" if self.changing else ""
 
     def to_json(self) -> JsonObject:

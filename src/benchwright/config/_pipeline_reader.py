@@ -1,5 +1,5 @@
-"""A request pipeline as users describe it: short flags, a list of steps, or values of Python. Checked here, before anything
-is sent; `benchwright.pipeline` performs it."""
+"""Reads a request pipeline: short flags, a list of steps, or Python values. It is checked here, before anything is sent;
+`benchwright.pipeline` runs it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,8 @@ _SHORT: Mapping[str, tuple[str, str]] = {
     "html_report_size": ("post_eval_report", "html_report_size"),
     "include_json": ("post_eval_report", "report_types"),
 }
-"""Short flags, with the step and the setting that each stands for; no setting: it switches the step on. Steps run in this order."""
+"""Short flags, with the step and setting of each; without a setting, the flag switches the step on. Steps run in this
+order."""
 _SWITCHES = {step: flag for flag, (step, setting) in reversed(list(_SHORT.items())) if not setting}
 _NEITHER = {
     "mode": "requests pass no proxy",
@@ -60,7 +61,7 @@ _NEITHER = {
     "output_dir": "logs are in the run's folder",
     "logging_aggregated_stats_interval": "statistics are computed when the run ends",
 }
-"""What the older package needs to know and this one does not, and why."""
+"""Settings that the older package needs and this one does not, and why."""
 _BESIDE_LIST = ("interceptors", "post_eval_hooks", "log_failed_requests", *_NEITHER)
 _UNSUPPORTED = {
     "use_nvcf": "functions of NVCF are not called; give the URL of an OpenAI-compatible server",
@@ -68,18 +69,18 @@ _UNSUPPORTED = {
     "discovery": "steps are not looked for in folders; install them as a plugin, and give their names",
 }
 _NOT_NEEDED = ("endpoint",)
-"""Entries of a list that only mark where the request is sent."""
+"""Entries of a list that only mark the place of the request."""
 _OLDER_NAMES = {"logging": "request_logging", "failed_requests": "log_failed_requests"}
 HOP_BY_HOP = frozenset((
     "host", "content-length", "connection", "transfer-encoding", "keep-alive", "te", "trailer", "upgrade",
     "proxy-authorization", "proxy-authenticate", "proxy-connection",
 ))  # fmt: skip
-"""Headers of one connection, which the transport sets itself."""
+"""Headers of the connection, which the transport sets."""
 
 
 def pipeline_settings(value: object, where: str = "pipeline") -> PipelineSettings:
-    """A pipeline out of a table of short flags, a table with `interceptors`, or a list of steps. ConfigError begins with
-    `where` and names the key.
+    """Read a pipeline from a table of short flags, a table with `interceptors`, or a list of steps. Raises ConfigError with
+    `where` and the key.
 
     >>> pipeline_settings({"params_to_add": {"top_k": 5}}).steps[0].to_json()
     {'name': 'payload_modifier', 'config': {'params_to_add': {'top_k': 5}}}
@@ -105,7 +106,7 @@ class _Reader:
         self.notes: list[str] = []
 
     def read_table(self, table: Mapping[Any, object]) -> None:
-        """Short flags, or a list with what may be next to it."""
+        """Read short flags, or a list and the keys next to it."""
         given = {str(key).replace("-", "_"): value for key, value in table.items() if value is not None}
         for name, why in _UNSUPPORTED.items():
             if _holds_something(given.pop(name, None)):
@@ -133,7 +134,7 @@ class _Reader:
         self.read_list(given.get("post_eval_hooks", []), "post_eval_hooks")
 
     def read_list(self, entries: object, name: str) -> None:
-        """Names, tables with `name`, `enabled` and `config`, and values of Python."""
+        """Read names, tables with `name`, `enabled` and `config`, and Python values."""
         if not isinstance(entries, Sequence) or isinstance(entries, str):
             raise ConfigError(f"{self._where}: {name} is {entries!r}; expected a list of steps")
         for number, entry in enumerate(entries):
@@ -226,7 +227,7 @@ class _Reader:
         if name == "progress_tracking" and short:
             config.setdefault("request_method", "POST")
         if name == "caching" and config.get("cache_dir"):
-            config.setdefault("save_responses", not short)  # a list that names a folder wants replies there
+            config.setdefault("save_responses", not short)  # a list with a folder saves replies there
         given = {key: value for key, value in config.items() if value is not None}
         place = where if short else f"{where} ({name})"
         flags = {setting: flag for flag, (of, setting) in _SHORT.items() if of == name} if short else {}
@@ -257,11 +258,11 @@ _OF_SAVING = {
     "max_saved_requests": ("save_requests",),
     "max_saved_responses": ("save_responses",),
 }
-"""Settings of saved exchanges, with what switches the saving on."""
+"""Settings of saved exchanges, with the switches that enable saving."""
 
 
 def _in_order(config: JsonObject) -> list[JsonObject]:
-    """The settings of a step, or of several where the order of its new names counts: a table that is recorded has no order."""
+    """The settings of a step, or of several if the order of its new names matters, because a recorded table has no order."""
     renamed = config.get("params_to_rename")
     parts: list[dict[str, JsonValue]] = [{}]
     for old, new in renamed.items() if isinstance(renamed, dict) else ():
@@ -276,14 +277,14 @@ def _in_order(config: JsonObject) -> list[JsonObject]:
 
 
 def _holds_something(value: object) -> bool:
-    """Whether a switch is on, or a table has an entry somewhere: configurations that were written out have empty ones."""
+    """Whether a switch is on, or a table has an entry at any depth. Rendered configurations have empty tables."""
     if isinstance(value, Mapping):
         return any(_holds_something(each) for each in value.values())
     return bool(as_switch(value))
 
 
 def _plugin(name: str, config: dict[str, Any], where: str, package: str) -> StepEntry:
-    """A step of an installed package; recorded ones also where the package is gone, to be refused when they are opened."""
+    """A step of an installed package. A recorded one is accepted even if the package is gone, and refused when opened."""
     found = [entry for entry in find_plugins(extension_point("steps").group) if entry.name == name]
     if not found and not package:
         names = [*STEPS, *(entry.name for entry in find_plugins(extension_point("steps").group))]
@@ -297,7 +298,7 @@ def _plugin(name: str, config: dict[str, Any], where: str, package: str) -> Step
 
 
 def _check(form: type[PipelineStep], config: Mapping[str, Any], where: str) -> None:
-    """What the type of a value does not tell."""
+    """Check rules that the types of values do not cover."""
     if form.name == "payload_modifier":
         _refuse_secrets(config.get("params_to_add", {}), f"{where} params_to_add")
         check_headers(f"{where} headers_to_add", config.get("headers_to_add", {}))
@@ -319,7 +320,7 @@ def _check(form: type[PipelineStep], config: Mapping[str, Any], where: str) -> N
 
 
 def _holds_secret(url: str) -> bool:
-    """Whether a URL has a password, or a parameter that looks like a secret. A user name alone is one."""
+    """Whether a URL has a user name, a password, or a parameter that looks like a secret."""
     return not (url_owner(url) or ":").endswith(":") or "…" in public_url(url)
 
 
@@ -341,7 +342,7 @@ def _check_header_names(config: Mapping[str, Any], where: str) -> None:
 
 
 def _refuse_secrets(value: Any, where: str) -> None:
-    """Settings of steps are recorded as they are written."""
+    """Raise for secrets, because settings of steps are recorded as written."""
     if isinstance(value, Mapping):
         for name, entry in value.items():
             if isinstance(entry, str) and is_secret_name(str(name)) and "${" not in entry:

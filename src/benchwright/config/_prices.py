@@ -1,4 +1,4 @@
-"""Prices of models: a dated file that users keep. The program itself knows none, since prices change."""
+"""Prices of models, from a dated file that users maintain. The program itself knows none, because prices change."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from msgspec import Struct
 from benchwright.core import ConfigError, JsonObject, TooDeepError, own_ancestors, refuse_foreign, suggest
 
 PRICES_NAME = "prices.toml"
-"""Under which the file is looked for."""
+"""The name of the file."""
 _NUMBERS = ("input", "cached_input", "output")
 _TEXTS = ("model", "url", "currency", "source")
 _KEYS = (*_TEXTS, *_NUMBERS, "as_of")
@@ -26,7 +26,7 @@ _ENTRY = re.compile(r"(?m)^[ \t]*\[\[[ \t]*price[ \t]*\]\]")
 _MILLION = 1_000_000
 _MOST = 1e12
 _OLD_DAYS = 180
-"""After this many days a note says how old a price is."""
+"""Age in days from which a note says how old a price is."""
 
 PRICES_TEMPLATE = """\
 # What the tokens of your models cost. benchwright has no built-in prices, because they change.
@@ -46,29 +46,29 @@ source = "an example"        # optional: where it was published
 
 
 class Price(Struct, frozen=True):
-    """What a model's tokens cost, on one day."""
+    """The price of a model's tokens on one day."""
 
     model: str
     """Model id, or a pattern with `*`."""
     input: float
-    """A million prompt tokens."""
+    """Price of a million prompt tokens."""
     output: float
-    """A million completion tokens."""
+    """Price of a million completion tokens."""
     currency: str
     """Three letters, as in ISO 4217."""
     as_of: str
-    """The day on which the price held, as 2026-01-31."""
+    """The day of the price, as 2026-01-31."""
     file: str
     """The file that has it."""
     cached_input: float | None = None
-    """A million prompt tokens that the server took from its cache; None: as others."""
+    """Price of a million prompt tokens from the server's cache; None: the same as others."""
     url: str = "*"
     """URL of the server, or a pattern with `*`."""
     source: str = ""
     """Where the price was published."""
 
     def cost(self, prompt: int, completion: int, cached: int = 0) -> float:
-        """What this many tokens cost; `cached` ones are part of the prompt.
+        """The cost of this many tokens; `cached` ones are part of the prompt.
 
         >>> Price("m", 2.0, 8.0, "USD", "2026-01-31", "prices.toml", cached_input=1.0).cost(1000, 500, 400)
         0.0056
@@ -78,35 +78,35 @@ class Price(Struct, frozen=True):
         return float(((prompt - cached) * full + cached * reduced + completion * reply) / _MILLION)
 
     def most(self, prompt: int, completion: int) -> float:
-        """The most that this many tokens can cost, wherever the server takes the prompt from."""
+        """The most that this many tokens can cost, with or without the server's cache."""
         dearer = self.cached_input is not None and self.cached_input > self.input
         return self.cost(prompt, completion, prompt if dearer else 0)
 
     def figures(self, amount: float | None, spent: float | None, coverage: float) -> dict[str, Any]:
-        """A cost as records and JSON have it; `coverage` is the share of replies whose tokens are known."""
+        """A cost in the form of records and JSON; `coverage` is the share of replies with known tokens."""
         return {
             "amount": amount, "spent": spent, "currency": self.currency, "as_of": self.as_of,
             "source": self.source or self.file, "coverage": coverage,
         }  # fmt: skip
 
     def doubt(self, day: date) -> str:
-        """What to say of a price that is used on a day which is not near its own; empty otherwise."""
+        """A warning about a price that is used on a day far from its own; empty otherwise."""
         days = (day - date.fromisoformat(self.as_of)).days
         if days > _OLD_DAYS:
             return f"the price of {self.model} in {self.file} is of {self.as_of}, {days} days before the run: check it"
-        if days < -1:  # one day may be a matter of time zones
+        if days < -1:  # time zones may differ by one day
             return (
                 f"the price of {self.model} in {self.file} is of {self.as_of}, a day after the run: check it"
             )
         return ""
 
     def to_json(self) -> JsonObject:
-        """As records of runs hold it."""
+        """The form in records of runs."""
         return {name: getattr(self, name) for name in self.__struct_fields__}
 
 
 class Prices(Struct, frozen=True):
-    """The entries of all files that count, the first match first."""
+    """The entries of all files, in the order of precedence."""
 
     entries: tuple[Price, ...] = ()
     """In the order in which they are tried."""
@@ -123,8 +123,8 @@ class Prices(Struct, frozen=True):
 
 
 def find_prices(start: Path, given: str | None = None) -> Prices:
-    """The prices that hold in a folder: those of the `given` file alone, or else of `prices.toml` from `start` upwards and
-    then of the user's own. ConfigError names file, line and field."""
+    """The prices for a folder: only those of the `given` file, or those of `prices.toml` from `start` upwards and then of the
+    user's file. Raises ConfigError with file, line and field."""
     if given is not None:
         found = _together([Path(given).expanduser()])
         if not found.entries:
@@ -147,7 +147,7 @@ def _together(paths: Sequence[Path]) -> Prices:
 
 
 def _shown(path: Path) -> str:
-    """A path without what is particular to this machine."""
+    """A path without parts that are specific to this machine."""
     home = Path.home()
     return (
         f"~/{path.relative_to(home)}"
@@ -166,7 +166,7 @@ def _read(path: Path) -> list[Price]:
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise ConfigError(f"{path}: price is not a list of tables; write [[price]] before each of them")
     lines = [text.count("\n", 0, found.start()) + 1 for found in _ENTRY.finditer(text)]
-    known = len(lines) == len(tables)  # not so where a text holds such a line, or tables stand in brackets
+    known = len(lines) == len(tables)  # not if a text contains such a line, or tables are inline
     found: dict[tuple[str, str], tuple[str, Price]] = {}
     for number, table in enumerate(tables):
         where = f"{path}:{lines[number]}" if known else f"{path}, entry {number + 1}"

@@ -1,4 +1,4 @@
-"""Run configurations as NeMo Evaluator writes them: a YAML file with `config` and `target`, flags above it, and overrides above
+"""Run configurations of NeMo Evaluator: a YAML file with `config` and `target`, which flags override, and overrides override
 both."""
 
 from __future__ import annotations
@@ -41,32 +41,32 @@ from benchwright.config._values import from_python
 from benchwright.core import ConfigError
 
 TO_BE_GIVEN = "???"
-"""Stands in launchers' files for a value that whoever starts a run must give."""
+"""Marks a value in launchers' files that the user must give."""
 
 
 class RunConfig(Struct, frozen=True):
-    """A run configuration, merged."""
+    """A merged run configuration."""
 
     target: str
-    """What is evaluated, as it was written: a name, `FRAMEWORK.NAME`, or a file."""
+    """The target as written: a name, `FRAMEWORK.NAME`, or a file."""
     options: Mapping[str, Any]
     """Options of the run by name."""
     layers: tuple[Layer, ...]
-    """What each place sets, from the lowest."""
+    """The values of each place, the lowest first."""
     share: float | None = None
-    """The share of the rows that is evaluated; None: `options` say how many."""
+    """The share of rows to evaluate; None: `options` give the number."""
     extra: Mapping[str, Any] = {}
-    """Settings of the benchmark's own, which it must declare."""
+    """Settings that the benchmark must declare."""
     baked_in: Mapping[Path, Any] = {}
-    """What the configuration repeats of the benchmark; a run cannot change it."""
+    """Values that the configuration repeats from the benchmark; a run cannot change them."""
     metadata: Mapping[str, Any] = {}
-    """The section of this name, as it was written."""
+    """The section of this name, as written."""
     adapter_config: Mapping[str, Any] | list[Any] | None = None
-    """Steps of the request pipeline, as they were written; None: not given."""
+    """Steps of the request pipeline, as written; None: not given."""
     label: str = ""
     """The task's name in a file with several."""
     notes: tuple[str, ...] = ()
-    """What was written without effect."""
+    """Notes on keys without effect."""
 
     @property
     def values(self) -> dict[str, Any]:
@@ -79,14 +79,14 @@ class RunConfig(Struct, frozen=True):
         return [found[path] for path in sorted(found)]
 
     def as_document(self, lower: Sequence[Layer] = ()) -> dict[str, Any]:
-        """The configuration as a file would hold it; with `lower`, complete."""
+        """The configuration in the form of a file; with `lower`, complete."""
         found = {path: value.value for path, value in merge_layers([*lower, *self.layers]).items()}
         empty = {path: None for path in SHOWN_KEYS if path not in found} if lower else {}
         return as_table({**found, **empty})
 
 
 def read_layer(name: LayerName, source: str, values: Mapping[Path, Any]) -> tuple[Layer, tuple[str, ...]]:
-    """A layer of checked values, and notes on what sets nothing."""
+    """Check the values of a layer. Returns it with notes on keys without effect."""
     found: dict[Path, Any] = {}
     records = {
         ".".join(record): None
@@ -115,7 +115,7 @@ def read_layer(name: LayerName, source: str, values: Mapping[Path, Any]) -> tupl
 
 
 def flag_layer(flags: Mapping[str, Any]) -> Layer:
-    """The layer of what was typed: options of a run by name, and `eval_type`. Tables are merged with those of the file."""
+    """The layer of flags: options of a run by name, and `eval_type`. Tables are merged with those of the file."""
     keys = {**KEY_OF, "eval_type": TYPE, "extra": EXTRA}
     found: dict[Path, Any] = {}
     typed: dict[Path, str] = {}
@@ -128,9 +128,7 @@ def flag_layer(flags: Mapping[str, Any]) -> Layer:
         if name == "headers":
             value = from_python(BY_NAME[name], value)
         table = dict(leaves(value, keys[name])) if isinstance(value, Mapping) else {keys[name]: value}
-        if keys[name] == ADAPTER and isinstance(
-            value, Mapping
-        ):  # steps that are typed replace those of the file
+        if keys[name] == ADAPTER and isinstance(value, Mapping):  # steps in flags replace those of the file
             table = {ADAPTER: None, **table}
         found |= table
         typed |= dict.fromkeys(table, flag)
@@ -138,7 +136,7 @@ def flag_layer(flags: Mapping[str, Any]) -> Layer:
 
 
 def override_layer(pairs: Sequence[tuple[str, Any]], source: str) -> Layer:
-    """The layer of overrides; of a key that is given twice, the last counts."""
+    """The layer of overrides; if a key is given twice, the last counts."""
     found: dict[Path, Any] = {}
     for key, value in pairs:
         for path, each in leaves({key: value}):
@@ -153,7 +151,7 @@ def override_layer(pairs: Sequence[tuple[str, Any]], source: str) -> Layer:
 def config_of(
     layers: Sequence[Layer], *, label: str = "", name: str = "", notes: Sequence[str] = ()
 ) -> RunConfig:
-    """The configuration that the layers make. `name` is evaluated if no layer says what."""
+    """Merge the layers into a configuration. `name` is the target if no layer gives one."""
     values = merge_layers(layers)
     for value in values.values():
         if value.value == TO_BE_GIVEN:
@@ -221,7 +219,7 @@ def _of_module(module: str, target: str, options: dict[str, Any]) -> str:
 
 
 def check_complete(config: RunConfig) -> None:
-    """Raise ConfigError unless a run_eval has all that it must be given."""
+    """Raise ConfigError if a value that run_eval requires is missing."""
     options = config.options
     if options.get("output_dir") is None:
         raise ConfigError(

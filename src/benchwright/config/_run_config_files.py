@@ -1,4 +1,4 @@
-"""From a file, flags and overrides to run configurations: one, or one for each task of a launcher's file."""
+"""Makes run configurations from a file, flags and overrides: one, or one for each task of a launcher's file."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ _HOLDS = "a run configuration has the keys config and target, that of several ta
 
 
 class RunConfigs(Struct, frozen=True):
-    """What a file describes together with flags and overrides."""
+    """The run configurations of a file with flags and overrides."""
 
     configs: tuple[RunConfig, ...]
     """One for each task."""
     several: bool
-    """Whether the file has the launcher's form, however many tasks it lists."""
+    """Whether the file has the launcher's form, with any number of tasks."""
     at_once: bool = False
-    """Whether the file wants its tasks to run at the same time."""
+    """Whether the file requests its tasks to run at the same time."""
     notes: tuple[str, ...] = ()
-    """What was written without effect."""
+    """Notes on keys without effect."""
 
 
 def read_run_configs(
@@ -48,9 +48,9 @@ def read_run_configs(
     overrides: str | None = None,
     pairs: Sequence[str] = (),
 ) -> RunConfigs:
-    """A file, flags above it, and overrides above both: `overrides` as one text (`a.b=1,c.d=x`), `pairs` one by one.
+    """Merge a file, flags and overrides: `overrides` as one text (`a.b=1,c.d=x`), `pairs` one by one.
 
-    `flags` has options of a run by name, and `eval_type`. ConfigError names the file, the key and near ones.
+    `flags` has options of a run by name, and `eval_type`. Raises ConfigError with the file, the key and similar ones.
     """
     above = [*(read_overrides(overrides) if overrides else ()), *map(read_override, pairs)]
     document = {} if file is None else read_document(file, _HOLDS)
@@ -90,7 +90,7 @@ def _tasks(found: LauncherFile, flags: Mapping[str, Any]) -> RunConfigs:
         if place is not None:
             folder = {KEY_OF["output_dir"]: str(Path(place) / own)}
             source = "--output-dir" if flags.get("output_dir") else "execution.output_dir"
-            typed_place = bool(flags.get("output_dir"))  # otherwise a task's own folder wins
+            typed_place = bool(flags.get("output_dir"))  # otherwise the folder of a task takes precedence
             at = len(task.layers) + (1 if typed_place else -1)
             layers.insert(at, Layer("run config", folder, source))
         configs.append(config_of(layers, label=label, name=task.name))
@@ -99,7 +99,7 @@ def _tasks(found: LauncherFile, flags: Mapping[str, Any]) -> RunConfigs:
 
 
 def _labels(names: Sequence[str]) -> list[str]:
-    """The names, numbered where one appears more than once.
+    """The names, numbered if one occurs more than once.
 
     >>> _labels(["a", "b", "a", "a.1"])
     ['a.2', 'b', 'a.3', 'a.1']
@@ -115,7 +115,7 @@ def _labels(names: Sequence[str]) -> list[str]:
 
 
 def _refuse_shared_folders(configs: Sequence[RunConfig]) -> None:
-    """Two tasks with one folder would overwrite each other's results."""
+    """Raise for tasks that share a folder, because they would overwrite each other's results."""
     owners: dict[str, str] = {}
     for config in configs:
         if (place := config.options.get("output_dir")) is None:
@@ -129,5 +129,5 @@ def _refuse_shared_folders(configs: Sequence[RunConfig]) -> None:
 
 
 def _folder(label: str) -> str:
-    """A task's name as that of a folder."""
+    """The folder name of a task."""
     return re.sub(r"[^\w.-]+", "_", label).strip("._") or "task"

@@ -1,7 +1,7 @@
-"""The keys of a run configuration, and what each sets.
+"""The keys of a run configuration, and the settings of each.
 
-A setting has the key of its row here, or else one of its own name: below `target.api_endpoint` if it is about the model, and
-below `config.params.extra` if not. What has no key is refused, but for keys below `extra` that a benchmark declares itself.
+A setting has the key in the table here, or else its name below `target.api_endpoint` (settings of the model) or
+`config.params.extra`. Unknown keys are refused, except keys below `extra` that a benchmark declares.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _NAMED: Mapping[str, str] = {
     "metadata": "metadata",
     "target.api_endpoint.adapter_config": "pipeline",
 }
-"""Keys of settings that are called otherwise in run configurations."""
+"""Keys of settings with other names in run configurations."""
 
 BAKED_IN: Mapping[Path, str] = {
     **{
@@ -65,13 +65,13 @@ BAKED_IN: Mapping[Path, str] = {
     (*EXTRA, "requirements"): "requirements",
     (*EXTRA, "judge_support"): "",
 }
-"""Keys of configurations that older tools wrote out, with the field of the benchmark that they repeat: a run cannot change them."""
+"""Keys in configurations of older tools, with the field of the benchmark that they repeat; a run cannot change them."""
 
 RECORDS: tuple[Path, ...] = (
     ("command",), ("framework_name",), ("pkg_name",), ("git_hash",), ("settings",), ("config", "supported_endpoint_types"),
     ("config", "required_capabilities"),
 )  # fmt: skip
-"""What a `run_config.yml` also holds: it says how an earlier run was made, and sets nothing."""
+"""Other keys of a `run_config.yml`, which describe an earlier run and set nothing."""
 
 
 def _place(setting: Setting) -> str:
@@ -84,18 +84,19 @@ _OPTION_KEYS: Mapping[str, str] = {
     **_NAMED,
 }
 KEY_OF: Mapping[str, Path] = {name: tuple(key.split(".")) for key, name in _OPTION_KEYS.items()}
-"""The key of each option of a run, but for `extra`: what a benchmark declares stands below `config.params.extra` itself."""
+"""The key of each option of a run, except `extra`: settings that a benchmark declares are directly below
+`config.params.extra`."""
 SHOWN_KEYS: tuple[Path, ...] = (
     *(KEY_OF[name] for name in _NAMED.values() if KEY_OF[name][:3] != EXTRA and KEY_OF[name] not in (ADAPTER, METADATA)),
     KEY_OF["model_id"],
     KEY_OF["api_key_name"],
 )  # fmt: skip
-"""Keys that a rendered configuration always has, null if nothing sets them."""
+"""Keys that a rendered configuration always has; null if not set."""
 RUN_CONFIG_KEYS: Mapping[Path, str] = {
     **{path: name for name, path in KEY_OF.items()},
     **dict.fromkeys((TYPE, MODULE, FAIL_ON_SKIP, *BAKED_IN), ""),
 }
-"""All keys, with the options of a run that they set; empty for those that set none."""
+"""All keys, with the options of a run that they set; empty for keys that set none."""
 _OTHER_NAMES: Mapping[Path, Path] = {
     ("config", "params", "timeout"): KEY_OF["request_timeout"],
     **{
@@ -107,7 +108,7 @@ _OTHER_NAMES: Mapping[Path, Path] = {
     },
 }
 EXTRA_NAMES = sorted({path[-1] for path in (*RUN_CONFIG_KEYS, *_OTHER_NAMES) if path[:-1] == EXTRA})
-"""What may be directly below `extra`, whatever is evaluated."""
+"""Keys that may be directly below `extra` for any target."""
 _TABLES = {
     ADAPTER,
     METADATA,
@@ -115,15 +116,15 @@ _TABLES = {
     *BAKED_IN,
     *(path for name, path in KEY_OF.items() if BY_NAME[name].kind in ("table", "steps")),
 }
-"""Keys whose values may be tables: what is in those is not looked at here."""
+"""Keys whose values may be tables, which are not checked here."""
 _INNER = {key[:length] for key in RUN_CONFIG_KEYS for length in range(1, len(key))} - {TYPE}
-"""Tables that lead to keys."""
+"""Tables that contain keys."""
 _OWN_TABLES = ((*EXTRA, "dataset"), (*EXTRA, "custom_dataset"))
 """Tables below `extra` that no benchmark declares."""
 
 
 def check_key(where: str, path: Path) -> Path:
-    """The key under its usual name. ConfigError, with near names, if it is not known."""
+    """The key under its usual name. Raises ConfigError, with similar names, if it is unknown."""
     path = tuple(".".join(path).split(".")) if any("." in word for word in path[:4]) else path
     for length in range(len(path), 0, -1):
         key = _OTHER_NAMES.get(path[:length], path[:length])
@@ -133,13 +134,13 @@ def check_key(where: str, path: Path) -> Path:
             return (*key, *path[length:])
         raise ConfigError(f"{where}: {'.'.join(key)} takes one value, and {'.'.join(path)} is below it")
     if path[:3] == EXTRA and len(path) > 3 and path[:4] not in _OWN_TABLES:
-        return path  # may be one of the benchmark's own
+        return path  # the benchmark may declare it
     raise _unknown(where, path)
 
 
 def _unknown(where: str, path: Path) -> ConfigError:
     key, last = ".".join(path), path[-1]
-    if is_secret_name(last):  # the value is not repeated: messages end up in logs
+    if is_secret_name(last):  # the value is not repeated, because messages end up in logs
         return ConfigError(
             f"{where}: {key}: keys are not kept in files. Put it in an environment variable and name that: "
             "target.api_endpoint.api_key_name: MY_KEY"
@@ -165,7 +166,7 @@ _LISTED = 40
 
 
 def is_table(path: Path) -> bool:
-    """Whether the key is a table of keys; a null there takes back all of them."""
+    """Whether the key is a table of keys; a null there resets all of them."""
     return path in _INNER or path == EXTRA
 
 
@@ -189,7 +190,7 @@ def takes_text(path: Path) -> bool:
 
 
 def checked_value(where: str, path: Path, value: Any) -> Any:
-    """The value of a key in its proper type. ConfigError names the place, what was found, and what is expected."""
+    """The value of a key in its proper type. Raises ConfigError with the place, the value, and what is expected."""
     key = ".".join(path)
     name = option_of(path)
     if path in (TYPE, MODULE) and not (isinstance(value, str) and value.strip()):
@@ -206,7 +207,7 @@ def checked_value(where: str, path: Path, value: Any) -> Any:
             f"{', '.join(MODEL_TYPES)}"
         )
     if name == "model_type" and value == "vlm":
-        value = "chat"  # what chats with images were called
+        value = "chat"  # the older name for chats with images
     if name == "task" and isinstance(value, list):
         value = ",".join(map(str, value))
     setting = BY_NAME[name]
@@ -218,7 +219,7 @@ def checked_value(where: str, path: Path, value: Any) -> Any:
 
 
 def _in_table(where: str, path: Path, value: Any) -> Any:
-    """A value below the key of a table: requests hold those of most, so JSON must be able to."""
+    """A value below the key of a table. Most are sent in requests, so they must be JSON."""
     if any(option_of(path[:length]) in _SENT for length in range(1, len(path))):
         try:
             return sendable(value)

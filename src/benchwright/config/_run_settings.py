@@ -229,7 +229,7 @@ class RunOptions:
     # fmt: on
 
     def __post_init__(self) -> None:
-        """Python does not look at annotations: a text where a number belongs must not start a run."""
+        """Check the types of values, because Python does not check annotations."""
         for setting in OPTIONS:
             value = getattr(self, setting.name)
             if value is not None:
@@ -237,7 +237,7 @@ class RunOptions:
 
     @classmethod
     def from_keywords(cls, keywords: Mapping[str, Any], caller: str = "run") -> RunOptions:
-        """From Python keywords of the function `caller`; an unknown one is refused with near names."""
+        """Read Python keywords of the function `caller`. An unknown one is refused, with similar names."""
         for name in keywords:
             if name not in BY_NAME:
                 raise UsageError(f"{caller}() has no option {name!r}.{suggest(name, BY_NAME)}")
@@ -249,9 +249,9 @@ class RunOptions:
         return {name: value for name, value in values.items() if value is not None}
 
     def over(self, defaults: Mapping[str, Any]) -> RunOptions:
-        """These options, with `defaults` for what they leave out."""
+        """These options, with `defaults` for missing ones."""
         described = self.model_url or self.host_ip or self.host_port
-        # A model described here replaces one named there; a profile wants an address, in its own wire format.
+        # A model described here replaces one named there; a profile needs an address, in its wire format.
         profile = PROFILES.get(str(defaults.get("model")))
         if described and (profile is None or self.api not in (None, profile.api)):
             defaults = {name: value for name, value in defaults.items() if name != "model"}
@@ -259,7 +259,7 @@ class RunOptions:
 
 
 def layered(*layers: Mapping[str, Any]) -> dict[str, Any]:
-    """Options of several places as one table, the last first. Further fields of the body add up, field by field.
+    """Merge options of several places; later ones take precedence. Further fields of the body are merged field by field.
 
     >>> layered({"seed": 1, "extra_body": {"top_k": 5}}, {"seed": 2, "extra_body": {"min_p": 0.1}})
     {'seed': 2, 'extra_body': {'top_k': 5, 'min_p': 0.1}}
@@ -275,7 +275,7 @@ def layered(*layers: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class SharedKeywords(TypedDict, total=False):
-    """What evaluations and load tests take by name, with the same types."""
+    """The keywords that evaluations and load tests share."""
 
     model: str | None
     host_ip: str | None
@@ -381,8 +381,8 @@ class SharedKeywords(TypedDict, total=False):
 
 
 class RunKeywords(SharedKeywords, total=False):
-    """What `run`, `check`, `resume` and `rescore` take by name, for editors and type checkers: the fields of `RunOptions`
-    and of `SuiteOptions`."""
+    """The keywords of `run`, `check`, `resume` and `rescore`, for editors and type checkers: the fields of `RunOptions` and of
+    `SuiteOptions`."""
 
     model_url: str | None
 
@@ -394,22 +394,22 @@ BY_NAME = {setting.name: setting for setting in OPTIONS}
 """The same by name."""
 
 RECORDED = {setting.recorded or setting.name: setting for setting in OPTIONS}
-"""The same by the name that the frozen settings of a run or an endpoint have for it."""
+"""The same by their names in the recorded settings of a run or an endpoint."""
 
 RUN_SETTINGS = tuple(setting for setting in OPTIONS if setting.flag)
-"""Those that can be given by a flag."""
+"""Settings with a flag."""
 
 BODY_SETTINGS = tuple(setting for setting in OPTIONS if setting.body)
-"""Those that every request body holds, in its order."""
+"""Settings that every request body contains, in order."""
 
 
 def settings_deciding(*classes: Decides) -> tuple[str, ...]:
-    """Names of the settings, with a flag, that decide one of these."""
+    """Names of the settings with a flag that decide one of these."""
     return tuple(setting.name for setting in RUN_SETTINGS if setting.decides in classes)
 
 
 def settings_of(*tables: Table) -> tuple[Setting, ...]:
-    """The settings that may be in one of these tables of a file."""
+    """The settings that are allowed in one of these tables of a file."""
     return tuple(setting for setting in RUN_SETTINGS if not set(setting.tables).isdisjoint(tables))
 
 
@@ -417,7 +417,7 @@ JUDGE_SETTINGS = {setting.name: setting.judge for setting in OPTIONS if setting.
 """Options that describe a judge, with the keys of its settings."""
 
 RESCORE_OPTIONS = settings_deciding("data", "rows", "scores", "summary", "source", "budget", "place")
-"""What may differ when replies are scored again: the rows, the rules, what judges may cost, where files go."""
+"""Settings that may differ when replies are scored again: rows, rules, budgets of judges, places of files."""
 
 RESUME_OVERRIDES = settings_deciding("budget")
-"""What a resumed run may change."""
+"""Settings that a resumed run may change."""

@@ -1,7 +1,7 @@
-"""Where a model's server is and of which kind: profiles, providers, addresses, headers, certificates.
+"""The server of a model: profiles, providers, addresses, headers, certificates.
 
-A profile says how to ask a server; its address is the user's. `openai:gpt-4o-mini` names a provider, as files of other
-tools do. The environment is read only when such a model is used.
+A profile says how to call a server; the user gives its address. `openai:gpt-4o-mini` names a provider, as in files of
+other tools. The environment is read only when such a model is used.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ _IN_PROCESS = ("hf_", "vllm_offline", "huggingface", "vllmoffline", "mindformer"
 
 
 def find_profile(name: str) -> Profile | None:
-    """The profile of a name. ConfigError for names of models that would run in this process."""
+    """The profile of a name. Raises ConfigError for names of models that would run in this process."""
     if name not in PROFILES and name.lower().startswith(_IN_PROCESS):
         raise ConfigError(
             f"{name} runs the model in this process, which benchwright does not. Start a server for it (vllm serve "
@@ -87,7 +87,7 @@ def find_profile(name: str) -> Profile | None:
 
 
 def profile_of_class(written: object) -> Profile | None:
-    """The profile that a class, or the name of one, stands for in files of other tools.
+    """The profile of a class, or of a class name, in files of other tools.
 
     >>> profile_of_class("VLLMCustomAPIChat").name
     'vllm_api_general_chat'
@@ -99,7 +99,7 @@ def profile_of_class(written: object) -> Profile | None:
 
 
 def resolve_headers(headers: Mapping[str, str]) -> dict[str, str]:
-    """Headers with each `${VARIABLE}` replaced from the environment. The result may hold secrets.
+    """Replace each `${VARIABLE}` in headers from the environment. The result may contain secrets.
 
     >>> resolve_headers({"X-Team": "search"})
     {'X-Team': 'search'}
@@ -128,7 +128,7 @@ def header_variables(headers: Mapping[str, str]) -> list[str]:
 
 
 def without_references(text: str) -> str:
-    """A text without its `${VARIABLE}`s: what is recorded of it, and seen.
+    """A text without its `${VARIABLE}`s, for records and messages.
 
     >>> without_references("http://me:${PASSWORD}@host")
     'http://me:@host'
@@ -137,7 +137,7 @@ def without_references(text: str) -> str:
 
 
 def check_headers(where: str, headers: Mapping[str, object]) -> dict[str, str]:
-    """Headers as they were written: texts, and no secret in plain words."""
+    """Check headers: all values are texts, and none is a secret in plain text."""
     checked: dict[str, str] = {}
     for name, value in headers.items():
         if not isinstance(value, str):
@@ -166,7 +166,7 @@ def host_url(host: str | None, port: int | None, *, ssl: bool = False) -> str:
 
 
 def trusted_certificates(verify: bool | None, ca_file: str | None) -> bool | str | None:
-    """Which certificates are trusted: any (False), those of the system (True), or these and one file's; None: not given.
+    """The trusted certificates: any (False), those of the system (True), or these and those of a file; None: not given.
 
     >>> trusted_certificates(None, "/certs/own.pem"), trusted_certificates(False, None)
     ('/certs/own.pem', False)
@@ -181,7 +181,7 @@ def trusted_certificates(verify: bool | None, ca_file: str | None) -> bool | str
 
 
 def apply_profile(where: str, checked: dict[str, Any]) -> None:
-    """What the profile says, for all that the table does not."""
+    """Fill in the values of the profile that the table does not give."""
     name = checked.get("profile")
     if name is None:
         return
@@ -199,7 +199,7 @@ def apply_profile(where: str, checked: dict[str, Any]) -> None:
 
 
 def set_address(where: str, checked: dict[str, Any]) -> None:
-    """One base URL, however the address was written, and whether the server must have a single model."""
+    """Set one base URL for any form of the address, and whether the server must have a single model."""
     parts = [key for key in ("host_ip", "host_port", "enable_ssl") if key in checked]
     host, port, ssl = (checked.pop(key, None) for key in ("host_ip", "host_port", "enable_ssl"))
     url = checked.get("base_url")
@@ -218,7 +218,7 @@ def set_address(where: str, checked: dict[str, Any]) -> None:
                 f'{where} {key}: only a provider has this; add type = "cloudflare_ai_gateway:MODEL"'
             )
     if url is not None:
-        if host not in (None, "localhost") or port not in (None, 8080):  # what their templates leave in
+        if host not in (None, "localhost") or port not in (None, 8080):  # defaults of their templates
             raise ConfigError(f"{where} has base_url and host_ip or host_port; keep one of them")
         if "://" not in url and "profile" in checked:
             checked["base_url"] = f"{'https' if ssl else 'http'}://{url}"
@@ -255,7 +255,7 @@ PROVIDERS: Mapping[str, Provider] = {
         "https://gateway.ai.cloudflare.com/v1/{account_id}/{gateway_id}/compat", "CLOUDFLARE_API_KEY"
     ),
 }
-"""Every provider by the name that stands before the colon."""
+"""Every provider by the name before the colon."""
 
 _PLACES = {"account_id": "CLOUDFLARE_ACCOUNT_ID", "gateway_id": "CLOUDFLARE_GATEWAY_ID"}
 
@@ -270,7 +270,7 @@ def is_provider_value(value: str) -> bool:
 
 
 def provider_values(where: str, written: Mapping[str, object]) -> dict[str, object]:
-    """A table whose `type` names a provider and a model, under our own keys; others come back as they are."""
+    """Translate a table whose `type` names a provider and a model to our keys; others stay unchanged."""
     kind = written.get("type")
     values = dict(written)
     if not isinstance(kind, str):
@@ -294,7 +294,7 @@ def provider_values(where: str, written: Mapping[str, object]) -> dict[str, obje
 
 
 def resolve_provider(model: ModelConfig) -> ModelConfig:
-    """A model of a provider with its address and key variable; any other as it is.
+    """Add the address and key variable to a model of a provider; others stay unchanged.
 
     Raises ConfigError for a variable that is needed and not set.
     """
@@ -317,5 +317,5 @@ def resolve_provider(model: ModelConfig) -> ModelConfig:
             places[key] = found
         url = provider.url.format(**places) if places else provider.url
     if model.provider == "cloudflare_ai_gateway" and name.startswith("@cf/"):
-        name = f"workers-ai/{name}"  # how the gateway's common route calls Cloudflare's own models
+        name = f"workers-ai/{name}"  # the name of Cloudflare's models on the gateway's common route
     return replace(model, base_url=url, model=name, api_key_name=model.api_key_name or provider.key_name)

@@ -1,6 +1,6 @@
-"""One thing that can be set: its type, its limits, its other names, and what it decides.
+"""The declaration of a setting: its type, limits, aliases, and what it decides.
 
-Flags, keys of files, Python keywords and the manual are all made from it and checked by it.
+Flags, keys of files, Python keywords and the manual are derived from it and checked by it.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from msgspec.structs import replace
 from benchwright.core import LEFT_OUT, JsonValue, TooDeepError, finite_number, load_json, suggest
 
 Kind: TypeAlias = Literal["int", "ints", "number", "bool", "text", "texts", "table", "steps"]
-"""`texts` is a list of texts (one text is a list of one); `table` holds JSON values under names; `steps` is a table or a
-list that describes a request pipeline."""
+"""`texts` is a list of texts (one text is a list of one); `table` has JSON values by name; `steps` is a table or a list that
+describes a request pipeline."""
 
 Decides: TypeAlias = Literal[
     "everything", "data", "rows", "columns", "prompt", "questions", "replies", "scores", "summary", "source", "budget",
     "effort", "place",
 ]  # fmt: skip
-"""What a setting decides. Comparisons, `--reuse`, `resume` and `rescore` follow from it; they let a setting differ only
-where its class is named, so that a new setting counts everywhere until somebody says otherwise.
+"""What a setting decides. Comparisons, `--reuse`, `resume` and `rescore` are derived from it. They let a setting differ only
+if they name its class, so that a new setting counts everywhere by default.
 
 - `everything`: several of the following.
 - `data`: which data are evaluated.
 - `rows`: which rows of them.
-- `columns`: what a row of a file of questions must hold.
+- `columns`: what a row of a file of questions must contain.
 - `prompt`: what a prompt says.
 - `questions`: how a file of questions is sent and scored, as one recorded table.
 - `replies`: the model, and how it generates.
 - `scores`: how replies are scored.
 - `summary`: what is computed from the scores.
-- `source`: whether recorded replies may be taken.
+- `source`: whether recorded replies may be reused.
 - `budget`: how much a start of the run may do at once and spend. `resume` may change it.
 - `effort`: how hard the run tries; it changes no reply.
 - `place`: only names and places.
@@ -51,7 +51,7 @@ Table: TypeAlias = Literal["run", "benchmark", "suite", "dataset", "model", "dem
 `datasets`, `[models.NAME]`, that of a demo model, and `[perf]`."""
 
 RUN_TABLES: tuple[Table, ...] = ("run", "benchmark", "suite", "dataset")
-"""All tables that hold settings of runs."""
+"""All tables with settings of runs."""
 
 _EXPECTED: dict[Kind, str] = {
     "int": "a whole number",
@@ -73,7 +73,7 @@ _TYPES: dict[Kind, tuple[type, ...]] = {
 
 
 class Setting(Struct, frozen=True):
-    """A name users type, and which values it takes.
+    """A setting: its name and the values it takes.
 
     >>> Setting("limit", "int", "rows to evaluate", least=1).check(0)
     Traceback (most recent call last):
@@ -98,37 +98,37 @@ class Setting(Struct, frozen=True):
     plugins: str = ""
     """Kind of plugins whose names are allowed next to the choices; see `benchwright ls --plugins`."""
     aliases: tuple[str, ...] = ()
-    """Other names for the same thing."""
+    """Other names of the setting."""
     group: str = ""
     """Heading in help texts."""
     can_be_left_out: bool = False
-    """Whether `none` is a value: requests do not have the setting, and the server's own default holds."""
+    """Whether `none` is a value: requests leave the setting out, and the server's default applies."""
     decides: Decides | None = None
     """What it decides. Settings of runs must say so."""
     default: JsonValue = None
     """Its value unless one is given."""
     otherwise: str = ""
-    """What holds unless a value is given, in words, where that is not one value."""
+    """The default in words, if it is not a single value."""
     metavar: str = ""
-    """What stands for its value in help texts; empty: N or X."""
+    """The placeholder of its value in help texts; empty: N or X."""
     tables: tuple[Table, ...] = RUN_TABLES
     """Tables of files it may be in."""
     body: bool = False
     """Whether it is sent in every request body, under its name."""
     commas: bool = False
-    """Whether one text may hold several, between commas."""
+    """Whether one text may contain several values, between commas."""
     only: str = ""
     """The type of question files (`mcq`, `qa`) that it is for; empty: all."""
     recorded: str = ""
-    """Its name in the settings of an endpoint or a function-calling evaluation, where that is another."""
+    """Its name in the settings of an endpoint or a function-calling evaluation, if that differs."""
     judge: str = ""
-    """The key of a judge's settings that it gives, where it is about a judge."""
+    """The key in a judge's settings, if it is a setting of judges."""
     flag: bool = True
     """Whether the command line has a flag for it."""
     frequent: bool = False
     """Whether `--help` lists its flag; `--help-all` lists every flag."""
     more: str = ""
-    """What the manual says besides the line of the help text."""
+    """Further text for the manual."""
     see: str = ""
     """Page of the manual, with anchor, that explains it."""
 
@@ -145,17 +145,17 @@ class Setting(Struct, frozen=True):
 
     @property
     def default_known(self) -> bool:
-        """Whether there is something to say about what holds without it."""
+        """Whether it has a default that can be shown."""
         return bool(self.otherwise) or self.default is not None
 
     @property
     def metavariable(self) -> str:
-        """What stands for its value in help texts."""
+        """The placeholder of its value in help texts."""
         return self.metavar or ("N" if self.kind == "int" else "X")
 
     @property
     def flags(self) -> list[str]:
-        """How it is typed on the command line; the first is its own name."""
+        """Its flags; the first has its name."""
         return [f"--{name.replace('_', '-')}" for name in (self.name, *self.aliases)]
 
     @property
@@ -174,7 +174,7 @@ class Setting(Struct, frozen=True):
 
     @property
     def expected(self) -> str:
-        """What a value must be, in words."""
+        """The expected values, in words."""
         text = _EXPECTED[self.kind]
         if self.can_be_left_out:
             return (
@@ -194,7 +194,7 @@ class Setting(Struct, frozen=True):
         return " ".join([text, *limits])
 
     def check(self, value: object) -> JsonValue:
-        """The value in its proper type. `ValueError` says what was found and what is expected."""
+        """Return the value in its proper type. Raises `ValueError` with the value and what is expected."""
         if self.can_be_left_out and value == LEFT_OUT:
             return [LEFT_OUT] if self.kind == "texts" else LEFT_OUT
         match self.kind:
@@ -243,13 +243,13 @@ class Setting(Struct, frozen=True):
                 if not isinstance(value, dict):
                     raise self._wrong(value)
                 return sendable(value)
-            case "steps":  # what stands in it is checked by `pipeline_settings`
+            case "steps":  # `pipeline_settings` checks its content
                 if not isinstance(value, dict | list):
                     raise self._wrong(value)
                 return sendable(value)
 
     def wrong_type(self, value: object) -> str:
-        """Which types of Python a value must have, in words; empty if it has one of them."""
+        """The Python types that a value must have, in words; empty if it has one of them."""
         types = _TYPES.get(self.kind, ())
         if not types or (isinstance(value, types) and (not isinstance(value, bool) or bool in types)):
             return ""
@@ -258,7 +258,7 @@ class Setting(Struct, frozen=True):
         return " or ".join(each.__name__ for each in types if each is not Path)
 
     def parse(self, text: str) -> JsonValue:
-        """The value of a flag. `ValueError` as for `check`."""
+        """The value of a flag. Raises `ValueError` like `check`."""
         value: object = text
         if self.can_be_left_out and text == LEFT_OUT:
             return self.check(text)
@@ -319,8 +319,8 @@ _KINDS: dict[str, Kind] = {
 
 
 def row(meaning: str, decides: Decides, *, kind: Kind | None = None, **details: Any) -> Any:
-    """One row of a class of options: a field that carries its setting. The name, and the kind unless given, come from
-    the field. Any: to a type checker the field has the type that it is annotated with."""
+    """Declare a field of a class of options together with its setting. The name, and the kind unless given, come from the
+    field. Any, because a type checker uses the annotation of the field."""
     return field(
         default=None,
         metadata={"setting": Setting("", kind or "text", meaning, decides=decides, **details), "kind": kind},
@@ -340,7 +340,7 @@ def settings_in(options: type) -> tuple[Setting, ...]:
 
 
 def shown_value(value: JsonValue) -> str:
-    """A default as people write it.
+    """A default in the form that people write.
 
     >>> shown_value(0.5), shown_value(4096), shown_value(True), shown_value(("1", "2"))
     ('0.5', '4096', 'on', '1,2')
@@ -353,13 +353,13 @@ def shown_value(value: JsonValue) -> str:
 
 
 def check_whole(text: str) -> None:
-    """ValueError for a text with half a character, which can be neither sent nor written."""
+    """Raise ValueError for a text with a lone surrogate, which can be neither sent nor written."""
     if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
         raise ValueError(f"{text!a} has half a character, which cannot be sent; write the whole one")
 
 
 def sendable(value: object) -> JsonValue:
-    """The value as JSON. ValueError for what JSON cannot hold: dates and times, nan and inf, half characters."""
+    """The value as JSON. Raises ValueError for values that JSON cannot represent: dates, times, nan, inf, lone surrogates."""
     if isinstance(value, dict):
         return {str(key): sendable(entry) for key, entry in value.items()}
     if isinstance(value, list):

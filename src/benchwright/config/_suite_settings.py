@@ -14,13 +14,13 @@ from benchwright.config._values import check_value, from_python
 from benchwright.core import UsageError, light_dataclass, suggest
 
 MODES = ("all", "infer", "eval", "viz")
-"""What is done: request and score, only request, only score recorded replies, only show."""
+"""The modes: request and score, only request, only score recorded replies, only show."""
 
 SUMMARIZERS = ("example", "headline")
-"""What the comparison shows of each dataset: all metrics, or the one that stands for it."""
+"""What the comparison shows for each dataset: all metrics, or only the headline."""
 
 LOAD_MODES = ("perf", "perf_viz")
-"""Of the long form: load tests, and showing recorded ones."""
+"""Modes of the long form: perform load tests, or show recorded ones."""
 _JUDGE_MODES = ("judge", "infer_judge")
 _LOAD_SUMMARIZERS = ("default_perf", "stable_stage")
 
@@ -30,7 +30,7 @@ _named = partial(_suite, tables=(), flag=False)
 
 @light_dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteOptions:
-    """How to run a suite. What is left out comes from its file, then from the defaults."""
+    """The settings of a suite. Missing ones come from its file, then from the defaults."""
 
     # fmt: off
     mode: str | None = _suite("all, infer (record replies, score later), eval (score recorded replies) or viz (show)", metavar="MODE")
@@ -55,7 +55,7 @@ class SuiteOptions:
 
     @classmethod
     def from_keywords(cls, keywords: Mapping[str, Any]) -> SuiteOptions:
-        """From keywords of Python, or from the `run` table of a suite."""
+        """Read Python keywords, or the `run` table of a suite."""
         return cls(**{name: from_python(_BY_NAME[name], value) for name, value in keywords.items()})
 
     def given(self) -> dict[str, Any]:
@@ -64,12 +64,12 @@ class SuiteOptions:
         return {name: value for name, value in values.items() if value not in (None, ())}
 
     def over(self, settings: Mapping[str, Any]) -> SuiteOptions:
-        """These options, with a suite's own settings for what they leave out."""
+        """These options, with the settings of a suite for missing ones."""
         return SuiteOptions.from_keywords({**settings, **self.given()})
 
     @property
     def needs_a_suite(self) -> bool:
-        """Whether only a suite can follow them: one benchmark knows how to request now and score later."""
+        """Whether only a suite has these options. A single benchmark can also request now and score later."""
         return bool(self.given().keys() - {"mode"}) or self.mode in ("eval", "viz")
 
 
@@ -77,12 +77,12 @@ _ALL = settings_in(SuiteOptions)
 _BY_NAME = {setting.name: setting for setting in _ALL}
 
 SUITE_SETTINGS = tuple(setting for setting in _ALL if setting.flag)
-"""Every setting of a suite that its file may hold, in the order of the help text."""
+"""Every setting that a suite's file may contain, in the order of the help text."""
 
 
 def split_keywords(keywords: Mapping[str, Any], caller: str) -> tuple[RunOptions, SuiteOptions]:
-    """Keywords of the function `caller`: those of every run, and those of the suite. UsageError, with near names, for
-    an unknown one."""
+    """Split the keywords of the function `caller` into those of runs and those of the suite. Raises UsageError, with similar
+    names, for an unknown one."""
     for name in keywords:
         if name not in BY_NAME and name not in _BY_NAME:
             raise UsageError(f"{caller}() has no option {name!r}.{suggest(name, [*BY_NAME, *_BY_NAME])}")
@@ -92,7 +92,7 @@ def split_keywords(keywords: Mapping[str, Any], caller: str) -> tuple[RunOptions
 
 
 def checked_mode(mode: str) -> str:
-    """The mode, or UsageError that says what to do instead."""
+    """The mode. Raises UsageError with the cure for an unknown one."""
     if mode in MODES:
         return mode
     if mode in LOAD_MODES:
@@ -108,7 +108,7 @@ def checked_mode(mode: str) -> str:
 
 
 def checked_summarizer(name: str) -> str:
-    """The summarizer, or UsageError that lists what there is."""
+    """The summarizer. Raises UsageError with the known names for an unknown one."""
     if name in SUMMARIZERS:
         return name
     if name.partition("/")[0] in _LOAD_SUMMARIZERS:

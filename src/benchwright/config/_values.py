@@ -1,5 +1,5 @@
-"""Values of settings as files and Python give them: brought into their proper form and checked. A table of a file is read
-strictly: every key known, every value of its type, no secret inside."""
+"""Converts and checks values of settings from files and Python. Tables of files are read strictly: every key is known, every
+value has its type, and no value is a secret."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def read_table(
     *,
     hints: Mapping[str, str],
 ) -> dict[str, JsonValue]:
-    """Checked values of a table in a file, as `read_values` gives them."""
+    """Read and check a table of a file, like `read_values`."""
     return read_values(f"{file}: [{table}]", values, settings, hints=hints)
 
 
@@ -35,10 +35,10 @@ def read_values(
     written: Mapping[str, str] = MappingProxyType({}),
     lenient: bool = False,
 ) -> dict[str, JsonValue]:
-    """Checked values under their canonical names; `-` and `_` are the same in keys.
+    """Check values and return them under their canonical names; `-` and `_` are the same in keys.
 
-    `hints` says where keys that are misplaced here belong; `near` holds further names to suggest; `written`
-    has the names that the user wrote instead of some keys; `lenient` takes what `in_kind` understands.
+    `hints` says where misplaced keys belong; `near` has further names to suggest; `written` has the names that the user wrote
+    instead of some keys; `lenient` accepts values that `in_kind` understands.
     """
     known: dict[str, Setting] = {}
     for setting in settings:
@@ -72,8 +72,8 @@ _SPELLED = {
 
 
 def in_kind(setting: Setting, value: Any) -> Any:
-    """A value that means the same in the setting's own type, as the older package reads it: 2.0 and "2" for 2, 1 and "true"
-    for true. YAML reads 1e-3 as a text."""
+    """Convert a value to the type of the setting, as the older package does: 2.0 and "2" to 2, 1 and "true" to true. YAML reads
+    1e-3 as a text."""
     if setting.kind in ("int", "number") and isinstance(value, str):
         return setting.parse(value)
     if setting.kind == "int" and isinstance(value, float) and value.is_integer():
@@ -82,12 +82,12 @@ def in_kind(setting: Setting, value: Any) -> Any:
 
 
 def as_switch(value: Any) -> Any:
-    """True or false, also if it is spelled as a text or a number."""
+    """Convert a text or a number to true or false."""
     return _SPELLED.get(str(value).lower(), value) if isinstance(value, str | int) else value
 
 
 def sub_table(file: Path, table: str, value: object) -> dict[str, object]:
-    """The value as a table, or an error that shows how a table is written."""
+    """The value as a table. Raises an error that shows how a table is written if it is not one."""
     if isinstance(value, dict):
         return value
     found = "a list of tables ([[…]])" if isinstance(value, list) else repr(value)
@@ -101,7 +101,7 @@ def _unknown(
     name = key.replace("-", "_")
     if name in hints:
         return ConfigError(f"{where}: {hints[name]}")
-    if is_secret_name(name):  # the value is not repeated: messages end up in logs
+    if is_secret_name(name):  # the value is not repeated, because messages end up in logs
         return ConfigError(
             f"{where}: keys are not kept in files. Put it in an environment variable and name that: "
             'api_key_name = "MY_KEY"'
@@ -113,7 +113,7 @@ def _unknown(
 
 
 def from_python(setting: Setting, value: Any) -> Any:
-    """A keyword's value in the form that `RunOptions` has: what people write in several ways becomes one."""
+    """A keyword's value in the form of `RunOptions`, converted from the different forms that people write."""
     if value is None:
         return None
     if setting.name == "headers":
@@ -134,8 +134,8 @@ def from_python(setting: Setting, value: Any) -> Any:
 
 
 def check_value(setting: Setting, value: Any) -> None:
-    """UsageError for a value of another type, or outside the range. Choices are checked where they are used, with what
-    else is known there."""
+    """Raise UsageError for a value of another type or outside the range. Choices are checked where they are used, because more
+    is known there."""
     if setting.can_be_left_out and value == LEFT_OUT:
         return
     if expected := setting.wrong_type(value):
@@ -163,7 +163,7 @@ def _headers(value: Mapping[str, str] | str | Sequence[str]) -> dict[str, str]:
     for written in [value] if isinstance(value, str) else value:
         name, mark, text = written.partition("=")
         if not mark or not name.strip():
-            # Not quoted: it may hold a key.
+            # The message does not quote the value, which may contain a key.
             raise UsageError("--header: expected NAME=VALUE, as in --header X-Team=search")
         headers[name.strip()] = text.strip()
     return check_headers("--header", headers)

@@ -1,4 +1,4 @@
-"""YAML as people write configurations: plain values, texts as keys, and no key twice."""
+"""Reads the YAML of configurations: plain values, texts as keys, and no key twice."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ if TYPE_CHECKING:
     import yaml
 
 _MERGE = "tag:yaml.org,2002:merge"
-"""What the key `<<` is: it takes over the keys of another table that the table itself does not have."""
+"""The tag of the key `<<`, which adds the keys of another table that the table itself does not have."""
 
 
 def load_yaml(text: str, place: Callable[[yaml.Node], str]) -> object:
-    """The value of a document. `yaml.YAMLError` for what is no YAML; ConfigError names the `place` of a key that is no text, or
-    that appears twice in its table."""
+    """The value of a document. Raises `yaml.YAMLError` if it is not YAML, and ConfigError with the `place` of a key that is not
+    a text or occurs twice in its table."""
     import yaml
 
     class Loader(yaml.SafeLoader):
-        """Has constructors of its own."""
+        """A loader with special constructors."""
 
     def mapping(loader: Loader, node: yaml.MappingNode) -> dict[str, object]:
         seen = set()
@@ -43,7 +43,7 @@ def load_yaml(text: str, place: Callable[[yaml.Node], str]) -> object:
 
 
 def _key(place: str, node: yaml.Node, key: object) -> str:
-    """The key as a text. A whole number is one in JSON too, such as a token in `logit_bias`."""
+    """The key as a text. Whole numbers are allowed, because they are texts in JSON too, as in `logit_bias`."""
     written = node.value if isinstance(node.value, str) else str(key)
     if isinstance(key, str):
         return key
@@ -59,8 +59,7 @@ def _shown(value: object) -> str:
 
 
 def _joined(text: str) -> str:
-    r"""The text with its characters whole. JSON writes one beyond \uFFFF as two halves, and YAML takes those for two
-    characters."""
+    r"""Join surrogate pairs. JSON writes a character beyond \uFFFF as two surrogates, which YAML reads as two characters."""
     if text.isascii():
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")

@@ -1,4 +1,4 @@
-"""Benchmarks as installable packages: what belongs to a module, its wheel, its installation, and its container image."""
+"""Makes installable packages of benchmarks: the files of a module, its wheel, its installation, and its container image."""
 
 from benchwright.core import lazy_front
 

@@ -1,4 +1,4 @@
-"""From a file of benchmarks to an installed package: look at it, check it, make the wheel, try it, install it."""
+"""Makes an installed package of a file of benchmarks: checks it, makes the wheel, tries it, and installs it."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from benchwright.packages._installed import PackageError, install_wheel, refuse_
 from benchwright.packages._package import MEGABYTE, Package, make_package
 
 MAX_DATA_MB = 100
-"""Most megabytes of data in a package, unless the user says otherwise."""
+"""The default limit of data in a package, in megabytes."""
 
 
 class Inspected(Struct, frozen=True):
-    """A module and what its check found."""
+    """A module and the findings of its check."""
 
     content: Content
     """The module and its files."""
     reports: tuple[CheckReport, ...]
     """One report per benchmark whose data was read."""
     unchecked: tuple[str, ...]
-    """Benchmarks whose data is fetched from elsewhere, and was not."""
+    """Benchmarks whose data would be fetched from elsewhere and was not checked."""
 
     @property
     def records(self) -> dict[str, int]:
-        """Rows of each dataset that was read, bad ones included."""
+        """Rows of each dataset that was read, including bad ones."""
         read = (report for report in self.reports if report.rows or report.bad_total or not report.errors)
         return {report.key: report.rows + report.bad_total for report in read}
 
@@ -78,7 +78,7 @@ def package_module(
     reference_data: bool = False,
     max_data_mb: float = MAX_DATA_MB,
 ) -> Package:
-    """The package of a module, its data inside, or named by absolute paths with `reference_data`. Raises PackageError for
+    """Make the package of a module, with its data inside or, with `reference_data`, as absolute paths. Raises PackageError for
     names and requirements that cannot be used, and for too much data."""
     try:
         return make_package(
@@ -95,11 +95,11 @@ def package_module(
 def deliver(
     inspected: Inspected, package: Package, folder: Path | None, *, install: bool, force: bool = False
 ) -> Path | None:
-    """Write the wheel, try it, and install it. Returns the wheel where a folder keeps it.
+    """Write the wheel, try it, and install it. Returns the wheel if it is kept in a folder.
 
     A package that fails the trial is neither kept nor installed.
     """
-    # What is not installed here may share benchmarks with others, but a wheel called numpy would replace numpy anywhere.
+    # A package that is not installed here may share benchmarks with others, but a wheel called numpy would replace numpy.
     refuse_collisions(package, inspected.content.source, force=force or not install)
     with tempfile.TemporaryDirectory() as temporary:
         wheel = package.write(Path(temporary))

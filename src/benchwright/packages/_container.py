@@ -1,4 +1,4 @@
-"""Container images: a build folder that is complete in itself, and docker where its daemon answers."""
+"""Makes container images: a self-contained build folder, and the image if docker's daemon answers."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class BuildFolder(msgspec.Struct, frozen=True):
 
     @property
     def build(self) -> list[str]:
-        """The command that builds the image. A token of the hub is named, and never stands in a layer."""
+        """The command that builds the image. A token of the hub is passed by name and never gets into a layer."""
         platform = ["--platform", self.platform] if self.platform else []
         token = ["--secret", f"id=hf_token,env={_TOKEN}"] if self.remote and os.environ.get(_TOKEN) else []
         return ["docker", "build", *platform, *token, "-f", str(self.folder / "Containerfile"), "-t", self.tag, str(self.folder)]  # fmt: skip
@@ -91,8 +91,8 @@ def write_build_folder(
     platform: str | None,
     remote: bool = False,
 ) -> BuildFolder:
-    """Write everything that the image needs, in place of what an earlier call has written. `package` has its local data at
-    `DATA_AT`; `remote` data is fetched when the image is built."""
+    """Write everything that the image needs, replacing the files of an earlier call. `package` has its local data at `DATA_AT`;
+    `remote` data is fetched when the image is built."""
     found = BuildFolder(folder, tag, platform, remote)
     if folder.exists() and not (folder / "Containerfile").is_file() and any(folder.iterdir()):
         raise UsageError(f"{folder} holds something else; give another folder with --install-dir DIR")
@@ -118,7 +118,7 @@ def write_build_folder(
 
 
 def write_own_wheel(folder: Path) -> None:
-    """This version of benchwright as a wheel, so that the image runs what was tried here."""
+    """Write this version of benchwright as a wheel, so that the image runs the version that was tried here."""
     from importlib.metadata import distribution
 
     import benchwright
@@ -156,7 +156,7 @@ def why_no_docker() -> str | None:
 
 
 def build_image(found: BuildFolder, push: str | None) -> None:
-    """Build the image; with `push`, give it that name too and push it. Docker's own output goes to standard error."""
+    """Build the image; with `push`, also give it that name and push it. Docker's output goes to standard error."""
     _docker(found.build)
     if push is not None:
         if push != found.tag:

@@ -1,4 +1,4 @@
-"""What belongs to a module of benchmarks: its code, the files that it imports, and the files that its benchmarks read."""
+"""Finds the files of a module of benchmarks: its code, the files that it imports, and the files that its benchmarks read."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ DATA_FIELDS = ("dataset", "fewshot_dataset")
 """Fields of a benchmark that name data."""
 _TEXT_FIELDS = ("prompt", "system_prompt", "fewshot_template")
 _OUTSIDE = "_outside"
-"""Folder for files that do not stand below the module's own folder."""
+"""Folder for files that are not below the module's folder."""
 
 
 class Content(Struct, frozen=True):
-    """A module of benchmarks and all that it needs. Places are relative to the folder of the module, or to the folder above
+    """A module of benchmarks and everything it needs. Places are relative to the folder of the module, or to the folder above
     its package, with forward slashes."""
 
     target: str
-    """What to load from there: a file, or a module's dotted name."""
+    """The target to load from there: a file, or a module's dotted name."""
     source: Path
     """The file."""
     specs: tuple[BenchmarkSpec, ...]
     """Its benchmarks, in order of definition."""
     files: dict[str, Path]
-    """Code, templates, and what the user adds: files by their places."""
+    """Code, templates, and files that the user adds, by their places."""
     data: dict[str, Path]
     """Data files by their places."""
     named: dict[str, dict[str, tuple[str, str]]] = field(default_factory=dict)
@@ -59,7 +59,7 @@ def read_module(target: str, cwd: Path, include: Sequence[str] = ()) -> Content:
     specs = load_benchmarks(target, cwd=cwd)
     source = _source(target, cwd, specs)
     top = source.parent
-    while (top / "__init__.py").is_file():  # as imports by name find it
+    while (top / "__init__.py").is_file():  # the folder from which imports by name find it
         top = top.parent
     own = tuple(spec for spec in specs if spec.source is not None and spec.source.is_relative_to(top))
     if not own:
@@ -112,7 +112,7 @@ def _source(target: str, cwd: Path, specs: Sequence[BenchmarkSpec]) -> Path:
 
 
 def _code(source: Path, top: Path) -> dict[str, Path]:
-    """The file, the packages that it stands in, and what they import below `top`."""
+    """The file, the packages that contain it, and the files that they import below `top`."""
     roots = [source]
     folder = source.parent
     while folder != top:
@@ -144,7 +144,7 @@ def _files_of(spec: BenchmarkSpec) -> Iterable[tuple[str, Path, str, str]]:
 
 
 def _place(path: Path, top: Path) -> tuple[str, bool]:
-    """The place of a file in the package, and whether that is where it stands now."""
+    """The place of a file in the package, and whether that is its current place."""
     for one in (path, path.resolve()):
         if one.is_relative_to(top):
             return one.relative_to(top).as_posix(), one == path

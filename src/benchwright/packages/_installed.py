@@ -1,4 +1,4 @@
-"""Packages in Python environments and folders: what is there, what would collide, trying a wheel, and installing it."""
+"""Packages in Python environments and folders: lists them, finds collisions, tries a wheel, and installs it."""
 
 from __future__ import annotations
 
@@ -85,9 +85,9 @@ def _manifest_of(wheel: Path) -> Manifest | None:
 
 
 def refuse_collisions(package: Package, source: Path, *, force: bool = False) -> None:
-    """PackageError if installing the package would replace another one, or make a name ambiguous. A package with one of
-    these benchmarks is an earlier version of it. `source` is the module, whose own folder does not count.
-    With `force`, only packages that `compile` has not made stay as they are."""
+    """Raise PackageError if installing the package would replace another one, or make a name ambiguous. A package with one of
+    these benchmarks is an earlier version of it. The folder of `source`, the module, does not count.
+    With `force`, only packages that `compile` has not made are protected."""
     name, module = package.metadata.name, package.manifest.package
     keys = {benchmark.key for benchmark in package.manifest.benchmarks}
     earlier = next((one for one in _installed() if one.name == name), None)
@@ -122,8 +122,8 @@ def _imported_from(module: str, source: Path) -> str | None:
 
 
 def try_wheel(wheel: Path, package: Package, source: Path, *, data: bool = True) -> None:
-    """Load the benchmarks of a wheel in a new process that does not find the folder of `source`, and read a row of each
-    local dataset. PackageError with the cause if that fails."""
+    """Load the benchmarks of a wheel in a new process that does not see the folder of `source`, and read a row of each local
+    dataset. Raises PackageError with the cause if that fails."""
     paths = [one for one in os.environ.get("PYTHONPATH", "").split(os.pathsep) if one]
     kept = os.pathsep.join(one for one in paths if not source.is_relative_to(Path(one).resolve()))
     with tempfile.TemporaryDirectory() as folder:
@@ -145,7 +145,7 @@ def try_wheel(wheel: Path, package: Package, source: Path, *, data: bool = True)
 
 
 def try_package(package: str, folder: str, data: bool) -> None:
-    """What the process of `try_wheel` does. It exits with 1 and one line on standard error if a benchmark cannot be used."""
+    """Run in the process of `try_wheel`. Exits with 1 and one line on standard error if a benchmark cannot be used."""
     sys.path.insert(0, folder)
     try:
         module = importlib.import_module(package)

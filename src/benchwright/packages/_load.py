@@ -1,4 +1,4 @@
-"""What the `__init__.py` of a package calls: load the module inside it, and give its benchmarks to the entry points."""
+"""Loads the module inside a package and passes its benchmarks to the entry points; called by the package's `__init__.py`."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ class PackagedBenchmark(msgspec.Struct, frozen=True):
     dataset: str
     """Its dataset, as the module writes it."""
     records: int | None = None
-    """Rows of its dataset; None if they were not counted: data of other machines."""
+    """Rows of its dataset; None if they were not counted, because the data is on other machines."""
     requirements: tuple[str, ...] = ()
     """Packages that its scorer needs."""
     replaced: dict[str, str] = {}
-    """Fields whose files are not where the module's own path leads: places in the package, or absolute paths."""
+    """Fields whose files are not at the path in the module: places in the package, or absolute paths."""
 
 
 class Manifest(msgspec.Struct, frozen=True):
-    """What a package holds."""
+    """The content of a package."""
 
     package: str
     """Its name, as Python imports it."""
@@ -54,7 +54,7 @@ class Manifest(msgspec.Struct, frozen=True):
     """Version of this description."""
 
     def encoded(self) -> bytes:
-        """As the file holds it."""
+        """The content of the file."""
         return msgspec.json.format(msgspec.json.encode(self, order="deterministic"), indent=2) + b"\n"
 
 
@@ -92,5 +92,5 @@ def load_package(file: str) -> dict[str, BenchmarkSpec]:
 
 
 def _path(place: str, content: Path, spec: BenchmarkSpec) -> str:
-    """Relative to the module if it is in the package: reports then show no path of this installation."""
+    """The path, relative to the module if it is in the package, so that reports show no path of this installation."""
     return place if os.path.isabs(place) else os.path.relpath(content / place, spec.base_dir)

@@ -30,9 +30,9 @@ class Package(Struct, frozen=True):
     """A package that can be written as a wheel."""
 
     metadata: WheelMetadata
-    """What pip reads about it."""
+    """The metadata for pip."""
     manifest: Manifest
-    """What benchwright reads about it."""
+    """The description for benchwright."""
     files: dict[str, Path | bytes]
     """All its files by their names in the wheel."""
 
@@ -55,9 +55,8 @@ def make_package(
         content: The module and its files.
         name: Name of the package; None: `byob_` and the name of the file.
         records: Rows of each benchmark's data, as far as they were counted.
-        data_at: Absolute path of the folder where the data is to be found; an empty text: where it stands now. None: in the
-            package.
-        max_data: Most bytes of data in the package.
+        data_at: Absolute path of the folder of the data; an empty text: its current place. None: in the package.
+        max_data: The most bytes of data in the package.
 
     Raises UsageError or BenchmarkError for names that cannot be used, requirements that pip cannot read, too much data, and
     files that contain a key.
@@ -107,7 +106,7 @@ def _package_name(content: Content, name: str | None) -> str:
 
 
 def _base(name: str) -> str:
-    """A name that pip takes: a long one may be cut after an underscore."""
+    """A name that pip accepts; a long one may be cut after an underscore."""
     return normalise_name(name).rstrip("_")
 
 
@@ -121,7 +120,7 @@ def _refuse_built_in(specs: Iterable[BenchmarkSpec]) -> None:
 
 
 def _refuse_secrets(paths: Iterable[Path]) -> None:
-    """Packages are handed on, and keys are not."""
+    """Raise for keys in files, because packages are passed on."""
     redactor = known_secrets()
     for path in paths if redactor.guards else ():
         number = 0
@@ -158,7 +157,7 @@ def _packaged(
 
 
 def _requirements(specs: Iterable[BenchmarkSpec]) -> Iterable[str]:
-    """The requirements of all benchmarks, each once, as metadata holds them."""
+    """The requirements of all benchmarks, each once, in the form of metadata."""
     from packaging.requirements import InvalidRequirement, Requirement
 
     found: dict[str, None] = {}

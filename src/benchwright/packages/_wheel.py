@@ -1,5 +1,5 @@
-"""Wheels, written as the binary distribution format describes them. The same files give the same bytes: no times, no
-order of a folder, no name of the machine."""
+"""Writes wheels in the binary distribution format. The same files give the same bytes: they contain no times, no order of a
+folder and no name of the machine."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from pathlib import Path
 from msgspec import Struct
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
-"""The first time that a zip file can hold."""
+"""The earliest time that a zip file can contain."""
 _CHUNK = 1 << 20
 _ANY_PYTHON = "py3-none-any"
 
 
 class WheelMetadata(Struct, frozen=True):
-    """What pip reads about a package."""
+    """The metadata of a package for pip."""
 
     name: str
     """Name of the distribution."""
@@ -30,17 +30,17 @@ class WheelMetadata(Struct, frozen=True):
     summary: str
     """One line."""
     requires: tuple[str, ...]
-    """Requirements, as pip takes them."""
+    """Requirements in the form of pip."""
     requires_python: str
     """Versions of Python."""
     generator: str
-    """What wrote the wheel."""
+    """The program that wrote the wheel."""
     entry_points: Mapping[str, Mapping[str, str]]
     """Group, name and object of each entry point."""
 
     @property
     def stem(self) -> str:
-        """Name and version as files have them."""
+        """Name and version in file names."""
         return f"{self.name.replace('-', '_')}-{self.version}"
 
     @property
@@ -50,8 +50,7 @@ class WheelMetadata(Struct, frozen=True):
 
 
 def write_wheel(folder: Path, metadata: WheelMetadata, files: Mapping[str, Path | bytes]) -> Path:
-    """Write a wheel of pure Python into `folder`, and return its path. A wheel of that name is replaced at once, so that
-    nobody reads half of one."""
+    """Write a pure-Python wheel into `folder`, and return its path. A wheel with that name is replaced atomically."""
     info = f"{metadata.stem}.dist-info"
     described: dict[str, Path | bytes] = {
         f"{info}/METADATA": _metadata(metadata).encode(),
@@ -74,7 +73,7 @@ def write_wheel(folder: Path, metadata: WheelMetadata, files: Mapping[str, Path 
 
 
 def content_version(files: Mapping[str, Path | bytes], more: Sequence[str] = ()) -> str:
-    """A version that is the same for the same files only, so that pip replaces a package if and only if it has changed."""
+    """A version that is the same only for the same files, so that pip replaces a package if and only if it has changed."""
     digest = hashlib.sha256("\0".join(more).encode())
     for name in sorted(files):
         digest.update(f"\0{name}\0".encode())
@@ -84,7 +83,7 @@ def content_version(files: Mapping[str, Path | bytes], more: Sequence[str] = ())
         else:
             with content.open("rb") as stream:
                 digest.update(hashlib.file_digest(stream, "sha256").digest())
-    return f"1.0+g{digest.hexdigest()[:10]}"  # a letter first: pip would read digits alone as a number
+    return f"1.0+g{digest.hexdigest()[:10]}"  # a letter first, because pip would read only digits as a number
 
 
 def _add(wheel: zipfile.ZipFile, name: str, content: Path | bytes) -> tuple[str, str, str]:

@@ -11,7 +11,7 @@ from benchwright.pipeline._step import BodyChange, with_body
 
 
 class BodyStep:
-    """Implements the request half of `Step`: changes that follow one another, and one encoding for all of them."""
+    """Implements the request half of `Step`: consecutive changes with one encoding for all of them."""
 
     def __init__(self, name: str, *changes: BodyChange) -> None:
         self.name = name
@@ -37,7 +37,7 @@ class BodyStep:
 
 
 def system_message(step: SystemMessage) -> BodyStep:
-    """Puts a system message first. Several that a chat has become one; a text prompt gets it as its first lines."""
+    """Put a system message first. Several system messages of a chat become one; a text prompt gets it as its first lines."""
     text, strategy = step.value("system_message"), step.value("strategy")
 
     def change(body: JsonObject) -> JsonObject:
@@ -81,7 +81,7 @@ def _content(message: Any) -> str:
 
 
 def payload_change(step: PayloadModifier) -> BodyStep | None:
-    """Takes fields out wherever they are, then adds some, then renames some; None if it changes only headers."""
+    """Remove fields at any depth, then add some, then rename some; None if the step changes only headers."""
     removed = frozenset(step.params_to_remove or ())
     added: Mapping[str, JsonValue] = step.params_to_add or {}
     renamed: Mapping[str, str] = step.params_to_rename or {}
@@ -130,15 +130,14 @@ def _without(value: Any, names: frozenset[str]) -> Any:
 
 
 def header_changes(steps: Sequence[PayloadModifier]) -> list[PayloadModifier]:
-    """Those of the steps that change headers."""
+    """The steps that change headers."""
     return [step for step in steps if step.headers_to_add or step.headers_to_remove or step.headers_to_rename]
 
 
 def changed_headers(
     headers: Mapping[str, str], step: PayloadModifier, added: Mapping[str, str]
 ) -> dict[str, str]:
-    """Headers after one step: remove, rename, add. Upper and lower case make no difference; what is added wins, and so does
-    what is renamed over what was there.
+    """Headers after one step: remove, rename, add. Case does not matter; added and renamed headers replace existing ones.
 
     >>> changed_headers({"User-Agent": "x", "A": "1"}, PayloadModifier(headers_to_rename={"a": "B"}), {"user-agent": "y"})
     {'B': '1', 'user-agent': 'y'}

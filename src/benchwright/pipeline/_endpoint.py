@@ -1,4 +1,4 @@
-"""A pipeline as an endpoint: requests pass its steps on the way to the model, replies on the way back, in reverse order."""
+"""A pipeline as an endpoint: requests pass its steps on the way to the model, and replies pass them in reverse order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _MOST_NOTES = 5
 _PLAIN = (ModelRequest, ModelReply)
-"""What steps return that need not be awaited."""
+"""Results of steps that need not be awaited."""
 
 
 class PipelineEndpoint:
@@ -31,8 +31,8 @@ class PipelineEndpoint:
         log: ExchangeLog | None = None,
         by_http: bool = True,
     ) -> None:
-        """`steps` implement `Step`, each as far as it needs to. The log of an endpoint that speaks HTTP is fed by its
-        transport."""
+        """`steps` implement the parts of `Step` that they need. For an endpoint that speaks HTTP, the transport writes the
+        log."""
         self._endpoint = endpoint
         self._before = [
             (step, step.on_request, _observes(step)) for step in steps if hasattr(step, "on_request")
@@ -43,10 +43,10 @@ class PipelineEndpoint:
         self._log = log
         self._by_http = by_http
         self.notes: list[str] = []
-        """What went wrong in steps that only observe."""
+        """Errors of steps that only observe."""
 
     async def prepare(self, request: ModelRequest) -> PreparedRequest:
-        """The request as it is sent and recorded. Raises nothing: a step that fails gives a failed reply as the answer."""
+        """The request in the form that is sent and recorded. Never raises: a failing step gives a failed reply as the answer."""
         if isinstance(request, PreparedRequest):
             return request
         answer: ModelReply | None = None
@@ -115,14 +115,14 @@ class PipelineEndpoint:
         self.close_log()
 
     def close_log(self) -> None:
-        """Close the log alone."""
+        """Close only the log."""
         if self._log is not None:
             self._log.close()
             self.notes += [note for note in self._log.notes if note not in self.notes]
 
     @property
     def in_flight(self) -> int:
-        """Requests under way now."""
+        """Requests in flight now."""
         return self._endpoint.in_flight
 
     @property
@@ -146,11 +146,11 @@ class PipelineEndpoint:
         return self._endpoint.first_failure
 
     def __getattr__(self, name: str) -> Any:
-        """What only some endpoints have."""
+        """Attributes that only some endpoints have."""
         return getattr(self._endpoint, name)
 
     def _note(self, step: Step, error: BaseException) -> None:
-        """A step that only observes has failed."""
+        """Note the failure of a step that only observes."""
         note = f"step {_name(step)} failed: {_words(error)}"
         if note not in self.notes and len(self.notes) < _MOST_NOTES:
             self.notes.append(note)
@@ -174,7 +174,7 @@ def _failed(step: Step, error: BaseException) -> ModelReply:
 
 
 def _unusable(reply: ModelReply, step: Step, error: BaseException) -> ModelReply:
-    """A reply that came and cannot be used. An earlier failure says more."""
+    """The failure for a reply that a step could not handle. An earlier failure is kept, because it tells more."""
     if reply.failure is not None:
         return reply
     failure = RequestFailure("step", f"step {_name(step)} failed: {_words(error)}")

@@ -1,4 +1,4 @@
-"""Requests and replies on disk: the first of them, those that failed, and those that the user wants saved. No secret gets there."""
+"""Logs requests and replies to disk, without secrets: the first ones, those that failed, and those that the user saves."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from benchwright.core import (
 LOG_FILE = "exchanges.jsonl"
 """The log, in the folder of a run."""
 _LONGEST_BODY = 64 * 1024
-"""Characters of a body in the log. Saved exchanges are whole."""
+"""The most characters of a body in the log. Saved exchanges are complete."""
 _ALL = 1 << 62
 
 Pairs = Iterable[tuple[str, str]]
@@ -54,7 +54,7 @@ class ExchangeLog:
         self.wants_requests = self._requests_left > 0 or self._save_requests > 0
         """Whether the next request is written."""
         self.wants_replies = self._replies_left > 0 or self._save_replies > 0
-        """Whether the next good reply is."""
+        """Whether the next good reply is written."""
         self._files: dict[Path, IO[bytes]] = {}
         self.notes: list[str] = []
         """What could not be written."""
@@ -67,7 +67,7 @@ class ExchangeLog:
         return saves or any(settings.find(form) for form in (RequestLogging, ResponseLogging, FailedRequests))
 
     def sent(self, url: str, headers: Pairs, payload: bytes) -> None:
-        """A request is on its way."""
+        """Log a request that is being sent."""
         if self._requests_left > 0:
             self._requests_left -= 1
             event = self._request(url, headers, payload, self._request_parts)
@@ -80,7 +80,7 @@ class ExchangeLog:
     def answered(
         self, url: str, sent: Pairs, payload: bytes, status: int, headers: Pairs, body: bytes
     ) -> None:
-        """A reply came, whatever its status."""
+        """Log a reply of any status."""
         if self._replies_left > 0:
             self._replies_left -= 1
             event = self._reply(url, status, headers, body)
@@ -97,13 +97,13 @@ class ExchangeLog:
             self._write(self._folder / LOG_FILE, {"event": "failed", **request, "response": reply})
 
     def failed(self, url: str, sent: Pairs, payload: bytes, reason: str) -> None:
-        """No reply came."""
+        """Log a request without a reply."""
         if self._failures:
             request = self._request(url, sent, payload, RequestLogging())
             self._write(self._folder / LOG_FILE, {"event": "failed", **request, "error": redact(reason)})
 
     def ended(self, request: ModelRequest, reply: ModelReply, *, by_http: bool) -> None:
-        """A call ended. Where no HTTP is spoken, this is all there is; else only a 200 that was not a reply is new."""
+        """Log the end of a call. Without HTTP this is the only information; with HTTP, only a 200 that was not a reply is new."""
         failure = reply.failure
         kept = request.payload if request.record is None else request.record
         if by_http:
@@ -158,12 +158,12 @@ def _limit(most: int | None) -> int:
 
 
 def _masked(headers: Pairs) -> JsonValue:
-    """Headers as a list of pairs, for a name may come twice."""
+    """Headers as a list of pairs, because a name may occur twice."""
     return [[name, REDACTED if is_secret_name(name) else redact(value)] for name, value in headers]
 
 
 def _value(body: bytes) -> JsonValue:
-    """A body as JSON if it is that, else as text."""
+    """A body as JSON if possible, else as text."""
     try:
         found: JsonValue = load_json(body)
     except ValueError:
@@ -172,7 +172,7 @@ def _value(body: bytes) -> JsonValue:
 
 
 def _held_in_pieces(body: bytes) -> bool:
-    """Whether the events of a stream hold a secret together that none of them holds alone."""
+    """Whether the events of a stream together contain a secret that none of them contains alone."""
     redactor = known_secrets()
     texts: dict[str, list[str]] = {}
 
@@ -195,12 +195,12 @@ def _held_in_pieces(body: bytes) -> bool:
 
 
 def _shown(body: bytes) -> JsonValue:
-    """The same, not too long of it."""
+    """The same, shortened."""
     if len(body) <= _LONGEST_BODY:
         return _value(body)
     if _held_in_pieces(body):
         return REDACTED
     text = known_secrets().clean_record(
         body.decode("utf-8", "replace")
-    )  # before it is cut in the middle of a secret
+    )  # before it is cut, which could leave part of a secret
     return f"{text[:_LONGEST_BODY]}… ({len(body)} bytes)"

@@ -1,4 +1,4 @@
-"""A pipeline in a load test: what it may hold there, and a model that opens itself within it, in whichever process sends."""
+"""Pipelines in load tests: which steps they may have, and a model that opens itself with its pipeline in any process."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _CURE = "Leave it out, or give the load test a pipeline of its own; --pipeline '
 
 
 def check_load_pipeline(settings: PipelineSettings, workers: int) -> None:
-    """UsageError for a step that a load test cannot have. It may change requests and replies, and observe both."""
+    """Raise UsageError for steps that a load test cannot have. Steps may change and observe requests and replies."""
     caching: Caching | None = settings.find(Caching)
     if caching is not None and caching.reuse_cached_responses:
         raise UsageError(
@@ -46,7 +46,7 @@ def check_load_pipeline(settings: PipelineSettings, workers: int) -> None:
 
 
 class PipelinedModel(Struct, frozen=True):
-    """Implements `OpenableSettings`. Travels to other processes."""
+    """Implements `OpenableSettings`. Can be sent to other processes."""
 
     model: EndpointSettings | OpenableSettings
     """The model itself."""
@@ -58,7 +58,7 @@ class PipelinedModel(Struct, frozen=True):
     def open(
         self, *, gate: SendGate | None, limiter: Limiter | None, policy: Policy, clock: Clock
     ) -> TimedEndpoint:
-        """The endpoint within its pipeline."""
+        """Open the endpoint with its pipeline."""
         model = self.model
 
         def opened(around: AroundHttp | None) -> OpenEndpoint:

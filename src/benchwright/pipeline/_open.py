@@ -1,4 +1,4 @@
-"""Opens a pipeline around a model: steps are compiled, plugins loaded, and the endpoint opened with what they need."""
+"""Opens a pipeline around a model: compiles steps, loads plugins, and opens the endpoint with what they need."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def _check_plugin(value: object) -> Callable[..., Any]:
 STEP_PLUGINS: Registry[Callable[..., Any]] = Registry(
     "steps", _check_plugin, built_in=lambda: STEPS, error=ConfigError
 )
-"""Steps of installed packages by name: what makes one out of its settings."""
+"""Factories of steps of installed packages, by name."""
 
 
 def check_pipeline(settings: PipelineSettings, model: object, *, ranks_choices: bool = False) -> None:
-    """Refuse, with ConfigError, what could not be opened; nothing is sent."""
+    """Raise ConfigError for a pipeline that could not be opened; nothing is sent."""
     if ranks_choices and settings.find(SystemMessage) is not None:
         raise ConfigError(
             "the pipeline adds a system message, and choices are ranked by their place after the prompt, so nothing may "
@@ -60,9 +60,9 @@ def open_pipeline(
     *,
     url: str = "",
 ) -> OpenEndpoint:
-    """The endpoint that `opened` gives, within the pipeline; the very same if no step needs to be between.
+    """Wrap the endpoint that `opened` returns in the pipeline; return it unchanged if no step needs to be between.
 
-    `model` are the settings of the model. `folder` gets the log. Raises ConfigError for what a step cannot do.
+    `model` are the settings of the model. `folder` gets the log. Raises ConfigError for a step that cannot work.
     """
     steps, changing = compiled_steps(settings), _header_steps(settings, model)
     by_http = isinstance(model, EndpointSettings)
@@ -74,7 +74,7 @@ def open_pipeline(
 
 
 def _header_steps(settings: PipelineSettings, model: object) -> list[PayloadModifier]:
-    """The steps that change headers. ConfigError where the model has none."""
+    """The steps that change headers. Raises ConfigError if the model has no headers."""
     steps = [entry.built_in for entry in settings.steps]
     changing = header_changes([step for step in steps if isinstance(step, PayloadModifier)])
     if changing and not isinstance(model, EndpointSettings):
@@ -85,7 +85,7 @@ def _header_steps(settings: PipelineSettings, model: object) -> list[PayloadModi
 
 
 def compiled_steps(settings: PipelineSettings) -> list[Any]:
-    """The steps that requests and replies pass; changes of the body that follow one another are one step."""
+    """The steps for requests and replies; consecutive changes of the body are one step."""
     steps: list[Any] = []
     for entry in settings.steps:
         step = _runnable(entry)
@@ -97,7 +97,7 @@ def compiled_steps(settings: PipelineSettings) -> list[Any]:
 
 
 def _runnable(entry: StepEntry) -> Any:
-    """What does the work of a step; None if another part of the program does it."""
+    """The object that performs a step; None if another part of the program does."""
     step = entry.built_in
     if isinstance(step, SystemMessage):
         return system_message(step)

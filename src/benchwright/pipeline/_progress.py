@@ -1,5 +1,5 @@
-"""Posts how many samples are done, from a separate thread: a URL that fails or hangs neither stops nor slows a run. The
-same number is in a file of the run's folder."""
+"""Posts the number of finished samples from a separate thread, so that a URL that fails or hangs neither stops nor slows a
+run. A file in the run's folder has the same number."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _TIMEOUT_S = 5.0
 _LAST_S = 5.0
 """How long the end of a run may wait for the last post."""
 _LOOK_S = 0.005
-"""Seconds between two looks at whether it has gone."""
+"""Seconds between two checks whether it was sent."""
 PROGRESS_FILE = "progress"
-"""The number, where readers of such folders look for it."""
+"""The file with the number, where readers of such folders expect it."""
 _MOST_WAITING = 64
-"""Posts that wait for a slow URL; the oldest go, for the newest says more."""
+"""The most posts that wait for a slow URL; the oldest are dropped, because the newest tells more."""
 
 
 class ProgressPoster:
@@ -47,10 +47,10 @@ class ProgressPoster:
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
         self.note = ""
-        """What went wrong, if anything did."""
+        """The error, if there was one."""
 
     def count(self, recorded: int) -> None:
-        """One more sample is done, besides those that earlier starts of the run have recorded."""
+        """Count a finished sample, in addition to those that earlier starts of the run recorded."""
         self._done += 1
         self._total = self._done + recorded
         late = self._every_s is not None and time.monotonic() - self._posted_at >= self._every_s
@@ -59,7 +59,7 @@ class ProgressPoster:
             self._put(self._total)
 
     async def aclose(self, hurried: Callable[[], bool]) -> None:
-        """Post the last number, and wait a moment for it, unless somebody is in a hurry."""
+        """Post the last number and wait briefly for it, unless the user is in a hurry."""
         if self._done and self._done % self._every:
             self._put(self._total)
         with self._changed:
@@ -67,7 +67,7 @@ class ProgressPoster:
             self._changed.notify()
         thread = self._thread
         deadline = time.monotonic() + _LAST_S
-        # No waiting in a thread: the event loop could not end before it.
+        # Not waited for in a thread, because the event loop could not end before it.
         while thread is not None and thread.is_alive():
             if hurried() or time.monotonic() > deadline:
                 self._failed("the last number has no answer yet")
@@ -95,7 +95,7 @@ class ProgressPoster:
                     self._changed.wait()
                 if not self._waiting:
                     return
-                if self.note:  # it has failed before: only the newest number is worth another attempt
+                if self.note:  # after a failure only the newest number is worth another attempt
                     while len(self._waiting) > 1:
                         self._waiting.popleft()
                 done = self._waiting.popleft()
@@ -113,7 +113,7 @@ class ProgressPoster:
         except urllib.error.HTTPError as error:
             self._failed(f"{error.code} {error.reason}")
             error.close()
-        except Exception as error:  # a wrong URL, a closed port, whatever it is: the run continues
+        except Exception as error:  # a wrong URL, a closed port or any other error: the run continues
             self._failed(f"{getattr(error, 'reason', None) or error}")
 
     def _failed(self, reason: str) -> None:

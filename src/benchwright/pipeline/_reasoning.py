@@ -1,4 +1,4 @@
-"""The built-in step that takes a model's thinking off its answers."""
+"""The built-in step that separates a model's reasoning from its answers."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from benchwright.config import Reasoning
 from benchwright.core import ModelReply, ModelRequest
 
 _ENDPOINTS_START = "<think>"
-"""What the endpoint has taken off thinking without an end, whatever the tokens of the step are."""
+"""The tag that the endpoint removes from unfinished reasoning, independent of the tokens of the step."""
 
 
 class ReasoningStep:
     """Implements the reply half of `Step`.
 
-    What the endpoint has split off already (`reasoning_content`, `<think>` tags) stays split off. Thinking that never ended
-    is kept as the answer, or leaves the answer empty, as the settings say.
+    Reasoning that the endpoint has already split off (`reasoning_content`, `<think>` tags) stays split off. Unfinished
+    reasoning is kept as the answer, or leaves the answer empty, as the settings say.
     """
 
     def __init__(self, step: Reasoning) -> None:
@@ -26,7 +26,7 @@ class ReasoningStep:
         self._migrates: bool = step.value("migrate_reasoning_content")
 
     def on_reply(self, request: ModelRequest, reply: ModelReply) -> ModelReply:
-        """The reply, its thinking apart from its answer."""
+        """The reply with its reasoning separate from its answer."""
         if reply.failure is not None or request.body.get("echo"):
             return reply
         text = reply.text
@@ -36,7 +36,7 @@ class ReasoningStep:
             joined = "\n".join(part for part in (reply.reasoning, *thoughts) if part)
             reply = _answering(replace(reply, text=answer.strip("\n"), reasoning=joined))
         elif not text and reply.reasoning and reply.status == "truncated":
-            # The endpoint found thinking without an end, and no answer.
+            # The endpoint found unfinished reasoning and no answer.
             if self._keeps:
                 return replace(reply, text=_ENDPOINTS_START + reply.reasoning, status="answered")
         elif self._start in text and not self._keeps:

@@ -1,4 +1,4 @@
-"""The seam of a request pipeline: what a step is, and what passes between steps."""
+"""The interface of a request pipeline: its steps, and the values between them."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from typing import Any, Protocol, TypeAlias
 from benchwright.core import JsonObject, ModelReply, ModelRequest, encode_json, load_json
 
 BodyChange: TypeAlias = Callable[[JsonObject], JsonObject]
-"""From a request body to the changed one. Pure: the body that it gets stays as it is."""
+"""Returns a changed copy of a request body. The given body stays unchanged."""
 
 
 class Step(Protocol):
     """One step between a run and its model. A step may leave out the method that it does not need.
 
-    Both methods may be `async def`. What they raise fails the sample, with the name of the step in the message. A step with
-    `observes = True` only looks: what it returns is ignored, and what it raises becomes a note.
+    Both methods may be `async def`. An exception fails the sample, with the name of the step in the message. A step with
+    `observes = True` only observes: its results are ignored, and its exceptions become notes.
     """
 
     @property
     def name(self) -> str:
-        """What messages and records call it."""
+        """Its name in messages and records."""
         ...
 
     def on_request(
         self, request: ModelRequest
     ) -> ModelRequest | ModelReply | Awaitable[ModelRequest | ModelReply]:
-        """The request to send in place of this one, or the reply to it; then nothing is sent."""
+        """Return the request to send instead of this one, or a reply, so that nothing is sent."""
         ...
 
     def on_reply(self, request: ModelRequest, reply: ModelReply) -> ModelReply | Awaitable[ModelReply]:
-        """The reply in place of this one. Failed ones pass here too (`reply.failure`)."""
+        """Return the reply that replaces this one. Also called for failed replies (`reply.failure`)."""
         ...
 
 
@@ -38,14 +38,14 @@ class PreparedRequest(ModelRequest, frozen=True):
     """A request that has passed all request steps: it is sent, recorded and looked up in this form."""
 
     answer: ModelReply | None = None
-    """What a step answered, or the failure of one; then nothing is sent."""
+    """The answer or failure of a step; nothing is sent then."""
 
 
 def with_body(request: ModelRequest, change: BodyChange | JsonObject) -> ModelRequest:
     """The request with another body, or with its body changed, encoded again.
 
-    Of a request that contains files, a function also changes the record, which has their hashes. A body that is given
-    as a whole is recorded as a whole.
+    If the request contains files, a function also changes the record, which has their hashes. A body that is given as a
+    whole is recorded as a whole.
 
     >>> request = ModelRequest("chat", {"model": "m"}, b'{"model":"m"}')
     >>> with_body(request, {**request.body, "top_k": 5}).payload

@@ -1,4 +1,4 @@
-"""What a pipeline does below an endpoint that speaks HTTP: it sets headers, and feeds the log with what was really sent."""
+"""The HTTP part of a pipeline: sets headers, and logs what was really sent."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from benchwright.pipeline._exchange_log import ExchangeLog
 
 
 class HttpSide:
-    """Implements `AroundHttp`: what `open_endpoint` takes."""
+    """Implements `AroundHttp`, for `open_endpoint`."""
 
     def __init__(self, steps: list[PayloadModifier], log: ExchangeLog | None) -> None:
-        # Values that name environment variables get them here: they are never recorded.
+        # Environment variables in values are resolved here and never recorded.
         self._steps = [(step, resolve_headers(step.headers_to_add or {})) for step in steps]
         self._log = log
 
@@ -31,7 +31,7 @@ class HttpSide:
         return changed
 
     def transport(self, transport: Transport) -> Transport:
-        """The transport, watched where there is a log."""
+        """The transport, wrapped if there is a log."""
         return transport if self._log is None else LoggedTransport(transport, self._log)
 
 
@@ -60,7 +60,7 @@ class LoggedTransport:
     async def stream(
         self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float, stamps: Stamps
     ) -> HttpStream:
-        """Send and return as soon as the reply's head is there."""
+        """Send, and return as soon as the reply's head has arrived."""
         log = self._log
         if log.wants_requests:
             log.sent(url, headers.items(), payload)
@@ -79,7 +79,7 @@ class LoggedTransport:
 
 
 class _LoggedStream:
-    """Implements `HttpStream`: keeps the pieces that its reader takes."""
+    """Implements `HttpStream`: keeps the pieces that are read."""
 
     def __init__(
         self, stream: HttpStream, log: ExchangeLog, url: str, payload: bytes, headers: Mapping[str, str]
@@ -113,7 +113,7 @@ class _LoggedStream:
 
 
 def header_pairs(headers: Any) -> list[tuple[str, str]]:
-    """All headers of a reply, repeated ones too; Any: each transport has its own kind."""
+    """All headers of a reply, including repeated ones; Any, because each transport has another type."""
     block = getattr(headers, "block", None)
     if block is None:
         return [(str(name), str(value)) for name, value in headers.items()]

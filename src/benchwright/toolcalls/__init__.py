@@ -1,4 +1,4 @@
-"""Calls of functions: reading them from replies, checking them, and describing functions to a model. No I/O."""
+"""Function calls: reads them from replies, checks them, and describes functions to a model. No I/O."""
 
 from benchwright.core import lazy_front
 

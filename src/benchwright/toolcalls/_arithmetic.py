@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 MAX_BITS = 4096
-"""Longest whole number that an expression may give; `9**9**9` has 1.2 billion bits."""
+"""The most bits of an integer result; `9**9**9` has 1.2 billion."""
 MAX_ITEMS = 1_000
-"""Most characters and items, nested ones included, that an expression may give; a reply may hold thousands of expressions."""
+"""The most characters and items of a result, including nested ones; a reply may contain thousands of expressions."""
 
 _BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "Add": operator.add,
@@ -36,8 +36,7 @@ _UNARY: dict[str, Callable[[Any], Any]] = {
 
 
 def compute(name: str, left: Any, right: Any) -> Any:
-    """The value of `left <name> right`. ValueError for what is refused, TypeError and ArithmeticError as Python raises
-    them.
+    """The value of `left <name> right`. Raises ValueError if it is refused, and TypeError and ArithmeticError like Python.
 
     >>> compute("Add", 2, 3.5), compute("Mult", "ab", 2), compute("Mod", "%d km", 5)
     (5.5, 'abab', '5 km')

@@ -1,4 +1,4 @@
-"""A call, and the error for a reply that holds none."""
+"""A call, and the error for a reply without calls."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Call:
 
 
 def is_calls(value: object) -> bool:
-    """Whether a decoded value is a list of one-key objects that hold objects. An empty list is."""
+    """Whether a decoded value is a list of objects with one key and an object as value. An empty list is."""
     return isinstance(value, list) and all(
         isinstance(item, dict) and len(item) == 1 and all(isinstance(v, dict) for v in item.values())
         for item in value
@@ -50,7 +50,7 @@ def is_calls(value: object) -> bool:
 
 
 def has_call(value: object) -> bool:
-    """Whether a decoded value holds a call: what relevance and irrelevance ask.
+    """Whether a decoded value contains a call, for the categories of relevance and irrelevance.
 
     >>> has_call([{"f": {}}]), has_call([]), has_call([{}])
     (True, False, False)

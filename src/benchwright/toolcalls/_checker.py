@@ -59,7 +59,7 @@ def _rules_of(category: str) -> tuple[Check, LanguageTypes]:
 def _check_simple(
     functions: Any, calls: Any, truths: Any, types: LanguageTypes, underscore_names: bool
 ) -> CallVerdict:
-    """One call, of the first function, whatever name the ground truth has."""
+    """Check one call of the first function; the name in the ground truth does not matter."""
     if not calls or len(calls) != 1:
         return _wrong_count("simple_function_checker", 1, calls)
     function = functions[0]
@@ -70,7 +70,7 @@ def _check_simple(
 def _check_multiple(
     functions: Any, calls: Any, truths: Any, types: LanguageTypes, underscore_names: bool
 ) -> CallVerdict:
-    """As many calls as expected; the first one counts."""
+    """Check the number of calls, and the first call."""
     if not calls or len(calls) != len(truths):
         return _wrong_count("multiple_function_checker", len(truths), calls)
     ((name, expected),) = truths[0].items()

@@ -1,4 +1,4 @@
-"""From the text of a reply to calls, whatever the language."""
+"""Reads calls from the text of a reply, in any of the languages."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from benchwright.toolcalls._call import CallDecodeError, Calls, Language
 from benchwright.toolcalls._python import decode_python
 
 MAX_CHARS = 30_000
-"""Longest text that is parsed. No answer has as many. Python's parser takes time that grows with the square of the length of
-some texts, such as those with many formatted values, and a second for 100,000 characters of them."""
+"""The longest text that is parsed; no answer is longer. The time of Python's parser grows with the square of the length for
+some texts, such as those with many formatted values: a second for 100,000 characters."""
 MAX_OTHER_CHARS = 3_000
-"""The same for Java and JavaScript, of which one call is read: on broken texts, the time of their parsers grows with the square
-of the length."""
+"""The same for Java and JavaScript, of which one call is read. On broken texts, the time of their parsers grows with the
+square of the length."""
 MAX_DEPTH = 200
-"""Most brackets that may be open at once, which is what Python's own parser allows."""
+"""The most brackets open at once, which is the limit of Python's parser."""
 
 _QUOTED_OR_BRACKET = re.compile(
     r'"(?:[^"\\\n]|\\.)*+"?' r"|'(?:[^'\\\n]|\\.)*+'?" r"|[\[({]|[\])}]", re.DOTALL
@@ -36,7 +36,7 @@ def decode_calls(
 
     `lenient` reads more than the published rules do: it leaves out reasoning between think tags, a fence with a
     language and prose around the list, and names positional arguments of Python by the order of the parameters in
-    `functions`, the documents of functions. Raises `CallDecodeError` when no calls can be read.
+    `functions`, the documents of functions. Raises `CallDecodeError` if no calls can be read.
 
     >>> decode_calls("[area(base=10, height=5)]")
     [{'area': {'base': 10, 'height': 5}}]
@@ -76,7 +76,7 @@ def _decode_other(text: str, language: Language) -> Calls:
 
 
 def guard_depth(text: str) -> None:
-    """Refuse what is nested deeper than a parser's stack."""
+    """Refuse text that is nested deeper than a parser's stack."""
     if sum(map(text.count, "[({")) <= MAX_DEPTH:
         return
     depth = 0

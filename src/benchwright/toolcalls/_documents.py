@@ -1,4 +1,4 @@
-"""Function documents as models get them: with a hint at the language, as tools, or as text of a system message."""
+"""Prepares function documents for models: with a hint at the language, as tools, or as text of a system message."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ PROMPT = (
 
 
 def hinted(functions: list[Function], language: Language) -> list[Function]:
-    """The documents with a hint at the language; in Java and JavaScript values are asked for as texts. The checker needs
-    the originals."""
+    """The documents with a hint at the language; in Java and JavaScript, values are requested as texts. The checker needs the
+    originals."""
     documents = deepcopy(functions)
     for document in documents:
         document["description"] = (
@@ -85,7 +85,7 @@ def _schemas(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def _schema(schema: dict[str, Any], *, is_item: bool = False) -> dict[str, Any]:
-    """A schema in JSON schema's words, and those below it. Items of a list get no note on floats."""
+    """Convert a schema and its sub-schemas to the terms of JSON schema. Items of a list get no note on floats."""
     kind = schema.get("type", "string")
     known = {**schema, "type": JSON_TYPES.get(kind, "string") if isinstance(kind, str) else kind}
     if kind == "float" and not is_item:
@@ -105,7 +105,7 @@ def prompting_message(functions: list[Function]) -> str:
 
 
 def prompting_messages(messages: list[dict[str, Any]], functions: list[Function]) -> list[dict[str, Any]]:
-    """A first turn with the functions in its system message, in front of the row's own if there is one."""
+    """A first turn with the functions in its system message, before the row's system message if there is one."""
     text = prompting_message(functions)
     if messages and messages[0].get("role") == "system":
         return [{"role": "system", "content": f"{text}\n\n{messages[0].get('content') or ''}"}, *messages[1:]]

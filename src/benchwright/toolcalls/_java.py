@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _WHOLE = frozenset(("identifier", "class_literal", "type_identifier", "method_invocation"))
-"""Nodes whose text is kept as it is written."""
+"""Nodes whose text is kept unchanged."""
 _QUOTED = frozenset(("string_literal", "character_literal"))
 
 
@@ -36,7 +36,7 @@ def _call(source: bytes, node: Node) -> dict[str, dict[Any, Any]]:
         if child.type == "assignment_expression":
             left, _, right, *_ = (
                 child.children
-            )  # a comment takes the place of what follows it, as in the published decoder
+            )  # a comment replaces the value after it, as in the published decoder
             add_argument(arguments, text_of(source, left), _value(source, right, top=True))
         elif child.type in ("identifier", "class_literal"):
             add_argument(arguments, None, text_of(source, child))
@@ -58,7 +58,7 @@ def _value(source: bytes, node: Node, *, top: bool = False) -> str:
 
 
 def _array(source: bytes, node: Node) -> str:
-    """`new T[]{a,b}`, with one pair of brackets however many there are. A size in place of values is not read."""
+    """`new T[]{a,b}`, with one pair of brackets for any number of them. A size instead of values is not read."""
     kind, values = node.child_by_field_name("type"), node.child_by_field_name("value")
     if kind is None or values is None:
         raise CallDecodeError("an array is read by its values, not by its size", "not_a_literal")

@@ -1,7 +1,7 @@
-"""Texts of Java values as Python values, by the type of the parameter. What does not fit stays text.
+"""Converts texts of Java values to Python values, by the type of the parameter. A text that does not fit stays text.
 
-`$` instead of `\\Z` is meant: the published patterns tolerate one line break at the end. No two parts of a pattern may match the
-same text: patterns with several `\\s*` around a lazy part take hours on blanks.
+`$` instead of `\\Z` is intended: the published patterns tolerate one line break at the end. No two parts of a pattern may
+match the same text, because patterns with several `\\s*` around a lazy part take hours on blanks.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MAP = re.compile(r"new\s+HashMap<.*?>\s*\(\)\s*\{([^}]*)\}", re.DOTALL)
 _PUT = re.compile(r"put\(\"(?>(.*?)\",)\s*+(.*?)\)")
 _EMPTY_MAP = re.compile(r"new\s+HashMap<.*?>\s*\(\)")
 _MOST_DIGITS = 4000
-"""Python reads no longer numbers; they stay text."""
+"""The most digits that Python converts; longer numbers stay text."""
 
 
 def convert_java(text: str, kind: str, inner: str | None) -> Any:
@@ -106,7 +106,7 @@ def _guess(text: str) -> Any:
 
 
 def guess_number(text: str) -> Any:
-    """A whole number, another number, or the text itself: as Python reads numbers, `1_000` and `NaN` included."""
+    """A whole number, another number, or the text itself, as Python reads numbers, including `1_000` and `NaN`."""
     for make in (int, float):
         try:
             return make(text)

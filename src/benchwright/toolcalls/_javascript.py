@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def decode_javascript(text: str) -> Calls:
-    """The first call that stands as its own statement."""
+    """The first call that is a statement by itself."""
     source = text.encode("utf-8", "replace")
     for statement in parse(source, "javascript").children:
         if statement.type != "expression_statement":
@@ -30,7 +30,7 @@ def _call(source: bytes, node: Node) -> dict[str, dict[Any, Any]]:
         if child.type == "assignment_expression":
             left, _, right, *_ = (
                 child.children
-            )  # a comment takes the place of what follows it, as in the published decoder
+            )  # a comment replaces the value after it, as in the published decoder
             add_argument(arguments, text_of(source, left), _unquoted(text_of(source, right)))
         elif child.type in ("identifier", "true"):
             add_argument(arguments, None, text_of(source, child))

@@ -1,4 +1,5 @@
-"""Texts of JavaScript values as Python values, by the type of the parameter. What does not fit stays text."""
+"""Converts texts of JavaScript values to Python values, by the type of the parameter. A text that does not fit stays
+text."""
 
 from __future__ import annotations
 
@@ -13,10 +14,11 @@ _FLOAT = re.compile(r"^-?\d+(?:\.\d+)?$")
 _BIGINT = re.compile(r"^-?\d+n$")
 _LISTS = re.compile(
     r"(?:\[\s*|new\s+Array\(\s*())\["
-    r"(?:.|\](?:[^\S\n]*+\n\s*+,\s*+|[^\S\n]*+,[^\S\n]*+\n\s*+)\[)*?"  # lists are parted by commas, with line breaks or without
+    r"(?:.|\](?:[^\S\n]*+\n\s*+,\s*+|[^\S\n]*+,[^\S\n]*+\n\s*+)\[)*?"  # lists are separated by commas, with or without line breaks
     r"\]\s*(?:(?(1)\)|\]))"
 )
-"""A list of lists. No two parts of it may match the same text: a pattern that repeats `[.*?]` takes forever on some texts."""
+"""A list of lists. No two parts of it may match the same text, because a pattern that repeats `[.*?]` never ends on some
+texts."""
 _LIST = re.compile(r"\[(.*?)\]|new\s+Array\((.*?)\)")
 _INNER_LIST = re.compile(r"\[(.*?)\]")
 _OBJECT = re.compile(r"\{(.*?)\}")
@@ -84,7 +86,7 @@ def _object(text: str) -> Any:
 
 
 def _pairs(text: str) -> Iterator[tuple[str, str]]:
-    """Keys and values: a key is all before the next colon, commas included, and a value ends where another key follows."""
+    """Keys and values: a key is everything before the next colon, including commas, and a value ends before the next key."""
     while True:
         key, colon, rest = text.lstrip(":").partition(":")
         if not colon:
@@ -97,7 +99,7 @@ def _pairs(text: str) -> Iterator[tuple[str, str]]:
         yield key, rest[: after.start()]
         text = rest[after.end() :]
         bare = text.lstrip()
-        # A key is never empty: where nothing but a colon follows the blanks, the last blank is the key.
+        # A key is never empty: if only a colon follows the blanks, the last blank is the key.
         text = bare if ":" in bare[1:].partition(",")[0] else text[len(text) - len(bare) - 1 :]
 
 

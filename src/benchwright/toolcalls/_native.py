@@ -1,4 +1,4 @@
-"""Calls that a server returned as such: `tool_calls` of a reply."""
+"""Reads native calls: `tool_calls` of a reply."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from benchwright.core import load_json
 from benchwright.toolcalls._call import CallDecodeError, Calls
 
 MAX_CHARS = 1_000_000
-"""Longest text of arguments that is read: ten million brackets would take seconds."""
+"""The longest text of arguments that is read, because ten million brackets would take seconds."""
 
 
 def read_tool_calls(tool_calls: Any) -> Calls:

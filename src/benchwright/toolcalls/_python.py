@@ -1,4 +1,4 @@
-"""Calls written in Python: `[f(a=1), g.h(b="x")]`. The text is parsed and read; nothing of it is run."""
+"""Reads calls written in Python: `[f(a=1), g.h(b="x")]`. The text is parsed, but never run."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _Call, _Constant, _Name, _Tuple = ast.Call, ast.Constant, ast.Name, ast.Tuple
 
 
 def decode_python(text: str, parameters: Mapping[str, Sequence[str]] = _NO_NAMES) -> Calls:
-    """The calls of a list (or of one call) in Python. Positional arguments get the names of the function's `parameters`, and are
-    dropped where these do not have it, as the published evaluation drops all of them."""
+    """The calls of a list (or one call) in Python. Positional arguments get the names of the function's `parameters`; if these
+    are unknown they are dropped, as the published evaluation drops all of them."""
     return [_call(node, parameters) for node in parse_calls(text)]
 
 
@@ -57,7 +57,7 @@ def _items(text: str) -> list[ast.expr] | None:
 
 
 def _parse(text: str) -> ast.expr:
-    with warnings.catch_warnings():  # "\d" warns, and where warnings are errors it would fail
+    with warnings.catch_warnings():  # "\d" warns, which would fail if warnings are errors
         warnings.simplefilter("ignore")
         tree: Any = compile(text, "<reply>", "eval", _TREE_ONLY, True)
     body: ast.expr = tree.body
@@ -89,7 +89,7 @@ def _call(node: ast.Call, parameters: Mapping[str, Sequence[str]] = _NO_NAMES) -
 
 
 def dotted_name(node: ast.expr) -> str:
-    """`a.b.c` as text. What is called must be named; the result of a call or of an index is not."""
+    """`a.b.c` as text. Only names can be called, not results of calls or indexes."""
     name = ""
     while isinstance(node, ast.Attribute):
         name = f".{node.attr}{name}"
@@ -100,7 +100,7 @@ def dotted_name(node: ast.expr) -> str:
 
 
 def value_of(node: ast.expr) -> Any:
-    """The value that a literal stands for; a bare name, an index and a call without keywords stand for their own text."""
+    """The value of a literal; for a bare name, an index or a call without keywords, its text."""
     if type(node) is _Constant:
         value = node.value
         return "..." if value is ... else value

@@ -1,4 +1,4 @@
-"""Type names of function documents: the Python type of each, by language, and how a value's text is converted."""
+"""Type names of function documents: the Python type of each, by language, and the conversion of texts."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ JSON_TYPES: dict[str, str] = {
     **dict.fromkeys(("dict", "HashMap", "Hashtable"), "object"),
     **dict.fromkeys(("byte", "short", "long", "Bigint"), "integer"),
 }
-"""JSON schema's name of each type; what is not here is a string."""
+"""The JSON schema name of each type; all others are strings."""
 LIST_TYPES: dict[Language, frozenset[str]] = {
     "python": frozenset(("array", "tuple", "list")),
     "java": frozenset(("Array", "ArrayList")),
     "javascript": frozenset(("array",)),
 }
-"""Types whose elements have their own type."""
+"""Types with an element type."""
 NUMBER_TYPES = frozenset(
     name
     for types in (JAVA_TYPES, JAVASCRIPT_TYPES)
@@ -75,18 +75,18 @@ Convert = Callable[[str, str, str | None], Any]
 
 @dataclass(frozen=True, slots=True)
 class LanguageTypes:
-    """What the checker must know of a language."""
+    """The types of a language for the checker."""
 
     types: dict[str, type]
     """The Python type of each type name."""
     lists: frozenset[str]
-    """Type names whose elements have their own type."""
+    """Type names with an element type."""
     plain: dict[str, type | None]
-    """The types of values that are right wherever they equal an allowed one; None for types with other rules."""
+    """Types whose values are right if they equal an allowed value; None for types with other rules."""
     error_type: str | None = None
-    """The fault when a value is not a text; None if values are not texts."""
+    """The fault if a value is not a text; None if values are not texts."""
     convert: Convert | None = None
-    """From text, type name and element type to a value."""
+    """Converts text, type name and element type to a value."""
 
 
 PYTHON = LanguageTypes(

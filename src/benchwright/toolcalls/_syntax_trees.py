@@ -1,4 +1,4 @@
-"""Java and JavaScript texts as syntax trees, by tree-sitter. Both languages share what is here."""
+"""Parses Java and JavaScript texts into syntax trees with tree-sitter."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
 MAX_DEPTH = 400
-"""Levels of a syntax tree that are walked. A bracket costs several; operators and dots nest without brackets."""
+"""The most levels of a syntax tree. A bracket takes several; operators and dots nest without brackets."""
 
 _PARSERS: dict[str, Parser] = {}
 
 
 def parse(source: bytes, language: Language) -> Node:
-    """The root of a text's syntax tree. Text that does not parse, or nests too deep, is an error."""
+    """The root of a text's syntax tree. Raises for text that does not parse or is nested too deeply."""
     root = _parser(language).parse(source).root_node
     _guard(root, language)
     return root
@@ -30,7 +30,7 @@ def text_of(source: bytes, node: Node) -> str:
 
 
 def add_argument(arguments: dict[Any, Any], name: str | None, value: str) -> None:
-    """Take an argument of a call; those without a name share the key None, so there is room for one."""
+    """Add an argument of a call. Arguments without a name share the key None, so only one is possible."""
     if name in arguments:
         raise CallDecodeError(
             "a call has one argument without a name at most" if name is None else f"parameter {name} is given twice",
@@ -74,7 +74,7 @@ class MissingGrammarError(UsageError):
 
 
 def _guard(root: Node, language: Language) -> None:
-    """A cursor walks without recursion, however deep the tree is. A mark that is merely missing, such as the last
+    """Raise for syntax errors and deep nesting. A cursor walks the tree without recursion. A missing mark, such as the last
     semicolon, is not an error."""
     if root.is_error:
         raise CallDecodeError(f"the text is not {_TITLES[language]}", "syntax")

@@ -1,4 +1,4 @@
-"""Whether a value is of the right type and among the allowed ones.
+"""Checks whether a value has the right type and is allowed.
 
 The rules are those of the published evaluation, oddities included, because scores are compared with published ones. They
 are written down in `docs/tools.md`.
@@ -15,7 +15,7 @@ _LONGEST_CACHED = 200
 
 
 def normalise(text: str) -> str:
-    """A text as texts are compared: without blanks and `, . / - _ * ^`, in lower case, with one kind of quotes.
+    """Normalise a text for comparison: without blanks and `, . / - _ * ^`, in lower case, with one kind of quotes.
 
     >>> normalise("New York, N.Y.")
     'newyorkny'
@@ -29,15 +29,15 @@ def _normalise(text: str) -> str:
     return text.lower().replace("'", '"')
 
 
-_cached = lru_cache(maxsize=8192)(_normalise)  # allowed values come up again in every sample and every run
+_cached = lru_cache(maxsize=8192)(_normalise)  # allowed values recur in every sample and every run
 
 
 def value_fault(
     name: object, value: Any, allowed: Any, expected: type, inner: type | None
 ) -> CallVerdict | None:
-    """What is wrong with a value by the type that the schema says, and by the allowed values.
+    """What is wrong with a value, by the type in the schema and by the allowed values.
 
-    Where the first allowed value is of another type than the schema says, only equality counts.
+    If the first allowed value has another type than the schema gives, only equality counts.
     """
     actual, declared = type(value), _first_type(allowed)
     if actual is not expected:
@@ -82,7 +82,7 @@ def _items_fault(name: object, value: list[Any], allowed: Any, inner: type) -> C
 
 
 def _check_equal(name: object, value: Any, allowed: Any) -> CallVerdict | None:
-    """As Python compares: 5.0 equals 5, and True equals 1."""
+    """Compare as Python does: 5.0 equals 5, and True equals 1."""
     return None if value in allowed else _unexpected("value_error:others", name, value, allowed)
 
 

@@ -1,4 +1,4 @@
-"""What a check of calls comes to."""
+"""The verdict on calls."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from typing import NamedTuple
 
 
 class CallVerdict(NamedTuple):
-    """Whether calls are right, and if not, the first thing that is wrong with them."""
+    """Whether calls are right, and if not, the first fault."""
 
     valid: bool
     """Whether the calls are right."""
     error_type: str | None = None
-    """The published name of the fault, such as `value_error:string`; None when valid."""
+    """The published name of the fault, such as `value_error:string`; None if valid."""
     wording: str | None = None
     """The text of `message`, with a place for each of `values`."""
     parameter: str | None = None
     """The parameter at fault, if it is one."""
     values: tuple[object, ...] = ()
-    """What `message` shows. Most verdicts are counted and never read, so it is put into words on demand."""
+    """The values that `message` shows. Most verdicts are counted and never read, so the message is built on demand."""
 
     @property
     def message(self) -> str | None:
@@ -28,7 +28,7 @@ class CallVerdict(NamedTuple):
 
     @property
     def fault(self) -> dict[str, str | None]:
-        """The scores that say what is wrong."""
+        """The scores that describe the fault."""
         return {"error_type": self.error_type, "error": self.message}
 
 

@@ -1,7 +1,8 @@
-"""Simulated classes of our own, for tests, for runs without the published data, and as a pattern.
+"""Simulated classes that ship with benchwright, for tests, for runs without the published data, and as a pattern.
 
-A simulated class is made without arguments and loaded by `_load_scenario(config, long_context=…)`. Public methods are its
-functions; attributes without an underscore are the state that is compared. Methods return dicts, mistakes as `{"error": …}`.
+A simulated class is created without arguments and loaded by `_load_scenario(config, long_context=…)`. Its public methods
+are its functions; attributes without an underscore are the state that is compared. Methods return dicts, and errors as
+`{"error": …}`.
 """
 
 from __future__ import annotations
