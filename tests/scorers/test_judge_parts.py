@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchwright.core import ConfigError
-from benchwright.scorers import JudgeConfig, JudgeTemplateError
+from benchwright.scorers import JudgeConfig, JudgeTemplateError, _judge_templates
 from benchwright.scorers._judge_templates import json_grade, render, stated_grade
 
 BARE: dict[str, Any] = {"url": "http://localhost/v1", "model_id": "m"}
@@ -127,6 +128,27 @@ def test_reading_never_breaks(reply: str) -> None:
     assert stated_grade(reply, spellings, closed=True) in (None, "C", "I")
     json_grade(reply, whole=True)
     json_grade(reply, whole=False)
+
+
+@pytest.mark.parametrize("braces", ["{", '{"grade"', "[{", "{ }x{", "\\frac{1}{2}"])
+def test_a_reply_of_braces_is_read_in_a_bounded_number_of_tries(
+    monkeypatch: pytest.MonkeyPatch, braces: str
+) -> None:
+    """Each try on a whole text of 100,000 braces takes as long as the text is."""
+    lengths: list[int] = []
+
+    class Counting(json.JSONDecoder):
+        def raw_decode(self, s: str, idx: int = 0) -> tuple[Any, int]:
+            lengths.append(len(s))
+            return super().raw_decode(s, idx)
+
+    monkeypatch.setattr(_judge_templates, "_DECODER", Counting())
+    reply = braces * 50_000 + ' so {"grade": "C"}'
+    assert json_grade(reply, whole=False) == "C"
+    assert len(lengths) <= 2_000
+    assert max(lengths) <= 65_536
+    words = "\\frac{a}{b} " * 5_000
+    assert json_grade(f'{{"grade": "I"}} {words} {{"grade": "C"}}', whole=False) == "C"
 
 
 @given(st.text(), st.sampled_from(["C", "I"]), st.sampled_from(["{}", "**{}**", "[{}]", "{}."]))

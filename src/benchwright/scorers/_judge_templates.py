@@ -286,22 +286,39 @@ def _is_alternative(before: str) -> bool:
     return _ALTERNATIVE.search(before) is not None and _STATEMENT.search(before) is not None
 
 
+_MOST_TRIES = 1_000
+"""Braces that are tried from the start; after them, only as many of the last ones: the last object decides."""
+_LONGEST_OBJECT = 65_536
+"""Characters that are read of an object. An error counts the lines before it, so a long text would cost its length each time."""
+
+
 def _objects(text: str) -> Iterator[object]:
     """The outermost JSON objects in a text, in order, up to one that is nested too deeply.
 
     That one is not searched, because each of its thousands of braces would cost as much as the first.
     """
-    start = text.find("{")
+    start, tries = text.find("{"), 0
     while start >= 0:
         try:
-            value, end = _DECODER.raw_decode(text, start)
+            value, length = _DECODER.raw_decode(text[start : start + _LONGEST_OBJECT])
         except RecursionError:
             return
         except ValueError:
-            end = start + 1
+            length = 1
         else:
             yield value
-        start = text.find("{", end)
+        start = text.find("{", start + length)
+        tries += 1
+        if tries == _MOST_TRIES and start >= 0:
+            start = max(start, _last_braces(text))
+
+
+def _last_braces(text: str) -> int:
+    """Where the last braces begin that are tried."""
+    place = len(text)
+    for _ in range(_MOST_TRIES):
+        place = max(text.rfind("{", 0, place), 0)
+    return place
 
 
 def _grade_in(value: object) -> str | None:
