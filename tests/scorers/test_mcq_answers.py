@@ -8,7 +8,14 @@ from typing import Any
 import pytest
 
 from benchwright.core import MetricSummary, UsageError
-from benchwright.scorers import ScorerInput, Scores, exact_match, mcq_answers, mcq_remarks
+from benchwright.scorers import (
+    ScorerInput,
+    Scores,
+    exact_match,
+    extract_choices,
+    mcq_answers,
+    mcq_remarks,
+)
 from benchwright.stats import Aggregator
 
 SUMS = {"question": "165+833+650+615=", "A": "2258", "B": "2263", "C": "2281", "answer": "B"}
@@ -208,3 +215,25 @@ def test_the_remarks_do_not_contradict_an_accuracy_that_counts_guesses(fallback:
 
 def test_metrics_of_something_else_give_no_remarks() -> None:
     assert mcq_remarks({}) == []
+
+
+SETS = {"A": "steam", "B": "ice", "C": "rain", "D": "dust"}
+
+
+@pytest.mark.parametrize(
+    ("reply", "named"),
+    [
+        ("A|C", "AC"),
+        ("Answer: A | C", "AC"),
+        ("Both A and C", "AC"),
+        ("A: steam, C: rain", "AC"),
+        ("A) steam and C) rain", "AC"),
+        ("- A) steam\n- C) rain.", "AC"),
+        ("A) steam; B) ice; C) rain; D) dust", None),
+        ("A: steam is wrong, C: rain is right", "C"),
+        ("A) steam (certain)\nC) rain - likely", "AC"),
+    ],
+)
+def test_several_options_are_read_however_they_are_joined(reply: str, named: str | None) -> None:
+    found, _ = extract_choices(reply, SETS)
+    assert (None if found is None else "".join(sorted(found))) == named

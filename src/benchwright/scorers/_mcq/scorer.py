@@ -173,7 +173,9 @@ def _value(metrics: Mapping[str, MetricSummary], name: str) -> float | None:
 
 
 _LETTER = rf"(?<!{WORD})[(\[{{]?[A-Z]{NOT_PART}[)\]}}]?[.:]?"
-_JOINT = r"(?:\s?(?:,|;|/|&|\+|、|，|和|与|及|以及)\s?(?:and\s|und\s|et\s|y\s|or\s)?|\s(?:and|und|et|y)\s|\s)"
+_JOINT = (
+    r"(?:\s?(?:,|;|/|\||&|\+|、|，|和|与|及|以及)\s?(?:and\s|und\s|et\s|y\s|or\s)?|\s(?:and|und|et|y)\s|\s)"
+)
 _LIST = rf"(?P<letters>{_LETTER}(?:{_JOINT}{_LETTER}){{0,25}}|(?<!{WORD})[A-Z]{{2,26}}(?!{WORD}))"
 _CUE = (
     r"(?:answers?|choices?|options?|letters?|statements?|ANSWER|antwort(?:en)?|r[ée]ponses?|respuestas?|答案|选项|选|正确)"
@@ -183,7 +185,8 @@ _CUE = (
 )
 _BOXED = r"\\(?:boxed|fbox)\s?\{\s?"
 _CALLED_RIGHT = r"\s(?:are|is|sind|ist|sont|est|son|es)\s(?:all\s|both\s|the\s)?(?:correct|right|true|richtig|korrekt|correctes?|correctas?)"
-_LINE = r"(?m)^\s?[-*•]?\s?[(\[]?(?P<letter>[A-Z])[)\].:]\s"
+_LINE = r"(?m)(?:^\s?[-*•]?\s?|[,;]\s|\sand\s)[(\[]?(?P<letter>[A-Z])[)\].:]\s"
+_AFTER = r"[.]?\s*(?:[,;:\n(–—-]|$|and\s)"
 _NOTHING = r"none of (?:the|these)|无正确|没有正确"
 
 
@@ -203,7 +206,7 @@ def extract_choices(text: str, options: Mapping[str, str]) -> tuple[frozenset[st
         return None, "empty"
     view = View(text)
     plain = view.text.strip()
-    whole = _compiled(rf"(?i:{_LIST})\.?").fullmatch(plain)
+    whole = _compiled(rf"(?i:(?:both\s)?{_LIST})\.?").fullmatch(plain)
     if whole is not None and (found := _letters(whole["letters"].upper(), options)):
         return found, "letters"
     rules = (
@@ -219,7 +222,7 @@ def extract_choices(text: str, options: Mapping[str, str]) -> tuple[frozenset[st
                 last = stated.start("letters"), found, name
     if last is not None:
         return last[1], last[2]
-    ending = _compiled(rf"{_LIST}\.?").fullmatch(plain.rpartition("\n")[2].strip())
+    ending = _compiled(rf"(?i:both\s)?{_LIST}\.?").fullmatch(plain.rpartition("\n")[2].strip())
     if ending is not None and (found := _letters(ending["letters"], options)):
         return found, "last_line"
     lines = _option_lines(view, options)
@@ -283,7 +286,9 @@ def _option_lines(view: View, options: Mapping[str, str]) -> frozenset[str]:
     found = {
         line["letter"]
         for line in _compiled(_LINE).finditer(view.text)
-        if line["letter"] in options and texts.own_at(view, line.end(), line["letter"]) is not None
+        if line["letter"] in options
+        and (end := texts.own_at(view, line.end(), line["letter"])) is not None
+        and _compiled(_AFTER).match(view.text, end)  # nothing is said about it
     }
     return frozenset(found) if len(found) < len(options) else frozenset()
 
