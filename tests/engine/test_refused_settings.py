@@ -14,11 +14,13 @@ import yaml
 import benchwright
 from benchwright import ScriptedEndpoint
 from benchwright.config import find_config
-from benchwright.core import ModelReply, ModelRequest, RequestFailure, UsageError
+from benchwright.core import ModelReply, ModelRequest, RequestFailure, RunFailedError, UsageError
+from benchwright.demo import DemoSettings, demo_server
 from benchwright.endpoints import AdaptedEndpoint
 from benchwright.endpoints._refused_settings import cut_at, refused_setting, setting_advice
 from benchwright.runs._models import choose_model
 from benchwright.sdk import RunOptions
+from recording_server import Refusal, recording
 
 BENCH = """
 from benchwright import ScorerInput, benchmark, scorer
@@ -238,3 +240,37 @@ def test_none_in_the_configuration(bench: Path, tmp_path: Path, monkeypatch: pyt
 def test_none_is_refused_where_nothing_can_be_left_out() -> None:
     with pytest.raises(UsageError, match="limit"):
         RunOptions(limit="none")  # type: ignore[arg-type]  # what this is about
+
+
+def test_warm_ups_that_are_sent_again_count_towards_the_budget(bench: Path) -> None:
+    def refusing(body: dict[str, Any]) -> str:
+        if "max_tokens" in body:
+            raise Refusal("Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.")
+        return "a"
+
+    with recording(refusing) as server:
+        benchwright.run(
+            bench, model_url=server.url, model_id="m", num_warmups=2, max_requests=7, workspace=bench.parent
+        )
+        assert len(server.bodies) == 7
+
+
+def test_requests_that_check_an_echo_count_towards_the_budget(tmp_path: Path) -> None:
+    rows = "".join(f"What is {n} + 1?,{n + 1},{n + 3},A\n" for n in range(3))
+    (tmp_path / "rows.csv").write_text(f"question,A,B,answer\n{rows}", encoding="utf-8")
+    with demo_server(DemoSettings()) as server:
+
+        def sent(limit: int | None) -> int:
+            before = server.stats()["requests"]
+            benchwright.run(
+                tmp_path / "rows.csv", infer_method="logprob_text", model_url=server.url, model_id="demo",
+                max_requests=limit, cache=False, workspace=tmp_path,
+            )  # fmt: skip
+            return int(server.stats()["requests"] - before)
+
+        needed = sent(None)
+        assert sent(needed) == needed
+        before = server.stats()["requests"]
+        with pytest.raises(RunFailedError, match="max_requests=5 before the first row"):
+            sent(5)
+        assert server.stats()["requests"] - before == 5

@@ -44,9 +44,22 @@ class UnrecordedCalls:
         sample: SampleCalls,
     ) -> ModelReply:
         """Send without recording."""
+        return await AdaptedEndpoint(Counted(endpoint, self._stop), identity.findings.adapter).send(request)
+
+
+class Counted:
+    """Implements `Endpoint` for calls that are not recorded: each request counts against the budget, also one that repeats a
+    refused one."""
+
+    def __init__(self, endpoint: Endpoint, stop: Stop) -> None:
+        self._endpoint = endpoint
+        self._stop = stop
+
+    async def send(self, request: ModelRequest) -> ModelReply:
+        """Send, if the budget allows it."""
         if not self._stop.may_send():
             return BUDGET_SPENT
-        reply = await AdaptedEndpoint(endpoint, identity.findings.adapter).send(request)
+        reply = await self._endpoint.send(request)
         usage = reply.usage
         self._stop.spent(0 if usage is None else usage.prompt + usage.completion)
         return reply

@@ -15,6 +15,7 @@ from msgspec import Struct
 from benchwright.core import (
     JsonObject,
     Outcome,
+    RunFailedError,
     RunStatus,
     RunSummary,
     SampleRecord,
@@ -32,7 +33,7 @@ from benchwright.endpoints import (
 )
 from benchwright.engine._calls import Calls, Ledger
 from benchwright.engine._cost import RunPrices, run_cost
-from benchwright.engine._execute import RunParts, UnrecordedCalls, execute, warm_up
+from benchwright.engine._execute import Counted, RunParts, UnrecordedCalls, execute, warm_up
 from benchwright.engine._feed import Feed
 from benchwright.engine._findings import ServerFindings
 from benchwright.engine._group import InterruptedRunError, RunGroup
@@ -203,8 +204,8 @@ class _UnderWay:
         settings, rows = prepared.settings, prepared.rows
         fingerprint = settings.endpoint.fingerprint()
         findings = context.findings.of(fingerprint)
-        probed = AdaptedEndpoint(endpoint, findings.adapter)
-        profile = await _echo_profile(prepared, store, run, probed, context.progress)
+        probed = AdaptedEndpoint(Counted(endpoint, context.stop), findings.adapter)
+        profile = await _echo_profile(prepared, store, run, probed, context)
         echo_tokens = 0 if profile is None else profile.max_tokens
         if echo_tokens:
             rows = rows.but(echo_tokens=echo_tokens)
@@ -340,13 +341,13 @@ def _wants_warm_up(prepared: Prepared, store: Store, run_id: int, resuming: bool
 
 
 async def _echo_profile(
-    prepared: Prepared, store: Store, run: RunRecord, endpoint: Endpoint, progress: Progress
+    prepared: Prepared, store: Store, run: RunRecord, endpoint: Endpoint, context: RunContext
 ) -> EchoProfile | None:
     """What is known about the server's echo. It is learned once per run and kept, so that a resumed run sends equal
     bodies. None if no choices are ranked."""
     if not prepared.rows.facts.needs_echo:
         return None
-    from benchwright.endpoints import EchoProfile, learn_echo
+    from benchwright.endpoints import EchoProfile, EchoRefusedError, learn_echo
 
     known = _known_echo(run)
     if known is not None:
@@ -356,8 +357,16 @@ async def _echo_profile(
         # One that ranked nothing has no such replies either; each sample will say so.
         profile = _known_echo(store.run(source)) or EchoProfile(max_tokens=1, drops_generated=False)
     else:
-        progress.phase = "probing"
-        profile = await learn_echo(endpoint, prepared.settings.generation.model)
+        context.progress.phase = "probing"
+        try:
+            profile = await learn_echo(endpoint, prepared.settings.generation.model)
+        except EchoRefusedError as error:
+            if context.stop.cause != "budget":
+                raise
+            raise RunFailedError(
+                f"{context.stop.reason} before the first row: at most twenty requests check the server's echo, and they "
+                "count too. Allow more"
+            ) from error
     echo: JsonObject = asdict(profile)
     store.update_manifest(run.id, {**store.run(run.id).manifest, "echo": echo})
     return profile
