@@ -205,6 +205,17 @@ def test_check_finds_names_that_servers_refuse_and_expected_calls_that_cannot_be
     assert not any("servers refuse" in warning for warning in prompting.warnings)
 
 
+def test_check_warns_of_expected_values_of_another_type_than_the_schema_gives() -> None:
+    row = {**ROW, "calls": [{"name": "weather", "arguments": {"city": "Paris", "days": "two"}}]}
+    (report,) = benchwright.check(bench([ROW, row]))
+    assert report.gold is not None
+    assert (report.gold.checked, report.gold.right) == (2, 2), "by the published rules it is right"
+    (warning,) = [each for each in report.warnings if "schema says" in each]
+    assert "gives days as 'two', but the schema says integer" in warning
+    (report,) = benchwright.check(bench([ROW]))
+    assert not any("schema says" in each for each in report.warnings)
+
+
 @pytest.mark.parametrize(
     ("options", "reason"),
     [

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from benchwright.benchmarks._fields import at_path
 from benchwright.benchmarks._missing_fields import has_column, parameter_without_column
 from benchwright.benchmarks._prompts import Prompt
 from benchwright.benchmarks._requests import completions_request, conversation_request
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from benchwright.benchmarks._scan import RowScan, ScannedRow
     from benchwright.benchmarks._spec import BenchmarkSpec
     from benchwright.benchmarks._strategies.tool_dialogue import ToolDialogue
-    from benchwright.core import ModelReply, ModelRequest, ModelType, Row
+    from benchwright.core import JsonObject, ModelReply, ModelRequest, ModelType, Row
 
 _TAKEN_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """Function names that OpenAI's chat route and most servers accept."""
@@ -120,21 +121,37 @@ class CallTools(Strategy):
             yield parameter_without_column(spec, "tools_field", columns)
 
     def doubts(self, scan: RowScan, source: str) -> Iterator[str]:
-        """Names that servers refuse, and functions without a description."""
+        """Names that servers refuse, and expected values that are not of the type of their schema."""
         refused: dict[str, int] = {}
-        for scanned in scan.first if self._spec.native_calling else ():
-            for item in self._task(scanned.row).functions:
+        mistyped: dict[str, int] = {}
+        for scanned in scan.first:
+            functions = self._task(scanned.row).functions
+            for item in functions if self._spec.native_calling else ():
                 name = sent_name(item)
                 if _TAKEN_NAME.fullmatch(name) is None:
-                    refused.setdefault(name, scanned.line)
+                    refused.setdefault(repr(name), scanned.line)
+            if (why := self._mistyped(scanned.row, functions)) is not None:
+                mistyped.setdefault(why, scanned.line)
         if refused:
-            shown = ", ".join(
-                f"{name!r} ({source}:{line})" for name, line in [*refused.items()][:_MOST_NAMES]
-            )
-            more = f" and {len(refused) - _MOST_NAMES} more" if len(refused) > _MOST_NAMES else ""
             yield (
-                f"names of functions that servers refuse: {shown}{more}. Use letters, digits, _ and -, at most 64 of them"
+                f"names of functions that servers refuse: {_placed(refused, source)}. Use letters, digits, _ and -, at most 64 "
+                "of them"
             )
+        if mistyped:
+            yield f"{_placed(mistyped, source)}. Correct the value or the schema: only this value scores as right"
+
+    def _mistyped(self, row: Row, functions: Sequence[JsonObject]) -> str | None:
+        """An expected value of a type that its schema does not give; datasets of function-calling evaluations find theirs."""
+        field = self._spec.expected_calls_field
+        if field is None:
+            return None
+        from benchwright.toolcalls import ground_truth_of, mistyped_value
+
+        try:
+            truths = ground_truth_of(at_path(row, field, None))
+        except ValueError:
+            return None  # reported where the expected calls are scored
+        return mistyped_value([function_document(item) for item in functions], truths)
 
     def _task(self, row: Row) -> ToolTask:
         spec = self._spec
@@ -222,3 +239,9 @@ def calls_text(calls: Sequence[Mapping[str, Mapping[Any, Any]]]) -> str:
         )
         + "]"
     )
+
+
+def _placed(found: Mapping[str, int], source: str) -> str:
+    """The first remarks, each with the line of its row."""
+    shown = ", ".join(f"{remark} ({source}:{line})" for remark, line in [*found.items()][:_MOST_NAMES])
+    return f"{shown} and {len(found) - _MOST_NAMES} more" if len(found) > _MOST_NAMES else shown
