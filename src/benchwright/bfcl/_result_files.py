@@ -8,7 +8,7 @@ from typing import Any
 
 from benchwright.benchmarks import RecordedSample
 from benchwright.bfcl._categories import CATEGORIES
-from benchwright.bfcl._score_files import FAILED, ScoreFiles, result_file, write_lines
+from benchwright.bfcl._score_files import FAILED, JsonLines, ScoreFiles, result_file
 from benchwright.core import ModelReply, Outcome, Row, SampleRecord, encode_json
 
 
@@ -18,19 +18,22 @@ def write_result_files(version: str, folder: Path, model: str, samples: Iterable
     A failed sample is listed as such in the results, and is neither right nor wrong in the scores.
     """
     files = ScoreFiles(version, model)
-    results: dict[str, list[dict[str, Any]]] = {}
+    results: dict[str, JsonLines] = {}
     for row, repeat, record, reply in samples:
         if row is None or row.get("category") not in CATEGORIES:
             continue  # an unreadable row has no category
         category = CATEGORIES[row["category"]]
         result = _result(row, record, reply)
-        results.setdefault(category.name, []).append(_result_line(row, repeat, record, reply, result))
+        lines = results.get(category.name)
+        if lines is None:
+            lines = results[category.name] = JsonLines()
+        lines.add(_result_line(row, repeat, record, reply, result))
         if record.scores is None:
             files.add_failed(category)
         elif "category" in record.scores:  # not if nothing is to be scored
             files.add(row, result, record.tool_calls, record.scores, repeat)
     for name, lines in results.items():
-        write_lines(result_file(folder / "result" / model, CATEGORIES[name], version, "result"), lines)
+        lines.write(result_file(folder / "result" / model, CATEGORIES[name], version, "result"))
     if files.board.tallies or files.failed:
         files.write(folder / "score" / model)
 

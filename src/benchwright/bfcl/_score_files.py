@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from shutil import copyfileobj
+from typing import IO, Any
 
 from benchwright.bfcl._categories import CATEGORIES, GROUPS, Category
 from benchwright.bfcl._scores import Scoreboard
-from benchwright.core import Row, exact_json, write_whole
+from benchwright.core import Row, exact_json, replacing, write_whole
 
 FAILED = "Error during inference:"
 """The start of the result of a failed request."""
+_IN_MEMORY = 1_000_000
+"""Bytes of a file that are kept in memory."""
 
 
 def _tables(board: Scoreboard) -> dict[str, list[str]]:
@@ -33,7 +36,7 @@ class ScoreFiles:
     def __init__(self, version: str, model: str) -> None:
         self._version = version
         self._model = model
-        self._wrong: dict[str, list[dict[str, Any]]] = {}
+        self._wrong: dict[str, JsonLines] = {}
         self.board = Scoreboard(version)
 
     @property
@@ -43,7 +46,7 @@ class ScoreFiles:
 
     def begin(self, category: Category) -> None:
         """Add a category, which has a file even if none of its samples is wrong."""
-        self._wrong.setdefault(category.name, [])
+        self._of(category.name)
 
     def add_failed(self, category: Category) -> None:
         """Add a sample that is neither right nor wrong."""
@@ -53,7 +56,7 @@ class ScoreFiles:
     def add(self, row: Row, result: Any, calls: Any, scores: Mapping[str, Any], repeat: int = 0) -> None:
         """Add a sample that is right or wrong by its scores."""
         self.board.add(scores)
-        wrong = self._wrong.setdefault(str(scores["category"]), [])
+        wrong = self._of(str(scores["category"]))
         if scores.get("correct"):
             return
         line = {
@@ -68,7 +71,7 @@ class ScoreFiles:
             "model_result_decoded": calls,
             "possible_answer": row.get("ground_truth"),
         }
-        wrong.append({**line, "repeat": repeat} if repeat else line)
+        wrong.add({**line, "repeat": repeat} if repeat else line)
 
     def write(self, folder: Path) -> None:
         """Write all files."""
@@ -83,8 +86,14 @@ class ScoreFiles:
                 "total_count": rows,
                 "failed_count": failed,
             }
-            write_lines(result_file(folder, CATEGORIES[name], self._version, "score"), [head, *wrong])
+            wrong.write(result_file(folder, CATEGORIES[name], self._version, "score"), head)
         write_tables(folder, self.board, self._model)
+
+    def _of(self, category: str) -> JsonLines:
+        found = self._wrong.get(category)
+        if found is None:
+            found = self._wrong[category] = JsonLines()
+        return found
 
 
 def write_tables(folder: Path, board: Scoreboard, model: str) -> None:
@@ -110,7 +119,28 @@ def result_file(folder: Path, category: Category, version: str, kind: str) -> Pa
     return folder / level / name
 
 
-def write_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
-    """Write a file of JSON lines."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, b"".join(exact_json(dict(line)) + b"\n" for line in lines))
+class JsonLines:
+    """JSON lines for a file. They are in memory at first, and in a temporary file once they are many."""
+
+    def __init__(self) -> None:
+        self._text: IO[bytes] = io.BytesIO()
+
+    def add(self, line: Mapping[str, Any]) -> None:
+        """Add a line."""
+        self._text.write(exact_json(dict(line)) + b"\n")
+        if isinstance(self._text, io.BytesIO) and self._text.tell() > _IN_MEMORY:
+            from tempfile import TemporaryFile
+
+            spilled = TemporaryFile()  # noqa: SIM115  # closed with this object
+            spilled.write(self._text.getvalue())
+            self._text = spilled
+
+    def write(self, path: Path, head: Mapping[str, Any] | None = None) -> None:
+        """Write the file, with `head` before the other lines."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._text.seek(0)
+        with replacing(path) as temporary, temporary.open("wb") as file:
+            if head is not None:
+                file.write(exact_json(dict(head)) + b"\n")
+            copyfileobj(self._text, file)
+        self._text.close()
