@@ -1,4 +1,4 @@
-"""Gates: a policy and what a run recorded become GO, NO-GO or INCONCLUSIVE. Baselines by name, and as portable files."""
+"""Gates: judge a recorded run by a policy as GO, NO-GO or INCONCLUSIVE. Baselines by name and as portable files."""
 
 from benchwright.core import lazy_front
 

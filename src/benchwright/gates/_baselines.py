@@ -1,5 +1,5 @@
-"""Baselines: what a gate compares with. From a run on record, or from a portable file that holds hashes of rows and their
-scores, and no prompts, replies or keys."""
+"""Baselines, with which gates compare: a recorded run, or a portable file with hashes of rows and their scores, but no
+prompts, replies or keys."""
 
 from __future__ import annotations
 
@@ -34,24 +34,24 @@ from benchwright.store import RunRecord
 FORMAT = "benchwright-baseline"
 FORMAT_VERSION = 1
 FILE_IN_FOLDER = "baseline.jsonl"
-"""What a baseline that is a folder holds."""
+"""The file in a baseline that is a folder."""
 _ABOUT = ("name", "model", "status")
-"""Fields of a run that the first line of the file has under their names."""
+"""Fields of a run that the first line of the file contains."""
 
 
 class Baseline(Struct, frozen=True):
-    """A run to compare with, wherever it is."""
+    """A run to compare with, from any place."""
 
     title: str
-    """What messages call it."""
+    """Its name in messages."""
     run: RunRecord
-    """Its settings, manifest and figures. Of a file: as the files of a run have them."""
+    """Its settings, manifest and figures; from a file, in the form of run files."""
     samples: Scored | None = None
-    """Its samples under the number 0, rows known by their content; None for a load test."""
+    """Its samples as run 0, with rows identified by content; None for a load test."""
     requests: tuple[RequestRecord, ...] = ()
     """The requests of a load test."""
     filed: bool = False
-    """Whether its settings are as the files of a run have them."""
+    """Whether its settings have the form of run files."""
 
 
 class StoredLines:
@@ -67,12 +67,12 @@ class StoredLines:
             yield row, repeat, bytes.fromhex(digest), encode_score(record)
 
     def row_texts(self, run_id: int) -> Iterator[tuple[int, bytes | None]]:
-        """None: the hashes say all."""
+        """Nothing, because the hashes identify the rows."""
         return iter(())
 
 
 class OneRun:
-    """The samples of one run as those of run 0."""
+    """The samples of one run under the number 0."""
 
     def __init__(self, source: Scored, run_id: int) -> None:
         self._source, self._run_id = source, run_id
@@ -87,14 +87,14 @@ class OneRun:
 
 
 def baseline_file(path: Path) -> Path | None:
-    """The file of a portable baseline: the one named, or the one in the folder; None if there is none."""
+    """The file of a portable baseline: the given file, or the one in the given folder; None if there is none."""
     inside = path / FILE_IN_FOLDER
     return inside if inside.is_file() else path if path.is_file() else None
 
 
 def write_baseline(path: Path, baseline: Baseline) -> tuple[Path, int, str]:
-    """Write a portable baseline: into a folder, or as one file if the name has an ending. Returns the file, how many samples
-    or requests it holds, and its checksum."""
+    """Write a portable baseline: into a folder, or as one file if the name has an ending. Returns the file, its number of
+    samples or requests, and its checksum."""
     folder = path.is_dir() or not path.suffix
     target = path / FILE_IN_FOLDER if folder else path
     lines = list(_lines(baseline))
@@ -129,12 +129,12 @@ def write_baseline(path: Path, baseline: Baseline) -> tuple[Path, int, str]:
 
 
 def read_baseline(path: Path) -> Baseline:
-    """A portable baseline. ConfigError for a file that is not a baseline, was changed, or is of a newer version."""
+    """Read a portable baseline. Raises ConfigError for a file that is not a baseline, was changed, or has a newer version."""
     try:
         content = path.read_bytes()
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
-    # Git and editors on Windows may write other line endings, and a mark before the first line. No value holds these bytes.
+    # Git and editors on Windows may write other line endings and a byte-order mark. No value contains these bytes.
     content = content.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
     head, _, body = content.partition(b"\n")
     header = _header(path, head)
@@ -161,7 +161,7 @@ def read_baseline(path: Path) -> Baseline:
             kind=header["kind"],
         )
         title = f"{about['title']} in {path}"
-        if run.summary is not None:  # figures of a newer version may have more than this one knows
+        if run.summary is not None:  # a newer version may have figures unknown here
             (LoadSummary if run.kind == RunKind.LOAD else RunSummary).from_json(run.summary)
         if run.kind == RunKind.LOAD:
             return Baseline(title, run, requests=tuple(_request(line) for line in lines), filed=True)
@@ -195,7 +195,7 @@ def _lines(baseline: Baseline) -> Iterator[bytes]:
     for row, repeat, digest, text in baseline.samples.scored(0):
         record = decode_score(text)
         scores = record.scores
-        if scores is not None:  # numbers are what gates need; texts may quote a reply
+        if scores is not None:  # gates need only numbers, and texts may quote a reply
             scores = {name: value for name, value in scores.items() if isinstance(value, bool | int | float)}
         yield encode_json([row, repeat, digest.hex(), record.outcome.value, scores])
 
@@ -224,7 +224,7 @@ def _checksum(header: bytes, body: bytes) -> str:
 
 
 def _replace(path: Path, content: bytes) -> None:
-    """Write a file that is there in full or not at all."""
+    """Write a file completely or not at all."""
     part = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         part.write_bytes(content)

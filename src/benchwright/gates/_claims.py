@@ -1,4 +1,4 @@
-"""From the rules of a policy to claims about a benchmark run."""
+"""Turns the rules of a policy into claims about a benchmark run."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _load(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
 
 def _impossible(rule: Rule, subject: str, problem: str) -> Claim:
     limit, side = (rule.limits or [(-rule.margin, 1)])[0]
-    if rule.kind == "regression":  # called the same, whether it can be judged or not
+    if rule.kind == "regression":  # the same name, whether it can be judged or not
         subject = f"{subject} against the baseline"
     return Claim(rule=rule, subject=subject, problem=problem, limit=limit, side=side)
 
@@ -88,7 +88,7 @@ def _groups(rule: Rule, evidence: Evidence) -> Iterator[tuple[SliceKey | None, S
 
 
 def len_rows(scores: Scores) -> int:
-    """Different rows of a group."""
+    """The number of distinct rows of a group."""
     return len({row for rows in scores.metrics.values() for row in rows} | scores.failed.keys())
 
 
@@ -135,7 +135,7 @@ def _thresholds(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
 
 
 def _derived(rule: Rule, name: str, summary: RunSummary) -> Iterator[Claim]:
-    """Figures of all samples together have no interval."""
+    """Claims about figures of all samples together, which have no interval."""
     if rule.slices is not None:
         yield _impossible(rule, name, f"{name} is a figure of all samples together and has no slices")
         return
@@ -214,7 +214,7 @@ def _usage(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
 
 
 def _used(rule: Rule, run: BenchmarkRun) -> float | str:
-    """The figure, or why there is none."""
+    """The figure, or the reason why there is none."""
     summary = run.summary
     if rule.figure in ("cost", "cost_per_right_answer"):
         return _cost(rule, summary)
@@ -232,7 +232,7 @@ def _used(rule: Rule, run: BenchmarkRun) -> float | str:
 
 
 def _cost(rule: Rule, summary: RunSummary) -> float | str:
-    """The total cost of model and judges, or why it is unknown."""
+    """The total cost of model and judges, or the reason why it is unknown."""
     model = summary.cost or {}
     if model.get("amount") is None:
         return "the run has no cost: no price of its model is known, or the server counts no tokens"

@@ -1,4 +1,5 @@
-"""From claims to verdicts: all tests of a gate are corrected together, then every claim is GO, NO-GO or INCONCLUSIVE."""
+"""Turns claims into verdicts: corrects all tests of a gate together, then judges every claim as GO, NO-GO or
+INCONCLUSIVE."""
 
 from __future__ import annotations
 
@@ -14,27 +15,27 @@ from benchwright.stats import FEWEST, LimitTest, holm, rows_needed, smallest_eff
 
 
 class Claim(Struct, frozen=True, kw_only=True):
-    """What one rule, or one of its slices, asks of one figure."""
+    """What one rule, or one of its slices, requires of one figure."""
 
     rule: Rule
     subject: str
     """The figure in words: `correct, category = law`."""
     found: LimitTest | None = None
-    """The figure against its limit; None: the run has none, and `problem` says why."""
+    """The test of the figure against its limit; None: the run has no such figure, and `problem` says why."""
     limit: float = 0.0
     side: int = 1
-    """1: the limit is the least that is allowed; -1: the most."""
+    """1: the limit is a minimum; -1: a maximum."""
     allowed: float = 0.0
-    """Of a regression: the loss that is allowed."""
+    """For a regression: the allowed loss."""
     problem: str = ""
     noun: str = "rows"
     """What is counted."""
     fewest: int = FEWEST
-    """How many of them an interval needs."""
+    """The fewest that an interval needs."""
 
     @property
     def bound(self) -> Bound:
-        """What must meet the limit."""
+        """The value that must meet the limit."""
         return self.rule.bound
 
     @property
@@ -49,7 +50,7 @@ class Claim(Struct, frozen=True, kw_only=True):
 
     @property
     def needed(self) -> str:
-        """What is asked for, in words."""
+        """The requirement, in words."""
         ends = {"lower": "lower end ", "upper": "upper end ", "value": ""}
         if self.rule.kind == "regression":
             end = {"lower": "lower end of the gain", "upper": "upper end of the gain", "value": "gain"}[
@@ -73,7 +74,7 @@ def figure(value: float) -> str:
 
 
 def decide(claims: Sequence[Claim], policy: Policy) -> tuple[list[RuleRow], int]:
-    """A row for each claim, in their order, and the number of tests for which p-values are corrected."""
+    """A row for each claim, in order, and the number of tests for which p-values are corrected."""
     tested = [claim for claim in claims if claim.tested]
     raw = [claim.found.p_missed or 0.0 for claim in tested if claim.found is not None]
     corrected = dict(zip(map(id, tested), holm(raw), strict=True))
@@ -119,7 +120,7 @@ def _row(claim: Claim, p_holm: float | None, policy: Policy, tests: int) -> Rule
 def _judged(
     claim: Claim, found: LimitTest, p_holm: float | None, policy: Policy, detectable: float | None
 ) -> tuple[Word, str, float | None]:
-    """The verdict, why, and where it is open the effect that more rows would have to show; None: the one observed."""
+    """The verdict, the reason and, if it is open, the effect that more rows would have to show; None: the observed one."""
     limit, side = claim.limit, claim.side
     met = side * (found.value - limit) >= -1e-12
     if claim.bound == "value":
@@ -157,14 +158,14 @@ def _judged(
 
 
 def _doubt(found: LimitTest, side: int, what: str) -> str:
-    """That a tail on one side makes a verdict less certain than `alpha` and `level` say."""
+    """A warning that a one-sided tail makes a verdict less certain than `alpha` and `level` state."""
     if not found.doubtful(side):
         return ""
     return f"; but some values are far from the others, so {what} is found by chance more often than stated: look at them"
 
 
 def _rows(claim: Claim, found: LimitTest, policy: Policy, alpha: float, wanted: float | None) -> int | None:
-    """Rows that would decide with the stated power, if things are as they were observed."""
+    """Rows that would decide with the stated power, if the true values equal the observed ones."""
     if wanted is not None:
         return rows_needed(found.spread, wanted, alpha=alpha, power=policy.power, allowed=claim.allowed)
     distance = claim.side * (found.value - claim.limit)

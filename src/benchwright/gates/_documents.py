@@ -14,8 +14,8 @@ _MARKS = {Word.GO: "✅", Word.NO_GO: "❌", Word.INCONCLUSIVE: "⚠️"}
 
 
 def junit(verdict: Verdict) -> str:
-    """One test case for each rule: NO-GO is a failure, a rule that could not be evaluated an error, and one that was not decided
-    is skipped."""
+    """One test case for each rule: NO-GO is a failure, a rule that could not be evaluated is an error, and an undecided rule is
+    skipped."""
     cases = [_case(verdict, row) for row in verdict.rows]
     counts = {
         "tests": len(verdict.rows),
@@ -80,7 +80,7 @@ def observed(row: RuleRow) -> str:
 
 
 def _xml(text: str) -> str:
-    """Text that XML can hold: what is not a character there is made visible."""
+    """Make characters that XML does not allow visible."""
     return escape(_NOT_XML.sub("�", redact(text)))
 
 
@@ -89,7 +89,7 @@ def _attribute(text: str) -> str:
 
 
 def markdown(verdict: Verdict) -> str:
-    """A table for a pull request, what is open first."""
+    """A table for a pull request, with open rules first."""
     against = "" if verdict.baseline is None else f" against {_cell(verdict.baseline)}"
     order = {Word.NO_GO: 0, Word.INCONCLUSIVE: 1, Word.GO: 2}
     lines = [
@@ -116,7 +116,7 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~@!&$])")
 
 
 def _cell(text: str) -> str:
-    r"""Foreign text in a cell: no mark-up, no new line, no mention of anybody.
+    r"""Escape foreign text for a cell: no markup, no line break, no mention of users.
 
     >>> _cell("a|b\n<b>@you</b>")
     'a\\|b \\<b\\>\\@you\\</b\\>'

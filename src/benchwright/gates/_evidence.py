@@ -1,4 +1,5 @@
-"""What a benchmark run offers to a gate: the scores of its samples, whole and by slices, alone and paired with a baseline."""
+"""The evidence of a benchmark run for a gate: scores of its samples, in total and by slices, alone and paired with a
+baseline."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from benchwright.core import (
 from benchwright.reports import PairedSamples, Scored, pairs_of
 
 MOST_SLICES = 200
-"""Groups of rows of one column. A column of names or texts has more, and says nothing by group."""
+"""The most groups of one column. A column of names or texts has more, and grouping by it is meaningless."""
 
 
 class SliceKey(NamedTuple):
@@ -33,17 +34,17 @@ class Scores(Struct):
 
     outcomes: Counter[str] = field(default_factory=Counter)
     metrics: dict[str, dict[bytes, list[float]]] = field(default_factory=dict)
-    """Values by metric and row; rows are distinguished by their content, so that copies of one row are one."""
+    """Values by metric and row; rows are identified by content, so that copies count as one row."""
     failed: dict[bytes, int] = field(default_factory=dict)
     """How many samples of a row have no score."""
 
     @property
     def samples(self) -> int:
-        """How many there are."""
+        """The number of samples."""
         return self.outcomes.total()
 
     def count_of(self, outcomes: Collection[str]) -> int:
-        """Samples with one of these outcomes; without any: those that have no score."""
+        """Samples with one of these outcomes; if none are given, samples without a score."""
         return sum(self.outcomes[name] for name in outcomes) if outcomes else sum(self.failed.values())
 
     def values(self, metric: str, *, failures_as_wrong: bool) -> list[list[float]]:
@@ -57,7 +58,7 @@ class Scores(Struct):
         return list(merged.values())
 
     def add(self, row: bytes, outcome: str, scores: dict[str, Any] | None) -> None:
-        """One more sample."""
+        """Add a sample."""
         self.outcomes[outcome] += 1
         if scores is None:
             self.failed[row] = self.failed.get(row, 0) + 1
@@ -68,19 +69,19 @@ class Scores(Struct):
 
 
 class Evidence(Struct):
-    """All samples of a run, and of its pairs with a baseline."""
+    """All samples of a run, and their pairs with a baseline."""
 
     whole: Scores = field(default_factory=Scores)
     slices: dict[SliceKey, Scores] = field(default_factory=dict)
     pairs: PairedSamples | None = None
-    """None: there is no baseline."""
+    """The pairs; None: there is no baseline."""
     sliced_pairs: dict[SliceKey, PairedSamples] = field(default_factory=dict)
     missing: frozenset[str] = frozenset()
     """Columns to slice by that no row has."""
     crowded: frozenset[str] = frozenset()
     """Columns with too many values to slice by."""
     unlabelled: Counter[str] = field(default_factory=Counter)
-    """Rows that have no value in a column to slice by."""
+    """Rows without a value in a column to slice by."""
 
     def keys(self, column: str) -> list[SliceKey]:
         """The groups of a column, by name."""
@@ -88,7 +89,7 @@ class Evidence(Struct):
 
 
 class ContentSamples:
-    """Samples of runs whose rows are known by their content, whatever the order of their keys."""
+    """Samples of runs, with rows identified by content, independent of the order of keys."""
 
     def __init__(self, source: Scored) -> None:
         self._source = source
@@ -102,7 +103,7 @@ class ContentSamples:
         """The same with the row itself."""
         texts = self._source.row_texts(run_id)
         for (row, repeat, _, record), (_, text) in zip(self._source.scored(run_id), texts, strict=True):
-            if text is None:  # a row that could not be read is known by the reason
+            if text is None:  # a row that could not be read is identified by the reason
                 yield row, repeat, row_hash(f"!{decode_score(record).error}".encode()), record, None
             else:
                 content = load_exact_json(text)
@@ -114,8 +115,8 @@ class ContentSamples:
 
 
 def gather(source: Scored, run_id: int, columns: Collection[str], baseline: Scored | None) -> Evidence:
-    """Go through the samples of a run once, and once more with their pairs. `baseline` knows the rows of its only run by
-    their content."""
+    """Read the samples of a run once, and once more with their pairs. `baseline` identifies the rows of its only run by
+    content."""
     found = Evidence()
     samples = ContentSamples(source)
     labels: dict[bytes, tuple[SliceKey, ...]] = {}
@@ -139,7 +140,7 @@ def gather(source: Scored, run_id: int, columns: Collection[str], baseline: Scor
 
 
 class _BothSides:
-    """The baseline as run 0, the run under its own number."""
+    """The baseline as run 0, and the run under its number."""
 
     def __init__(self, baseline: Scored, samples: ContentSamples, run_id: int) -> None:
         self._sides = {0: (baseline, 0), run_id: (samples, run_id)}
@@ -166,7 +167,7 @@ def _pair(
             whole.only_a += b is None
             whole.only_b += a is None
             continue
-        # Copies of one row are one pair: they say no more than repeats do.
+        # Copies of one row are one pair, because they add no more information than repeats.
         b = b._replace(row=numbers.setdefault(b.row_hash, len(numbers)))
         whole.both += 1
         whole.add_scores(a, b)
@@ -178,7 +179,7 @@ def _pair(
 
 
 def _labels(row: JsonValue, columns: Collection[str]) -> Iterator[SliceKey]:
-    """The groups that a row is in. A dotted name reaches into tables."""
+    """The groups of a row. A dotted name reaches into tables."""
     for column in columns:
         value: Any = row
         for part in [column] if isinstance(row, dict) and column in row else column.split("."):
@@ -191,7 +192,7 @@ def _labels(row: JsonValue, columns: Collection[str]) -> Iterator[SliceKey]:
 def paired_values(
     pairs: PairedSamples, metric: str, *, failures_as_wrong: bool
 ) -> tuple[list[float], list[float]]:
-    """Means of a metric by row, of the baseline and of the run; empty if no pair has it."""
+    """Means of a metric by row, for the baseline and for the run; empty if no pair has it."""
     tally = pairs.with_failures(metric) if failures_as_wrong else None
     tally = tally or pairs.tallies.get(metric)
     if tally is None:

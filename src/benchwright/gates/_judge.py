@@ -1,4 +1,4 @@
-"""Judges a run by a policy. Pure: the run, its samples and the baseline come in, a verdict goes out."""
+"""Judges a run by a policy. Pure: the verdict depends only on the run, its samples and the baseline."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from benchwright.reports import (
 from benchwright.store import RunRecord
 
 MOSTLY = 0.5
-"""Share of failed samples above which no policy lets a run pass."""
+"""Share of failed samples above which a run passes no policy."""
 _NOTED = ("versions", "prices", "cache")
-"""Parts of the settings whose difference is a note and no obstacle: they change no score."""
+"""Parts of the settings whose differences are only noted, because they change no score."""
 
 
 def judge_benchmark(
@@ -85,7 +85,7 @@ def judge_load(
 
 
 def baseline_of(run: RunRecord, samples: Scored) -> Baseline:
-    """A benchmark run on record as what others are compared with."""
+    """Make a baseline of a recorded benchmark run."""
     return Baseline(title_of(run), run, OneRun(ContentSamples(samples), run.id))
 
 
@@ -125,7 +125,7 @@ def _without_result(policy: Policy, run: RunRecord, baseline: Baseline | None) -
 def _run_row(
     policy: Policy, run: RunRecord, *, partial: bool, comparable: bool, failed: int, count: int
 ) -> RuleRow:
-    """What every run must be, whatever the policy says: complete, and not mostly failed."""
+    """The row for requirements of every run, independent of the policy: complete, and not mostly failed."""
     share = failed / count if count else 1.0
     allowed = policy.max_failed
     too_many = share > (allowed if allowed is not None else 1.0)
@@ -154,7 +154,7 @@ def _run_row(
 def _obstacles(
     policy: Policy, run: RunRecord, baseline: Baseline | None, harmless: Collection[str]
 ) -> tuple[str, list[str]]:
-    """Why a run cannot be compared with its baseline, empty if it can; and what differs without harm."""
+    """Why a run cannot be compared with its baseline (empty if it can), and harmless differences."""
     if baseline is None:
         return "", []
     other = baseline.run
@@ -189,7 +189,7 @@ def _load_obstacles(
 
 
 def _settings(policy: Policy, compared: Any) -> tuple[str, list[str]]:
-    """Settings that differ and may not, in one sentence; and those that may, as notes."""
+    """Settings that must not differ but do, in one sentence; and those that may, as notes."""
     barred, notes = [], []
     for each in compared["differences"]:
         path = str(each["path"]).removeprefix("$.")

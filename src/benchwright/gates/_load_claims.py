@@ -1,4 +1,4 @@
-"""From the rules of a policy to claims about a load test: latency, goodput, errors and throughput of its levels."""
+"""Turns the rules of a policy into claims about a load test: latency, goodput, errors and throughput of its levels."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from benchwright.stats import FEWEST, LimitTest, Spread, interval_against, share
 
 _PERCENTILES = tuple(map(percentile_key, PERCENTILES))
 STATISTICS = ("mean", *_PERCENTILES, "min", "max")
-"""What may follow the name of a latency: `ttft.p99`."""
+"""The statistics that may follow the name of a latency: `ttft.p99`."""
 ALL_STAGES = "all"
 
 
 class LoadRun(Struct, frozen=True):
-    """What rules about a load test are judged by."""
+    """The evidence for rules about a load test."""
 
     summary: LoadSummary
     requests: Requests
@@ -43,14 +43,14 @@ class LoadRun(Struct, frozen=True):
 
 
 def check_figures(policy: Policy) -> None:
-    """Refuse, with ConfigError, figures that no load test has."""
+    """Raise ConfigError for figures that no load test has."""
     for rule in policy.rules:
         if rule.kind == "load":
             split_figure(rule, rule.figure)
 
 
 def split_figure(rule: Rule, written: str) -> tuple[str, str]:
-    """Name and statistic of a figure: `ttft.p99`, `goodput`. ConfigError for one that no load test has."""
+    """Name and statistic of a figure: `ttft.p99`, `goodput`. Raises ConfigError for a figure that no load test has."""
     name, _, statistic = written.partition(".")
     if name not in METRICS:
         known = ", ".join(METRICS)
@@ -72,7 +72,7 @@ def split_figure(rule: Rule, written: str) -> tuple[str, str]:
 
 
 def load_claims(rule: Rule, run: LoadRun) -> Iterator[Claim]:
-    """All that one rule asks of a load test."""
+    """All claims of one rule about a load test."""
     if rule.kind == "load":
         yield from _limits(rule, run)
     elif rule.kind == "regression":
@@ -88,13 +88,13 @@ def load_claims(rule: Rule, run: LoadRun) -> Iterator[Claim]:
 
 def _impossible(rule: Rule, subject: str, problem: str) -> Claim:
     limit, side = (rule.limits or [(-rule.margin, 1)])[0]
-    if rule.kind == "regression":  # called the same, whether it can be judged or not
+    if rule.kind == "regression":  # the same name, whether it can be judged or not
         subject = f"{subject} against the baseline"
     return Claim(rule=rule, subject=subject, problem=problem, limit=limit, side=side)
 
 
 def _stages(rule: Rule, run: LoadRun) -> list[StageSummary] | str:
-    """The levels that a rule is about, or why there is none."""
+    """The levels of a rule, or the reason why there are none."""
     stages = run.summary.stages
     labels = ", ".join(stage.label for stage in stages) or "none"
     if rule.stage == ALL_STAGES:
@@ -137,7 +137,7 @@ def _limits(rule: Rule, run: LoadRun) -> Iterator[Claim]:
 def _figure(
     requests: Requests, stage: StageSummary, name: str, statistic: str, limit: float, side: int
 ) -> LimitTest | str:
-    """A figure of a level against its limit, or why there is none."""
+    """The test of a level's figure against its limit, or the reason why there is none."""
     key = METRICS[name].key
     if name == "error_share" and stage.counts.sent:
         return share_against(stage.counts.failed, stage.counts.sent, limit, side, level=0.95)

@@ -1,4 +1,4 @@
-"""Baselines by name: each name has a folder in the workspace with every baseline that it ever stood for, and their history.
+"""Baselines by name: each name has a folder in the workspace with all its baselines and their history.
 Only `bless` moves a name."""
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _HISTORY = "history.jsonl"
 
 
 class Blessed(Struct, frozen=True):
-    """One move of a name."""
+    """One assignment of a name."""
 
     name: str
     source: str
-    """The run, or the file, that it was moved to."""
+    """The run or file that got the name."""
     benchmark: str
     model: str
     blessed_at: str
@@ -53,7 +53,7 @@ class Blessed(Struct, frozen=True):
 
 
 def check_name(name: str) -> str:
-    """The name, if baselines may have it. UsageError otherwise."""
+    """Return a valid name. Raises UsageError for others."""
     if _NAME.fullmatch(name) is None or name in _TAKEN:
         raise UsageError(
             f"a baseline cannot be called {name!r}; names begin with a letter and hold letters, digits, '.', '_' and '-', "
@@ -63,7 +63,7 @@ def check_name(name: str) -> str:
 
 
 def move_name(place: Workspace, name: str, baseline: Baseline) -> Blessed:
-    """Let a name stand for a baseline from now on. Earlier ones are kept."""
+    """Give a name to a baseline. Earlier baselines with the name are kept."""
     check_name(name)
     place.create()
     folder = _folder(place) / name
@@ -75,7 +75,7 @@ def move_name(place: Workspace, name: str, baseline: Baseline) -> Blessed:
     moved = Blessed(
         name, baseline.title, run.name, run.model, rfc3339(time.time()), checksum, file.name, count
     )
-    if history and history[-1].sha256 == checksum:  # the same baseline once more needs no second copy
+    if history and history[-1].sha256 == checksum:  # the same baseline needs no second copy
         file.unlink()
         moved = history[-1]
     else:
@@ -85,7 +85,7 @@ def move_name(place: Workspace, name: str, baseline: Baseline) -> Blessed:
 
 
 def histories(place: Workspace) -> dict[str, list[Blessed]]:
-    """All names, each with its moves, oldest first; the last one holds."""
+    """All names, each with its assignments, oldest first; the last one counts."""
     folder = _folder(place)
     if not folder.is_dir():
         return {}
@@ -94,7 +94,7 @@ def histories(place: Workspace) -> dict[str, list[Blessed]]:
 
 
 def named_baseline(place: Workspace, name: str) -> Baseline | None:
-    """What a name stands for; None: it is not a name of a baseline."""
+    """The baseline with a name; None if there is no such name."""
     if _NAME.fullmatch(name) is None:
         return None
     folder = _folder(place) / name
@@ -113,7 +113,7 @@ def named_baseline(place: Workspace, name: str) -> Baseline | None:
 
 
 def no_baseline(place: Workspace, name: str) -> NotFoundError:
-    """What to say about a baseline that nobody knows."""
+    """The error for an unknown baseline."""
     known = list(histories(place))
     there = (
         f"Names: {', '.join(known)}" if known else "No name is blessed yet: benchwright bless RUN --as NAME"

@@ -1,4 +1,4 @@
-"""A policy: what a run must be like to pass. Read from TOML, every key checked before anything is judged."""
+"""A policy: the requirements for a run. It is read from TOML, and every key is checked before anything is judged."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from benchwright.core import OUTCOMES, ConfigError, NotFoundError, suggest
 RuleKind: TypeAlias = str
 """A name in `KEYS`."""
 Bound: TypeAlias = Literal["lower", "value", "upper"]
-"""What must meet the limit: an end of the interval, or the value itself."""
+"""The value that must meet the limit: an end of the interval, or the value itself."""
 USAGE_FIGURES = ("prompt_tokens", "completion_tokens", "total_tokens", "cost", "cost_per_right_answer")
 
 _METRIC = Setting("metric", "text", "a metric, or a pattern such as acc_* that matches several")
@@ -76,7 +76,7 @@ KEYS: dict[RuleKind, tuple[Setting, ...]] = {
         _STAGE,
     ),
 }  # fmt: skip
-"""The keys of each kind of rule. One without a default, and without a word for what holds otherwise, must be given."""
+"""The keys of each kind of rule. A key without `default` and `otherwise` must be given."""
 GATE_KEYS = (
     Setting("alpha", "number", "chance of a NO-GO although all limits are met, over all tests together", above=0, most=0.5, default=0.05),
     Setting("power", "number", "power for which the smallest detectable effect and the rows needed are given", least=0.5, most=0.999, default=0.8),
@@ -87,7 +87,7 @@ GATE_KEYS = (
 
 
 class Rule(Struct, frozen=True, kw_only=True):
-    """One rule. Which keys a kind has is in `KEYS`."""
+    """One rule. `KEYS` has the keys of each kind."""
 
     kind: RuleKind
     where: str
@@ -112,12 +112,12 @@ class Rule(Struct, frozen=True, kw_only=True):
 
     @property
     def limits(self) -> list[tuple[float, int]]:
-        """Each limit with the side on which it is met: 1 for a least value, -1 for a largest one."""
+        """Each limit with its side: 1 for a minimum, -1 for a maximum."""
         return [(limit, side) for limit, side in ((self.min, 1), (self.max, -1)) if limit is not None]
 
 
 class Policy(Struct, frozen=True, kw_only=True):
-    """All rules, and how sure a gate must be."""
+    """All rules, and how certain a gate must be."""
 
     source: str
     """The file, as the user named it."""
@@ -134,7 +134,7 @@ class Policy(Struct, frozen=True, kw_only=True):
 
 
 def read_policy(path: Path) -> Policy:
-    """The policy in a TOML file. NotFoundError if there is none, ConfigError for what is no policy."""
+    """Read the policy in a TOML file. Raises NotFoundError if there is none, and ConfigError if it is not a policy."""
     if path.is_dir() or (path.is_file() and path.suffix.lower() != ".toml"):
         raise ConfigError(f"{path}: a policy is a TOML file; name one that ends in .toml")
     try:
@@ -145,7 +145,7 @@ def read_policy(path: Path) -> Policy:
 
 
 def policy_of(document: Mapping[str, object], source: str, text: str = "") -> Policy:
-    """The policy in tables, as TOML has them. `text` is the file, for line numbers."""
+    """Read the policy in the tables of a TOML document. `text` is the file, for line numbers."""
     known = ("gate", *KEYS)
     for name in document:
         if name not in known:
@@ -163,7 +163,7 @@ def policy_of(document: Mapping[str, object], source: str, text: str = "") -> Po
         for kind in KEYS
         for number, table in enumerate(_tables(document.get(kind, []), kind, source))
     ]
-    found.sort(key=lambda each: int(each[0][1:] or 0))  # as they are in the file
+    found.sort(key=lambda each: int(each[0][1:] or 0))  # in the order of the file
     rules = tuple(_rule(kind, table, f"{source}{line}: [[{kind}]]") for line, kind, table in found)
     if not rules:
         raise ConfigError(
@@ -226,7 +226,7 @@ _HINTS: dict[str, dict[str, str]] = {
 
 
 def _refuse_twins(rules: tuple[Rule, ...]) -> None:
-    """Two rules about the same thing would be two tests, and one of them may be a mistake."""
+    """Raise for two rules about the same figure, because they would be two tests, and one may be a mistake."""
     seen: dict[tuple[object, ...], str] = {}
     for rule in rules:
         ends = (rule.min is None, rule.max is None)

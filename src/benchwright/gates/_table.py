@@ -1,4 +1,4 @@
-"""A verdict on the terminal."""
+"""Shows a verdict on the terminal."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 _STYLES = {Word.GO: "green", Word.NO_GO: "red", Word.INCONCLUSIVE: "yellow"}
 
 _LONGEST = 80
-"""Characters of a reason that has its place in the table; a longer one stands below it."""
+"""The longest reason inside the table; a longer one is shown below it."""
 
 
 def verdict_table(verdict: Verdict) -> Group:
-    """The verdict, a line for each rule with what was observed and needed, and why."""
+    """The verdict, with a line for each rule: observed and required values, and the reason."""
     from rich import box
     from rich.console import Group, RenderableType
     from rich.table import Table
@@ -61,7 +61,7 @@ def verdict_table(verdict: Verdict) -> Group:
                 "dim",
             )
         )
-    if found and max(found) <= 1:  # figures of load tests have units of their own; JSON has them all
+    if found and max(found) <= 1:  # figures of load tests have different units; JSON has them all
         parts.append(
             Text(
                 f"with {verdict.power:.0%} power, misses of {figure(max(found))} or more would be found in each of them",

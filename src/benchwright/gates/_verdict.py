@@ -1,4 +1,4 @@
-"""What a gate says: a verdict for each rule, with what was observed, and one for the run."""
+"""The verdict of a gate: one for each rule, with the observed values, and one for the run."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ EXIT_CODES = {Word.GO: 0, Word.NO_GO: 1, Word.INCONCLUSIVE: 3}
 
 
 class RuleRow(Struct, frozen=True, kw_only=True):
-    """One rule, or one of its slices, held against the run."""
+    """The verdict on one rule, or on one of its slices."""
 
     rule: str
     """The rule in words: `correct, category = law`."""
     kind: str
-    """Its kind: threshold, regression, failures, usage, load; or `run`, for what every run must be."""
+    """Its kind: threshold, regression, failures, usage, load; or `run`, for requirements of every run."""
     where: str
     """File, line and table of the policy."""
     needed: str
-    """What it asks for: `lower end ≥ 0.7`."""
+    """The requirement: `lower end ≥ 0.7`."""
     verdict: Word
     reason: str
-    """Why, in words."""
+    """The reason, in words."""
     evaluated: bool = True
-    """Whether the run has what the rule is about."""
+    """Whether the run has the figure of the rule."""
     observed: float | None = None
     interval: tuple[float, float] | None = None
-    """At the level of the rule; None: none is known."""
+    """Interval at the level of the rule; None if unknown."""
     level: float | None = None
     n: int | None = None
     """Rows, pairs or requests."""
@@ -52,30 +52,30 @@ class RuleRow(Struct, frozen=True, kw_only=True):
     detectable: float | None = None
     """The smallest loss, or distance beyond the limit, that this test finds with the stated power."""
     n_needed: int | None = None
-    """Rows with which the power suffices to decide, where it is not decided; None: decided, or no number would do."""
+    """Rows needed to decide with the stated power, if it is undecided; None: decided, or no number is enough."""
 
 
 class Verdict(Struct, frozen=True, kw_only=True):
-    """What a gate says about a run."""
+    """The verdict on a run."""
 
     verdict: Word
     run: str
-    """The run, as messages call it."""
+    """The name of the run in messages."""
     run_id: int
     name: str
     """Name of its benchmark."""
     baseline: str | None
-    """What it was compared with; None: nothing."""
+    """The baseline; None if there is none."""
     policy: str
     """File of the policy."""
     alpha: float
-    """Most chance of a NO-GO although all limits are met, over all tests together."""
+    """The largest probability of a NO-GO although all limits are met, over all tests together."""
     power: float
     tests: int
     """Tests for which p-values are corrected."""
     rows: tuple[RuleRow, ...]
     notes: tuple[str, ...] = ()
-    """What a reader must know."""
+    """Notes for the reader."""
 
     @property
     def exit_code(self) -> int:
@@ -89,7 +89,7 @@ class Verdict(Struct, frozen=True, kw_only=True):
 
 
 def overall(rows: Iterable[RuleRow]) -> Word:
-    """NO-GO if a rule says so; GO only if all do."""
+    """NO-GO if any rule is NO-GO; GO only if all are."""
     words = {row.verdict for row in rows}
     if Word.NO_GO in words:
         return Word.NO_GO

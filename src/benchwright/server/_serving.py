@@ -1,5 +1,5 @@
-"""The application, which matches requests to the table of routes, checks them, calls the handler and answers in JSON; and how
-it runs: `serve` in the foreground, or `serving` in a thread next to a run."""
+"""The application, which matches requests to the table of routes, checks them, calls the handler and answers in JSON. It
+runs with `serve` in the foreground, or with `serving` in a thread next to a run."""
 
 from __future__ import annotations
 
@@ -350,7 +350,7 @@ def _bind(settings: ServerSettings) -> socket.socket:
 
 
 def _write_private(path: Path, document: dict[str, object]) -> None:
-    """Write a file that only its owner may read: it holds the token."""
+    """Write a file that only its owner may read, because it contains the token."""
     with suppress(OSError):
         path.unlink()
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -18,17 +18,17 @@ class ScoreSummary(Struct, frozen=True):
     """The statistics of one metric."""
 
     count: int
-    """Values seen: samples × repeats that have the metric."""
+    """Number of values: samples × repeats that have the metric."""
     mean: float
     """Their mean; exactly k/n when k of n values are 1 and the rest 0."""
     stddev: float
     """Population standard deviation (divided by n)."""
     stderr: float
-    """stddev / √n: the documented figure, which takes repeats for independent."""
+    """stddev / √n: the documented figure, which treats repeats as independent."""
     sample_stderr: float
     """Standard error of the mean with n-1; with repeats, by samples instead of values. 0.0 for one sample."""
     ci_low: float | None
-    """Lower end of the 95 % interval; None: too few rows to give one."""
+    """Lower end of the 95 % interval; None if there are too few rows for one."""
     ci_high: float | None
     """Upper end of the 95 % interval."""
     min: float
@@ -36,9 +36,9 @@ class ScoreSummary(Struct, frozen=True):
     max: float
     """Largest value."""
     clusters: int
-    """Distinct samples."""
+    """Number of distinct samples."""
     interval: Interval
-    """How the interval was made. `wilson`: Wilson's score interval, for zeros and ones. `bounded`: a score interval for
+    """How the interval was computed. `wilson`: Wilson's score interval, for zeros and ones. `bounded`: a score interval for
     other values from 0 to 1. `clustered`: the same for rows with several values. `normal`: for values beyond 0..1.
     `none`: there is no basis for one."""
 
@@ -49,7 +49,7 @@ class ScoreSummary(Struct, frozen=True):
 
 
 class _Spread(Struct, frozen=True):
-    """What intervals of a mean are made of."""
+    """The figures from which the interval of a mean is computed."""
 
     n: int
     mean: float
@@ -63,7 +63,7 @@ class _Spread(Struct, frozen=True):
     share: bool
 
     def interval(self, z: float) -> tuple[float | None, float | None, Interval]:
-        """At the level of a normal quantile, and how it was made."""
+        """Return the interval at the level given as a normal quantile, and how it was computed."""
         return mean_interval(
             self.mean,
             self.stderr,
@@ -89,10 +89,10 @@ def fit(values: Sequence[float]) -> bool:
 
 
 class ScoreAccumulator:
-    """Takes values one by one and summarises them at any time, in bounded memory.
+    """Takes values one by one and can summarise them at any time, in bounded memory.
 
     Values of one cluster (the repeats of one sample) must arrive one after the other. The same values in the same
-    order give the same bits, however often `summary` is called in between.
+    order give exactly the same result, even if `summary` is called in between.
 
     >>> scores = ScoreAccumulator()
     >>> for index, value in enumerate([1, 0, 1, 1]):
@@ -107,11 +107,11 @@ class ScoreAccumulator:
     )  # fmt: skip
 
     def __init__(self, *, share: bool = True) -> None:
-        """`share`: values that lie between 0 and 1 can be no others, as those of an accuracy or an F1. False for a
+        """`share`: values seen between 0 and 1 cannot lie outside that range, as for an accuracy or an F1. False for a
         metric that merely happens to be small, such as a latency."""
         self._share = share
-        # Values wait here with their clusters and are folded in by the thousand: a loop over locals costs less
-        # than half of the same arithmetic on attributes, call by call.
+        # Values are buffered here with their clusters and added by the thousand: a loop over local variables costs less
+        # than half of the same arithmetic on attributes in single calls.
         self._pending: list[float] = []
         self._pending_clusters: list[int] = []
         self._ones = self._zeros = 0
@@ -135,11 +135,11 @@ class ScoreAccumulator:
         return self._n + self._open_size + len(self._pending)
 
     def add(self, value: float, cluster: int) -> None:
-        """One more value of the sample `cluster`.
+        """Add a value of the sample `cluster`.
 
         Raises:
-            ValueError: the value is NaN, infinite, or so large (1e150) that its square has no place in a float.
-                Such a score has no mean, and leaving it out would flatter the metric.
+            ValueError: the value is NaN, infinite, or so large (1e150) that sums of its square would overflow.
+                Such a score cannot be averaged, and leaving it out would flatter the metric.
         """
         if not -LARGEST < value < LARGEST:
             _refuse(value)
@@ -149,10 +149,10 @@ class ScoreAccumulator:
             self._fold()
 
     def extend(self, values: Sequence[float], clusters: Sequence[int]) -> None:
-        """Several values in turn, each of the cluster at its place. To the bit what `add` makes of them.
+        """Add several values in order, each with its cluster. The result is bit for bit that of `add`.
 
         Raises:
-            ValueError: as from `add`; then none of the values was added.
+            ValueError: as from `add`; none of the values is added then.
         """
         if not fit(values):
             _refuse(next(value for value in values if not fit((value,))))
@@ -162,7 +162,7 @@ class ScoreAccumulator:
             self._fold()
 
     def copy(self) -> ScoreAccumulator:
-        """An independent accumulator that has seen the same values."""
+        """Return an independent accumulator with the same values."""
         self._fold()
         copied = ScoreAccumulator()
         for name in self.__slots__:
@@ -170,10 +170,10 @@ class ScoreAccumulator:
         return copied
 
     def summary(self) -> ScoreSummary:
-        """The statistics of all values so far.
+        """Return the statistics of all values so far.
 
         Raises:
-            ValueError: there are none.
+            ValueError: there are no values.
         """
         known = self._spread()
         low, high, interval = known.interval(Z_95)
@@ -193,7 +193,7 @@ class ScoreAccumulator:
         )
 
     def interval(self, z: float) -> tuple[float | None, float | None]:
-        """The interval of the mean at another level, by its normal quantile. ValueError without values."""
+        """Return the mean's interval at the level given as a normal quantile. Raises ValueError if there are no values."""
         return self._spread().interval(z)[:2]
 
     def _spread(self) -> _Spread:
@@ -263,7 +263,7 @@ class ScoreAccumulator:
         self._pending, self._pending_clusters = [], []
 
     def _fold_singles(self, values: list[float], last: int, *, graded: bool) -> None:
-        """What `_fold_clusters` does, to the bit, where every cluster so far has one value."""
+        """Give bit for bit the result of `_fold_clusters`, faster, while every cluster has one value."""
         if self._open_size:
             values.insert(0, self._open_sum)
         opened = values.pop()
@@ -317,7 +317,7 @@ class ScoreAccumulator:
         self._open_mean, self._open_m2 = open_mean, open_m2
 
     def _sum_up(self, values: list[float]) -> None:
-        """The exact sum, as a float and what rounding takes from it."""
+        """Update the exact sum, stored as a float and its rounding error."""
         terms = [self._total, self._compensation, *values]
         self._total = fsum(terms)
         terms.append(-self._total)
@@ -329,7 +329,7 @@ def _refuse(value: float) -> NoReturn:
 
 
 def _merged(left: tuple[int, float, float], right: tuple[int, float, float]) -> tuple[int, float, float]:
-    """Count, mean and squares about it of two groups together (Chan, Golub and LeVeque)."""
+    """Combine count, mean and squares about the mean of two groups (Chan, Golub and LeVeque)."""
     left_n, left_mean, left_m2 = left
     right_n, right_mean, right_m2 = right
     n = left_n + right_n

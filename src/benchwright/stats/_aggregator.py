@@ -1,4 +1,4 @@
-"""All metrics of a run, summarised while the samples stream by."""
+"""Summarise all metrics of a run while its samples arrive."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ _NUMBERS = frozenset({bool, int, float})
 
 
 class Aggregator:
-    """One accumulator per metric, made when the metric is first seen.
+    """One accumulator per metric, created when the metric is first seen.
 
     Bools count as 0 and 1; texts and None are left out. A metric that only some samples emit (`correct_<category>`)
     is summarised over those that do. Repeats of one sample must arrive one after the other, failed ones included.
 
-    Failures as wrong: a failed sample counts as 0.0 in every metric that *all* scored samples emit. The other
-    metrics are left out of that table, because nobody knows whether the failed sample would have emitted them.
+    A second table counts failures as wrong: a failed sample is 0.0 in every metric that *all* scored samples emit. Other
+    metrics are left out of that table, because the failed sample might not have emitted them.
     A sample that emits nothing at all, because its row has no answer, counts neither as scored nor as failed.
-    Zero is the worst value only where higher is better; for other metrics the second table means nothing.
+    Zero is the worst value only if higher is better; for other metrics the second table has no meaning.
 
     >>> scores = Aggregator()
     >>> scores.add(0, {"correct": True, "note": "ok"})
@@ -38,15 +38,15 @@ class Aggregator:
         self.failed = 0
         """Samples that ended without scores, repeats counted."""
         self._metrics: dict[str, ScoreAccumulator] = {}
-        # The second set begins as a copy at the first failure, so that runs without failures pay nothing.
+        # The second set is copied at the first failure, so that runs without failures cost nothing extra.
         self._with_failures: dict[str, ScoreAccumulator] | None = None
         self._only_failures = ScoreAccumulator()
 
     def add(self, sample_index: int, scores: Mapping[str, object]) -> None:
-        """The scores of one sample (of one repeat of it).
+        """Add the scores of one sample, or of one repeat of it.
 
         Raises:
-            ValueError: a score is NaN, infinite or 1e150 and more; then none of the sample's scores was added.
+            ValueError: a score is NaN, infinite, or at least 1e150; none of the sample's scores is added then.
         """
         for value in scores.values():
             kind = value.__class__
@@ -65,7 +65,7 @@ class Aggregator:
         self.scored += bool(scores)
 
     def add_failure(self, sample_index: int) -> None:
-        """A sample (a repeat of it) that ended without scores."""
+        """Add a sample, or a repeat of it, that ended without scores."""
         if self._with_failures is None:
             self._with_failures = {key: metric.copy() for key, metric in self._metrics.items()}
         for metric in self._with_failures.values():
@@ -75,11 +75,11 @@ class Aggregator:
         self.failed += 1
 
     def add_all(self, sample_indices: Sequence[int], scores: Sequence[Mapping[str, object] | None]) -> None:
-        """The scores of several samples in turn, None for one that failed: what `add` and `add_failure` make of
-        them, in less time where all have the same keys.
+        """Add the scores of several samples in order, None for one that failed. The result is that of `add` and
+        `add_failure`, in less time if all samples have the same keys.
 
         Raises:
-            ValueError: as from `add`; then the samples before that one were added.
+            ValueError: as from `add`; the samples before that one are added then.
         """
         columns = _columns(scores)
         if columns is None:
@@ -97,11 +97,11 @@ class Aggregator:
             self.scored += len(scores)
 
     def summaries(self) -> dict[str, ScoreSummary]:
-        """Per metric, sorted by name: statistics over the samples that emitted it. Failures are left out."""
+        """Return the statistics of each metric over the samples that emitted it, sorted by name. Failures are left out."""
         return {key: self._metrics[key].summary() for key in sorted(self._metrics)}
 
     def summaries_with_failures_as_wrong(self) -> dict[str, ScoreSummary]:
-        """Per metric that every scored sample emitted, sorted by name: failed samples count as 0.0."""
+        """Return the statistics of each metric that every scored sample emitted, sorted by name, with failures as 0.0."""
         metrics = self._metrics if self._with_failures is None else self._with_failures
         complete = [key for key, metric in self._metrics.items() if metric.count == self.scored]
         return {key: metrics[key].summary() for key in sorted(complete)}
@@ -113,8 +113,8 @@ class Aggregator:
         return metric
 
     def _among_failures(self, key: str) -> ScoreAccumulator | None:
-        """The metric with failures among its values; None before the first failure, and for a metric that an earlier
-        sample did not emit: it is not one of all samples."""
+        """Return the metric's accumulator that includes failures; None before the first failure, and for a metric that an
+        earlier sample did not emit."""
         metrics = self._with_failures
         if metrics is None:
             return None
@@ -125,8 +125,8 @@ class Aggregator:
 
 
 def _columns(scores: Sequence[Mapping[str, object] | None]) -> dict[str, list[Any]] | None:
-    """The numbers of each metric, where that is simple: no sample failed, all have the same keys, and under a key
-    either all have a number fit to be averaged or none has one."""
+    """Return the numbers of each metric in the simple case: no sample failed, all have the same keys, and under a key
+    either all or none have a number that can be averaged. None otherwise."""
     try:
         if len(set(map(len, scores))) != 1:  # type: ignore[arg-type]  # None has no length, and is caught
             return None

@@ -1,4 +1,4 @@
-"""Whether two raters agree: confusion, Cohen's κ with its interval, and the agreement of a panel.
+"""Measure how far raters agree: confusion table, Cohen's κ with its interval, and the agreement of a panel.
 
 Numbers in, numbers out. κ and its error are those of Cohen (1968) and of Fleiss, Cohen and Everitt (1969).
 """
@@ -15,19 +15,19 @@ from benchwright.core import light_dataclass
 from benchwright.stats._intervals import FEWEST, t_quantile
 
 Weights: TypeAlias = Literal["none", "linear", "quadratic"]
-"""How much a disagreement counts: fully, by the distance on the scale, or by its square."""
+"""How a disagreement is weighted: fully, by the distance on the scale, or by its square."""
 
 _BY_CHANCE = 2.0
-"""Pairs by chance that are added before the interval is computed, as the two failures that Agresti and Coull add to a
-share: fifty pairs that all agree may lack the one that does not. Chosen by simulation (tests/stats/test_agreement.py)."""
+"""Number of chance pairs added before the interval is computed, like the two failures that Agresti and Coull add to a
+share: a rare disagreement may be missing among fifty pairs. Chosen by simulation (tests/stats/test_agreement.py)."""
 
 
 @light_dataclass(frozen=True, slots=True)
 class Agreement:
-    """How far two raters agree on the same things."""
+    """How far two raters agree on the same items."""
 
     pairs: int
-    """Things that both rated."""
+    """Number of items that both rated."""
     categories: tuple[str, ...]
     """All ratings, in the order of the scale."""
     confusion: tuple[tuple[int, ...], ...]
@@ -37,7 +37,7 @@ class Agreement:
     weights: Weights
     """How disagreements count in κ."""
     kappa: float | None
-    """1: perfect, 0: as by chance. None if there is no chance to disagree: a rater used one category only."""
+    """1 is perfect agreement, 0 agreement by chance. None if both raters used only one and the same category."""
     ci_low: float | None
     """Lower end of the 95 % interval of κ."""
     ci_high: float | None
@@ -54,11 +54,11 @@ def agreement(
     scale: Mapping[str, float] | None = None,
     weights: Weights | None = None,
 ) -> Agreement:
-    """How far two raters agree, given as (first, second) pairs of categories.
+    """Compute how far two raters agree, given (first, second) pairs of categories.
 
-    `scale` has the place of each category, which gives their order and, with weights, their distance. Without `weights`,
-    scales of more than two places get quadratic ones, and others none. ValueError without pairs, and for weights of
-    categories that have no place.
+    `scale` gives each category's place, and so their order and, with weights, their distance. Without `weights`,
+    scales of more than two places get quadratic weights, others none. Raises ValueError if there are no pairs, and for
+    weights with categories that are not on the scale.
 
     >>> found = agreement([("C", "C")] * 20 + [("C", "I")] * 5 + [("I", "C")] * 10 + [("I", "I")] * 15)
     >>> round(found.kappa, 3), found.confusion
@@ -81,7 +81,7 @@ def agreement(
     low = high = None
     if kappa is not None:
         centre, error = weighted_kappa(_with_chance(table), credit)
-        assert centre is not None  # chance added to a table with chance leaves some
+        assert centre is not None  # adding chance pairs keeps κ defined
         half = t_quantile(max(1, len(pairs) - 1), 0.95) * error
         low, high = max(-1.0, min(kappa, centre - half)), min(1.0, max(kappa, centre + half))
     agreed = sum(counts[each, each] for each in categories) / len(pairs)
@@ -91,7 +91,7 @@ def agreement(
 def weighted_kappa(
     table: Sequence[Sequence[float]], credit: Sequence[Sequence[float]]
 ) -> tuple[float | None, float]:
-    """κ of a table of counts and its standard error; `credit` is 1 for full agreement and 0 for none."""
+    """Return κ of a table of counts and its standard error; `credit` is 1 for full agreement and 0 for none."""
     total = fsum(map(fsum, table))
     size = range(len(table))
     share = [[count / total for count in row] for row in table]
@@ -120,13 +120,13 @@ class PanelAgreement:
         self._scale: dict[str, float] = {}
 
     def add(self, verdicts: Mapping[str, tuple[str, float]]) -> None:
-        """One thing: category and place on the scale, by rater."""
+        """Add one item: each rater's category and its place on the scale."""
         self._scale.update(verdicts.values())
         for one, other in combinations(sorted(verdicts), 2):
             self._pairs.setdefault((one, other), []).append((verdicts[one][0], verdicts[other][0]))
 
     def figures(self) -> dict[str, float]:
-        """`judge_kappa`, where any pair of raters has one."""
+        """Return `judge_kappa`, if κ is defined for any pair of raters."""
         found = [agreement(pairs, self._scale).kappa for pairs in self._pairs.values()]
         known = [kappa for kappa in found if kappa is not None]
         return {"judge_kappa": fsum(known) / len(known)} if known else {}
@@ -142,7 +142,7 @@ def _credit(categories: Sequence[str], places: Mapping[str, float], weights: Wei
 
 
 def _with_chance(table: Sequence[Sequence[float]]) -> list[list[float]]:
-    """The table with a few pairs as two raters would give who know nothing of each other."""
+    """Return the table with a few pairs added in the proportions of two independent raters."""
     total = fsum(map(fsum, table))
     first = [fsum(row) / total for row in table]
     second = [fsum(row[j] for row in table) / total for j in range(len(table))]

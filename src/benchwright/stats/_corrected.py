@@ -1,6 +1,6 @@
-"""What humans would have said, from what a judge said and how far it can be trusted.
+"""Estimate the score that humans would have given, from a judge's scores and its known errors.
 
-Two ways, each with a 95 % interval that contains the error of the judge and the few labels that it is known from:
+There are two methods. Both give a 95 % interval that accounts for the judge's errors and the small number of labels:
 
 * by sensitivity and specificity, for scores of 0 and 1 (Rogan and Gladen 1978; interval of Lang and Reiczigel 2014);
 * by the mean error on labelled rows drawn from those that were judged, for any scores (prediction-powered inference, with
@@ -20,8 +20,8 @@ Correction: TypeAlias = Literal["rogan_gladen", "prediction_powered"]
 """How a score was corrected."""
 
 _UNSEEN = 1.0
-"""Rows with the largest possible error that are added before the interval is computed: twenty labels that all agree may
-lack the one that does not. Chosen by simulation (tests/stats/test_corrected.py)."""
+"""Number of rows with the largest possible error added before the interval is computed: a rare error may be missing
+among twenty labels. Chosen by simulation (tests/stats/test_corrected.py)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +41,11 @@ class Corrected:
 def rogan_gladen(
     judged: tuple[int, int], positives: tuple[int, int], negatives: tuple[int, int]
 ) -> Corrected | None:
-    """The true share of ones, where a judge calls `judged[0]` of `judged[1]` so.
+    """Estimate the true share of ones if a judge rates `judged[0]` of `judged[1]` rows as 1.
 
-    `positives` are labelled ones, `negatives` labelled zeros: how many of them the judge calls as they are, of how many.
-    Labels may come from other rows, if the judge errs there as often. None if the judge does not tell ones from
-    zeros better than chance, or one of the two has no label.
+    `positives` are labelled ones and `negatives` labelled zeros, each as (rated correctly by the judge, total).
+    Labels may come from other rows if the judge errs there as often. None if the judge does not tell ones from
+    zeros better than chance, or if there are no labelled ones or no labelled zeros.
 
     >>> found = rogan_gladen((60, 100), (45, 50), (40, 50))
     >>> round(found.value, 4), round(found.ci_low, 4), round(found.ci_high, 4)
@@ -77,7 +77,7 @@ def rogan_gladen(
 def prediction_powered(
     labelled: Sequence[tuple[float, float]], unlabelled: Sequence[float], scale: tuple[float, float]
 ) -> Corrected | None:
-    """The mean that humans would give, from (judge, human) scores of some rows and the judge's of the others.
+    """Estimate the mean that humans would give, from (judge, human) scores of some rows and the judge's scores of the others.
 
     The labelled rows must be drawn at random from all of them. `scale` has the smallest and the largest possible score.
     None with fewer than two labels.
@@ -105,7 +105,7 @@ def prediction_powered(
 
 
 def _weight(judge: Sequence[float], human: Sequence[float], unlabelled: Sequence[float]) -> float:
-    """How much the judge's scores of further rows are worth: 0 if they tell nothing, 1 where nearly all."""
+    """Return the weight of the judge's scores of unlabelled rows: 0 if they say nothing, near 1 if almost all."""
     spread = _variance([*judge, *unlabelled])
     if not unlabelled or not spread:
         return 0.0
@@ -118,7 +118,7 @@ def _weight(judge: Sequence[float], human: Sequence[float], unlabelled: Sequence
 
 
 def _variance(values: Sequence[float], more: float = 0.0) -> float:
-    """Of a sample; `more` is a further squared deviation."""
+    """Return the sample variance; `more` is added to the squared deviations."""
     if len(values) < 2:
         return more
     mean = fsum(values) / len(values)

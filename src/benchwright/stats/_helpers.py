@@ -1,4 +1,4 @@
-"""Plain statistics for users' own code: `Statistics` over numbers, `Classification` over right and wrong."""
+"""Plain statistics for users' code: `Statistics` of numbers, `Classification` of yes-or-no decisions."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from benchwright.stats._intervals import t_quantile
 
 
 class Statistics:
-    """Means, spreads and intervals of a list of numbers. An empty list is a `ValueError`: nothing has no mean."""
+    """Means, spreads and intervals of a list of numbers. An empty list raises `ValueError`."""
 
     @staticmethod
     def accuracy(correct: int, total: int) -> float:
-        """Share of correct ones; 0 when there are none at all.
+        """Share of correct answers; 0 if the total is 0.
 
         >>> Statistics.accuracy(3, 4), Statistics.accuracy(0, 0)
         (0.75, 0.0)
@@ -32,7 +32,7 @@ class Statistics:
 
     @staticmethod
     def clipped_mean(vals: Sequence[float], min_max: tuple[float, float] = (0, 1)) -> float:
-        """Mean of the values after each was brought into `min_max`.
+        """Mean of the values after each is clipped to the range `min_max`.
 
         >>> Statistics.clipped_mean([-3, 0.5, 7])
         0.5
@@ -45,7 +45,7 @@ class Statistics:
 
     @staticmethod
     def variance(vals: Sequence[float], *, sample: bool = False) -> float:
-        """Population variance; with `sample` that of a sample (n - 1), for which one value gives 0.
+        """Population variance; with `sample`, the sample variance (n - 1), which is 0 for one value.
 
         >>> Statistics.variance([1, 2, 3, 4]), round(Statistics.variance([1, 2, 3, 4], sample=True), 4)
         (1.25, 1.6667)
@@ -62,7 +62,7 @@ class Statistics:
 
     @staticmethod
     def confidence_interval(vals: Sequence[float], *, confidence: float = 0.95) -> tuple[float, float]:
-        """Interval of the mean by Student's t with n - 1 degrees of freedom; of one value (mean, mean).
+        """Interval of the mean by Student's t with n - 1 degrees of freedom; (mean, mean) for one value.
 
         >>> low, high = Statistics.confidence_interval([2, 4, 6])
         >>> round(low, 4), round(high, 4)
@@ -80,12 +80,12 @@ class Statistics:
 
 
 class Classification:
-    """Figures of yes-or-no decisions: what is true first, what was predicted second. 0 if there is nothing to divide
-    by."""
+    """Figures of yes-or-no decisions; true values come first, predictions second. A figure is 0 if it would divide
+    by zero."""
 
     @staticmethod
     def precision(y_true: Sequence[bool], y_pred: Sequence[bool]) -> float:
-        """Share of those called true that are.
+        """Share of the predicted positives that are true.
 
         >>> Classification.precision([True, True, False, False], [True, False, True, False])
         0.5
@@ -95,7 +95,7 @@ class Classification:
 
     @staticmethod
     def recall(y_true: Sequence[bool], y_pred: Sequence[bool]) -> float:
-        """Share of the true ones that were called so.
+        """Share of the true cases that were predicted true.
 
         >>> round(Classification.recall([True, True, True, False], [True, True, False, False]), 4)
         0.6667
@@ -105,7 +105,7 @@ class Classification:
 
     @staticmethod
     def specificity(y_true: Sequence[bool], y_pred: Sequence[bool]) -> float:
-        """Share of the false ones that were called so.
+        """Share of the false cases that were predicted false.
 
         >>> Classification.specificity([True, False, False], [True, False, True])
         0.5
@@ -130,7 +130,7 @@ def _some(name: str, vals: Sequence[float]) -> None:
 
 
 def _counts(y_true: Sequence[bool], y_pred: Sequence[bool]) -> tuple[int, int, int, int]:
-    """True and called so, called true, true, all."""
+    """Count the true positives, the predicted positives, the true cases and all cases."""
     if len(y_true) != len(y_pred):
         raise ValueError(f"{len(y_true)} true values and {len(y_pred)} predictions; expected as many of both")
     pairs = [(bool(true), bool(predicted)) for true, predicted in zip(y_true, y_pred, strict=True)]

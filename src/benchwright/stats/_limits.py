@@ -1,7 +1,7 @@
-"""Whether a mean, a share or a paired difference meets a limit: one-sided tests, and Holm's rule over many of them.
+"""Test whether a mean, a share or a paired difference meets a limit: one-sided tests, and Holm's rule for several tests.
 
-A limit is met from `side` on: 1 for a least value, -1 for a largest one. The null hypothesis is always that the limit is
-met, so that a small p says that it is missed.
+`side` is 1 for a limit that is a minimum, -1 for a maximum. The null hypothesis is always that the limit is
+met, so a small p means that it is missed.
 """
 
 from __future__ import annotations
@@ -25,34 +25,34 @@ _CORRECTED = "interval of the mean, inverted, corrected for skewness"
 _MCNEMAR = "McNemar's exact test"
 _PAIRED_SHARES = "score test of paired shares"
 _FARTHEST = 8.0
-"""Standard errors up to which p-values can be distinguished: p is 6e-16 there."""
+"""Number of standard errors up to which p-values can be distinguished; p is 6e-16 there."""
 
 
 LONG_TAIL = 0.2
-"""Skewness by the root of the rows from which Hall's correction no longer makes up for a tail."""
+"""Skewness divided by the root of the number of rows from which Hall's correction no longer compensates a tail."""
 
 
 class LimitTest(Struct, frozen=True):
-    """A measured figure, held against a limit."""
+    """A measured figure compared with a limit."""
 
     value: float
     """The figure itself."""
     low: float | None
-    """Lower end of its interval at the requested level; None: no basis for one."""
+    """Lower end of its interval at the requested level; None if there is no basis for one."""
     high: float | None
     """Upper end."""
     p_missed: float | None
-    """Probability of a figure at least so far on the wrong side of the limit if the limit were just met. None: not tested."""
+    """Probability of a figure at least this far on the wrong side if the limit were just met; None if not tested."""
     test: str
     """The test, in words."""
     spread: Spread
-    """Rows and variance, for what the test can detect."""
+    """Rows and variance, from which the power of the test is computed."""
     tail: float = 0.0
-    """Skewness of values without bounds, by the root of the rows: above 0 for a long upper tail, below for a lower one."""
+    """Skewness of unbounded values divided by the root of the number of rows; positive for a long upper tail."""
 
     def doubtful(self, side: int) -> bool:
-        """Whether a long tail makes the interval too short on this side: 1 above, -1 below. At a fifth, tests at 5 % say "missed" of
-        4 to 10 in 100 limits that are met, and of more the longer the tail."""
+        """Whether a long tail makes the interval too short on this side: 1 above, -1 below. At 0.2, tests at 5 % say
+        "missed" for 4 to 10 of 100 limits that are met, and for more with a longer tail."""
         return side * self.tail > LONG_TAIL
 
     @property
@@ -62,20 +62,20 @@ class LimitTest(Struct, frozen=True):
 
     @property
     def reliable(self) -> bool:
-        """Whether p holds for so few rows: tests of counts need no estimate of a spread."""
+        """Whether p is valid for this number of rows; tests of counts need no estimate of a spread and always are."""
         return not self.too_few or self.test in (_BINOMIAL, _BETS, _MCNEMAR, _PAIRED_SHARES)
 
 
 def mean_against(
     values: Sequence[Sequence[float]], limit: float, side: int, *, level: float, share: bool = True
 ) -> LimitTest:
-    """The mean of values, given row by row with the repeats of each. `share`: values from 0 to 1 can be no others.
+    """Test the mean of values, given as a list of repeats for each row. `share`: values cannot lie outside 0 to 1.
 
     >>> found = mean_against([[1]] * 30 + [[0]] * 20, 0.8, 1, level=0.95)
     >>> found.value, round(found.p_missed, 4), found.test
     (0.6, 0.0009, 'exact binomial test')
 
-    Raises ValueError without values, and for values that have no mean.
+    Raises ValueError if there are no values, and for values that cannot be averaged.
     """
     scores = ScoreAccumulator(share=share)
     for number, row in enumerate(values):
@@ -93,7 +93,7 @@ def mean_against(
     if share and known.min >= 0 and known.max <= 1:
         bets = means if side > 0 else [1 - mean for mean in means]
         p_value = betting_p(bets, limit if side > 0 else 1 - limit)
-        # A miss is taken to be of rows that fall by a third of the range, which adds to the spread.
+        # A miss is assumed to come from rows that fall by a third of the range, which adds to the spread.
         wider = structs.replace(spread, null_slope=0.3, true_slope=0.3, curve=1.0, by_bets=True)
         return LimitTest(known.mean, low, high, p_value, _BETS, wider)
     if low is None:
@@ -112,7 +112,7 @@ def _skewness(values: Sequence[float]) -> float:
 
 
 def share_against(hits: int, n: int, limit: float, side: int, *, level: float) -> LimitTest:
-    """A share of n counted things. ValueError for none of them."""
+    """Test a share of n items. Raises ValueError if n is 0."""
     if n < 1:
         raise ValueError("no share of nothing")
     found = hits / n
@@ -130,14 +130,14 @@ def gain_against(
     lower_is_better: bool,
     share: bool,
 ) -> LimitTest:
-    """The mean gain from `before` to `after` over paired rows, against a least gain, which is negative for a loss that is
-    allowed. Gains are counted so that more is better.
+    """Test the mean gain from `before` to `after` over paired rows against a minimum gain, which is negative if a loss is
+    allowed. A positive gain is always an improvement.
 
     >>> found = gain_against([1] * 40, [0] * 9 + [1] * 31, 0.0, level=0.95, lower_is_better=False, share=True)
     >>> found.value, found.p_missed, found.test
     (-0.225, 0.001953125, "McNemar's exact test")
 
-    Raises ValueError without pairs.
+    Raises ValueError if there are no pairs.
     """
     if not before:
         raise ValueError("no pairs to compare")
@@ -153,7 +153,7 @@ def gain_against(
     low, high = (None, None) if ends is None else ends(_two_sided(level))
     squares = fsum((gain - mean) ** 2 for gain in gains) / max(1, n - 1)
     spread = Spread(n, squares, 2 * max(map(abs, gains)))
-    if bounded:  # a loss is taken to be of rows that fall from 1 to 0, which adds most to the spread
+    if bounded:  # a loss is assumed to come from rows that fall from 1 to 0, which adds most to the spread
         spread = Spread(n, squares + UNSEEN / n, spread.step or 2.0, 1.0, 1.0, 1.0)
     if binary:
         losses, wins = gains.count(-1.0), gains.count(1.0)
@@ -168,14 +168,14 @@ def gain_against(
 
 
 def interval_against(value: float, ends95: tuple[float, float], n: int, limit: float, side: int) -> LimitTest:
-    """A figure of which only the 95 % interval is known, as if it were normal."""
+    """Test a figure of which only the 95 % interval is known, assuming a normal distribution."""
     error = max((ends95[1] - ends95[0]) / (2 * normal_quantile(0.975)), 1e-300)
     p_value = _upper_tail(side * (limit - value) / error)
     return LimitTest(value, *ends95, p_value, "by its 95 % interval", Spread(n, error * error * n))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """P-values corrected for their number by Holm's rule, in their order.
+    """Correct p-values for their number by Holm's rule, keeping their order.
 
     >>> holm([0.01, 0.5, 0.03])
     [0.03, 0.5, 0.06]
@@ -189,7 +189,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def binomial_tail(hits: int, n: int, share: float) -> float:
-    """Probability of at least this many hits.
+    """Return the probability of at least this many hits.
 
     >>> binomial_tail(9, 10, 0.5)
     0.0107421875
@@ -217,7 +217,7 @@ def binomial_tail(hits: int, n: int, share: float) -> float:
 
 
 def _share_spread(n: int, limit: float, side: int) -> Spread:
-    """Of zeros and ones whose share is just at the limit."""
+    """Return the spread of zeros and ones whose share is exactly the limit."""
     return Spread(n, max(0.0, limit * (1 - limit)), 2.0, true_slope=side * (2 * limit - 1), curve=1.0)
 
 
@@ -226,10 +226,10 @@ def _share_p(hits: int, n: int, limit: float, side: int) -> float:
 
 
 def _paired_share_p(losses: int, wins: int, n: int, limit: float) -> float:
-    """Tail of losses - wins at the limit, with the likeliest share of wins there, by Lugannani and Rice's expansion: the
-    normal one is too small where few pairs differ and many tests are corrected."""
+    """Return the tail of losses - wins at the limit, with the likeliest share of wins there, by Lugannani and
+    Rice's expansion: the normal approximation is too small if few pairs differ and many tests are corrected."""
     excess, net = -limit, losses - wins
-    # The likeliest share of wins given that losses are more by `excess`, from the quadratic of Tango's (4).
+    # The likeliest share of wins if losses exceed them by `excess`, from the quadratic equation (4) of Tango.
     half = losses + wins - (2 * n - losses + wins) * excess
     win = (sqrt(max(0.0, half * half + 8 * n * wins * excess * (1 - excess))) + half) / (4 * n)
     win = min(max(win, 0.0), (1 - excess) / 2)
@@ -237,7 +237,7 @@ def _paired_share_p(losses: int, wins: int, n: int, limit: float) -> float:
     variance = loss + win - excess * excess
     if net <= -n or variance <= 0:
         return 1.0
-    if net - n * excess <= 0.5:  # the expansion is for tails; nothing is decided here
+    if net - n * excess <= 0.5:  # the expansion is only valid in the tail; p is large here anyway
         return _upper_tail((net - n * excess) / sqrt(n * variance))
     at = min(net, n - 1e-9) / n
 
@@ -258,13 +258,13 @@ def _paired_share_p(losses: int, wins: int, n: int, limit: float) -> float:
     if rooted < 1e-6 or curvature <= 0:
         return _upper_tail((net - n * excess - 0.5) / sqrt(n * variance))
     root = sqrt(rooted)
-    other = (1 - exp(-high)) * sqrt(n * curvature)  # steps of one: the form for whole numbers
+    other = (1 - exp(-high)) * sqrt(n * curvature)  # the form for whole numbers
     density = exp(-root * root / 2) / 2.5066282746310002
     return min(1.0, max(0.0, _upper_tail(root) + density * (1 / other - 1 / root)))
 
 
 def _inverted(ends: _MaybeEnds | Ends, value: float, limit: float, side: int) -> float:
-    """P by the level at which the end of the interval reaches the limit."""
+    """Return p from the level at which the end of the interval reaches the limit."""
     missed = side * (limit - value) > 0
     upper = (side > 0) == missed
     low, high = 0.0, _FARTHEST

@@ -1,4 +1,4 @@
-"""Whether two measurements of the same samples differ: exact tests and intervals on the differences.
+"""Test whether two measurements of the same samples differ: exact tests, and intervals of the differences.
 
 Numbers in, numbers out. Every interval is of the mean difference b - a; every test is two-sided.
 """
@@ -14,22 +14,22 @@ from typing import Literal, TypeAlias
 from benchwright.stats._intervals import FEWEST, UNSEEN, Z_95, rule_of_three
 
 PairedInterval: TypeAlias = Literal["score", "normal", "none"]
-"""How the interval of a difference was made; docs/comparing.md has the formulas."""
+"""How the interval of a difference was computed; docs/comparing.md has the formulas."""
 Ends: TypeAlias = Callable[[float], tuple[float, float]]
-"""Both ends of an interval, by the normal quantile of its level."""
+"""A function from the normal quantile of a level to both ends of the interval."""
 
 _ENOUGH_DIFFER = 15
-"""From this many pairs that differ on, their spread is estimated; fewer say too little about it."""
+"""Number of differing pairs from which their spread is estimated; fewer say too little about it."""
 _EXACT_RANKS = 25
-"""Up to this many untied differences, the signed-rank test counts all sign patterns."""
+"""Number of untied differences up to which the signed-rank test counts all sign patterns."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairedResult:
-    """What a comparison of paired values found."""
+    """The result of a comparison of paired values."""
 
     pairs: int
-    """Samples measured by both sides."""
+    """Number of samples measured by both sides."""
     mean_a: float
     """Mean of the first side over those samples."""
     mean_b: float
@@ -37,21 +37,21 @@ class PairedResult:
     difference: float
     """mean_b - mean_a."""
     ci_low: float | None
-    """Lower end of the 95 % interval of the difference; None: too few pairs to give one."""
+    """Lower end of the 95 % interval of the difference; None if there are too few pairs for one."""
     ci_high: float | None
     """Upper end."""
     interval: PairedInterval
     """How the interval was computed; `none`: there is no basis for one."""
     p_value: float
-    """Two-sided probability of a difference at least this large if the sides were alike."""
+    """Two-sided probability of a difference at least this large if the sides did not differ."""
     test: Literal["mcnemar", "wilcoxon"]
     """McNemar's exact test for right-or-wrong values, Wilcoxon's signed-rank test for others."""
     wins: int
-    """Samples where b is higher."""
+    """Number of samples where b is higher."""
     losses: int
-    """Samples where b is lower."""
+    """Number of samples where b is lower."""
     ties: int
-    """Samples where both are equal."""
+    """Number of samples where both are equal."""
 
     @property
     def too_few(self) -> bool:
@@ -65,14 +65,14 @@ class PairedResult:
 
 
 def compare_pairs(a: Sequence[float], b: Sequence[float], *, share: bool = True) -> PairedResult:
-    """Compare two measurements of the same samples, in the same order. `share`: values that lie between 0 and 1 can be
-    no others; False for latencies and the like.
+    """Compare two measurements of the same samples, in the same order. `share`: values seen between 0 and 1 cannot lie
+    outside that range; False for latencies, for example.
 
     >>> result = compare_pairs([0, 0, 0, 1, 0, 0, 0, 0], [1, 1, 1, 1, 1, 1, 1, 0])
     >>> result.wins, result.losses, result.test, result.p_value
     (6, 0, 'mcnemar', 0.03125)
 
-    Raises ValueError for sides of different length, or without any pair.
+    Raises ValueError if the sides differ in length or there are no pairs.
     """
     if len(a) != len(b):
         raise ValueError(f"paired values of different length: {len(a)} and {len(b)}")
@@ -104,7 +104,8 @@ def compare_pairs(a: Sequence[float], b: Sequence[float], *, share: bool = True)
 
 
 def mcnemar_exact(wins: int, losses: int) -> float:
-    """McNemar's exact test: only the pairs that differ tell, and each way is as likely if the sides are alike.
+    """Return p of McNemar's exact test, which uses only the pairs that differ: both directions are equally likely if
+    the sides do not differ.
 
     >>> mcnemar_exact(10, 2)
     0.03857421875
@@ -113,14 +114,14 @@ def mcnemar_exact(wins: int, losses: int) -> float:
     if total == 0:
         return 1.0
     fewer = min(wins, losses)
-    if total > 2_000:  # the binomial's tail, with the usual correction: whole numbers of this size take long
+    if total > 2_000:  # normal tail with continuity correction, since exact integers of this size are slow
         return _normal_two_sided((abs(wins - losses) - 1) / sqrt(total))
     tail = sum(comb(total, k) for k in range(fewer + 1))
     return min(1.0, 2 * tail / (1 << total))
 
 
 def wilcoxon_signed_rank(differences: Sequence[float]) -> float:
-    """Wilcoxon's signed-rank test; zeros are left out, equal sizes share their mean rank.
+    """Return p of Wilcoxon's signed-rank test; zeros are left out, and equal sizes share their mean rank.
 
     Exact for up to 25 untied differences, else the normal approximation with the correction for ties and for
     continuity.
@@ -153,7 +154,7 @@ def wilcoxon_signed_rank(differences: Sequence[float]) -> float:
 
 
 def _patterns_up_to(limit: int, n: int) -> int:
-    """Sign patterns of the ranks 1…n whose positive ranks sum to at most `limit`."""
+    """Count the sign patterns of the ranks 1…n whose positive ranks sum to at most `limit`."""
     counts = [1] + [0] * limit
     for rank in range(1, n + 1):
         for total in range(limit, rank - 1, -1):
@@ -164,13 +165,13 @@ def _patterns_up_to(limit: int, n: int) -> int:
 def difference_interval(
     differences: Sequence[float], means: tuple[float, float], *, binary: bool, bounded: bool
 ) -> tuple[float | None, float | None, PairedInterval]:
-    """The 95 % interval of the mean of paired differences, and how it was made.
+    """Compute the 95 % interval of the mean of paired differences, and return it with its method.
 
     Args:
-        differences: Of the pairs, b - a.
-        means: Of a and of b.
+        differences: The differences b - a of the pairs.
+        means: The means of a and of b.
         binary: Whether the paired values are all zeros and ones.
-        bounded: Whether they lie between 0 and 1 and can be no others.
+        bounded: Whether they are limited to the range 0 to 1.
     """
     ends, how = difference_ends(differences, means, binary=binary, bounded=bounded)
     return (None, None, how) if ends is None else (*ends(Z_95), how)
@@ -179,12 +180,12 @@ def difference_interval(
 def difference_ends(
     differences: Sequence[float], means: tuple[float, float], *, binary: bool, bounded: bool
 ) -> tuple[Ends | None, PairedInterval]:
-    """The same for every level: a function from the normal quantile of the level to both ends."""
+    """Like `difference_interval`, but for every level: return a function from the level's normal quantile to both ends."""
     n = len(differences)
     if binary or n < FEWEST or sum(map(bool, differences)) < _ENOUGH_DIFFER:
         return (score_ends(differences), "score") if bounded else (None, "none")
-    # The largest difference counts once more, half of it each way: the sample tends to miss the tail, and pairs that
-    # all differ by the same must not give an interval of width 0.
+    # The largest difference is counted once more, half of it each way: samples tend to miss the tail, and pairs that
+    # all differ by the same amount must not give an interval of width 0.
     least, most = min(differences), max(differences)
     largest = max(-least, most)
     total = fsum(differences)
@@ -193,7 +194,7 @@ def difference_ends(
     spread = sqrt(max(0.0, raw + largest * largest - (n + 1) * mean * mean) / n / (n + 1))
     if not bounded:
         return (lambda z: (mean - z * spread, mean + z * spread)), "normal"
-    # Pairs of which one value falls to 0, or rises to 1, may have been missed if they would differ by more than all.
+    # Pairs in which one value falls to 0 or rises to 1 may have been missed if they would differ more than all others.
     found = total / n
     error = sqrt(max(0.0, raw - total * found) / (n - 1) / n)
     lost = max(0.0, max(means[0], 1 - means[1]) + least)
@@ -210,16 +211,16 @@ def difference_ends(
 
 
 def score_of(differences: Sequence[float]) -> tuple[float, Callable[[float], float]]:
-    """Tango's score of a difference of paired shares (Statistics in Medicine 17, 1998), on an effective number of pairs
-    where the differences are no whole ones: the difference found, and how far, in standard errors, another is from it."""
+    """Return the difference found, and Tango's score of paired shares (Statistics in Medicine 17, 1998): how many
+    standard errors another difference is from it. If differences are fractions, an effective number of pairs is used."""
     gained = fsum(d for d in differences if d > 0)
     lost = -fsum(d for d in differences if d < 0)
-    # Differences of at most 1 have squares of at most themselves; this is how much of that they reach.
+    # The square of a difference of at most 1 is at most the difference; this is the ratio of the two.
     part = min(1.0, (fsum(d * d for d in differences) + UNSEEN) / (gained + lost + UNSEEN))
     gained, lost, n = gained / part, lost / part, len(differences) / part
 
     def score(difference: float) -> float:
-        # The share of losses that is likeliest if `difference` were the true one, from the quadratic of Tango's (4).
+        # The likeliest share of losses if `difference` were the true one, from the quadratic equation (4) of Tango.
         half = gained + lost - (2 * n - gained + lost) * difference
         losses = (sqrt(max(0.0, half * half + 8 * n * lost * difference * (1 - difference))) + half) / (4 * n)
         variance = n * (2 * losses + difference * (1 - difference))
@@ -229,7 +230,7 @@ def score_of(differences: Sequence[float]) -> tuple[float, Callable[[float], flo
 
 
 def score_ends(differences: Sequence[float]) -> Ends:
-    """Both ends of Tango's interval, by the normal quantile of its level."""
+    """Return a function from the normal quantile of a level to both ends of Tango's interval."""
     found, score = score_of(differences)
 
     def end(near: float, far: float, z: float) -> float:

@@ -1,4 +1,4 @@
-"""What a test can detect: the smallest effect that it finds with a given power, and the rows that an effect needs."""
+"""The power of a test: the smallest effect that it detects with a given power, and the rows that an effect needs."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ _MOST_ROWS = 10**9
 
 
 class Spread(Struct, frozen=True):
-    """What the power of a test depends on."""
+    """The figures on which the power of a test depends."""
 
     n: int
-    """Rows, or pairs."""
+    """Number of rows or pairs."""
     variance: float
-    """Of one row, or of the difference of a pair."""
+    """Variance of one row, or of the difference of a pair."""
     step: float = 0.0
-    """The sum of all rows moves in such steps at a test: it takes one more to be beyond chance."""
+    """Step in which the sum of all rows moves; a discrete test needs one step more to reject."""
     null_slope: float = 0.0
-    """What an effect adds to the variance that the test assumes."""
+    """How much an effect adds to the variance that the test assumes."""
     true_slope: float = 0.0
-    """What an effect adds to the true variance."""
+    """How much an effect adds to the true variance."""
     curve: float = 0.0
-    """What its square takes from the true variance; 1 for shares, which lose no more than all."""
+    """How much the square of the effect takes from the true variance; 1 for shares."""
 
     by_bets: bool = False
-    """Whether the test holds for every distribution, which costs power."""
+    """Whether the test is valid for every distribution, which costs power."""
 
     def reached(self, effect: float, *, alpha: float, power: float, allowed: float = 0.0) -> bool:
-        """Whether an effect beyond what is allowed is found with this power, at the one-sided level `alpha`."""
+        """Whether an effect larger than `allowed` is detected with this power at the one-sided level `alpha`."""
         null = self.variance + self.null_slope * effect
         true = max(0.0, self.variance + self.true_slope * effect - self.curve * effect * effect)
         certain = sqrt(2 * log(len(BETS) / alpha)) if self.by_bets else normal_quantile(1 - alpha)
@@ -43,7 +43,7 @@ class Spread(Struct, frozen=True):
 
 
 def smallest_effect(spread: Spread, *, alpha: float, power: float, allowed: float = 0.0) -> float | None:
-    """The smallest effect that is found with this power; None: not even the largest possible one.
+    """Return the smallest effect that is detected with this power; None if not even the largest possible one is.
 
     >>> found = smallest_effect(Spread(400, 0.2), alpha=0.05, power=0.8)
     >>> round(found, 3)
@@ -64,7 +64,7 @@ def smallest_effect(spread: Spread, *, alpha: float, power: float, allowed: floa
 def rows_needed(
     spread: Spread, effect: float, *, alpha: float, power: float, allowed: float = 0.0
 ) -> int | None:
-    """Rows from which an effect is found with this power; None: more than a billion, or never."""
+    """Return the number of rows from which an effect is detected with this power; None if more than a billion, or never."""
 
     def enough(n: int) -> bool:
         more = replace(spread, n=n)
@@ -80,16 +80,16 @@ def rows_needed(
 
 
 def _rounded_up(rows: int) -> int:
-    """To two digits: more would pretend to know the spread of rows that nobody has seen."""
+    """Round up to two digits; more would suggest that the spread of unseen rows is known."""
     digits = int(10 ** max(0, len(str(rows)) - 2))
     return ceil(rows / digits) * digits
 
 
 @lru_cache(maxsize=256)
 def normal_quantile(share: float) -> float:
-    """The value below which this share of a normal distribution lies."""
+    """Return the value below which this share of a normal distribution lies."""
     if share == 0.975:
         return Z_95
-    from statistics import NormalDist  # 10 ms to import
+    from statistics import NormalDist  # takes 10 ms to import
 
     return NormalDist().inv_cdf(share)

@@ -1,14 +1,14 @@
-"""What several replies to one row say together: their share that is right, one right in k, a majority of k, and the
+"""Figures over several replies to one row: the share that is right, one right in k, a majority of k, and the
 answer that most of them give.
 
 With n replies to a row, c of them right:
 
 - `avg@n` is c / n;
-- `pass@k` is the chance that of k replies, drawn from the n without putting back, at least one is right:
+- `pass@k` is the chance that of k replies, drawn from the n without replacement, at least one is right:
   1 - C(n-c, k) / C(n, k) (Chen et al., 2021, arXiv:2107.03374), which is unbiased for k ≤ n;
 - `cons@k` is the chance that of k such replies more than half are right, plus half the chance that exactly half are;
-- `maj@n` is whether the answer that most replies give is right; several such answers count equally;
-- `agree@n` is the share of the answers that are this most common one.
+- `maj@n` is whether the most common answer is right; if several answers are equally common, their mean;
+- `agree@n` is the share of the answers that equal the most common one.
 
 The last two compare answers, so they need a scorer that gives the answer it read, as `extracted`.
 """
@@ -26,7 +26,7 @@ from benchwright.stats._intervals import mean_interval
 
 
 def pass_at_k(n: int, right: int, k: int) -> float:
-    """The chance that at least one of `k` replies is right, of which `n` were seen and `right` were right.
+    """Return the chance that at least one of `k` replies is right, given `n` replies of which `right` were right.
 
     >>> pass_at_k(4, 1, 1), pass_at_k(4, 1, 2), pass_at_k(4, 3, 2)
     (0.25, 0.5, 1.0)
@@ -36,8 +36,8 @@ def pass_at_k(n: int, right: int, k: int) -> float:
 
 
 def consensus_at_k(n: int, right: int, k: int) -> float:
-    """The chance that a majority of `k` replies is right, of which `n` were seen and `right` were right. A tie is half a
-    majority. Never more than `pass_at_k`.
+    """Return the chance that a majority of `k` replies is right, given `n` replies of which `right` were right. A tie
+    is half a majority. Never more than `pass_at_k`.
 
     >>> consensus_at_k(4, 2, 4), consensus_at_k(4, 3, 4), round(consensus_at_k(4, 2, 3), 4)
     (0.5, 1.0, 0.5)
@@ -58,17 +58,17 @@ def _check(n: int, right: int, k: int) -> None:
 
 
 _ANSWER = ("extracted", "parsed_response")
-"""The scores under which scorers give the answer that they read; the first one that is there counts. Replies agree where these
-are equal."""
+"""Names under which scorers give the answer that they read; the first that is present counts. Replies agree if these
+answers are equal."""
 
 
 class RepeatSummary(Struct, frozen=True):
     """One figure over the repeats of each row."""
 
     scored: ScoreSummary | None
-    """Failed replies left out; None when no row has enough replies with a score."""
+    """With failed replies left out; None if no row has enough replies with a score."""
     with_failures: ScoreSummary | None
-    """Failed replies as wrong ones; None for metrics that only some replies have."""
+    """With failed replies counted as wrong; None for metrics that only some replies have."""
 
 
 class RepeatTally:
@@ -104,20 +104,20 @@ class RepeatTally:
         self._right: dict[str, int] = {}
         self._seen: dict[str, int] = {}
         self._scored = self._failed = 0
-        # (replies that have the metric, right ones, replies without any score) → how many rows are like that.
+        # (replies with the metric, right replies, replies without any score) → number of such rows.
         self._rows: dict[str, Counter[tuple[int, int, int]]] = {}
         self._lost: Counter[int] = Counter()  # rows all of whose replies failed, by their number
         self._other: set[str] = set()  # metrics with other values
         self._all_scored = 0
         self._all_seen: Counter[str] = Counter()
-        # Of the row at hand: answer → the scores of the replies that gave it. Of all rows: the values of maj@n by
+        # For the current row: answer → the scores of the replies that gave it. For all rows: the values of maj@n by
         # metric, and of agree@n.
         self._answers: dict[str, list[Mapping[str, object]]] | None = None
         self._majorities: dict[str, Counter[float]] = {}
         self._agreeing: Counter[float] = Counter()
 
     def add(self, row: int, scores: Mapping[str, object]) -> None:
-        """The scores of one more reply to `row`."""
+        """Add the scores of a reply to `row`."""
         self._turn_to(row)
         self._scored += 1
         key = next((name for name in _ANSWER if name in scores), None)
@@ -139,7 +139,7 @@ class RepeatTally:
                 self._seen[name] = self._seen.get(name, 0) + 1
 
     def add_failure(self, row: int) -> None:
-        """One more reply to `row` that ended without scores."""
+        """Add a reply to `row` that ended without scores."""
         self._turn_to(row)
         self._failed += 1
 
@@ -149,8 +149,8 @@ class RepeatTally:
         return sorted(self._rows)
 
     def summaries(self, metric: str, k: int, n: int | None = None) -> dict[str, RepeatSummary]:
-        """`avg@n`, `pass@k` and `cons@k` of one metric, `maj@n` and `agree@n` where the scorer gives answers; n is
-        only for the names (None: k).
+        """Return `avg@n`, `pass@k` and `cons@k` of a metric, and `maj@n` and `agree@n` if the scorer gives answers; n is
+        only used in the names (None for k).
 
         Rows with fewer than k replies that count are left out of `pass@k` and `cons@k`.
         """
@@ -207,7 +207,7 @@ class RepeatTally:
         self._scored = self._failed = 0
 
     def _vote(self, answers: dict[str, list[Mapping[str, object]]]) -> None:
-        """The most common answers of the row at hand; a row without any answer has none that is right."""
+        """Record the most common answers of the current row; a row without any answer counts as wrong."""
         votes = max(map(len, answers.values()), default=0)
         chosen = [replies for replies in answers.values() if len(replies) == votes]
         if votes:
@@ -219,7 +219,7 @@ class RepeatTally:
 
 
 def _summary(values: Counter[float], replies: int | None = None) -> ScoreSummary | None:
-    """The statistics of values from 0 to 1 that occur this many times each; one value per row. `replies`: how many zeros
+    """Return the statistics of values from 0 to 1, given how often each occurs, one per row. `replies`: how many zeros
     and ones the values are means of."""
     n = values.total()
     if n == 0:

@@ -1,5 +1,5 @@
-"""Tests of a mean that hold where values are skewed: the normal approximation says "missed" too often far out in a tail,
-which is where tests stand that are corrected for many."""
+"""Tests of a mean that are valid for skewed values. The normal approximation says "missed" too often far out in a tail,
+where tests that are corrected for their number are decided."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from math import exp, fsum, log, sqrt
 from random import Random
 
 BETS = (0.05, 0.005, 0.0005)
-"""Levels for which stakes are chosen; their capitals are averaged."""
+"""Levels for which the stakes are chosen; the resulting capitals are averaged."""
 _MOST = 0.75
-"""The largest part of the capital that a row can take."""
+"""Largest share of the capital that one row can lose."""
 
 
 def betting_p(values: Sequence[float], least: float) -> float:
-    """P of values from 0 to 1, of which the mean is at least `least` if the limit is met: one over the most capital that
-    bets against it would have won (Waudby-Smith and Ramdas, 2024). It holds for every distribution and every number of
+    """Return p of values from 0 to 1 whose mean is at least `least` if the limit is met: one over the most capital that
+    bets against it would have won (Waudby-Smith and Ramdas, 2024). It is valid for every distribution and every number of
     rows. Rows are taken in a shuffled order, which is the same for equal numbers of rows.
 
     >>> round(betting_p([0.1, 0.3] * 30, 0.5), 5), betting_p([0.5, 0.9] * 30, 0.5)
@@ -48,7 +48,7 @@ def _power(logarithm: float) -> float:
 
 
 def unskewed(score: float, skewness: float, n: int) -> float:
-    """A standardised mean as Hall's transformation (1992) corrects it for the skewness of the values.
+    """Correct a standardised mean for the skewness of the values by Hall's transformation (1992).
 
     >>> round(unskewed(-4.0, 3.0, 100), 2)
     -2.56

@@ -1,6 +1,6 @@
-"""Entries of a suite: a model by name or described on the spot, a file of questions or a benchmark with settings of its own.
+"""Entries of a suite: a model by name or as a table, and a file of questions or a benchmark with its settings.
 
-Keys are checked strictly, and files located.
+Unknown keys are errors, and paths are resolved.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from benchwright.config import ModelConfig, Setting, read_model_entry, settings_
 from benchwright.core import ConfigError, JsonObject, NotFoundError, is_data_file, suggest
 
 QUESTION_KEYS = ("bot_prompt", "human_prompt", "judge", "template")
-"""What a suite says about a file of questions besides the settings of a run: prompts as AISBench writes them
-(`template` as a dict of rounds) and a judge as a table. Checked where the file is read."""
+"""Keys for a file of questions besides the settings of a run: prompts as AISBench writes them
+(`template` as a dict of rounds) and a judge as a table. They are checked when the file is read."""
 
 _FILES = ("meta_path", "fewshot_dataset", "dataset")
 _NAMES = ("name", "abbr")
 _OTHER_FILES = (".py", ".bz2", ".xz")
-"""Endings besides those of data files that cannot end the name of a benchmark or module."""
+"""File endings, besides those of data files, that show that a target is a file and not a benchmark or module."""
 _REPEATS = {"n": "repeats", "k": "pass_k"}
-"""How files for AISBench write how often rows are sent, and the k of pass@k."""
+"""AISBench's keys for the number of repeats and the k of pass@k, with the names used here."""
 _UPSTREAM = ("type", "reader_cfg", "infer_cfg", "eval_cfg")
 
 
 def known_settings(settings: Iterable[Setting]) -> dict[str, Setting]:
-    """Settings under all their names."""
+    """Map each name and alias to its setting."""
     return {name: setting for setting in settings for name in (setting.name, *setting.aliases)}
 
 
@@ -38,8 +38,8 @@ _SETTINGS = known_settings(settings_of("dataset"))
 def take_settings(
     where: str, values: Mapping[str, object], settings: Mapping[str, Setting], further: Iterable[str]
 ) -> tuple[JsonObject, dict[str, object]]:
-    """Values of settings, checked and under their canonical names; and those under the `further` names, as they
-    are. ConfigError for a key that is neither."""
+    """Return the values of settings, checked and under their canonical names, and the values under the `further` names
+    unchanged. Raises ConfigError for any other key."""
     further = tuple(further)
     checked: JsonObject = {}
     rest: dict[str, object] = {}
@@ -63,7 +63,7 @@ def take_settings(
 
 
 def list_of(where: str, value: object, example: str) -> list[object]:
-    """The value as a list, or an error that shows one."""
+    """Return the value as a list. Raises ConfigError with an example if it is not one."""
     if isinstance(value, list | tuple):
         return list(value)
     found = "a table" if isinstance(value, Mapping) else repr(value)
@@ -74,13 +74,13 @@ class Place(Struct, frozen=True):
     """A file that a suite names."""
 
     path: str
-    """Absolute; a URI as it was written."""
+    """The absolute path; a URI is kept as it was written."""
     note: str | None = None
-    """A note if it was not found in the first place."""
+    """A note for the user if the file was found only in the second place that was searched."""
 
 
 def locate(written: str, suite: Path, cwd: Path, where: str) -> Place:
-    """Find a file. NotFoundError, with what was tried and near names, if it is nowhere."""
+    """Find a file. Raises NotFoundError, with the places searched and similar names, if there is none."""
     if "://" in written:
         return Place(written)
     path = Path(written).expanduser()
@@ -108,7 +108,7 @@ def _near(path: Path) -> str:
 
 
 def _where(path: Path, kind: str, number: int, value: object) -> str:
-    """What messages call an entry: its number, and its name if it has one."""
+    """Return the entry's label in messages: its number, and its name if it has one."""
     names = [value.get(key) for key in _NAMES] if isinstance(value, Mapping) else []
     name = next((f" ({name})" for name in names if isinstance(name, str) and name), "")
     return f"{path}: {kind}, entry {number}{name}"
@@ -120,13 +120,13 @@ class SuiteModel(Struct, frozen=True):
     where: str
     """File and entry, for messages."""
     name: str
-    """What it is called in tables; without a description, the name that is looked up."""
+    """The name in tables; without a description, also the name that is looked up."""
     config: ModelConfig | None = None
-    """Its description; None: a model of benchwright.toml, a built-in profile, or `demo`."""
+    """Its description; None for a model of benchwright.toml, a built-in profile, or `demo`."""
 
 
 def read_suite_model(path: Path, number: int, value: object) -> SuiteModel:
-    """One entry, checked."""
+    """Read and check one model entry."""
     where = _where(path, "models", number, value)
     if isinstance(value, str) and value.strip():
         return SuiteModel(where, value.strip())
@@ -136,7 +136,7 @@ def read_suite_model(path: Path, number: int, value: object) -> SuiteModel:
             '{name = "local", base_url = "http://localhost:8000/v1", model = "my-model"}'
         )
     values = {str(key): entry for key, entry in value.items()}
-    if set(values) == {"name"}:  # a table that only names
+    if set(values) == {"name"}:  # the table only names a model
         return read_suite_model(path, number, values["name"])
     model = read_model_entry(where, values, path.parent)
     return SuiteModel(where, model.name, model)
@@ -148,27 +148,27 @@ class SuiteDataset(Struct, frozen=True):
     where: str
     """File and entry, for messages."""
     target: str | Callable[..., Any]
-    """What is evaluated: a path, a URI, a name, `bench.py:name`, or a decorated function."""
+    """The target of the evaluation: a path, a URI, a name, `bench.py:name`, or a decorated function."""
     folder: Path
-    """Where relative names in it start: the suite's folder."""
+    """The suite's folder, from which relative paths are resolved."""
     name: str | None = None
-    """What it is called in tables; None: as the benchmark or the file is called."""
+    """The name in tables; None for the name of the benchmark or the file."""
     questions: Mapping[str, object] | None = None
-    """The given values of `QUESTION_KEYS`; None: the entry names a benchmark, which has none of them."""
+    """The given values of `QUESTION_KEYS`; None if the entry names a benchmark, which takes none of them."""
     run: JsonObject = field(default_factory=dict)
     """Run settings of this dataset, under their canonical names."""
     notes: tuple[str, ...] = ()
     """Notes for the user before the run."""
 
     def is_called(self, name: str) -> bool:
-        """Whether `name` means this entry: its name, its target as written, or the file's name."""
+        """Whether `name` is this entry's name, its target as written, or its file's name."""
         written = getattr(self.target, "__name__", None) or str(self.target)
         stem = Path(written).name
         return name in (self.name, written, stem, stem.partition(".")[0], written.rpartition(":")[2])
 
 
 def read_suite_dataset(path: Path, number: int, value: object, cwd: Path) -> SuiteDataset:
-    """One entry, checked. Files are looked for next to the suite, then in `cwd`."""
+    """Read and check one dataset entry. Files are searched for next to the suite, then in `cwd`."""
     where = _where(path, "datasets", number, value)
     if callable(value):
         return SuiteDataset(where, _decorated(where, value), path.parent.resolve())
@@ -190,7 +190,7 @@ def _read_table(path: Path, where: str, values: dict[str, object], cwd: Path) ->
         raise _nothing_named(where, values)
     of_questions = "path" in values and not str(values["path"]).partition(":")[0].endswith(".py")
     further = ("path", "benchmark", *_NAMES, *(QUESTION_KEYS if of_questions else ()))
-    if isinstance(values.get("template"), str):  # a text or file: a setting like any other
+    if isinstance(values.get("template"), str):  # a text or a file, so an ordinary setting
         further = tuple(key for key in further if key != "template")
     run, rest = take_settings(where, _spelled(values), _SETTINGS, further)
     name = _name(where, rest)
@@ -214,7 +214,7 @@ def _read_table(path: Path, where: str, values: dict[str, object], cwd: Path) ->
 
 
 def _spelled(values: dict[str, object]) -> dict[str, object]:
-    """Values as their settings want them, where files for AISBench spell them otherwise."""
+    """Translate AISBench's spellings into the values that the settings expect."""
     spelled = dict(values)
     test_range, compat, evaluator = (values.get(key) for key in ("test_range", "compat", "evaluator"))
     if isinstance(test_range, int | float) and not isinstance(test_range, bool):
@@ -232,7 +232,7 @@ def _spelled(values: dict[str, object]) -> dict[str, object]:
 def _target(
     written: str, path: Path, cwd: Path, where: str, *, must_exist: bool = False
 ) -> tuple[str, tuple[str, ...]]:
-    """A path made absolute where there is such a file; a name, or a module, as it was written."""
+    """Make a path absolute if the file exists; keep the name of a benchmark or module as it was written."""
     file, colon, name = written.partition(":")
     if "://" in written:
         return written, ()

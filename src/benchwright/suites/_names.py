@@ -1,4 +1,4 @@
-"""Names on a command line: models and datasets of a folder of configurations, of benchwright.toml, or built in."""
+"""Look up models and datasets named on a command line: in a folder of configurations, in benchwright.toml, or built in."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from benchwright.suites._entries import SuiteDataset, SuiteModel
 from benchwright.suites._suite import Suite, gathered_datasets, suite_of
 
 Kind: TypeAlias = Literal["models", "datasets"]
-"""What a name stands for."""
+"""Whether a name is looked up among the models or the datasets."""
 
 DEFAULT_CONFIG_DIR = "configs"
-"""Folder that is looked into when there is one and nobody names another."""
+"""Folder of configurations that is used if it exists and no other is given."""
 
 
 @light_dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a name leads."""
+    """Where a name was found."""
 
     kind: Kind
     """Whether it is a model or a dataset."""
     name: str
-    """As it was typed."""
+    """The name as it was typed."""
     source: str
-    """File, configuration, package, or what is built in; empty: nothing is known by this name."""
+    """The file, configuration, package or built-in that defines it; empty if the name is unknown."""
 
 
 def command_suite(
@@ -42,7 +42,7 @@ def command_suite(
     config_dir: str | None = None,
     cwd: Path,
 ) -> Suite:
-    """The suite that a command line describes: targets, files of questions, names of datasets and of models."""
+    """Build the suite that a command line describes by targets, files of questions, and names of datasets and models."""
     folder = config_folder(config_dir, cwd)
     entries = [SuiteDataset("TARGET", target, cwd) for target in targets]
     entries += [
@@ -55,8 +55,8 @@ def command_suite(
 
 
 def chosen_models(suite: Suite, names: Sequence[str], *, config_dir: str | None = None, cwd: Path) -> Suite:
-    """The suite with the models of these names: its own, where it has one so called, else any that is known.
-    Combinations stay for its own models; another meets all datasets."""
+    """Return the suite with only the named models. A name is looked up among the suite's models first, then elsewhere.
+    The suite's combinations apply to its own models; any other model is paired with all datasets."""
     folder = config_folder(config_dir, cwd)
     own = {model.name: number for number, model in enumerate(suite.models)}
     models: list[SuiteModel] = []
@@ -73,7 +73,7 @@ def chosen_models(suite: Suite, names: Sequence[str], *, config_dir: str | None 
 
 
 def config_folder(config_dir: str | None, cwd: Path) -> Path | None:
-    """The folder of configurations; None if there is none."""
+    """Return the folder of configurations, or None if there is none."""
     folder = cwd / Path(config_dir or DEFAULT_CONFIG_DIR).expanduser()
     if folder.is_dir():
         return folder
@@ -85,7 +85,7 @@ def config_folder(config_dir: str | None, cwd: Path) -> Path | None:
 def origins(
     kind: Kind, names: Sequence[str], *, config_dir: str | None, config: ConfigFile | None, cwd: Path
 ) -> list[Origin]:
-    """Where each name comes from, for `--search`."""
+    """Find where each name is defined, for `--search`."""
     folder = config_folder(config_dir, cwd)
     return [Origin(kind, name, _origin(kind, name, folder, config, cwd)) for name in names]
 
@@ -138,7 +138,7 @@ def _datasets(name: str, folder: Path | None, cwd: Path) -> list[SuiteDataset]:
 
 
 def _file(kind: Kind, name: str, folder: Path | None) -> Path | None:
-    """The file of a name: `models/NAME.toml` and below, or `NAME.toml` in the folder itself."""
+    """Find the file of a name: `NAME.toml` in or below `models/`, or in the folder itself."""
     if folder is None or name.startswith(("/", ".")) or "://" in name:
         return None
     for stem in dict.fromkeys((name, name.partition("/")[0])):

@@ -1,4 +1,4 @@
-"""Every pair of a model and a dataset as a plan: names settled, equal pairs once, nothing read beyond the first rows."""
+"""Plan every pair of a model and a dataset: resolve names, drop duplicate pairs, and read only the first rows."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ class Pair:
     dataset: str
     """The dataset's name in tables and folders."""
     plan: Plan
-    """Its run."""
+    """The plan of its run."""
 
 
 class Pairs(Struct, frozen=True):
-    """What a suite comes to."""
+    """All pairs of a suite."""
 
     pairs: tuple[Pair, ...]
     """In the order of the models, then of the datasets."""
     notes: tuple[str, ...]
-    """Notes for the user before they run."""
+    """Notes for the user before the pairs run."""
 
 
 class _Dataset(Struct, frozen=True):
@@ -69,9 +69,9 @@ def plan_pairs(
     ask_server: bool = True,
     endpoint: OpenEndpoint | None = None,
 ) -> Pairs:
-    """Plan every pair. Raises for whatever makes one of them impossible; nothing was sent.
+    """Plan every pair without sending anything. Raises if a pair cannot run.
 
-    `options` come before what the suite says, for all pairs. A model that they name replaces the suite's; so does
+    `options` override the suite's settings for all pairs. A model named in them replaces the suite's models; so does
     an address, unless the suite's models were chosen together with it. `ask_server` as for `choose_model`.
     """
     if not suite.datasets:
@@ -102,7 +102,7 @@ def plan_pairs(
 def _models(
     suite: Suite, options: RunOptions, notes: list[str]
 ) -> tuple[list[tuple[str | None, SuiteModel | None]], bool]:
-    """Models with their labels; and whether they are the suite's own, so that its combinations count."""
+    """Return the models with their labels, and whether they are the suite's, so that its combinations apply."""
     described = options.model_url or options.host_ip or options.host_port
     if options.model is not None or (described and not suite.chosen):
         label = options.model or options.model_id
@@ -130,7 +130,7 @@ def _identity(model: SuiteModel) -> Any:
 def _found(
     suite: Suite, entry: SuiteDataset, options: RunOptions, config: ConfigFile | None, cwd: Path
 ) -> list[_Dataset]:
-    """The benchmarks that one entry names. Errors name the entry."""
+    """Load the benchmarks that one entry names. Errors name the entry."""
     try:
         targets = _targets(suite, entry, options, config, cwd)
     except BenchwrightError as error:
@@ -160,7 +160,7 @@ def _targets(
     )
     base = configured.file if configured is not None else entry.target
     if not isinstance(base, str) or not is_question_file(base):
-        # Settings of all runs reach those that take them; the entry's own are for this one.
+        # Settings for all runs are passed only to benchmarks that take them; the entry's settings always are.
         common = layered(suite.run, options.given())
         shared = {name: value for name, value in common.items() if name not in QUESTION_SETTINGS}
         return find_targets(entry.target, config, cwd, RunOptions.from_keywords(layered(entry.run, shared)))
@@ -181,7 +181,7 @@ def _targets(
 def _loaded(
     base: str, questions: QuestionOptions, entry: SuiteDataset
 ) -> tuple[BenchmarkSpec, QuestionOptions]:
-    """The benchmark of a file. Settings for all datasets that are about options reach only those with options."""
+    """Load the benchmark of a file. Suite-wide settings about answer options are passed only to datasets with options."""
     try:
         return load_questions(base, questions, cwd=entry.folder), questions
     except UsageError:
@@ -200,11 +200,11 @@ def _loaded(
 def _questions(
     entry: SuiteDataset, effective: RunOptions, options: RunOptions, config: ConfigFile | None
 ) -> QuestionOptions:
-    """Prompts and scores of the file: the settings of the run, and what only a suite can say."""
+    """Return the file's prompts and scores, from the settings of the run and the keys that only a suite has."""
     further = dict(entry.questions or {})
     if (
         options.template is not None
-    ):  # the command line's prompt replaces the entry's, whatever that is called
+    ):  # a prompt on the command line replaces the entry's, under any of its keys
         further = {key: value for key, value in further.items() if key == "judge"}
     known = question_options(effective, config)
     usual = QuestionOptions().to_json()
@@ -223,7 +223,7 @@ def _named(found: _Dataset, labels: dict[str, bytes], where: str, notes: list[st
 def _unique(
     label: str, identity: bytes, labels: dict[str, bytes], where: str, notes: list[str], what: str
 ) -> str:
-    """The label, with a number after it where something else has it already."""
+    """Return the label, with a number appended if it is already taken."""
     chosen, number = label, 1
     while labels.setdefault(chosen, identity) != identity:
         number += 1
@@ -271,7 +271,7 @@ def _plan(
 
 
 def _same(plan: tuple[str, Plan]) -> bytes:
-    """Equal for plans that would measure the same. The folder counts: relative names are looked up there."""
+    """Return a key that is equal for plans that measure the same. It includes the folder, on which relative names depend."""
     settings = plan[1].settings
     return canonical_json(replace(settings, asked="", output_dir=None, model_name=None).to_json())
 
@@ -281,7 +281,7 @@ def _folder_name(name: str) -> str:
 
 
 def _written(path: str, cwd: Path) -> str:
-    """A path as a user in `cwd` would type it."""
+    """Return the path as a user in `cwd` would type it."""
     if "://" in path or not Path(path).is_relative_to(cwd):
         return path
     return str(Path(path).relative_to(cwd))

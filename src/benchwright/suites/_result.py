@@ -1,4 +1,4 @@
-"""What a suite gives back: every pair with its run, and all of them side by side."""
+"""The result of a suite: every pair with its run, and all runs side by side."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ INTERRUPTED = 130
 
 
 class PairResult(Struct, frozen=True):
-    """One model on one dataset."""
+    """The result of one model on one dataset."""
 
     model: str
     """The model's name in tables."""
@@ -25,19 +25,19 @@ class PairResult(Struct, frozen=True):
     run_id: int
     """Number of the run in the workspace."""
     result: RunResult | None = None
-    """Its result; None when it could not finish, or never began."""
+    """Its result; None if the run failed or never began."""
     error: str = ""
     """Why it has no result."""
     exit_code: int = 0
-    """What a command that ran only this pair would exit with."""
+    """The exit code of a command that ran only this pair."""
 
     @property
     def not_begun(self) -> bool:
-        """Whether the suite was interrupted before this pair began. It did not fail: nothing was requested."""
+        """Whether the suite was interrupted before this pair began. Such a pair did not fail: no request was sent."""
         return self.result is None and self.exit_code == INTERRUPTED
 
     def __str__(self) -> str:
-        """One line: the pair, and its result or why it has none."""
+        """Return one line: the pair, and its result or why it has none."""
         ending = self.error if self.result is None else self.result
         return f"{self.model}, {self.dataset}: {ending}"
 
@@ -57,7 +57,7 @@ class PairResult(Struct, frozen=True):
 
 
 class SuiteResult(Struct, frozen=True, kw_only=True):
-    """Every pair of a suite."""
+    """The results of every pair of a suite."""
 
     name: str
     """Name of the suite: its file without the ending."""
@@ -66,25 +66,25 @@ class SuiteResult(Struct, frozen=True, kw_only=True):
     comparison: SideBySide
     """All runs side by side."""
     notes: tuple[str, ...] = ()
-    """Notes from before they ran."""
+    """Notes from before the runs."""
     work_folder: Path | None = None
     """The work folder that was written, if one was."""
 
     @property
     def exit_code(self) -> int:
-        """That of the worst pair."""
+        """The exit code of the worst pair."""
         return worst_exit_code([pair.exit_code for pair in self.pairs])
 
     def __iter__(self) -> Iterator[PairResult]:
-        """The pairs."""
+        """Iterate over the pairs."""
         return iter(self.pairs)
 
     def __len__(self) -> int:
-        """How many pairs there are."""
+        """Return the number of pairs."""
         return len(self.pairs)
 
     def __getitem__(self, names: tuple[str, str]) -> RunResult:
-        """The result of one pair: `result["local", "test_mcq"]`, the model first."""
+        """Return the result of one pair, the model first: `result["local", "test_mcq"]`."""
         for pair in self.pairs:
             if (pair.model, pair.dataset) == names and pair.result is not None:
                 return pair.result
@@ -93,17 +93,17 @@ class SuiteResult(Struct, frozen=True, kw_only=True):
         raise NotFoundError(f"no result for {names!r}.{near} There are: {'; '.join(known) or 'none'}")
 
     def __repr__(self) -> str:
-        """Short: `str` has a line for each pair, `to_json` everything."""
+        """Return a short form; `str` has a line for each pair, `to_json` everything."""
         return f"<SuiteResult {self.name}: {plural(len(self.pairs), 'pair')}, exit code {self.exit_code}>"
 
     def __str__(self) -> str:
-        """A line for each pair: what was measured, on what, and what came of it."""
+        """Return a line for each pair: the model, the dataset and the result."""
         lines = [f"suite {self.name}: {plural(len(self.pairs), 'pair')}", *map(str, self.pairs)]
         return "\n  ".join(lines)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        from benchwright.reports import suite_fragment  # no terminal needs it
+        """Return the HTML that a notebook shows."""
+        from benchwright.reports import suite_fragment  # imported late: only notebooks need it
 
         return suite_fragment(self.name, self.comparison)
 
@@ -120,7 +120,7 @@ class SuiteResult(Struct, frozen=True, kw_only=True):
 
 
 def failed_pair(model: str, dataset: str, run_id: int, error: Exception | None) -> PairResult:
-    """A pair without a result: it could not finish, or never began."""
+    """Build the entry of a pair that failed or never began."""
     if error is None:
         return PairResult(model, dataset, run_id, error="interrupted before it began", exit_code=INTERRUPTED)
     if isinstance(error, BenchwrightError):
@@ -129,6 +129,6 @@ def failed_pair(model: str, dataset: str, run_id: int, error: Exception | None) 
 
 
 def compared(store: Store, pairs: tuple[PairResult, ...], summarizer: str | None) -> SideBySide:
-    """The pairs side by side, from what is on record now."""
+    """Compare the pairs side by side, from what is recorded now."""
     runs = [SideRun(pair.model, pair.dataset, store.run(pair.run_id), pair.error) for pair in pairs]
     return side_by_side(runs, all_metrics=summarizer != "headline")

@@ -1,5 +1,5 @@
-"""`run_suite` and `check_suite`: every pair of a model and a dataset, one run each, one or several at a time; or only
-planned and checked, without sending anything."""
+"""`run_suite` runs every pair of a model and a dataset, one or several at a time; `check_suite` only plans and
+checks them, without sending anything."""
 
 from __future__ import annotations
 
@@ -85,16 +85,16 @@ def run_suite(
 
     Args:
         suite: The file, or the result of `read_suite`.
-        options: Options of every run; they override the suite's.
-        how: Options of the suite as a whole; they override the suite's own.
+        options: Options of every run; they override the suite's settings.
+        how: Options of the suite as a whole; they override those in its file.
         watcher: Receives the progress of all runs.
         planned: Called with all pairs, before the first request.
         finished: Called after each pair.
-        endpoint: Answers instead of every model, in a test.
-        config: The configuration to look names up in; None: found upwards from here.
+        endpoint: Replaces every model's endpoint, for tests.
+        config: The configuration to look names up in; None searches the current folder and its parents.
         keywords: Fields of `RunOptions` and `SuiteOptions`, instead of the two objects.
 
-    All pairs are planned and checked before the first request; an impossible pair raises. Once they
+    All pairs are planned and checked before the first request; a pair that cannot run raises an error. Once they
     run, a pair that fails does not stop the others.
     """
     refuse_while_loading("run_suite")
@@ -106,7 +106,7 @@ def run_suite(
     cwd = Path.cwd()
     suite = opened_suite(suite, cwd=cwd)
     how = how.over(suite.settings)
-    asks = how.mode not in ("eval", "viz")  # which need no server, not even for the model's name
+    asks = how.mode not in ("eval", "viz")  # these modes need no server, not even for the model's name
     all_pairs = planned_suite(suite, options, how, cwd=cwd, config=config, ask_server=asks, endpoint=endpoint)
     pairs = None if all_pairs is None else all_pairs.pairs
     if planned is not None and all_pairs is not None:
@@ -134,7 +134,7 @@ def run_suite(
 
 
 def opened_suite(suite: Suite | str | os.PathLike[str], *, cwd: Path) -> Suite:
-    """The suite in a file."""
+    """Return the suite, reading it from its file if needed."""
     if isinstance(suite, Suite):
         return suite
     found = load_suite(os.fspath(suite), cwd=cwd)
@@ -155,7 +155,7 @@ def planned_suite(
     ask_server: bool = True,
     endpoint: OpenEndpoint | None = None,
 ) -> Pairs | None:
-    """The pairs of a suite; None if only a work folder defines them."""
+    """Plan the pairs of a suite; None if only a work folder defines them."""
     if how.mode in ("eval", "viz") and how.reuse is None:
         raise UsageError(
             f"--mode {how.mode} works on what an earlier command recorded: add --reuse for the newest work folder, or "
@@ -203,7 +203,7 @@ class _Work:
         self.folder = folder
 
     def do(self, pairs: Sequence[PairTask]) -> tuple[PairResult, ...]:
-        """Execute the mode."""
+        """Do what the mode asks for."""
         if self._how.mode == "viz":
             results = [self._recorded(each) for each in pairs]
         elif self._how.mode == "eval":
@@ -214,7 +214,7 @@ class _Work:
         return tuple(results)
 
     def _send(self, pairs: Sequence[PairTask]) -> list[PairResult]:
-        """Send requests; then score the replies of runs that did not score themselves."""
+        """Send requests, then score the replies of runs that only collect replies."""
         later = [each for each in pairs if self._how.mode != "infer" and scored_later(self._store, each)]
         results = self._perform(sending_tasks(self._store, pairs, self._options), not_yet=later)
         if not later or any(result.exit_code == INTERRUPTED for result in results):
@@ -248,7 +248,7 @@ class _Work:
         return PairResult(each.model, each.dataset, each.run_id, result, exit_code=result.exit_code)
 
     def _remember(self, tasks: Sequence[Task]) -> None:
-        """Which runs the folder is about, on disk before the first request: a killed suite can resume."""
+        """Write the folder's list of runs before the first request, so that a killed suite can resume."""
         for task in tasks:
             model, dataset = task.pair.model, task.pair.dataset
             self._tasks[model, dataset] = WorkTask(model, dataset, task.job.run.id)
@@ -279,7 +279,7 @@ class PairCheck(Struct, frozen=True):
     """Findings about the dataset, and reasons why this model cannot be called. Pairs with equal findings share one
     object."""
     ready: bool
-    """Whether a run could start: nothing is wrong, or only rows that it may leave out."""
+    """Whether a run could start: there are no errors, or only in rows that it may skip."""
     samples: tuple[SamplePrompt, ...] = ()
     """The first rows, as this model would get them."""
 
@@ -294,7 +294,7 @@ class SuiteCheck(Struct, frozen=True):
 
 
 def check_suite(suite: Suite, options: RunOptions, how: SuiteOptions) -> SuiteCheck:
-    """Check every pair without sending anything. Raises if no pair can be planned."""
+    """Check every pair without sending anything. Raises if the pairs cannot be planned."""
     planned = planned_suite(suite, options, how, cwd=Path.cwd(), ask_server=False)
     reports: dict[bytes, CheckedRows] = {}
     with_reasons: dict[tuple[bytes, tuple[str, ...], tuple[str, ...]], CheckReport] = {}
@@ -303,7 +303,7 @@ def check_suite(suite: Suite, options: RunOptions, how: SuiteOptions) -> SuiteCh
         settings = pair.plan.settings
         spec = pair.plan.spec
         of_rows = row_settings(spec, settings)
-        # One loaded benchmark for all models: its identity is part of the key, as in the sharing of rows.
+        # All models share one loaded benchmark, so its identity is part of the key, as for shared rows.
         key = canonical_json([id(spec), of_rows.model_type, rows_and_prompts(settings)])
         if key not in reports:
             reports[key] = check_rows(spec, of_rows)
@@ -327,8 +327,8 @@ def load_pairs(
     watcher: LoadWatcher | None = None,
     finished: Callable[[LoadResult], None] | None = None,
 ) -> list[LoadResult]:
-    """Load every model with every dataset, one pair after the other. All are planned and checked before the first request."""
-    from benchwright.runs import (  # not for suites that only evaluate
+    """Run a load test of every model with every dataset, one pair after the other. All are planned and checked first."""
+    from benchwright.runs import (  # imported late: suites that only evaluate do not need it
         LoadPlan,
         load_run_options,
         perform_loads,

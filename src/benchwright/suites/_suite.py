@@ -1,5 +1,5 @@
-"""A suite: models, datasets, which of them meet, and settings of all runs; and which files hold one. Python suites are run, as
-benchmark files are."""
+"""Read suites: models, datasets, which of them are paired, and settings of all runs. Python suites are executed, as
+benchmark files are. Also decides whether a file is a suite."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ def read_combinations(
     models: Sequence[tuple[object, SuiteModel]],
     datasets: Sequence[tuple[object, SuiteDataset]],
 ) -> tuple[tuple[int, int], ...]:
-    """Pairs of numbers into the lists, each once. Entries are named, or, in Python files, given again."""
+    """Return the pairs as indices into the two lists, without duplicates. Entries are given by name or, in Python files,
+    as the same object."""
     where = f"{path}: model_dataset_combinations"
     pairs: dict[tuple[int, int], None] = {}
     for number, entry in enumerate(list_of(where, value, _EXAMPLE), 1):
@@ -79,24 +80,24 @@ _SUITE_NAMES = frozenset(setting.name for setting in SUITE_SETTINGS)
 
 
 class Suite(Struct, frozen=True, kw_only=True):
-    """What a suite file says, checked as far as that goes without opening its data."""
+    """The content of a suite file, checked as far as possible without opening its data."""
 
     path: Path
-    """The file; relative paths in it start at its folder."""
+    """The file; relative paths in it are resolved from its folder."""
     models: tuple[SuiteModel, ...] = ()
-    """Models, in order; empty: whoever runs the suite says which."""
+    """Models, in order; if empty, the call or the command names them."""
     datasets: tuple[SuiteDataset, ...] = ()
     """Datasets and benchmarks, in order."""
     pairs: tuple[tuple[int, int], ...] | None = None
-    """Numbers of the models and datasets that meet; None: all with all."""
+    """Indices of the models and datasets that are paired; None pairs all with all."""
     run: JsonObject = field(default_factory=dict)
     """Settings of every run, under their canonical names."""
     settings: JsonObject = field(default_factory=dict)
     """Settings of the suite as a whole: mode, work_dir, max_num_workers, merge_ds, summarizer, dump_*."""
     notes: tuple[str, ...] = ()
-    """Notes for the user before it runs."""
+    """Notes for the user before the suite runs."""
     chosen: bool = False
-    """Whether its models were named by whoever runs it: an address given with the names is then theirs."""
+    """Whether the models were named by the call or the command; an address given with them then applies to them."""
 
     @property
     def name(self) -> str:
@@ -105,12 +106,12 @@ class Suite(Struct, frozen=True, kw_only=True):
 
 
 def read_suite(path: Path, *, cwd: Path) -> Suite:
-    """Read a TOML, YAML or JSON suite. `ConfigError` names the file, the entry and the key."""
+    """Read a TOML, YAML or JSON suite. A `ConfigError` names the file, the entry and the key."""
     return suite_of(path, read_document(path), cwd=cwd)
 
 
 def suite_of(path: Path, document: Mapping[str, object], *, cwd: Path, notes: tuple[str, ...] = ()) -> Suite:
-    """A suite from the top level of its file, or from the names of a Python file."""
+    """Build a suite from the top level of its file, or from the names that a Python file defines."""
     if "datasets" not in document and not {"config", "evaluation"}.isdisjoint(document):
         raise ConfigError(f"{path} is a run configuration; start it with: benchwright run --config {path}")
     for key in document:
@@ -153,7 +154,7 @@ def suite_of(path: Path, document: Mapping[str, object], *, cwd: Path, notes: tu
 
 
 def _run_table(path: Path, document: Mapping[str, object]) -> tuple[JsonObject, JsonObject]:
-    """Settings of the runs, and of the suite; `work_dir` and `summarizer` may be at the top, too."""
+    """Return the settings of the runs and of the suite; `work_dir` and `summarizer` may also be at the top level."""
     table = document.get("run", {})
     if not isinstance(table, Mapping):
         raise ConfigError(f"{path}: run is {table!r}; expected a table, as in {{limit = 20}}")
@@ -172,14 +173,14 @@ def _run_table(path: Path, document: Mapping[str, object]) -> tuple[JsonObject, 
             checked_summarizer(str(settings["summarizer"]))
     except UsageError as error:
         raise ConfigError(f"{path}: {error}") from None
-    if "work_dir" in settings:  # like every path of the file, it starts at the file
+    if "work_dir" in settings:  # relative to the suite's folder, like every path in the file
         settings["work_dir"] = str(path.parent / Path(str(settings["work_dir"])).expanduser())
     return {name: value for name, value in checked.items() if name not in _SUITE_NAMES}, settings
 
 
 @contextmanager
 def read_base() -> Iterator[None]:
-    """Does nothing: what a Python suite imports is imported.
+    """Do nothing. AISBench's files wrap imports in it; here they are ordinary imports.
 
     >>> with read_base():
     ...     models = ["demo"]
@@ -191,11 +192,11 @@ _ALWAYS = (".toml", ".yaml", ".yml")
 _GATHERED = "_datasets"
 _RUNNERS = ("infer", "eval", "judge_infer")
 _LARGE = 1_000_000
-"""Bytes above which a JSON file is data: a suite is written by hand."""
+"""Size in bytes above which a JSON file is taken for data, since suites are written by hand."""
 
 
 def load_suite(target: str, *, cwd: Path) -> Suite | None:
-    """The suite that `target` names, or None if it names something else."""
+    """Load the suite that `target` names; None if it names something else."""
     path = Path(target).expanduser()
     suffix = path.suffix.lower()
     there = cwd / path
@@ -217,9 +218,9 @@ def load_suite(target: str, *, cwd: Path) -> Suite | None:
 
 
 def python_suite(path: Path, *, cwd: Path) -> Suite | None:
-    """A Python file with a list `datasets` (or lists whose names end in `_datasets`) is a suite; None: it is none.
+    """Load a Python file as a suite; None if it has no list `datasets` and none whose name ends in `_datasets`.
 
-    A file that does not even bind such a name is not run to find that out.
+    A file that does not assign such a name is not executed.
     """
     if not any(name in ("datasets", "*") or name.endswith(_GATHERED) for name in _bound_names(path)):
         return None
@@ -242,17 +243,17 @@ def python_suite(path: Path, *, cwd: Path) -> Suite | None:
 
 
 def gathered_datasets(names: Mapping[str, object], ending: str = _GATHERED) -> list[object]:
-    """The entries of all lists whose names end in `ending`, in order of definition."""
+    """Return the entries of all lists whose names end in `ending`, in order of definition."""
     lists = [value for name, value in names.items() if name.endswith(ending) and isinstance(value, list)]
     return [entry for entries in lists for entry in entries]
 
 
 def _bound_names(path: Path) -> set[str]:
-    """Names that the file's top level binds, inside `with`, `if` and `try` too; `*` for a star import."""
+    """Return the names bound at the file's top level, including inside `with`, `if` and `try`; `*` for a star import."""
     try:
         tree = ast.parse(path.read_bytes())
     except (SyntaxError, ValueError, OSError):
-        return set()  # whoever imports it says what is wrong
+        return set()  # importing the file later reports the error
     return {name for statement in _statements(tree.body) for name in _bound_by(statement)}
 
 
@@ -276,7 +277,7 @@ def _bound_by(statement: ast.stmt) -> Iterator[str]:
 
 
 def _is_json_suite(path: Path) -> bool:
-    """Whether a JSON file holds an object with lists of models or datasets, rather than rows."""
+    """Whether a JSON file contains an object with lists of models or datasets, rather than rows."""
     if path.stat().st_size > _LARGE:
         return False
 

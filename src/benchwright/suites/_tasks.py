@@ -1,4 +1,4 @@
-"""The pairs of a call, the runs that a work folder has of them already, and how pairs become jobs, and jobs results."""
+"""Match pairs with the runs that a work folder already has, turn pairs into jobs, and jobs into results."""
 
 from __future__ import annotations
 
@@ -47,23 +47,23 @@ class PairTask(Struct, frozen=True):
     dataset: str
     """The dataset's name in tables and folders."""
     plan: Plan | None = None
-    """Its plan; None: that of the work folder's run."""
+    """Its plan; None for the plan of the work folder's run."""
     run_id: int | None = None
-    """The run that a work folder has of it."""
+    """The run of this pair in a work folder, if there is one."""
 
     @property
     def label(self) -> str:
-        """What messages call it."""
+        """The pair's name in messages."""
         return f"{self.dataset} on {self.model}"
 
 
 def new_tasks(pairs: Sequence[Pair]) -> list[PairTask]:
-    """Pairs that are all new."""
+    """Return tasks for pairs that have no runs yet."""
     return [PairTask(pair.model, pair.dataset, pair.plan) for pair in pairs]
 
 
 def with_known(pairs: Sequence[Pair] | None, known: WorkRuns, models: Sequence[str]) -> list[PairTask]:
-    """Pairs with the runs that a work folder has of them; without pairs, all that it has (of these models)."""
+    """Return the pairs with their runs in a work folder; if no pairs are given, all of its runs (of these models)."""
     runs = {(task.model, task.dataset): task.run_id for task in known.tasks}
     if pairs is not None:
         return [
@@ -84,7 +84,7 @@ def with_known(pairs: Sequence[Pair] | None, known: WorkRuns, models: Sequence[s
 
 
 def source_run(store: Store, run_id: int) -> RunRecord:
-    """The run that sent the requests: a run that was scored again leads back to it."""
+    """Return the run that sent the requests; a run that only scored replies refers back to it."""
     run = store.run(run_id)
     while (source := run.settings.get("rescored_from")) is not None:
         run = store.run(int(str(source)))
@@ -92,7 +92,7 @@ def source_run(store: Store, run_id: int) -> RunRecord:
 
 
 def refuse_other(pair: PairTask, run: RunRecord, *, scoring: bool) -> None:
-    """UsageError unless the run made the same requests and, unless it is scored again, scored by the same rules."""
+    """Raise UsageError unless the run made the same requests and, unless it is rescored, used the same scoring rules."""
     if pair.plan is None:
         return
     changes = _changes(RunSettings.from_json(run.settings), pair.plan.settings, scoring=scoring)
@@ -105,7 +105,7 @@ def refuse_other(pair: PairTask, run: RunRecord, *, scoring: bool) -> None:
 
 
 def named_by(source: RunRecord, plan: Plan) -> Plan:
-    """The plan with the model of `source`, where only the server could have named it."""
+    """Return the plan with the model of `source` if the plan leaves the model's name to the server."""
     settings = plan.settings
     if settings.endpoint.model_id != UNNAMED:
         return plan
@@ -116,17 +116,17 @@ def named_by(source: RunRecord, plan: Plan) -> Plan:
 
 
 def rescored(plan: Plan, source: RunRecord, label: str) -> Plan:
-    """The plan of a run that scores the replies of `source`, by the rules of `plan`."""
+    """Return the plan of a run that scores the replies of `source` by the rules of `plan`."""
     settings = replace(plan.settings, rescored_from=source.id, infer_only=False, num_warmups=0)
     return replace_struct(plan, settings=settings, label=label)
 
 
 def _changes(before: RunSettings, now: RunSettings, *, scoring: bool) -> list[str]:
-    """Every setting that differs, unless it is known not to matter. Replies that are scored again are found by their
-    requests, so that rows and the rules of a file of questions may differ then."""
+    """List the settings that differ, except those known not to matter. Replies that are rescored are found by their
+    requests, so rows and the rules of a file of questions may then differ."""
     old, new = _by_name(before, scoring), _by_name(now, scoring)
     if scoring and (before.questions is not None or not Path(now.target).is_absolute()):
-        # Where relative names of files and modules are looked up.
+        # The folder from which relative names of files and modules are resolved.
         old["", "folder"], new["", "folder"] = before.cwd, now.cwd
     return [
         f"{place[1]} was {_shown(old.get(place))}, is {_shown(new.get(place))} now"
@@ -136,8 +136,8 @@ def _changes(before: RunSettings, now: RunSettings, *, scoring: bool) -> list[st
 
 
 def _by_name(settings: RunSettings, scoring: bool) -> dict[tuple[str, str], Any]:
-    """Settings that are set, as plain JSON values by group and name. The endpoint is its fingerprint: all spellings
-    of one address are equal, and how long to wait for it changes no reply. What a newer version added has its default
+    """Return the settings that are set, as plain JSON values by group and name. The endpoint is its fingerprint: all spellings
+    of one address are equal, and timeouts change no reply. A setting that a newer version added has its default
     in older records."""
     if scoring:
         values = settings.deciding(*HARMLESS, "scores")
@@ -173,8 +173,8 @@ class Task(Struct, frozen=True):
 
 
 def sending_tasks(store: Store, pairs: Sequence[PairTask], options: RunOptions) -> list[Task]:
-    """Jobs that send requests: new runs, and runs of a work folder that resume. Finished rows are kept, failed ones sent
-    again. Nothing was sent yet; if one pair is impossible, all stays as it was."""
+    """Prepare jobs that send requests: new runs, and runs of a work folder to resume. Finished rows are kept, failed rows sent
+    again. Nothing is sent yet; if one pair cannot run, no run is changed."""
     known = [each for each in pairs if each.run_id is not None]
     jobs: dict[int, Job] = {}
     try:
@@ -194,7 +194,7 @@ def sending_tasks(store: Store, pairs: Sequence[PairTask], options: RunOptions) 
 
 
 def scoring_tasks(store: Store, pairs: Sequence[PairTask], options: RunOptions) -> list[Task]:
-    """Jobs that score recorded replies, each as a new run. No model is called."""
+    """Prepare jobs that score recorded replies, each as a new run. The evaluated model is not called."""
     missing = [each.label for each in pairs if each.run_id is None]
     if missing:
         raise NotFoundError(
@@ -207,7 +207,7 @@ def scoring_tasks(store: Store, pairs: Sequence[PairTask], options: RunOptions) 
     for each in pairs:
         source = source_run(store, each.run_id or 0)
         if each.plan is None:
-            # By the rules of the run that the folder has; the replies are those of the run that sent the requests.
+            # The rules come from the folder's run, the replies from the run that sent the requests.
             run = store.run(each.run_id or 0)
             own = fitting(options, _family(run)) if len(recorded) > 1 else options
             again = rescore_plan(run, options=own, label=each.label)
@@ -220,14 +220,14 @@ def scoring_tasks(store: Store, pairs: Sequence[PairTask], options: RunOptions) 
 
 
 def _family(run: RunRecord) -> str:
-    """`mcq` or `qa` for a run of a question file; something else for others."""
+    """Return `mcq` or `qa` for a run of a question file, another text for other runs."""
     if run.settings.get("questions") is None:
         return ""
     return str(run.settings.get("eval_type", "")).partition(".")[0]
 
 
 def scored_later(store: Store, each: PairTask) -> bool:
-    """Whether the pair's replies and scores are separate runs, so that resuming means scoring again, too."""
+    """Whether replies and scores are separate runs, so that resuming also means scoring again."""
     if each.run_id is None:
         return False
     return source_run(store, each.run_id).id != each.run_id or _infers(store, each.run_id)
@@ -242,7 +242,7 @@ def perform_tasks(
     finished: Finished | None,
     endpoint: OpenEndpoint | None,
 ) -> list[PairResult]:
-    """Perform all, a failing one without stopping the others."""
+    """Perform all tasks; one that fails does not stop the others."""
     pairs = {task.job.run.id: task.pair for task in tasks}
     lanes: dict[object, list[Job]] = {}
     for task in tasks:

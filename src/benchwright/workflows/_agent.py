@@ -1,4 +1,5 @@
-"""`run_agent`: a model that calls tools until it has an answer, each model call and each tool call a step of the workflow."""
+"""`run_agent`: lets a model call tools until it has an answer. Each model call and each tool call is a step of the
+workflow."""
 
 from __future__ import annotations
 
@@ -13,14 +14,14 @@ from benchwright.workflows._llm_tools import LLMToolCall, tool_of
 
 
 class AgentResult(TypedDict):
-    """What came of an agent."""
+    """The result of an agent."""
 
     content: str
     """The last answer; empty if the model was stopped while it still called tools."""
     messages: list[JsonObject]
-    """The whole conversation, calls and results included."""
+    """The whole conversation, including calls and results."""
     model_calls: int
-    """How often the model was asked."""
+    """How often the model was called."""
     tool_calls: int
     """How many calls it made."""
     stopped: bool
@@ -38,20 +39,20 @@ async def run_agent(
     step_key: str = "agent",
     **options: Any,
 ) -> AgentResult:
-    """Ask a model, carry out the tools that it calls, give it the results, and ask again until it calls none.
+    """Call a model, execute the tools that it calls, send it the results, and repeat until it calls none.
 
-    Each model call is a step `{step_key}/1/model`, each tool call a step `{step_key}/1/tool-1-NAME`: a run that was stopped
-    resumes after the last one that is recorded, and neither pays for an answer nor carries out a tool twice.
+    Each model call is a step `{step_key}/1/model`, each tool call a step `{step_key}/1/tool-1-NAME`. A run that was stopped
+    resumes after the last recorded step, so it neither pays for an answer nor executes a tool twice.
 
     Args:
         ctx: The workflow.
         provider: As in `call_llm`.
         model_id: As in `call_llm`.
-        messages: How the conversation begins.
+        messages: The start of the conversation.
         tools: Python functions, plain or asynchronous. Signature and docstring describe them to the model. An exception is
             reported to the model as the result of its call.
-        max_steps: Most replies of the model.
-        step_key: What the steps are called; several agents of one workflow need different keys.
+        max_steps: The most replies of the model.
+        step_key: Prefix of the step keys; several agents of one workflow need different keys.
         **options: Further options of `call_llm`, such as `temperature`.
     """
     functions = {str(_name(tool)): tool for tool in tools}
@@ -87,7 +88,7 @@ def _name(tool: Callable[..., Any]) -> JsonValue:
 
 
 def _said(reply: LLMReply) -> JsonObject:
-    """The model's message, as the next request holds it."""
+    """The model's message for the next request."""
     calls = reply["tool_calls"]
     if not calls:
         return {"role": "assistant", "content": reply["content"]}
@@ -105,7 +106,7 @@ def _said(reply: LLMReply) -> JsonObject:
 async def _carried_out(
     ctx: WorkflowContext, key: str, call: LLMToolCall, functions: Mapping[str, Callable[..., Any]]
 ) -> str:
-    """The text of the result. What cannot be carried out is a text too, and no step."""
+    """The text of the result. A call that cannot be executed gives a text too, but no step."""
     name, arguments = call["name"], call["arguments"]
     function = functions.get(name)
     if function is None:
@@ -119,7 +120,7 @@ async def _carried_out(
             found = function(**arguments)
             if inspect.isawaitable(found):
                 found = await found
-        except Exception as error:  # the model gets to see it, and may try otherwise
+        except Exception as error:  # the model sees it and may try something else
             return f"Error: {type(error).__name__}: {error}"
         return found if isinstance(found, str) else encode_json(found).decode()
 

@@ -1,7 +1,7 @@
 """Canonical JSON of step inputs and outputs: equal values give equal texts, and a replayed value equals the first.
 
-Keys are sorted, nothing is dropped (None stays None), and what JSON cannot hold is refused with the place where it
-stands. Pydantic models and dataclasses are dumped to JSON types first.
+Keys are sorted, nothing is dropped (None stays None), and values that JSON cannot represent are refused with their place.
+Pydantic models and dataclasses are converted to JSON types first.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _DEEPEST = 200
 
 
 def stable_stringify(value: Any) -> str:
-    """Canonical JSON, ASCII only. `UsageError` (a `ValueError`) names the place of what JSON cannot hold.
+    """Canonical JSON, ASCII only. Raises `UsageError` (a `ValueError`) with the place of a value that JSON cannot represent.
 
     >>> stable_stringify({"b": (1, 2.0), "a": None, "ü": "é"})
     '{"a":null,"b":[1,2.0],"\\\\u00fc":"\\\\u00e9"}'
@@ -37,7 +37,7 @@ def stable_stringify(value: Any) -> str:
     benchwright.UsageError: $.rows[0].score is nan, which JSON cannot hold; expected a finite number
     """
     try:
-        # A quick look that refuses keys which are not text; the standard library would turn them into text.
+        # A fast check that refuses keys that are not text; the standard library would convert them.
         orjson.dumps(value, option=_CHECK)
         return _encode(value)
     except (TypeError, ValueError, RecursionError):
@@ -46,7 +46,7 @@ def stable_stringify(value: Any) -> str:
 
 
 def read_back(text: str) -> Any:
-    """The value of a canonical text. Twice as quick as `json.loads`, which looks for spaces first."""
+    """The value of a canonical text. Twice as fast as `json.loads`, which checks for spaces first."""
     return _scan(text, 0)[0]
 
 
@@ -65,7 +65,7 @@ def hash_text(text: str) -> str:
 
 
 def plain(value: Any, path: str = "$", depth: int = 0) -> JsonValue:
-    """The value in JSON types only."""
+    """Convert a value to JSON types."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, Enum):
@@ -88,7 +88,7 @@ def plain(value: Any, path: str = "$", depth: int = 0) -> JsonValue:
 
 
 def _compiled() -> Callable[[Any], str]:
-    """`JSONEncoder.encode` sets up its encoder again for each value, which takes longer than a small value."""
+    """A prepared encoder. `JSONEncoder.encode` sets up its encoder for each value, which takes longer than a small value."""
     make = getattr(json.encoder, "c_make_encoder", None)
     if make is None:
         return _ENCODER.encode
@@ -110,8 +110,8 @@ def _key(key: object, path: str) -> str:
 
 
 def _dumped(value: Any, path: str) -> Any:
-    """Models and dataclasses as JSON types, their dates and the like as text."""
-    model = getattr(sys.modules.get("pydantic"), "BaseModel", None)  # without it loaded there are no models
+    """Convert models and dataclasses to JSON types, with dates and similar values as text."""
+    model = getattr(sys.modules.get("pydantic"), "BaseModel", None)  # if it is not loaded there are no models
     if model is not None and isinstance(value, model):
         return value.model_dump(mode="json")
     if dataclasses.is_dataclass(value) and not isinstance(value, type):

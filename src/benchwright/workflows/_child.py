@@ -1,5 +1,5 @@
-"""The process of a program: started without a shell in its own group, its output kept, signals passed on; and watched
-until it ends, with progress, time limit and heartbeat."""
+"""Runs a program in a process: starts it without a shell in a separate group, keeps its output, passes on signals, and
+watches it until it ends, with progress, time limit and heartbeat."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from benchwright.core import STREAM_FILES, BenchwrightError, UsageError, known_s
 from benchwright.store import HEARTBEAT_S, Lease, Store
 
 KEPT_BYTES = 1024 * 1024
-"""Kept of each stream."""
+"""Bytes kept of each stream."""
 _LONGEST_LINE = 65536
-"""A line that is longer is kept in parts."""
+"""Longer lines are kept in parts."""
 
 
 class Captured:
-    """The end of one stream, in memory and in a file, without secrets. A resumed run's output follows that of its
-    former starts."""
+    """The end of one stream, in memory and in a file, without secrets. A resumed run's output follows that of earlier
+    starts."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -35,12 +35,12 @@ class Captured:
         self._line = bytearray()
         self._size = 0
         self._file: int | None = None
-        with suppress(OSError):  # the run's records report a full disk; the output is shown all the same
+        with suppress(OSError):  # the run's records report a full disk; the output is still shown
             path.parent.mkdir(parents=True, exist_ok=True)
             self._open()
 
     def add(self, data: bytes) -> None:
-        """Keep what was printed, by whole lines: a secret may come in pieces."""
+        """Keep printed output by whole lines, because a secret may arrive in pieces."""
         self._line += data
         end = max(self._line.rfind(b"\n"), self._line.rfind(b"\r")) + 1
         if end or len(self._line) > _LONGEST_LINE:
@@ -67,7 +67,7 @@ class Captured:
             self._release()
 
     def text(self) -> str:
-        """What was printed in this start, or the end of it; whole after `close`."""
+        """The output of this start, or the end of it; complete after `close`."""
         return self._tail[-KEPT_BYTES:].decode("utf-8", "replace")
 
     def close(self) -> None:
@@ -105,7 +105,7 @@ def pump(pipe: BinaryIO, captured: Captured, pass_on: Callable[[bytes], None]) -
     with pipe, suppress(OSError):
         while data := os.read(pipe.fileno(), 65536):
             captured.add(data)
-            with suppress(OSError, ValueError):  # nobody reads any more; the run continues
+            with suppress(OSError, ValueError):  # the reader has gone; the run continues
                 pass_on(data)
 
 
@@ -113,7 +113,7 @@ Stream = Literal["stdout", "stderr"]
 PassOn = Callable[[Stream, bytes], None]
 _STREAMS: tuple[Stream, ...] = ("stdout", "stderr")
 _LAST_WORDS_S = 2.0
-"""How long streams may stay open when the program is gone: something it started may hold them."""
+"""How long streams may stay open after the program has ended, because a process that it started may keep them."""
 
 
 class Child:
@@ -137,7 +137,7 @@ class Child:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 bufsize=0,
-                process_group=0,  # Ctrl-C is for us; we pass it on, once
+                process_group=0,  # Ctrl-C goes to this process, which passes it on once
                 preexec_fn=_die_with_parent() if sys.platform == "linux" else None,
             )
         except OSError as error:
@@ -151,14 +151,14 @@ class Child:
         return self._process.pid
 
     def wait(self, seconds: float) -> int | None:
-        """The exit status, negative for a signal; None when it still runs after that time."""
+        """The exit status, negative for a signal; None if it still runs after that time."""
         try:
             return self._process.wait(seconds)
         except subprocess.TimeoutExpired:
             return None
 
     def signal(self, number: signal.Signals) -> None:
-        """Send it to the program, and to what it started."""
+        """Send a signal to the program and the processes that it started."""
         if self._process.poll() is None:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, number)
@@ -186,8 +186,8 @@ class Child:
 
 
 def _settle_fork_hooks() -> None:
-    """Modules that look after their locks when a process forks are loaded before it does: the server next to us, in
-    its thread, would otherwise load one between the two halves of a fork, and its lock be released unlocked."""
+    """Load modules with fork hooks before forking. Otherwise the server in another thread might load one during the fork, and
+    its lock would be released without being held."""
     import concurrent.futures.thread
     import logging
     import random
@@ -196,7 +196,7 @@ def _settle_fork_hooks() -> None:
 
 
 def _die_with_parent() -> Callable[[], None] | None:
-    """If this process is killed, its program must not keep running unseen: nobody would close its run."""
+    """Make the program end if this process is killed, because nothing else would close its run."""
     import ctypes
 
     try:
@@ -215,11 +215,11 @@ def _die_with_parent() -> Callable[[], None] | None:
 
 _EVERY_S = 0.5
 _SHARE = 20
-"""Looking takes at most one part in this many: a run of a million steps is looked at less often."""
+"""Reading progress takes at most one part in this many of the time, so a run of a million steps is read less often."""
 
 
 class ProgramProgress(Struct, frozen=True):
-    """Where a run stands."""
+    """The progress of a run."""
 
     run_id: int
     """Number of the run."""
@@ -230,7 +230,7 @@ class ProgramProgress(Struct, frozen=True):
     metrics: dict[str, float]
     """Each metric's mean so far."""
     seconds: float
-    """Since the start."""
+    """Seconds since the start."""
     stopping: str = ""
     """Why it is being stopped."""
 
@@ -239,20 +239,20 @@ class ProgramWatcher(Protocol):
     """Shows a run."""
 
     def output(self, stream: Stream, data: bytes) -> None:
-        """The program printed something. Called from other threads."""
+        """Show output of the program. Called from other threads."""
         ...
 
     def begun(self, run_id: int) -> None:
-        """The run is on record."""
+        """Called when the run is recorded."""
         ...
 
     def progress(self, progress: ProgramProgress) -> None:
-        """The state of the run has changed."""
+        """Called when the state of the run has changed."""
         ...
 
 
 class Looker:
-    """Looks up the state of a run at intervals."""
+    """Reads the state of a run at intervals."""
 
     def __init__(self, store: Store, lease: Lease, name: str, watcher: ProgramWatcher) -> None:
         self._store = store
@@ -263,7 +263,7 @@ class Looker:
         self._next = self._began + _EVERY_S
 
     def look(self, stopping: str) -> None:
-        """Look it up, if it is time."""
+        """Read the state if it is time."""
         now = time.monotonic()
         if now < self._next:
             return
@@ -276,7 +276,7 @@ class Looker:
 
 _STEP_S = 0.1
 _GRACE_S = 10.0
-"""How long a program that is out of time gets to put its things in order."""
+"""How long a program gets to clean up after its time limit."""
 _PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -286,7 +286,7 @@ class Ending(Struct, frozen=True):
     status: int
     """Exit status; negative: ended by that signal."""
     stopped_by: signal.Signals | None
-    """The signal that we got and passed on."""
+    """The signal that was received and passed on."""
     timed_out: bool
     """Whether its time was up."""
     seconds: float
@@ -318,7 +318,7 @@ class Supervisor:
         self._beat_due = time.monotonic() + HEARTBEAT_S
 
     def wait(self) -> Ending:
-        """Until it has ended."""
+        """Wait until it has ended."""
         began = time.monotonic()
         timed_out = killed = False
         with self._signals():
@@ -342,14 +342,14 @@ class Supervisor:
                 stopping = "its time is up" if timed_out else "stopping" if self._stopped_by else ""
                 self._looker.look(stopping)
         except BenchwrightError:
-            pass  # the end of the run reports what cannot be read or written now
+            pass  # the end of the run reports problems with the records
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        # What is ignored stays ignored: `nohup`, and jobs that a script puts into the background.
+        # Ignored signals stay ignored, as under `nohup` and in background jobs of a script.
         heeded = [number for number in _PASSED_ON if signal.getsignal(number) is not signal.SIG_IGN]
         before = {number: signal.signal(number, self._pass_on) for number in heeded}
         try:

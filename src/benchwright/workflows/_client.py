@@ -1,4 +1,4 @@
-"""`BenchwrightClient`: runs and steps over the REST interface, as any language could do it, with a little patience for servers
+"""`BenchwrightClient`: records runs and steps over the REST interface, which any language could use, and waits for servers
 that restart."""
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 _CONNECT_TIMEOUT = timedelta(seconds=10)
 _TIMEOUT = timedelta(minutes=5)
 _PAUSES_S = (0.1, 0.2, 0.4, 0.8, 1.6, 3.0, 5.0, 8.0, 10.0)
-"""Before each further try of a request that got no answer: half a minute, in which a server can be restarted."""
+"""Pauses before further attempts of a request without an answer: half a minute in total, for a server to restart."""
 
 
 class HttpAnswer(NamedTuple):
-    """What came back."""
+    """The answer to a request."""
 
     status: int
     """Status code."""
@@ -36,12 +36,12 @@ class HttpAnswer(NamedTuple):
 
 
 class HttpSession(Protocol):
-    """Sends requests. Bring your own to share connections, or in a test."""
+    """Sends requests. Pass another one to share connections, or in a test."""
 
     async def request(
         self, method: str, url: str, *, headers: Mapping[str, str], body: bytes | None, again: bool
     ) -> HttpAnswer:
-        """Send one request; `again` says that sending it twice does no harm. `ApiError` when there is no answer."""
+        """Send one request; `again`: sending it twice does no harm. Raises `ApiError` if there is no answer."""
         ...
 
     async def close(self) -> None:
@@ -65,7 +65,7 @@ class ReqwestSession:
             try:
                 return await self._once(method, url, headers, body, again)
             except PyreqwestError as error:
-                # A refused connection carried nothing; any other trouble may have come after the server acted.
+                # A refused connection sent nothing; any other failure may have come after the server acted.
                 if not pauses or not (again or isinstance(error, ConnectError)):
                     raise ApiError(
                         f"no answer from {url}: {clause(error)}. Is the server running? Start it with: benchwright serve",
@@ -86,8 +86,8 @@ class ReqwestSession:
 
             builder = ClientBuilder().follow_redirects(False).connect_timeout(_CONNECT_TIMEOUT).no_proxy()
             if not again:
-                # A kept connection that a restarted server has closed fails as if the request had arrived. What must
-                # not be sent twice gets its own connection, whose refusal is certain.
+                # A kept connection that a restarted server has closed fails as if the request had arrived. A request that
+                # must not be sent twice gets a new connection, whose refusal is certain.
                 builder = builder.pool_max_idle_per_host(0)
             self._clients[again] = builder.timeout(_TIMEOUT).build()
         request = self._clients[again].request(method, url).headers(headers)
@@ -98,7 +98,7 @@ class ReqwestSession:
 
 
 MEDIA_TYPE = "application/vnd.benchwright+json"
-"""Who accepts this reads errors as objects with a code; others get the message as a plain text."""
+"""Clients that accept this type get errors as objects with a code; others get the message as plain text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class RunRecord:
     status: str
     """queued, running, interrupted, completed, failed or canceled."""
     input: JsonValue
-    """What it was given."""
+    """Its input."""
     started_at: str
     """RFC 3339, UTC."""
     finished_at: str | None
@@ -120,25 +120,25 @@ class RunRecord:
     error: str | None
     """Why it failed or stopped."""
     output: JsonValue = None
-    """What its handler returned."""
+    """The result of its handler."""
 
 
 class StepParams(Struct, frozen=True):
     """A step for `BenchwrightRun.step`."""
 
     key: str
-    """Names the step; unique in its run."""
+    """The key of the step; unique in its run."""
     execute: Callable[[], Awaitable[Any] | Any]
-    """What it does."""
+    """The function that it executes."""
     input_value: Any = None
-    """What its output depends on."""
+    """The value that its output depends on."""
 
 
 class WorkflowClient(Protocol):
-    """Runs and their records: over HTTP, or in this process's own workspace."""
+    """Access to runs and their records, over HTTP or in the workspace of this process."""
 
     async def health(self) -> JsonObject:
-        """Who answers."""
+        """Identify the server."""
         ...
 
     async def create_run(self, name: str, input_value: Any = None) -> BenchwrightRun:
@@ -146,7 +146,7 @@ class WorkflowClient(Protocol):
         ...
 
     async def get_run(self, run_id: int | None = None) -> RunRecord:
-        """One run; without a number the one that the environment names."""
+        """One run; without a number, the one that the environment names."""
         ...
 
     async def complete_run(self, run_id: int) -> None:
@@ -172,7 +172,7 @@ class WorkflowClient(Protocol):
         ...
 
     async def close(self) -> None:
-        """Release what is held."""
+        """Release resources."""
         ...
 
 
@@ -180,7 +180,7 @@ class BenchwrightRun(Struct, frozen=True):
     """A run that a client has created."""
 
     client: WorkflowClient
-    """Who records it."""
+    """The client that records it."""
     id: int
     """Its number."""
 
@@ -232,12 +232,12 @@ class BenchwrightClient:
         await self.close()
 
     async def close(self) -> None:
-        """Close connections, unless the session was brought along."""
+        """Close connections, unless the caller passed the session."""
         if self._owns_session:
             await self._session.close()
 
     async def health(self) -> JsonObject:
-        """Who answers: service, version, workspace."""
+        """Identify the server: service, version, workspace."""
         return await self.call("GET", "/health")
 
     async def create_run(self, name: str, input_value: Any = None) -> BenchwrightRun:
@@ -246,7 +246,7 @@ class BenchwrightClient:
         return BenchwrightRun(self, _number(answer, "run_id"))
 
     async def get_run(self, run_id: int | None = None) -> RunRecord:
-        """One run; without a number the one that BENCHWRIGHT_RUN_ID names."""
+        """One run; without a number, the one that BENCHWRIGHT_RUN_ID names."""
         run_id = run_id if run_id is not None else own_run_id()
         answer = await self.call("GET", f"/runs/{run_id}")
         return RunRecord(
@@ -285,7 +285,7 @@ class BenchwrightClient:
     async def call(
         self, method: str, path: str, body: JsonObject | None = None, *, again: bool = True
     ) -> JsonObject:
-        """One request and its answer; `again`: sending it twice does no harm. `ApiError` for a refusal."""
+        """Send one request and return its answer; `again`: sending it twice does no harm. Raises `ApiError` for a refusal."""
         content = None if body is None else json.dumps(body, allow_nan=False).encode()
         answer = await self._session.request(
             method, self.base_url + path, headers=self._headers, body=content, again=again
@@ -305,7 +305,7 @@ class BenchwrightClient:
 
 
 def api_error(answer: HttpAnswer) -> ApiError:
-    """What a refusal says: the `error` of a JSON object, else the body, else the status."""
+    """The error of a refusal: the `error` of a JSON object, else the body, else the status."""
     text = answer.body.decode("utf-8", "replace")
     try:
         body = load_json(text)
@@ -345,7 +345,7 @@ def _text(value: JsonValue) -> str | None:
 
 
 def _parsed(value: JsonValue) -> JsonValue:
-    """Inputs and outputs travel as JSON text."""
+    """Decode an input or output, which is sent as JSON text."""
     if not isinstance(value, str):
         return value
     try:

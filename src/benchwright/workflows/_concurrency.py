@@ -1,8 +1,8 @@
-"""Work on many items at once, within bounds, and leave nothing running.
+"""Works on many items at once, within bounds, and leaves nothing running.
 
-At most `max_concurrency` workers run; items that were pulled and not yet yielded are never more than that plus a
-buffer; nothing new is pulled while the consumer is not asking. On an error, `aclose`, or cancellation every worker
-is cancelled and awaited before control returns. A `break` drops the iterator, and with it cancels the workers.
+At most `max_concurrency` workers run. Items that were pulled and not yet yielded never exceed that plus a buffer, and
+nothing is pulled while the consumer does not ask. On an error, `aclose` or cancellation, every worker is cancelled and
+awaited before control returns. A `break` drops the iterator, which cancels the workers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 YieldOrder: TypeAlias = Literal["input", "completion"]
-"""Results in the order of the items, or as they come."""
+"""Results in the order of the items, or in the order of completion."""
 
 OnWorkerError: TypeAlias = Literal["raise", "yield"]
 """Whether a failing worker ends the iteration or is yielded as an `Outcome`."""
@@ -27,16 +27,16 @@ OnWorkerError: TypeAlias = Literal["raise", "yield"]
 
 @dataclass(frozen=True, slots=True)
 class Outcome(Generic[T, U]):
-    """What came of one item, where failures are yielded instead of raised."""
+    """The result of one item, if failures are yielded instead of raised."""
 
     index: int
     """0-based position of the item."""
     row: T
     """The item."""
     value: U | None
-    """The worker's result; None when it failed."""
+    """The worker's result; None if it failed."""
     error: Exception | None
-    """What it raised; None when it did not."""
+    """The exception that it raised; None if it did not."""
 
 
 def iter_async_with_concurrency(
@@ -53,16 +53,16 @@ def iter_async_with_concurrency(
     """Run `worker(index, item)` over items and yield the results.
 
     Args:
-        items: Where items come from; it is closed when the iteration ends.
+        items: The source of items; it is closed when the iteration ends.
         worker: Called with the item's number and the item.
-        max_concurrency: Most workers at once; None: no limit.
+        max_concurrency: The most workers at once; None: no limit.
         yield_order: `input` keeps the order of the items, `completion` yields as workers finish.
         max_items: Take only this many items.
-        buffer: Finished results that may wait beyond the running workers; None: as many as `max_concurrency`.
+        buffer: Finished results that may wait in addition to the running workers; None: as many as `max_concurrency`.
         drop_none: Leave out results that are None.
         on_error: `raise` cancels the other workers and raises; `yield` yields an `Outcome` for every item.
 
-    Results that finished before an error are yielded before it is raised. ValueError for bounds that cannot be.
+    Results that finished before an error are yielded before it is raised. Raises ValueError for invalid bounds.
     """
     if max_concurrency is not None and max_concurrency <= 0:
         raise ValueError(f"max_concurrency is {max_concurrency}; expected 1 or more, or None for no limit")
@@ -83,7 +83,7 @@ def iter_async_with_concurrency(
 
 
 async def collect_async_iter(items: AsyncIterable[T]) -> list[T]:
-    """Everything an asynchronous iterator yields, in memory; the iterator is closed also when it fails."""
+    """Everything an asynchronous iterator yields, as a list; the iterator is closed even if it fails."""
     try:
         return [item async for item in items]
     finally:
@@ -91,8 +91,8 @@ async def collect_async_iter(items: AsyncIterable[T]) -> list[T]:
 
 
 class _Bell:
-    """Rung by tasks that end. Apart from the iterator, which tasks must not keep alive: it has to go with its
-    last consumer, so that its workers end too."""
+    """Signals that tasks have ended. It is separate from the iterator, because tasks must not keep the iterator alive: it must
+    go with its last consumer, so that its workers end too."""
 
     __slots__ = ("_wake", "finished")
 
@@ -102,24 +102,24 @@ class _Bell:
         self._wake: asyncio.Future[None] | None = None
 
     def ring(self, _: object = None) -> None:
-        """Something ended."""
+        """Signal that something ended."""
         if self._wake is not None and not self._wake.done():
             self._wake.set_result(None)
 
     def worker_ended(self, task: asyncio.Task[Any]) -> None:
-        """A worker ended."""
+        """Note a worker that ended."""
         self.finished.append(task)
         self.ring()
 
     async def wait(self) -> None:
-        """Until something ends."""
+        """Wait until something ends."""
         self._wake = asyncio.get_running_loop().create_future()
         await self._wake
         self._wake = None
 
 
 class _Concurrent(AsyncIterator[Any]):
-    """The iterator. Everything happens inside `__anext__`: between two calls only running workers continue."""
+    """The iterator. Everything happens inside `__anext__`; between two calls only running workers continue."""
 
     def __init__(
         self,
@@ -163,14 +163,14 @@ class _Concurrent(AsyncIterator[Any]):
                 value = await self._next()
                 if value is not None or not self._drop_none:
                     return value
-        except BaseException:  # the end, a failing worker or source, or our own cancellation
+        except BaseException:  # the end, a failing worker or source, or cancellation
             await self.aclose()
             raise
         finally:
             self._asked = False
 
     async def aclose(self) -> None:
-        """Cancel what runs, wait for it, and close the source."""
+        """Cancel running workers, wait for them, and close the source."""
         if self._closed:
             return
         self._closed = True
@@ -187,7 +187,7 @@ class _Concurrent(AsyncIterator[Any]):
         await _close(self._items)
 
     def __del__(self) -> None:
-        # A `break` out of the loop drops the iterator: nothing may run on its behalf.
+        # A `break` out of the loop drops the iterator, so its workers must end.
         for task in [*self._running, *([] if self._pull is None else [self._pull])]:
             with suppress(RuntimeError):  # the loop is closed
                 task.cancel()
@@ -228,7 +228,7 @@ class _Concurrent(AsyncIterator[Any]):
         self._pull.add_done_callback(self._bell.ring)
 
     def _harvest(self) -> None:
-        """Take in what finished: results, then the pulled item, whose worker is started."""
+        """Collect results of finished workers, then start a worker for the pulled item."""
         while self._bell.finished:
             task = self._bell.finished.popleft()
             index, item = self._running.pop(task)
@@ -274,7 +274,7 @@ _END: Any = object()
 
 
 async def _pulled(items: AsyncIterator[Any]) -> Any:
-    """The next item. The end is a value here: a task cannot hold StopAsyncIteration."""
+    """The next item. The end is a value, because a task cannot raise StopAsyncIteration."""
     try:
         return await items.__anext__()
     except StopAsyncIteration:

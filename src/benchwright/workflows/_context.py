@@ -1,4 +1,4 @@
-"""What a workflow's handler is given: steps that are executed once, metrics and events that are recorded."""
+"""The context of a workflow's handler: steps that are executed once, and metrics and events that are recorded."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from benchwright.workflows._client import WorkflowClient
 from benchwright.workflows._recorder import ApiError, Recorder, StepTimeoutError
 
 Execute = Callable[[], Awaitable[Any] | Any]
-"""What a step does: an asynchronous or plain function without arguments that returns what JSON can hold."""
+"""The code of a step: an asynchronous or plain function without arguments that returns a JSON value."""
 
 _OUR_FRAMES = (os.path.dirname(__file__), os.path.dirname(asyncio.__file__), "uvloop/")
 _STOP_WITHIN_S = 30.0
 """How long a cancelled step may take."""
 _NOT_THE_STEPS_FAULT = (RunOwnedError, StoreError, RecordRefusedError, ApiError)
-"""Doing the step again cannot help against these."""
+"""Errors that executing the step again cannot cure."""
 
 
 class _Scope:
-    """Where metrics are emitted: the run as a whole, or one attempt of a step."""
+    """The scope of emitted metrics: the run as a whole, or one attempt of a step."""
 
     __slots__ = ("_counts", "attempt", "owner", "step_id", "work")
 
@@ -50,11 +50,11 @@ class _Scope:
         self.step_id = step_id
         self.attempt = attempt
         self.work = work
-        """Which work it is, the same in every attempt: key, generation and input of the step."""
+        """The identity of the work, the same in every attempt: key, generation and input of the step."""
         self._counts: dict[tuple[str, bytes], int] = {}
 
     def next_slot(self, name: str, tags: JsonObject | None) -> int:
-        """Which point of this name it is."""
+        """The number of the next point with this name."""
         place = (name, canonical_json(tags) if tags else b"")
         number = self._counts.get(place, 0)
         self._counts[place] = number + 1
@@ -74,25 +74,25 @@ class WorkflowContext:
         self._started_at = started_at
         self._calls: Counter[str] = Counter()
         self.recorder = recorder
-        """Where everything is recorded."""
+        """Records everything."""
         self.run_id = recorder.run_id
         """Number of the run."""
         self.workflow_name = workflow_name
         """Name of the workflow."""
         self.client = client
-        """The record of this and other runs, by the calls of the REST interface."""
+        """Access to this and other runs, with the calls of the REST interface."""
         self.executed = 0
-        """Steps executed by this start, attempts not counted."""
+        """Steps executed by this start, counting each once."""
         self.replayed = 0
-        """Steps whose recorded output was taken."""
+        """Steps whose recorded output was used."""
         self.scratch: dict[str, Any] = {}
-        """For helpers that must remember something for as long as this execution lasts."""
+        """Values that helper functions keep during this execution."""
         self._scope = _Scope(self)
         self._closers: list[Callable[[], Awaitable[None]]] = []
         self._tasks: set[asyncio.Task[Any]] = set()
 
     def at_end(self, close: Callable[[], Awaitable[None]]) -> None:
-        """Close something when this execution ends, whichever way."""
+        """Close something when this execution ends in any way."""
         self._closers.append(close)
 
     async def cancel_steps(self) -> None:
@@ -104,7 +104,7 @@ class WorkflowContext:
             await asyncio.wait(open_tasks, timeout=_STOP_WITHIN_S)
 
     async def close(self) -> None:
-        """Close what was left for the end, the newest first."""
+        """Call the functions of `at_end`, the newest first."""
         while self._closers:
             await self._closers.pop()()
 
@@ -129,15 +129,15 @@ class WorkflowContext:
         cache: bool = True,
         on_input_change: InputChange = "fail",
     ) -> Any:
-        """Execute something once per run: a step that is recorded as complete gives its recorded output.
+        """Execute a function once per run; a step that is recorded as complete returns its recorded output.
 
-        step_key: names the step; unique in the run.
-        execute: called without arguments; may be asynchronous. It returns what JSON can hold, a dataclass or a
-            pydantic model; the step returns that as JSON types, on the first pass as on a replay.
-        input_value: what the output depends on. When it is not the recorded one, the step fails and reports the
-            difference, or, with `on_input_change="rerun"`, is executed again and the old record is kept as well.
-        retries, backoff: how often a failing step is tried again, after `backoff` seconds, doubled each time. A run
-            that was killed in between resumes with the retries that were left.
+        step_key: the key of the step; unique in the run.
+        execute: called without arguments; may be asynchronous. It returns a JSON value, a dataclass or a pydantic model;
+            the step returns it as JSON types, on the first pass as on a replay.
+        input_value: the value that the output depends on. If it differs from the recorded one, the step fails and reports
+            the difference, or, with `on_input_change="rerun"`, is executed again; the old record is kept.
+        retries, backoff: how often a failing step is tried again, after `backoff` seconds, doubled each time. A run that was
+            killed in between resumes with the remaining retries.
         timeout: seconds an attempt may take; asynchronous code only.
         cache: False executes the step although it is recorded.
         """
@@ -160,12 +160,11 @@ class WorkflowContext:
                 self._tasks.discard(task)
 
     async def do(self, function: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any:
-        """Call a function as a step: `await ctx.do(ask, row)`. A step that is recorded is not called again.
+        """Call a function as a step: `await ctx.do(ask, row)`. A recorded step is not called again.
 
-        The key is made of the file and name of the function and a hash of its arguments, which must be what JSON can
-        hold: `my_eval.ask(3f2a9c1b5d07)`. A second call with equal arguments is its own step, `…#2`. So loops,
-        also concurrent ones, need neither closures nor keys. A function that is renamed, or called with other
-        arguments, is another step.
+        The key consists of the file and name of the function and a hash of its arguments, which must be JSON values:
+        `my_eval.ask(3f2a9c1b5d07)`. A second call with equal arguments is another step, `…#2`. So loops, even concurrent
+        ones, need neither closures nor keys. A function that is renamed, or called with other arguments, is another step.
         """
         name = _name_of(function)
         given: JsonObject = {"arguments": list(arguments), "keywords": keywords}
@@ -175,7 +174,7 @@ class WorkflowContext:
             raise UsageError(f"the arguments of {name} cannot be recorded: {error}") from None
         key = f"{name}({work})"
         self._calls[key] += 1
-        if self._calls[key] > 1:  # equal calls are interchangeable, so their order does not matter
+        if self._calls[key] > 1:  # equal calls are interchangeable, so the order does not matter
             key = f"{key}#{self._calls[key]}"
         return await self.step(
             step_key=key, execute=lambda: function(*arguments, **keywords), input_value=given
@@ -183,9 +182,9 @@ class WorkflowContext:
 
     @property
     def idempotency_token(self) -> str:
-        """Names the work of the step whose code is calling: the same in every attempt, also after a kill and a resume,
-        and different for every other step, input and run. A step is done at least once; a service that is given this
-        token can tell the second time from the first."""
+        """A token for the work of the current step: the same in every attempt, even after a kill and a resume, and different
+        for every other step, input and run. A step is executed at least once; with this token a service can recognise a
+        repetition."""
         scope = _SCOPE.get()
         if scope is None or scope.owner is not self or scope.step_id is None:
             raise UsageError("idempotency_token is for the code of a step: ask for it inside one")
@@ -199,7 +198,7 @@ class WorkflowContext:
         *,
         tags: JsonObject | None = None,
     ) -> None:
-        """Record a metric point: of the step it is emitted in, else of the run. NaN and infinity are refused.
+        """Record a metric point of the current step, else of the run. NaN and infinity are refused.
 
         A resumed run, which executes the code between steps again, replaces the points emitted there.
         """
@@ -217,8 +216,7 @@ class WorkflowContext:
         )
 
     async def event(self, type: str, message: str = "", data: Any = None) -> None:
-        """Record that something happened; `show --events` lists it. Names that begin with `run.` or `step.` are
-        benchwright's own."""
+        """Record an event; `show --events` lists it. Names that begin with `run.` or `step.` are reserved."""
         if not type or type.startswith(("run.", "step.")):
             raise UsageError(
                 f"an event cannot be called {type!r}: names that begin with run. or step. tell of runs and steps. "
@@ -238,9 +236,9 @@ class WorkflowContext:
         pause_s: float,
         timeout: float | None,
     ) -> Any:
-        """Attempts until one succeeds or none is left."""
+        """Make attempts until one succeeds or none is left."""
         recorder = self.recorder
-        # A step that failed as often as it may has failed its run: a resume of that tries as often again.
+        # A step without remaining retries has failed its run; a resumed run gets all retries again.
         used = decision.failures % (retries + 1)
         retries -= used
         pause_s *= 2**used
@@ -249,7 +247,7 @@ class WorkflowContext:
                 text = await self._attempt(request, decision, execute, timeout)
                 break
             except Exception as error:
-                with suppress(*_NOT_THE_STEPS_FAULT):  # what went wrong first is what the user must see
+                with suppress(*_NOT_THE_STEPS_FAULT):  # the user must see the first error
                     await recorder.fail(decision.step_id, decision.attempt, traceback_text(error))
                 if retries <= 0 or isinstance(error, _NOT_THE_STEPS_FAULT):
                     raise
@@ -268,13 +266,13 @@ class WorkflowContext:
     async def _attempt(
         self, request: StepRequest, decision: BeginDecision, execute: Execute, timeout: float | None
     ) -> str:
-        """One attempt; the output as canonical JSON."""
+        """Make one attempt. Returns the output as canonical JSON."""
         key = request.key
         work = f"{decision.generation}\n{request.input_hash}\n{key}"
         token = _SCOPE.set(_Scope(self, decision.step_id, decision.attempt, work))
         try:
             value = execute()
-            if type(value) is CoroutineType or inspect.isawaitable(value):  # the first is quicker, and usual
+            if type(value) is CoroutineType or inspect.isawaitable(value):  # the first is faster and usual
                 value = await value if timeout is None else await _within(timeout, value, key)
         finally:
             _SCOPE.reset(token)
@@ -322,13 +320,13 @@ async def emit(
 
 
 def current_context() -> WorkflowContext | None:
-    """The workflow whose code is calling, if it is called by one."""
+    """The context of the current workflow, if there is one."""
     scope = _SCOPE.get()
     return None if scope is None else scope.owner
 
 
 def traceback_text(error: BaseException) -> str:
-    """The traceback as recorded and printed: from the user's first frame on."""
+    """The traceback for records and messages, from the user's first frame on."""
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename.startswith(_OUR_FRAMES):
         trace = trace.tb_next

@@ -1,4 +1,4 @@
-"""`dataset(…)`: typed rows for a workflow. Each batch is a durable step, so that a resumed run reads the same rows."""
+"""`dataset(…)`: reads typed rows in a workflow. Each batch is a durable step, so that a resumed run reads the same rows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ U = TypeVar("U")
 _log = logging.getLogger("benchwright.dataset")
 
 LISTED_SKIPS = 20
-"""Reasons of skipped rows that are kept."""
+"""The most reasons of skipped rows that are kept."""
 _MOST_ROWS_PER_BATCH = 10_000
 
 
@@ -36,16 +36,16 @@ class RowError(DatasetError):
 
 
 class DatasetStats(Struct):
-    """What the last pass over a dataset did."""
+    """Counts of the last pass over a dataset."""
 
     read: int = 0
     """Rows read from the source."""
     yielded: int = 0
     """Rows that fitted their type."""
     skipped: int = 0
-    """Rows that did not, and were left out."""
+    """Rows that did not fit and were left out."""
     reasons: list[str] = field(default_factory=list)
-    """Why, for the first few."""
+    """The reasons of the first few."""
 
 
 async def dataset(
@@ -70,14 +70,14 @@ async def dataset(
         row_type: A pydantic model that every row is validated with.
         batch_size: Rows per batch; each batch is a step.
         on_error: `fail` stops at the first row that does not fit, `skip` leaves it out and counts it.
-        transform: Makes a `row_type` of the raw row, instead of validating the row as it is.
-        config: Configuration of a hub dataset; None: the one it marks as default.
-        split: Split of a hub dataset; None: test, validation, eval or train, whichever comes first.
+        transform: Turns the raw row into a `row_type`, instead of validating the raw row.
+        config: Configuration of a hub dataset; None: the default one.
+        split: Split of a hub dataset; None: the first existing one of test, validation, eval and train.
         revision: Branch, tag or commit of a hub dataset; resolved once, then used to the end.
         max_rows: Stop after this many good rows.
-        name: Tells datasets of one run apart; the second and further ones are numbered without it.
+        name: Distinguishes datasets of one run; without it, the second and further ones are numbered.
 
-    ValueError or TypeError for arguments that cannot be used, before anything is recorded.
+    Raises ValueError or TypeError for arguments that cannot be used, before anything is recorded.
     """
     _check(row_type, batch_size, on_error, transform, max_rows, name)
     rows = choose_source(source, ctx.client, config, split, revision)
@@ -122,12 +122,12 @@ class Dataset(Generic[RowT]):
         max_rows: int | None,
     ) -> None:
         self.metadata = metadata
-        """What was resolved when the dataset was opened: for hub datasets commit, config, split, number of rows."""
+        """Facts from opening the dataset: for hub datasets commit, config, split and number of rows."""
         self.stats = DatasetStats()
-        """What the last pass read, yielded and skipped."""
+        """Rows that the last pass read, yielded and skipped."""
         self.notes: list[str] = []
-        """What a reader of the rows must know: how commit and split were chosen if that was left open, a hub that
-        could not be reached, damage that was mended. Each is an event of the run, too."""
+        """Notes for readers of the rows: how commit and split were chosen if they were not given, a hub that could not be
+        reached, damage that was repaired. Each is also an event of the run."""
         self._ctx = ctx
         self._source = source
         self._prefix = prefix
@@ -148,7 +148,7 @@ class Dataset(Generic[RowT]):
                 stats.read += 1
                 try:
                     row = convert(raw)
-                except Exception as error:  # whatever a transform raises, it is this row that does not fit
+                except Exception as error:  # any exception of a transform means that the row does not fit
                     reason = f"row {number}{self._where()}: {_reason(error)}"
                     if not self._skips:
                         raise RowError(
@@ -170,7 +170,7 @@ class Dataset(Generic[RowT]):
         return self.iter_rows()
 
     async def _batches(self, stats: DatasetStats) -> AsyncIterator[list[Row]]:
-        """Batches until the end, or until enough good rows were seen; none is read that nobody needs."""
+        """Batches until the end, or until there are enough good rows; no further batch is read."""
         while self._max_rows is None or stats.yielded < self._max_rows:
             count = self._batch_size
             if self._max_rows is not None:
@@ -203,7 +203,7 @@ class Dataset(Generic[RowT]):
         )
         if self._source.keeps_rows:
             return recorded  # type: ignore[no-any-return]  # what was recorded, on the first pass as on a replay
-        if loaded is None:  # recorded by an earlier start: the rows are where they were
+        if loaded is None:  # recorded by an earlier start, so the rows are read again
             loaded = await self._source.load(offset, count)
             if len(loaded) != recorded["rows"]:
                 raise DatasetError(
@@ -213,7 +213,7 @@ class Dataset(Generic[RowT]):
         return loaded
 
     async def report_notes(self) -> None:
-        """Report notes of the source that are new: as an event of the run, and as a line on the terminal."""
+        """Report new notes of the source, as events of the run and as lines on the terminal."""
         for note in self._source.notes():
             await self._tell(note)
 
@@ -256,9 +256,9 @@ def map_dataset(
     drop_none: bool = False,
     on_error: OnWorkerError = "raise",
 ) -> AsyncIterator[U]:
-    """Call `fn` for every row, several at once, and yield what it returns.
+    """Call `fn` for every row, several at once, and yield the results.
 
-    Eight at once by default; `max_concurrency=None` sets no limit. The other arguments are those of
+    The default is eight at once; `max_concurrency=None` sets no limit. The other arguments are those of
     `iter_async_with_concurrency`.
     """
 
@@ -293,7 +293,7 @@ def _converter(
 
 
 def _reason(error: Exception) -> str:
-    """What is wrong with the row, column by column where pydantic says it."""
+    """What is wrong with the row, column by column if pydantic reports it."""
     from pydantic import ValidationError
 
     if not isinstance(error, ValidationError):
@@ -329,7 +329,7 @@ def _check(
 
 
 def _prefix(ctx: WorkflowContext, name: str | None) -> str:
-    """Step keys of this dataset: the first one's are short, further ones differ by name or number."""
+    """Prefix of this dataset's step keys: short for the first dataset; further ones have a name or number."""
     names: set[str] = ctx.scratch.setdefault("datasets", set())
     if name is None:
         number = sum(1 for known in names if known == "" or known.isdigit()) + 1

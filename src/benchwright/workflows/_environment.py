@@ -1,4 +1,4 @@
-"""What a workflow process is given by its environment, and what its run records of it."""
+"""The environment variables of a workflow process, and the environment that its run records."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ from benchwright.workflows._canonical import stable_stringify
 DEFAULT_BASE_URL = "http://127.0.0.1:8765"
 """Where a server is expected by default."""
 _PREFIXES = ("BENCHWRIGHT_", "QUANTILES_")
-"""The second is for programs written against an older interface of the same shape."""
+"""The second is for programs that were written for an older interface of the same form."""
 
 
 class Surroundings(Struct, frozen=True):
-    """What the environment says."""
+    """The settings in the environment."""
 
     run_id: int | None
-    """The run to execute; None: make one."""
+    """The run to execute; None: create one."""
     workflow_name: str | None
-    """Which workflow of the script is meant."""
+    """The workflow of the script to run."""
     input: JsonValue
     """Input of a managed run."""
     workspace: Path | None
     """Folder of the workspace."""
     base_url: str | None
-    """Address of a server, without a slash at the end."""
+    """Address of a server, without a trailing slash."""
     token: str | None
-    """What the server wants to see."""
+    """Token for the server."""
     lease: str | None
-    """Word by which a run is handed over."""
+    """Token by which a run is handed over."""
 
 
 def read_environment(variables: Mapping[str, str] | None = None) -> Surroundings:
-    """Read the variables; `UsageError` for one that cannot be."""
+    """Read the variables. Raises `UsageError` for an invalid one."""
     given = os.environ if variables is None else variables
 
     def value(name: str) -> str | None:
@@ -73,10 +73,10 @@ def child_environment(
     base_url: str | None = None,
     token: str | None = None,
 ) -> dict[str, str]:
-    """Variables for a process that is to execute a run which this process has created or claimed.
+    """Variables for a process that executes a run of this process.
 
-    The run is handed over: the child becomes its owner and ends it. Should the child die without doing so, the
-    parent, which knows the same lease, can.
+    The run is handed over: the child becomes its owner and ends it. If the child dies first, the parent, which knows the same
+    lease, can end it.
     """
     variables = {
         "BENCHWRIGHT_RUN_ID": str(lease.run_id),
@@ -93,7 +93,7 @@ def child_environment(
 
 
 def parse_input(text: str | None, what: str) -> JsonValue:
-    """A JSON text that a user or a parent process wrote."""
+    """Parse a JSON text from a user or a parent process."""
     if text is None:
         return None
     try:
@@ -104,17 +104,17 @@ def parse_input(text: str | None, what: str) -> JsonValue:
 
 
 _PACKAGES = ("pydantic", "orjson", "pyarrow", "numpy", "openai", "torch", "transformers")
-"""Whose versions are recorded, where they are loaded."""
+"""Packages whose versions are recorded, if they are loaded."""
 
 
 def frozen_settings(name: str) -> JsonObject:
-    """How the run was started; what `resume` needs."""
+    """How the run was started, for `resume`."""
     command: list[JsonValue] = [sys.executable, *sys.orig_argv[1:]]
     return {"workflow": name, "command": command, "cwd": str(Path.cwd())}
 
 
 def frozen_manifest(handler: Callable[..., Any]) -> JsonObject:
-    """What the run was made of."""
+    """The code and packages of the run."""
     from benchwright.benchmarks import imported_modules  # not every use of a workflow starts one
 
     entry = entry_of(handler)
@@ -136,7 +136,7 @@ def entry_of(handler: Callable[..., Any]) -> JsonObject:
 
 
 def code_change(manifest: JsonObject, handler: Callable[..., Any]) -> JsonObject | None:
-    """What differs between the code a run was started with and the code it resumes with; None: nothing."""
+    """The difference between the code at the start of a run and the code with which it resumes; None if there is none."""
     before, now = manifest.get("entry"), entry_of(handler)
     if not isinstance(before, dict) or before.get("sha256") == now.get("sha256"):
         return None

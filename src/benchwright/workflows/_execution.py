@@ -1,5 +1,5 @@
-"""A workflow by name, one execution of its handler, and `entrypoint`, which makes a script of workflows: under `benchwright run`,
-or by plain `python my_eval.py`."""
+"""Named workflows, executions of their handlers, and `entrypoint`, which makes a script of workflows, for `benchwright run`
+or plain `python my_eval.py`."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ from benchwright.workflows._recorder import Recorder, WorkflowError
 from benchwright.workflows._sessions import RunRequest, Session, find_workflow_run, open_session
 
 Handler = Callable[..., Awaitable[Any] | Any]
-"""`async def handler(input_value, ctx)` or `async def handler(ctx)`; returns what JSON can hold."""
+"""`async def handler(input_value, ctx)` or `async def handler(ctx)`; returns a JSON value."""
 
 
 class RunWorkflow(Protocol):
-    """Runs a workflow to its end and gives its output."""
+    """Runs a workflow to its end and returns its output."""
 
     async def __call__(
         self,
@@ -58,7 +58,7 @@ class WorkflowDescriptor(Struct, frozen=True):
     """A workflow: `await descriptor.run(input)` runs it, `entrypoint(descriptor)` makes a script of it."""
 
     name: str
-    """What runs of it are called."""
+    """The name of its runs."""
     run: RunWorkflow
     """Runs it."""
 
@@ -66,8 +66,8 @@ class WorkflowDescriptor(Struct, frozen=True):
 def workflow(name: str, handler: Handler) -> WorkflowDescriptor:
     """Name a handler, so that it can be run, recorded and resumed.
 
-    The handler is called with the input and a `WorkflowContext`; one with a single required parameter gets the
-    context only.
+    The handler is called with the input and a `WorkflowContext`; a handler with a single required parameter gets only the
+    context.
 
     >>> async def handler(input_value, ctx):
     ...     return {"rows": input_value["rows"]}
@@ -118,11 +118,11 @@ class Execution:
         force: bool = False,
         watch: Callable[[WorkflowContext, bool], None] | None = None,
     ) -> JsonValue:
-        """Run the workflow to its end and give its output, as JSON types.
+        """Run the workflow to its end and return its output as JSON types.
 
-        Whatever the handler raises is recorded and raised again; a cancelled run is `interrupted` and can be
-        resumed. A run that is complete gives its recorded output without doing anything. `watch` gets the
-        context, and whether the run is complete already.
+        Exceptions of the handler are recorded and raised again; a cancelled run is `interrupted` and can be resumed. A
+        complete run returns its recorded output without executing anything. `watch` gets the context, and whether the run is
+        already complete.
         """
         request = RunRequest(
             self.name,
@@ -185,7 +185,7 @@ class Execution:
 
 
 async def _note_end(recorder: Recorder, status: RunStatus, error: BaseException) -> None:
-    """Record how a run failed. If even that fails, the first error says so."""
+    """Record how a run failed. If that fails too, the first error gets a note."""
     text = f"interrupted ({type(error).__name__})" if status == "interrupted" else traceback_text(error)
     try:
         await recorder.finish(status, error=text)
@@ -194,7 +194,7 @@ async def _note_end(recorder: Recorder, status: RunStatus, error: BaseException)
 
 
 async def _beat(recorder: Recorder) -> None:
-    """Send heartbeats for as long as the run lasts. One that fails does not stop the run: a step that fails will."""
+    """Send heartbeats while the run lasts. A failed heartbeat does not stop the run; a failed step does."""
     while True:
         await asyncio.sleep(HEARTBEAT_S)
         with suppress(BenchwrightError):
@@ -202,12 +202,12 @@ async def _beat(recorder: Recorder) -> None:
 
 
 def entrypoint(*workflows: WorkflowDescriptor) -> None:
-    """Run the workflow that is meant; the last line of a script.
+    """Run the chosen workflow; call this in the last line of a script.
 
     Under `benchwright run NAME` the name and the input are given. Started by hand, the script runs its only
     workflow, or the one named by `--name`; `--input JSON` gives the input, `--resume RUN` resumes a run,
-    `--workspace DIR` says where it is recorded. Exits with 1 when the workflow fails, after printing the traceback;
-    with 130 or 143 when it was interrupted; with 2, 4 or 5 when it cannot be started.
+    `--workspace DIR` says where it is recorded. Exits with 1 if the workflow fails, after printing the traceback; with 130 or
+    143 if it was interrupted; with 2, 4 or 5 if it cannot be started.
     """
     refuse_while_loading("entrypoint")
     job = _Job()
@@ -218,10 +218,10 @@ def entrypoint(*workflows: WorkflowDescriptor) -> None:
         if name is None and len(workflows) > 1 and getattr(typed, "resume", None):
             name = _name_of(typed, workflows)
         job.run(_chosen(workflows, name), typed)
-    except (StoreError, RunOwnedError) as error:  # nothing in the user's code is to blame
+    except (StoreError, RunOwnedError) as error:  # the user's code is not to blame
         _leave(f"error: {error}\n", error.exit_code)
     except BenchwrightError as error:
-        if job.ctx is None:  # it never began: the message is all there is to know
+        if job.ctx is None:  # it never began, so the message is enough
             _leave(f"error: {error}\n", error.exit_code)
         _leave(traceback_text(error), 1)
     except Exception as error:
@@ -234,18 +234,18 @@ def entrypoint(*workflows: WorkflowDescriptor) -> None:
 
 
 _GRACE_S = 1.5
-"""How long after the second signal a step may keep the process from ending."""
+"""How long a step may delay the end of the process after the second signal."""
 
 
 def _end(status: int, cure: str) -> None:
-    """The records are committed, so the run can be resumed."""
+    """End the process. The records are committed, so the run can be resumed."""
     with suppress(OSError, ValueError):
         print(shown(f"ended a workflow whose step did not let go{cure}"), file=sys.stderr, flush=True)
     os._exit(status)
 
 
 class _Job:
-    """One run in an event loop of its own, which signals stop."""
+    """One run in a separate event loop, which signals stop."""
 
     def __init__(self) -> None:
         self.ctx: WorkflowContext | None = None
@@ -281,7 +281,7 @@ class _Job:
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
-        """The first signal cancels the workflow, which records what is open; the second ends it there and then."""
+        """Handle signals: the first cancels the workflow, which records open steps; the second ends it at once."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -301,14 +301,14 @@ class _Job:
             self._task.cancel()
             self._loop.call_soon_threadsafe(lambda: None)  # wake it
             return
-        if self._last_resort is None:  # a step may catch everything, and continue
+        if self._last_resort is None:  # a step may catch everything and continue
             self._last_resort = threading.Timer(_GRACE_S, _end, (128 + number, self.how_to_resume()))
             self._last_resort.daemon = True
             self._last_resort.start()
         raise KeyboardInterrupt
 
     def how_to_resume(self) -> str:
-        """The command that resumes."""
+        """The command that resumes the run."""
         return (
             "" if self.ctx is None else f"; resume it with: python {sys.argv[0]} --resume {self.ctx.run_id}"
         )
@@ -347,14 +347,14 @@ def _chosen(workflows: Sequence[WorkflowDescriptor], name: str | None) -> Workfl
 
 
 def _name_of(typed: argparse.Namespace, workflows: Sequence[WorkflowDescriptor]) -> str:
-    """Which workflow the run to be resumed is one of."""
+    """The workflow of the run to resume."""
     place = typed.workspace or read_environment().workspace
     with open_store(find_workspace(Path.cwd(), None if place is None else Path(place))) as store:
         return find_workflow_run(store, typed.resume, [workflow.name for workflow in workflows]).name
 
 
 def _arguments(words: Sequence[str]) -> argparse.Namespace:
-    """What the script's own command line says; words that are not ours are the script's."""
+    """Parse the command line of the script; unknown words belong to the script."""
     parser = argparse.ArgumentParser(description="Run a benchwright workflow.", allow_abbrev=False)
     parser.add_argument("--input", metavar="JSON", help="what the handler is given")
     parser.add_argument("--resume", metavar="RUN", help='resume a run: its number, or "last"')

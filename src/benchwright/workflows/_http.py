@@ -1,7 +1,7 @@
-"""Records a run on a server: for a workflow process that knows only a URL.
+"""Records a run on a server, for a workflow process that knows only a URL.
 
-Besides the documented fields, requests have what makes them safe to send twice: `holder` names a call of
-`begin`, `attempt` the attempt that ends, `slot` a metric point. A server that does not know them may ignore them.
+In addition to the documented fields, requests have fields that make them safe to send twice: `holder` identifies a call of
+`begin`, `attempt` the attempt that ends, `slot` a metric point. A server may ignore them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from benchwright.workflows._client import BenchwrightClient
 from benchwright.workflows._recorder import ApiError
 
 _LAST_WORD_S = 5.0
-"""How long a cancelled step may take to say so."""
+"""How long a cancelled step may take to report its end."""
 
 
 class HttpRecorder:
@@ -63,13 +63,13 @@ class HttpRecorder:
         if not interrupted:
             await self._client.call("POST", "/steps/fail", body)
             return
-        # The task is being cancelled: the request gets its own task, and a moment.
+        # The task is being cancelled, so the request gets a separate task and a moment.
         reporting = asyncio.ensure_future(
             self._client.call("POST", "/steps/fail", {**body, "interrupted": True})
         )
         reporting.add_done_callback(
             lambda task: task.cancelled() or task.exception()
-        )  # else asyncio prints it
+        )  # otherwise asyncio prints it
         with suppress(TimeoutError, ApiError):
             await asyncio.wait_for(asyncio.shield(reporting), _LAST_WORD_S)
         reporting.cancel()
@@ -113,14 +113,14 @@ class HttpRecorder:
         if status != "interrupted":
             await self._client.call("POST", f"/runs/{self.run_id}/fail", body)
             return
-        try:  # the user wants to leave: a server that is gone is not waited for
+        try:  # the user wants to leave, so a missing server is not waited for
             async with asyncio.timeout(_LAST_WORD_S):
                 await self._client.call("POST", f"/runs/{self.run_id}/fail", {**body, "interrupted": True})
         except TimeoutError:
             raise ApiError("the server did not answer", code="no_answer", retryable=True) from None
 
     async def heartbeat(self) -> None:
-        """Report that the process is alive; a server without this route gets one such request."""
+        """Report that the process is alive; a server without this route gets only one such request."""
         if not self._beats:
             return
         try:
@@ -129,7 +129,7 @@ class HttpRecorder:
             self._beats = error.status not in (404, 405)
 
     async def close(self) -> None:
-        """Nothing is held; whoever made the client closes it."""
+        """Do nothing; the code that created the client closes it."""
 
 
 def _number(answer: JsonObject, name: str, otherwise: int) -> int:

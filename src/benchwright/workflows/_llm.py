@@ -1,4 +1,4 @@
-"""`call_llm`: ask a model from a workflow, through the same client that benchmarks use."""
+"""`call_llm`: calls a model from a workflow, through the same client as benchmarks."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class AssistantMessage(TypedDict):
 
 
 class ToolMessage(TypedDict):
-    """What a tool call gave."""
+    """The result of a tool call."""
 
     role: Literal["tool"]
     tool_call_id: str
@@ -66,24 +66,24 @@ LLMMessage: TypeAlias = SystemMessage | UserMessage | AssistantMessage | ToolMes
 
 
 class LLMReply(TypedDict):
-    """What came back."""
+    """The reply of a model."""
 
     content: str
-    """The answer, reasoning split off; empty when there is none."""
+    """The answer without its reasoning; empty if there is none."""
     tokens: int
-    """Tokens of prompt and answer; 0 when the server did not count."""
+    """Tokens of prompt and answer; 0 if the server did not count them."""
     prompt_tokens: int
     """Tokens of the prompt."""
     completion_tokens: int
-    """Tokens of the answer, reasoning included."""
+    """Tokens of the answer, including reasoning."""
     finish_reason: str | None
     """stop, length, content_filter, …, as the server reports it."""
     reasoning: str
-    """The model's thinking, where the server reports it."""
+    """The model's reasoning, if the server reports it."""
     tool_calls: list[LLMToolCall]
-    """The tools that the model calls; empty when it calls none."""
+    """The tools that the model calls; empty if it calls none."""
     latency_s: float
-    """Seconds from sending to the last byte, of the attempt that counted."""
+    """Seconds of the last attempt from sending to the last byte."""
     raw: JsonValue
     """The body as the server sent it; None for the demo model."""
 
@@ -113,18 +113,18 @@ async def call_llm(
     tools: Sequence[LLMTool] = (),
     tool_choice: str | JsonObject | None = None,
 ) -> LLMReply:
-    """Ask a model. Failing requests are tried again as in a benchmark; `LLMError` when nothing came of it.
+    """Call a model. Failing requests are retried as in a benchmark. Raises `LLMError` if there is no usable reply.
 
-    provider: `openai`: the server at `base_url`, else OPENAI_BASE_URL, else OpenAI's own, with the key in
+    provider: `openai`: the server at `base_url`, else OPENAI_BASE_URL, else OpenAI's, with the key in
         OPENAI_API_KEY (`MissingKeyError` without one, unless another server is named); `demo`: the embedded
         demo model; else a model of benchwright.toml, whose settings are the defaults.
     model_id: the model's name at the server; may be None for a configured one.
     temperature: None leaves it to the server or the configuration.
-    tools: what the model may call: Python functions, or tools as OpenAI's chat route takes them. It only asks for calls:
-        carry them out yourself, or let `run_agent` do it.
+    tools: the tools that the model may call: Python functions, or tools in the form of OpenAI's chat route. Calls are only
+        returned: execute them yourself, or let `run_agent` do it.
     tool_choice: `auto`, `none`, `required`, or the one tool to call; None leaves it to the server.
 
-    It is not recorded by itself: call it in a step.
+    The call is not recorded by itself; make it in a step.
     """
     refuse_while_loading("call_llm")
     request_messages = _checked(messages)
@@ -224,8 +224,8 @@ def _checked(messages: Sequence[LLMMessage | Mapping[str, Any]]) -> list[JsonObj
 
 
 def _kept(ctx: WorkflowContext, settings: EndpointSettings | DemoSettings) -> Endpoint:
-    """One endpoint per server and settings for a whole run: its connections, its limit of requests at once, and
-    what the server refuses."""
+    """One endpoint per server and settings for a whole run, with its connections, its limit of requests at once, and the
+    settings that the server refuses."""
     endpoints: dict[str, Endpoint] = ctx.scratch.setdefault(_SCRATCH, {})
     place = repr(settings) + repr(sorted(getattr(settings, "headers", {}).items()))
     if place not in endpoints:

@@ -1,4 +1,4 @@
-"""Workflows that record in the workspace themselves, without a server."""
+"""Records workflows in the workspace directly, without a server."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class LocalRecorder:
     """Implements `Recorder` on the store."""
 
     def __init__(self, store: Store, lease: Lease, writer: WorkflowWriter | None = None) -> None:
-        """`writer` may be shared by several runs of one event loop; without one the recorder opens its own."""
+        """`writer` may be shared by several runs of one event loop; without one, the recorder opens a writer."""
         self._store = store
         self._lease = lease
         self._shared = writer is not None
@@ -45,7 +45,7 @@ class LocalRecorder:
         self._writer.add_metric(
             self._lease, name, value, unit=unit, tags=tags, step_id=step_id, attempt=attempt, slot=slot
         )
-        if step_id is None:  # the end of a step is awaited anyhow, and its points are committed with it
+        if step_id is None:  # the end of a step is awaited anyway, and its points are committed with it
             await self._writer.settled(self._lease)
 
     async def event(
@@ -66,14 +66,14 @@ class LocalRecorder:
         self._writer.heartbeat(self._lease)
 
     async def close(self) -> None:
-        """Release the lease and, if it is our own, the writer."""
+        """Release the lease and, if this recorder opened it, the writer."""
         self._store.release_workflow(self._lease)
         if not self._shared:
             await self._writer.close()
 
 
 class LocalClient:
-    """Implements `WorkflowClient`. It claims runs that it creates or touches besides the workflow's own."""
+    """Implements `WorkflowClient`. It claims other runs than the workflow's that it creates or changes."""
 
     def __init__(self, store: Store, own: LocalRecorder) -> None:
         self._store = store
@@ -81,7 +81,7 @@ class LocalClient:
         self._recorders = {own.run_id: own}
 
     async def health(self) -> JsonObject:
-        """Who answers: this process."""
+        """Identify this process."""
         import os
 
         root = str(self._store.workspace.root)
@@ -94,7 +94,7 @@ class LocalClient:
         return BenchwrightRun(self, lease.run_id)
 
     async def get_run(self, run_id: int | None = None) -> RunRecord:
-        """One run; without a number the workflow's own."""
+        """One run; without a number, the run of the workflow."""
         run = self._store.run(self._own.run_id if run_id is None else run_id)
         return RunRecord(
             id=run.id,
@@ -133,7 +133,7 @@ class LocalClient:
         return await ctx.step(step_key=step_key, execute=execute, input_value=input_value)
 
     async def close(self) -> None:
-        """Release all runs but the workflow's own."""
+        """Release all runs except that of the workflow."""
         for recorder in self._recorders.values():
             if recorder is not self._own:
                 await recorder.close()

@@ -1,5 +1,5 @@
-"""A program as a run: what is started with which input, frozen with the run so that it can resume, and its result. Python
-files with workflows are recognised by their text, without running them."""
+"""Programs as runs: the command and its input, recorded with the run so that it can resume, and the result. Python files
+with workflows are recognised by their text, without running them."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ class ProgramResult:
     workflow_name: str
     """Its name."""
     input: JsonValue
-    """What the program was given."""
+    """The input of the program."""
     warning: str | None
-    """What the user may not have meant."""
+    """A warning about something that the user may not have meant."""
     command: tuple[str, ...]
-    """What was started."""
+    """The command that was started."""
     base_url: str | None
-    """The server next to it; None: none."""
+    """The server next to it; None if there is none."""
     server_started_by_us: bool
     """Whether that server was started for this run."""
     status: RunStatus
@@ -56,9 +56,9 @@ class ProgramResult:
     duration_seconds: float
     """How long this start took."""
     stdout: str
-    """What it printed, or the last mebibyte of it."""
+    """Its standard output, or the last mebibyte of it."""
     stderr: str
-    """The same of its errors."""
+    """The same for standard error."""
     error: str | None
     """Why it failed."""
     metrics: dict[str, float]
@@ -66,13 +66,13 @@ class ProgramResult:
     steps: dict[str, int]
     """Steps per status."""
     output: JsonValue
-    """What the workflow returned."""
+    """The output of the workflow."""
     folder: Path
     """Folder of the run's files."""
 
     @property
     def exit_status(self) -> int:
-        """What a command that did this should exit with."""
+        """The exit code of the command."""
         return RUN_STATUSES[self.status].exit_code
 
     def to_json(self) -> JsonObject:
@@ -88,26 +88,26 @@ class ProgramPlan(Struct, frozen=True):
     """One program to run as a workflow."""
 
     name: str
-    """What the run is called."""
+    """The name of the run."""
     workflow: str | None
-    """Which workflow of the program is meant; None: its only one."""
+    """The workflow of the program to run; None: its only one."""
     target: str
-    """What the user typed."""
+    """The target as the user typed it."""
     command: tuple[str, ...]
     """Program and arguments; no shell is involved."""
     cwd: Path
-    """Where it is started."""
+    """The folder in which it is started."""
     input: JsonValue
-    """What it is given."""
+    """Its input."""
     given: JsonObject
     """The part of the input that came from the command line."""
     config: Path | None = None
     """The configuration that names it."""
     warning: str | None = None
-    """What the user may not have meant."""
+    """A warning about something that the user may not have meant."""
 
     def settings(self) -> JsonObject:
-        """The frozen form."""
+        """The recorded form."""
         command: list[JsonValue] = [*self.command]
         return {
             "workflow": self.workflow,
@@ -118,7 +118,7 @@ class ProgramPlan(Struct, frozen=True):
         }
 
     def manifest(self) -> JsonObject:
-        """What the run is made of. A workflow in Python adds its own file and packages if no file is named here."""
+        """The files of the run. A workflow in Python adds its file and packages if no file is named here."""
         found: JsonObject = {
             "executable": str(program_executable(self.command, self.cwd)),
             "benchwright": VERSION,
@@ -130,7 +130,7 @@ class ProgramPlan(Struct, frozen=True):
 def plan_program(
     target: str, config: ConfigFile | None, cwd: Path, given: Mapping[str, JsonValue] | None
 ) -> ProgramPlan | None:
-    """The program that `target` names: an entry of type `custom_code`, or a Python file with workflows. Else None."""
+    """The program that `target` names: an entry of type `custom_code`, or a Python file with workflows; else None."""
     entry = None if config is None else config.benchmarks.get(target)
     if config is not None and entry is not None:
         if entry.code is None:
@@ -171,7 +171,7 @@ _TAKEN = ("input", "workspace")
 
 
 def refuse_settings(program: str, names: Iterable[str]) -> None:
-    """UsageError for settings of benchmarks and suites: a setting without effect is a mistake."""
+    """Raise UsageError for settings of benchmarks and suites, because they would have no effect."""
     flags = [f"--{name.replace('_', '-')}" for name in names if name not in _TAKEN]
     if flags:
         raise UsageError(
@@ -183,7 +183,7 @@ def refuse_settings(program: str, names: Iterable[str]) -> None:
 def merge_input(
     configured: Mapping[str, JsonValue], given: Mapping[str, JsonValue]
 ) -> tuple[JsonObject, str | None]:
-    """The configured input with the given keys in place of its own, and a warning that names those.
+    """Replace keys of the configured input by the given ones. Returns it with a warning that names these.
 
     >>> merge_input({"a": 1, "b": {"c": 2}}, {"b": 3, "d": 4})
     ({'a': 1, 'b': 3, 'd': 4}, '--input replaces b of the configuration')
@@ -194,9 +194,9 @@ def merge_input(
 
 
 def program_executable(command: Sequence[str], cwd: Path) -> str:
-    """The program of a command: a path from its folder, or a name on PATH. UsageError if there is none.
+    """The program of a command: a path from its folder, or a name on PATH. Raises UsageError if there is none.
 
-    `python` is that of the active environment; where none is active, the one that runs this.
+    `python` is that of the active environment; if none is active, the one that runs this.
     """
     program = command[0]
     if os.sep in program:
@@ -215,7 +215,7 @@ def program_executable(command: Sequence[str], cwd: Path) -> str:
 
 
 def entry_file(command: Sequence[str], cwd: Path) -> JsonObject | None:
-    """The first argument that is a file, and the SHA-256 of its content; else the program, if it lies in the folder."""
+    """The first argument that is a file, with the SHA-256 of its content; else the program, if it is in the folder."""
     words = [*command[1:], *([command[0]] if os.sep in command[0] else [])]
     for word in words:
         path = cwd / word
@@ -225,7 +225,7 @@ def entry_file(command: Sequence[str], cwd: Path) -> JsonObject | None:
                     "path": str(path.resolve()),
                     "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
                 }
-        except (OSError, ValueError):  # a whole program as an argument is not a possible file name
+        except (OSError, ValueError):  # a whole program as an argument is not a valid file name
             continue
     return None
 
@@ -236,12 +236,12 @@ class Script(Struct, frozen=True):
     path: Path
     """The file."""
     names: tuple[str, ...]
-    """Names of its workflows, as far as they are written out."""
+    """Names of its workflows, if they are literal texts."""
     starts_itself: bool
     """Whether the file calls `entrypoint`."""
 
     def command(self) -> tuple[str, ...]:
-        """What runs it."""
+        """The command that runs it."""
         if self.starts_itself:
             return (sys.executable, str(self.path))
         return (
@@ -253,7 +253,7 @@ class Script(Struct, frozen=True):
 
 
 def find_script(target: str, cwd: Path) -> tuple[Script, str | None] | None:
-    """The script that `file.py` or `file.py:name` means, and the workflow named; None for anything else.
+    """The script that `file.py` or `file.py:name` means, and the named workflow; None for anything else.
 
     A file that defines benchmarks is not a program, nor is one that cannot be parsed: loading it reports why.
     """
@@ -296,7 +296,7 @@ def _read(path: Path, tree: ast.Module) -> Script | None:
 
 
 def _imported(tree: ast.Module) -> dict[str, str]:
-    """Names in the file that stand for ours; modules map to an empty text."""
+    """Names in the file that refer to our functions; modules map to an empty text."""
     found: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "benchwright":
@@ -309,7 +309,7 @@ def _imported(tree: ast.Module) -> dict[str, str]:
 
 
 def _word(node: ast.expr, ours: dict[str, str]) -> str:
-    """Which of our functions an expression calls or names; empty for any other."""
+    """The name of our function that an expression calls or names; empty for any other."""
     if isinstance(node, ast.Call):
         node = node.func
     if isinstance(node, ast.Name):
@@ -325,7 +325,7 @@ def _first_text(call: ast.Call) -> str | None:
 
 
 def run_script(path: str) -> None:
-    """Run the workflows of a file that defines some and does not call `entrypoint` itself."""
+    """Run the workflows of a file that does not call `entrypoint` itself."""
     import runpy
 
     from benchwright.workflows._execution import WorkflowDescriptor, entrypoint

@@ -1,5 +1,5 @@
-"""The seam between a workflow and its record (the store in this process, a server over HTTP, or a test's own), and the errors
-of workflows besides those of the store."""
+"""The interface between a workflow and its record (the store in this process, a server over HTTP, or a test double), and the
+errors of workflows besides those of the store."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from benchwright.store import BeginDecision, StepRequest
 
 
 class Recorder(Protocol):
-    """Records one run. Belongs to one event loop; everything that returns is recorded, not only sent."""
+    """Records one run. Belongs to one event loop. When a method returns, its data is recorded, not only sent."""
 
     @property
     def run_id(self) -> int:
@@ -18,9 +18,9 @@ class Recorder(Protocol):
         ...
 
     async def begin(self, request: StepRequest) -> BeginDecision:
-        """Decide about a step: execute it, or take its recorded output.
+        """Decide about a step: execute it, or use its recorded output.
 
-        Raises `InputChangedError`, `StepHeldError`, or `RunOwnedError` when the run was taken over.
+        Raises `InputChangedError`, `StepHeldError`, or `RunOwnedError` if the run was taken over.
         """
         ...
 
@@ -29,8 +29,8 @@ class Recorder(Protocol):
         ...
 
     async def fail(self, step_id: int, attempt: int, error: str, *, interrupted: bool = False) -> None:
-        """Record why an attempt gave no output. `interrupted`: it was cancelled, which is no fault of the step;
-        this must then be recorded without waiting for the event loop, if that can be."""
+        """Record why an attempt failed. `interrupted`: it was cancelled, which is not the step's fault; this must then be
+        recorded without waiting for the event loop, if possible."""
         ...
 
     async def emit(
@@ -44,9 +44,9 @@ class Recorder(Protocol):
         attempt: int = 0,
         slot: int | None = None,
     ) -> None:
-        """Record a metric point. Inside a step it is on record when the step is; outside, when this returns.
+        """Record a metric point. Inside a step it is recorded with the step; outside, when this returns.
 
-        `slot` counts the points of one name in one place: a resumed run fills the same slots again.
+        `slot` numbers the points of one name in one place, so that a resumed run replaces the same points.
         """
         ...
 
@@ -57,7 +57,7 @@ class Recorder(Protocol):
         ...
 
     async def set_output(self, output: bytes) -> None:
-        """Record what the handler returned (JSON); the run continues."""
+        """Record the result of the handler (JSON); the run continues."""
         ...
 
     async def finish(
@@ -71,7 +71,7 @@ class Recorder(Protocol):
         ...
 
     async def close(self) -> None:
-        """Release what is held. The run stays as it is."""
+        """Release resources. The run stays unchanged."""
         ...
 
 
@@ -91,9 +91,9 @@ class ApiError(WorkflowError):
     ) -> None:
         super().__init__(message)
         self.status = status
-        """HTTP status; None when there was no answer."""
+        """HTTP status; None if there was no answer."""
         self.code = code
-        """The server's name for it: `input_changed`, `step_held`, `stale_attempt`, `run_closed`, …"""
+        """The server's code for it: `input_changed`, `step_held`, `stale_attempt`, `run_closed`, …"""
         self.retryable = retryable
         """Whether the same request may succeed later."""
 
@@ -105,13 +105,13 @@ class StepTimeoutError(WorkflowError, TimeoutError):
 
 
 class MissingKeyError(WorkflowError, RuntimeError):
-    """The environment variable that should hold an API key is not set."""
+    """The environment variable of an API key is not set."""
 
     __module__ = "benchwright"
 
 
 def error_message(error: object) -> str:
-    """What an error says, in one text; its class where it says nothing.
+    """The message of an error; its class if there is none.
 
     >>> error_message(ValueError("no such row")), error_message(KeyError()), error_message("plain")
     ('no such row', 'KeyError', 'plain')

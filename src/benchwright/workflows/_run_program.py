@@ -1,4 +1,4 @@
-"""Runs a program as a workflow, or resumes a run: record, server, process, end."""
+"""Runs a program as a workflow, or resumes it: records the run, starts server and process, and records the end."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from benchwright.workflows._programs import (
 )
 
 _TOLD = ("RUN_ID", "WORKFLOW_NAME", "INPUT", "BASE_URL", "TOKEN")
-"""Variables that programs written against an older interface read under its prefix."""
+"""Variables that programs written for an older interface read under its prefix."""
 _OURS = (*_TOLD, "WORKSPACE", "LEASE")
 
 
@@ -43,11 +43,11 @@ class ProgramServer(Struct, frozen=True):
     url: str
     """Its address."""
     token: str
-    """What writers must show."""
+    """The token of its clients."""
 
 
 Serve = Callable[[Workspace, Lease], AbstractContextManager[ProgramServer | None]]
-"""Starts a server that writes to the run of a lease on behalf of clients; None if there can be none."""
+"""Starts a server that writes to the run of a lease on behalf of clients; None if that is not possible."""
 
 
 def run_program(
@@ -59,7 +59,7 @@ def run_program(
     timeout: float | None = None,
     watcher: ProgramWatcher | None = None,
 ) -> ProgramResult:
-    """Run a program as a new workflow run. UsageError when it cannot be started; then nothing is on record."""
+    """Run a program as a new workflow run. Raises UsageError if it cannot be started; then nothing is recorded."""
     program_executable(plan.command, plan.cwd)
     labels: JsonObject = dict(tags or {})
     lease = store.create_workflow(
@@ -90,8 +90,8 @@ def resume_program(
 ) -> ProgramResult:
     """Resume a workflow run: the same command, input and folder as at its start.
 
-    `use_current_config` takes command and input from the configuration as it is now, else from `config`, and records
-    that. A run that is complete gives its result again. `RunOwnedError` while a live process executes it, unless forced.
+    `use_current_config` takes command and input from the current configuration, else from `config`, and records them. A
+    complete run returns its result again. Raises `RunOwnedError` while a live process executes it, unless forced.
     """
     plan = frozen_plan(run)
     if run.status == "completed":
@@ -120,7 +120,7 @@ def resume_program(
 
 
 def frozen_plan(run: RunRecord) -> ProgramPlan:
-    """What a run was started with. UsageError for a run that no command started."""
+    """The plan of a recorded run. Raises UsageError for a run that no command started."""
     settings: Mapping[str, Any] = run.settings
     command, cwd = settings.get("command"), settings.get("cwd")
     if not isinstance(command, list) or not command or not isinstance(cwd, str):
@@ -160,7 +160,7 @@ def _current(
 
 
 def _with_remark(run: RunRecord, frozen: ProgramPlan) -> ProgramPlan:
-    """The same plan; where the configuration has been edited since, it says that this changes nothing."""
+    """The same plan, with a warning that edits of the configuration since then have no effect."""
     if frozen.config is None:
         return frozen
     try:
@@ -228,7 +228,7 @@ def _supervise(
 def _environment(
     plan: ProgramPlan, lease: Lease, workspace: Workspace, server: ProgramServer | None
 ) -> dict[str, str]:
-    """Our environment, without variables about another run."""
+    """Our environment, without variables of another run."""
     kept = {
         name: value
         for name, value in os.environ.items()
@@ -248,17 +248,17 @@ def _environment(
         for name, value in variables.items()
         if name.partition("_")[2] in _TOLD
     }
-    # What a Python program prints is seen when it is printed.
+    # Unbuffered, so that the output of a Python program appears at once.
     return {"PYTHONUNBUFFERED": "1", **kept, **variables, **older}
 
 
 def _conclude(store: Store, lease: Lease, ending: Ending, timeout: float | None) -> None:
-    """Record how the run ended, where the program has not done so or says otherwise."""
+    """Record how the run ended, if the program has not done so, or if its exit contradicts it."""
     run = store.run(lease.run_id)
     recorded: RunStatus | None = run.status if run.finished_at is not None else None
     stopped = ending.signal is not None or ending.stopped_by is not None or ending.timed_out
     if recorded == "completed" and (ending.status == 0 or stopped):
-        return  # a signal after the end of the work says nothing about the work
+        return  # a signal after the end of the work does not matter
     if ending.stopped_by is not None:
         store.conclude_workflow(lease, "interrupted", error=f"interrupted ({ending.stopped_by.name})")
     elif ending.timed_out:

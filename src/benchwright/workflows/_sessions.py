@@ -1,4 +1,4 @@
-"""Where a workflow's run comes from: a managed one, one to be resumed, or a new one; in the store or on a server."""
+"""Opens the run of a workflow: a managed run, a run to resume, or a new one; in the store or on a server."""
 
 from __future__ import annotations
 
@@ -31,43 +31,43 @@ from benchwright.workflows._recorder import ApiError, Recorder
 
 
 class RunRequest(Struct, frozen=True):
-    """The workflow to run, and how."""
+    """A request to run a workflow."""
 
     name: str
     """Name of the workflow."""
     handler: Callable[..., Any]
     """Its code."""
     input: Any
-    """What the caller gave; a managed or resumed run has its own."""
+    """The caller's input; a managed or resumed run has its recorded input."""
     resume: int | str | None
     """Run to resume."""
     workspace: Path | None
-    """Where to record; None: as the environment says, else the workspace found upwards from here."""
+    """The workspace; None: that of the environment, else the nearest one upwards from here."""
     force: bool
     """Whether to take the run from a live process."""
 
 
 class Session(Struct, frozen=True):
-    """A run that can be executed, or is complete."""
+    """A run that is ready to execute, or complete."""
 
     recorder: Recorder
     """Records it."""
     client: WorkflowClient
-    """For code that wants to look at this and other runs."""
+    """Gives code access to this and other runs."""
     input: JsonValue
-    """What the handler is given."""
+    """The input of the handler."""
     ends_run: bool
-    """Whether the end of the handler ends the run; over HTTP a managed run is ended by whoever manages it."""
+    """Whether the end of the handler ends the run; over HTTP, the manager of a managed run ends it."""
     close: Callable[[], Awaitable[None]]
     """Releases everything."""
     done: bytes | None = None
     """Output of a run that is complete."""
     started_at: str = ""
-    """When the run was first started: with its number, which no other run has."""
+    """When the run was first started; together with its number it is unique."""
 
 
 async def open_session(request: RunRequest) -> Session:
-    """Find or make the run. `RunOwnedError`, `NotFoundError`, `UsageError` say why it cannot be."""
+    """Find or create the run. Raises `RunOwnedError`, `NotFoundError` or `UsageError` if that is not possible."""
     surroundings = read_environment()
     managed = surroundings.run_id is not None and request.resume is None
     if (
@@ -106,7 +106,7 @@ def _managed(request: RunRequest, surroundings: Surroundings, store: Store) -> S
     if run.status == "completed":
         return _complete(store, run)
     lease = store.claim_workflow(run.id, token=surroundings.lease, force=request.force)
-    if "modules" not in run.manifest:  # whoever started this process knows its file at most
+    if "modules" not in run.manifest:  # the parent process knows at most its file
         own = frozen_manifest(request.handler)
         store.update_manifest(run.id, {**own, **run.manifest, "versions": own["versions"]})
     return _session(store, lease, surroundings.input)
@@ -124,7 +124,7 @@ def _resumed(request: RunRequest, store: Store) -> Session:
 
 
 def _check_same(request: RunRequest, run_id: int, name: str, given: JsonValue) -> None:
-    """Refuse to resume a run of another workflow, or with another input than its own."""
+    """Refuse to resume a run of another workflow, or with another input."""
     if name != request.name:
         raise UsageError(
             f"run {run_id} is one of {name!r}, not of the workflow {request.name!r}. See: benchwright list"
@@ -136,7 +136,7 @@ def _check_same(request: RunRequest, run_id: int, name: str, given: JsonValue) -
 
 
 def find_workflow_run(store: Store, named: str, names: Sequence[str]) -> RunRecord:
-    """A run by number, name or folder; `last` is the newest of these workflows, not of all there is."""
+    """A run by number, name or folder; `last` is the newest run of these workflows, not of all runs."""
     if named in ("last", "latest"):
         newest = [store.page_runs(kind=RunKind.WORKFLOW, name=name, limit=1).items for name in names]
         if found := [run for page in newest for run in page]:
@@ -164,7 +164,7 @@ def _session(store: Store, lease: Lease, input_value: JsonValue) -> Session:
 
 
 def _complete(store: Store, run: RunRecord) -> Session:
-    """Nothing is left to do; nothing is claimed."""
+    """The session of a complete run; nothing is claimed."""
     recorder = LocalRecorder(store, Lease(run.id, ""))
     client = LocalClient(store, recorder)
     output = stable_stringify(run.output).encode()
@@ -206,7 +206,7 @@ async def _on_server(request: RunRequest, surroundings: Surroundings) -> Session
 
 
 async def _run_on_server(request: RunRequest, client: BenchwrightClient) -> ServerRun:
-    """The run to be resumed: by its number, or the newest of the workflow (`last`, or its name)."""
+    """The run to resume: by its number, or the newest of the workflow (`last`, or its name)."""
     named = str(request.resume)
     if not named.isdecimal():
         if named not in ("last", "latest", request.name):
@@ -230,8 +230,8 @@ async def _run_on_server(request: RunRequest, client: BenchwrightClient) -> Serv
 
 
 async def _take_up(client: BenchwrightClient, run_id: int) -> None:
-    """Name the process that executes the run to the server, which then hands out again what a dead process left open, and refuses, with
-    `RunOwnedError`, while another one lives; a server without that route gets no second request."""
+    """Tell the server which process executes the run. The server then releases steps that a dead process left open, and raises
+    `RunOwnedError` while another process lives. A server without that route gets no second request."""
     process = this_process()
     body: JsonObject = {"host": process.host, "pid": process.pid, "started": process.started}
     try:

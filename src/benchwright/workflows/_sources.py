@@ -1,4 +1,4 @@
-"""Where a workflow's rows come from: hub datasets, files, a server, or the user's own object."""
+"""Sources of a workflow's rows: hub datasets, files, a server, or an object of the user."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from benchwright.datasets import HubDataset, open_dataset, with_parameters
 from benchwright.workflows._client import BenchwrightClient
 
 WINDOW_ROWS = 2_000
-"""Rows read from a cached hub dataset at a time: opening its files for every small batch would cost more than
+"""Rows read from a cached hub dataset at a time, because opening its files for every small batch would take longer than
 reading the rows."""
 
 _PROTOCOL = ("source_id", "initialize", "load_batch")
@@ -20,7 +20,7 @@ _PROTOCOL = ("source_id", "initialize", "load_batch")
 
 @runtime_checkable
 class DatasetSource(Protocol):
-    """The user's own rows: a database, an internal service, files of any kind.
+    """Rows from any source of the user: a database, an internal service, files of any kind.
 
     May also have `restore(metadata)`: a resumed run calls it instead of `initialize`, with the value that
     `initialize` returned.
@@ -41,7 +41,7 @@ class DatasetSource(Protocol):
 
 
 class RowSource(Protocol):
-    """What a dataset reads from, once the user's argument is resolved."""
+    """The source of a dataset, after the user's argument is resolved."""
 
     keeps_rows: bool
     """Whether batches are stored with the run. If not, the same rows can be read again."""
@@ -59,7 +59,7 @@ class RowSource(Protocol):
         ...
 
     def notes(self) -> Sequence[str]:
-        """What a reader of the rows must know. May grow while rows are read."""
+        """Notes for readers of the rows. May grow while rows are read."""
         ...
 
 
@@ -152,7 +152,7 @@ class FileRows:
         return await asyncio.to_thread(self._read, offset, count)
 
     def notes(self) -> Sequence[str]:
-        """The reader's own notes."""
+        """The notes of the reader."""
         return () if self._reader is None else tuple(self._reader.notes())
 
     def _look(self) -> JsonObject:
@@ -237,7 +237,7 @@ class ServerRows:
         return [row for row in rows if isinstance(row, dict)]
 
     def notes(self) -> Sequence[str]:
-        """What the server has reported about the data so far."""
+        """The notes from the server so far."""
         return tuple(self._notes)
 
     def _hear(self, answer: JsonObject) -> None:
@@ -247,7 +247,7 @@ class ServerRows:
 
 
 class ObjectRows:
-    """The user's own object. Its batches are stored with the run, since no one else has them."""
+    """An object of the user. Its batches are stored with the run, because they exist nowhere else."""
 
     keeps_rows = True
 
@@ -255,7 +255,7 @@ class ObjectRows:
         self._source = source
 
     async def initialize(self) -> JsonObject:
-        """The object's own check."""
+        """Call the check of the object."""
         return {
             "identity": self._source.source_id,
             "metadata": await self._source.initialize(),
@@ -263,13 +263,13 @@ class ObjectRows:
         }
 
     def restore(self, metadata: JsonObject) -> None:
-        """Pass on what `initialize` returned, if the object has a `restore` method."""
+        """Pass the result of `initialize` to the `restore` method of the object, if it has one."""
         restore = getattr(self._source, "restore", None)
         if callable(restore):
             restore(metadata.get("metadata"))
 
     async def load(self, offset: int, count: int) -> list[Row]:
-        """The object's own batch."""
+        """Get a batch from the object."""
         rows = await self._source.load_batch(offset, count)
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise TypeError(
@@ -278,7 +278,7 @@ class ObjectRows:
         return rows
 
     def notes(self) -> Sequence[str]:
-        """None: the object reports its own."""
+        """Nothing; the object reports notes itself."""
         return ()
 
 
