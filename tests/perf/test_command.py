@@ -221,9 +221,14 @@ def test_ctrl_c_twice_ends_at_once(folder: Path) -> None:
         os.killpg(process.pid, signal.SIGINT)
         process.stderr.readline()  # it says that it is stopping
         os.killpg(process.pid, signal.SIGINT)
-        process.communicate(timeout=PATIENCE_S)
+        output, said_last = process.communicate(timeout=PATIENCE_S)
         assert process.returncode == 130
+        assert not output, "figures would take seconds"
+        assert "benchwright show 1" in said_last
         assert {record.outcome for record in records(folder)} == {RequestOutcome.CANCELLED}
+        shown = said(folder, "show", "1")
+        assert shown["run"]["status"] == "interrupted"
+        assert not (folder / ".benchwright/runs/0001-qa/summary.json").exists()
     finally:
         simulator.close()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -13,7 +14,8 @@ from tests.perf.stub_server import Stub, serving
 from tests.perf.test_schedule import ks_distance_to_exponential, mean_and_cv
 
 from benchwright.core import RunFailedError
-from benchwright.perf import LoadSettings, RequestOutcome
+from benchwright.perf import LoadSettings, LoadTest, RequestOutcome
+from benchwright.perf._loop import PhaseResult, PhaseTask
 
 
 def run(settings: LoadSettings, rows: int = 3, **how: Any) -> tuple[list[Any], list[Any], Stub]:
@@ -293,3 +295,50 @@ def test_a_server_with_slots_queues_as_theory_says() -> None:
     assert rate <= 2 / 0.04
     # Little's law: requests in flight = rate × time in the system.
     assert ttft * rate == pytest.approx(8, rel=0.25)
+
+
+class HangingServer:
+    """Counts nothing, and never answers at the end of a stage."""
+
+    def __init__(self) -> None:
+        self.asked = asyncio.Event()
+
+    async def begin(self) -> None:
+        """Nothing to read."""
+
+    async def end(self) -> None:
+        self.asked.set()
+        await asyncio.Event().wait()
+
+
+class EmptyCrew:
+    """Ends every phase at once."""
+
+    in_flight = 0
+
+    async def phase(self, tasks: Sequence[PhaseTask]) -> list[PhaseResult]:
+        return [PhaseResult(stopped_by="requests")]
+
+    def stop(self, cause: str) -> None:
+        """Nothing is under way."""
+
+    def abort(self) -> None:
+        """Nothing is under way."""
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+def test_nobody_waits_for_the_counters_of_a_server_after_ctrl_c_twice() -> None:
+    async def work() -> None:
+        server: Any = HangingServer()
+        test = LoadTest(LoadSettings(requests=1), EmptyCrew(), server=server)
+        doing = asyncio.create_task(test.run())
+        await server.asked.wait()
+        test.stop()
+        test.abort()
+        (stage,) = await doing
+        assert stage.server is None
+        assert test.cause == "interrupt"
+
+    asyncio.run(work())

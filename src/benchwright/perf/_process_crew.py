@@ -88,10 +88,13 @@ class ProcessCrew:
         self._tell(Order(abort=True))
 
     async def close(self) -> None:
-        """End the processes."""
+        """End the processes, at once if what was in flight was given up: their records have arrived with their results."""
         for process in self._processes:
             assert process.stdin is not None
             process.stdin.close()
+            if self._stop is not None and self._stop.abort:
+                with suppress(ProcessLookupError):
+                    process.kill()
         for process in self._processes:
             try:
                 async with asyncio.timeout(_END_S):

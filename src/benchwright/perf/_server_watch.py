@@ -53,11 +53,7 @@ class ServerWatch:
 
     async def end(self) -> ServerFigures:
         """End a stage and return its figures."""
-        if self._looking is not None:
-            self._looking.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._looking
-            self._looking = None
+        await self._look_away()
         if self._before is None:
             return ServerFigures(absent=self._why)
         after = await self._snapshot()
@@ -69,8 +65,16 @@ class ServerWatch:
 
     async def aclose(self) -> None:
         """Close the connections."""
+        await self._look_away()
         for page in self._pages:
             await page.aclose()
+
+    async def _look_away(self) -> None:
+        if self._looking is not None and self._looking is not asyncio.current_task():
+            self._looking.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._looking
+            self._looking = None
 
     async def _look(self) -> None:
         while True:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Coroutine
 from time import monotonic
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from msgspec import Struct
 
@@ -26,6 +27,8 @@ from benchwright.perf._values import (
 if TYPE_CHECKING:
     from benchwright.perf._search import Probe
     from benchwright.perf._server_watch import ServerWatch
+
+_Read = TypeVar("_Read")
 
 _LEAD_S = 0.02
 """Seconds between the order to begin and the first request, so that the process has the order in time."""
@@ -66,6 +69,9 @@ class LoadTest:
         """Index of the current stage."""
         self.cause: StopCause | None = None
         """Why the test stopped early; None if it did not."""
+        self.aborted = False
+        """Whether the requests in flight were given up."""
+        self._reading: asyncio.Task[Any] | None = None
 
     def ended(self, record: RequestRecord) -> None:
         """Take a record. Must be called for every record."""
@@ -124,10 +130,25 @@ class LoadTest:
 
     async def _measure(self, level: float) -> StageRecord:
         if self._server is not None:
-            await self._server.begin()
+            await self._unless_aborted(self._server.begin())
         results, started = await self._phase(self.stage, "measured", level)
-        counted = None if self._server is None else await self._server.end()
+        counted = None if self._server is None else await self._unless_aborted(self._server.end())
         return self._finish(results, started, level, counted)
+
+    async def _unless_aborted(self, reading: Coroutine[Any, Any, _Read]) -> _Read | None:
+        """What is read from the server; None once the test is aborted: nobody waits for a server that may hang."""
+        if self.aborted:
+            reading.close()
+            return None
+        self._reading = asyncio.create_task(reading)
+        try:
+            return await self._reading
+        except asyncio.CancelledError:
+            if not self.aborted:
+                raise
+            return None
+        finally:
+            self._reading = None
 
     def stop(self, cause: StopCause = "interrupt") -> None:
         """Send nothing more; what is in flight may end."""
@@ -137,6 +158,9 @@ class LoadTest:
     def abort(self) -> None:
         """Give up what is in flight."""
         self.cause = self.cause or "interrupt"
+        self.aborted = True
+        if self._reading is not None:
+            self._reading.cancel()
         self._crew.abort()
 
     async def _phase(self, stage: int, phase: PhaseName, level: float) -> tuple[list[PhaseResult], float]:

@@ -18,7 +18,7 @@ from benchwright.core import JsonObject, JsonValue, RunStatus, StepValues, Usage
 from benchwright.datasets import hub_commits
 from benchwright.demo import DemoSettings
 from benchwright.endpoints import EndpointSettings, OpenableSettings, ScriptedSettings
-from benchwright.engine import Prepared, RunGroup, prepare
+from benchwright.engine import InterruptedRunError, Prepared, RunGroup, prepare
 from benchwright.perf import (
     BatchThread,
     Crew,
@@ -169,19 +169,29 @@ def perform_loads(
     for plan in plans:
         refuse_taken(plan.plan)
     results: list[LoadResult] = []
-    for ready in [_prepared(store, plan) for plan in plans]:
-        if results and results[-1].exit_code == 130:
-            store.delete_run(ready.run.id)
-            continue
-        with owned(store, ready.run, "failed"):
-            try:
-                result = _perform(store, ready, watcher)
-            except StoreError as error:
-                raise error.for_load_test(ready.run.id) from error
-        results.append(result)
-        if finished is not None:
-            finished(result)
+    waiting: list[_Ready] = []
+    try:
+        waiting.extend(_prepared(store, plan) for plan in plans)
+        while waiting and not (results and results[-1].exit_code == 130):
+            ready = waiting.pop(0)
+            result = _recorded(store, ready, watcher)
+            results.append(result)
+            if finished is not None:
+                finished(result)
+    finally:  # what never began leaves no trace
+        with suppress(StoreError):
+            for ready in waiting:
+                store.delete_run(ready.run.id)
     return results
+
+
+def _recorded(store: Store, ready: _Ready, watcher: LoadWatcher | None) -> LoadResult:
+    """Do one test. It does not stay `running`, whatever happens."""
+    with owned(store, ready.run, "failed"):
+        try:
+            return _perform(store, ready, watcher)
+        except StoreError as error:
+            raise error.for_load_test(ready.run.id) from error
 
 
 def _prepared(store: Store, plan: LoadPlan) -> _Ready:
@@ -308,6 +318,10 @@ def _performed(store: Store, ready: _Ready, run: RunRecord, watcher: LoadWatcher
     """Send everything, summarise the results, and write the files."""
     prepared, group = ready.prepared, RunGroup()
     cause = in_event_loop(_load(store, run, ready, group, watcher), group.interrupt)
+    if cause == "abort":  # figures and files take seconds; whoever presses Ctrl-C twice does not want to wait
+        raise InterruptedRunError(
+            f"stopped at once; no files were written. Figures of the requests that had ended: benchwright show {run.id}"
+        )
     from benchwright.perf import Requests, summarise
     from benchwright.reports import load_details, write_load_files
 
@@ -360,7 +374,8 @@ def ended_as(summary: LoadSummary, cause: str | None) -> tuple[RunStatus, int]:
 async def _load(
     store: Store, run: RunRecord, ready: _Ready, group: RunGroup, watcher: LoadWatcher | None
 ) -> str | None:
-    """Send everything. On return, all ended requests are recorded. Returns why the test stopped early, or None."""
+    """Send everything. On return, all ended requests are recorded. Returns why the test stopped early, `abort` after a second
+    Ctrl-C, or None."""
     settings = ready.settings
     wall = time.time() - time.monotonic()
     progress = LoadProgress(run.name, settings)
@@ -404,7 +419,7 @@ async def _load(
         progress.ended = True
         if watcher is not None:
             watcher.show(progress)
-    return test.cause
+    return "abort" if signals > 1 else test.cause
 
 
 async def _watch(
