@@ -231,14 +231,14 @@ def question_type(report: CheckReport) -> str:
 def _cost(cost: Mapping[str, Any]) -> Iterator[str]:
     """The cost range of the model and of each judge, and the assumptions."""
     if cost["prompts"] is not None:
-        yield f"{_range(cost)} (prices of {cost['as_of']})"
+        yield f"{cost_range(cost)} (prices of {cost['as_of']})"
     for name, each in (cost["judges"] or {}).items():
         if each["requests"] is None:
             yield f"{name} (judge): not known, because gold answers do not reach it"
         elif each["prompts"] is None:
             yield f"{name} (judge): not known, because it has no price; {_about(each['requests'])}"
         else:
-            yield f"{name} (judge): {_range(each)}, {_about(each['requests'])} (prices of {each['as_of']})"
+            yield f"{name} (judge): {cost_range(each)}, {_about(each['requests'])} (prices of {each['as_of']})"
     yield f"assumes {', '.join(cost['assumes'])}"
 
 
@@ -248,7 +248,8 @@ def _about(requests: int) -> str:
     return f"about {plural(requests, 'request')}"
 
 
-def _range(cost: Mapping[str, Any]) -> str:
+def cost_range(cost: Mapping[str, Any]) -> str:
+    """From empty replies to full-length ones, in words."""
     from benchwright.reports import money
 
     least = money(cost["prompts"], cost["currency"])

@@ -37,7 +37,12 @@ def configure(parser: Parser) -> None:
         action="store_true",
         help="measure this client's own error against a simulator, and exit",
     )
-    parser.add_help_all("target", "explain", "self_test")
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="print what would be sent and about what it costs; send nothing",
+    )
+    parser.add_help_all("target", "explain", "self_test", "dry_run")
     parser.common.add_argument("-q", "--quiet", action="store_true", help="do not show progress")
     parser.example(
         "benchwright perf test.csv --concurrency 1,4,16 --requests 200 --model-url http://localhost:8000/v1",
@@ -57,6 +62,10 @@ def execute(arguments: Namespace, output: Output) -> int:
     name_configuration(output)
     keywords = given(arguments, (*SHARED_WITH_RUNS, *(setting.name for setting in LOAD_OPTIONS)))
     options, how = split_load_keywords(keywords)
+    if arguments.dry_run:
+        from benchwright.cli._perf_plan import show_plan
+
+        return show_plan(arguments.target, options, how, output)
     return run_load(arguments.target, options, how, arguments, output)
 
 

@@ -1,4 +1,5 @@
 from benchwright.engine._cost_estimate import estimated_cost as estimated_cost
+from benchwright.engine._cost_estimate import tokens_cost as tokens_cost
 from benchwright.engine._feed import WorkItem as WorkItem
 from benchwright.engine._group import (
     InterruptedRunError as InterruptedRunError,

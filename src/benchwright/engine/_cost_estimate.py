@@ -43,6 +43,13 @@ class _Range(Struct, frozen=True):
         }  # fmt: skip
 
 
+def tokens_cost(
+    price: Price, prompt: float, longest_prompt: float | None, longest_replies: float | None
+) -> JsonObject:
+    """The range from empty replies to full-length ones; None for what nothing limits."""
+    return _Range(prompt, longest_prompt, longest_replies).cost(price)
+
+
 _NO_PRICE: JsonObject = dict.fromkeys(("currency", "as_of", "source", "prompts", "at_most", "doubt"))
 
 

@@ -1,14 +1,14 @@
 """One run of a benchmark: from a target and options to a plan, a job and a result; resumed or scored again."""
 
 from benchwright.runs._jobs import Ended, Job, in_event_loop, leave, perform_jobs
+from benchwright.runs._load_check import LoadCheck, check_load
 from benchwright.runs._models import UNNAMED, choose_model, scripted_model
 from benchwright.runs._perf import (
     LoadPlan,
     LoadResult,
     load_run_options,
-    load_targets,
     perform_loads,
-    plan_load,
+    plan_loads,
 )
 from benchwright.runs._questions import (
     ONLY_MCQ,
@@ -42,6 +42,7 @@ __all__ = [
     "UNNAMED",
     "Ended",
     "Job",
+    "LoadCheck",
     "LoadPlan",
     "LoadResult",
     "Plan",
@@ -50,6 +51,7 @@ __all__ = [
     "Task",
     "TaskResult",
     "called",
+    "check_load",
     "check_targets",
     "choose_model",
     "claimed",
@@ -60,10 +62,9 @@ __all__ = [
     "in_event_loop",
     "leave",
     "load_run_options",
-    "load_targets",
     "perform_jobs",
     "perform_loads",
-    "plan_load",
+    "plan_loads",
     "question_options",
     "queue_plans",
     "recorded",

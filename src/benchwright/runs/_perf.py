@@ -14,8 +14,16 @@ from msgspec import Struct
 from msgspec.structs import replace as replace_struct
 
 from benchwright.config import ConfigFile, LoadOptions, RunOptions
-from benchwright.core import JsonObject, JsonValue, RunStatus, StepValues, UsageError, public_url
-from benchwright.datasets import hub_commits
+from benchwright.core import (
+    JsonObject,
+    JsonValue,
+    LoadFile,
+    RunFile,
+    RunStatus,
+    StepValues,
+    UsageError,
+    public_url,
+)
 from benchwright.demo import DemoSettings
 from benchwright.endpoints import EndpointSettings, OpenableSettings, ScriptedSettings
 from benchwright.engine import InterruptedRunError, Prepared, RunGroup, prepare
@@ -49,7 +57,7 @@ from benchwright.runs._models import choose_model
 from benchwright.runs._run import Plan, plan_of, refuse_taken
 from benchwright.runs._run_files import make_folder
 from benchwright.runs._targets import Target
-from benchwright.store import HEARTBEAT_S, RunRecord, Store, StoreError, Workspace, open_store
+from benchwright.store import HEARTBEAT_S, RunRecord, Store, StoreError
 
 if TYPE_CHECKING:  # figures and reports are loaded after the last request, so that nothing delays the first
     from benchwright.perf import LoadSummary
@@ -110,44 +118,58 @@ class LoadPlan(Struct, frozen=True):
     """Whether the user gave `max_tokens`; else it is the default limit, not an expected length."""
 
 
+class BuiltLoad(Struct, frozen=True):
+    """One load test whose data were read and whose requests were built."""
+
+    prepared: Prepared
+    load: LoadSettings
+    requests: RequestPlan
+    endpoints: tuple[EndpointSettings | DemoSettings, ...]
+    """The servers, which get requests in turn."""
+    options: LoadOptions
+    """As they hold for the model."""
+
+
 class _Ready(Struct, frozen=True):
     run: RunRecord
     prepared: Prepared
     settings: LoadSettings
     requests: RequestPlan
     endpoints: tuple[EndpointSettings | DemoSettings, ...]
-    """The servers, which get requests in turn."""
     format: str | None
     server_metrics: bool
 
 
-@hub_commits()
-def load_targets(
-    workspace: Workspace,
+def plan_loads(
     targets: Sequence[Target],
     options: RunOptions,
     load: LoadOptions,
     config: ConfigFile | None,
     *,
-    watcher: LoadWatcher | None = None,
-    finished: Callable[[LoadResult], None] | None = None,
-) -> list[LoadResult]:
-    """Perform a load test with the rows of each target, one after the other. All are checked before the first starts."""
+    ask_server: bool = True,
+) -> list[LoadPlan]:
+    """The load tests of targets, one after the other. `ask_server` as for `choose_model`."""
     several = len(targets) > 1
-    defaults = {} if config is None else config.perf
-    plans = [plan_load(target, options, load.over(defaults), config, several=several) for target in targets]
-    with open_store(workspace) as store:
-        return perform_loads(store, plans, watcher=watcher, finished=finished)
+    load = load.over({} if config is None else config.perf)
+    return [
+        plan_load(each, options, load, config, several=several, ask_server=ask_server) for each in targets
+    ]
 
 
 def plan_load(
-    target: Target, options: RunOptions, load: LoadOptions, config: ConfigFile | None, *, several: bool
+    target: Target,
+    options: RunOptions,
+    load: LoadOptions,
+    config: ConfigFile | None,
+    *,
+    several: bool,
+    ask_server: bool = True,
 ) -> LoadPlan:
     """The options for one target. By default, replies are streamed and not scored."""
     effective = load_run_options(options.over(target.defaults), load)
     if several and effective.output_dir is not None:
         effective = replace(effective, output_dir=effective.output_dir / target.spec.key)
-    model = choose_model(effective, config)
+    model = choose_model(effective, config, ask_server=ask_server)
     length_given = effective.max_tokens is not None
     route_given = effective.model_type is not None
     return LoadPlan(plan_of(target, effective, model), load, model.parallelism, route_given, length_given)
@@ -194,8 +216,8 @@ def _recorded(store: Store, ready: _Ready, watcher: LoadWatcher | None) -> LoadR
             raise error.for_load_test(ready.run.id) from error
 
 
-def _prepared(store: Store, plan: LoadPlan) -> _Ready:
-    """Read the data, build every request, and record the test. Nothing is sent."""
+def build_load(plan: LoadPlan) -> BuiltLoad:
+    """Read the data and build every request. Nothing is sent or written."""
     settings = plan.plan.settings
     assert plan.plan.model is not None  # a load test has a model
     options, settings = for_model(plan.options, settings, plan.plan.model)
@@ -236,6 +258,13 @@ def _prepared(store: Store, plan: LoadPlan) -> _Ready:
     )
     if rows.trace is not None:
         load = replace_struct(load, requests=min(load.requests or len(requests), len(requests)))
+    return BuiltLoad(prepared, load, requests, endpoints, options)
+
+
+def _prepared(store: Store, plan: LoadPlan) -> _Ready:
+    """Build the test, and put it on record."""
+    built = build_load(plan)
+    settings, load = built.prepared.settings, built.load
     run = store.create_run(
         kind="load",
         name=settings.benchmark,
@@ -248,11 +277,18 @@ def _prepared(store: Store, plan: LoadPlan) -> _Ready:
     )
     try:
         make_folder(run.folder)
+        for name in (
+            *RunFile,
+            *LoadFile,
+        ):  # of a test that had the folder before: this one may be killed before it has any
+            (run.folder / name).unlink(missing_ok=True)
     except BaseException:
         store.delete_run(run.id)
         raise
-    reads_metrics = options.server_metrics is not False
-    return _Ready(run, prepared, load, requests, endpoints, options.format, reads_metrics)
+    reads_metrics = built.options.server_metrics is not False
+    return _Ready(
+        run, built.prepared, load, built.requests, built.endpoints, built.options.format, reads_metrics
+    )
 
 
 def _endpoints(

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from benchwright.benchmarks import BenchmarkSpec, requested_spec
 from benchwright.config import PROFILES, ConfigFile, RunOptions
-from benchwright.core import BenchwrightError, ConfigError, JsonValue, RunFile, UsageError
+from benchwright.core import BenchwrightError, ConfigError, JsonValue, LoadFile, RunFile, UsageError
 from benchwright.datasets import hub_commits
 from benchwright.endpoints import EndpointSettings, OpenEndpoint, ScriptedSettings
 from benchwright.engine import (
@@ -102,7 +102,7 @@ def refuse_taken(plan: Plan) -> None:
     """Raise for a folder with the files of another run, because it would get the files of both."""
     if plan.folder is None or plan.overwrite:
         return
-    there = [name for name in RunFile if (plan.folder / name).exists()]
+    there = [name for name in (*RunFile, *LoadFile) if (plan.folder / name).exists()]
     if there:
         raise UsageError(
             f"{plan.folder} holds the files of another run ({', '.join(there)}); nothing was sent. Choose another "

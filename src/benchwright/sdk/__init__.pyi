@@ -2,7 +2,7 @@
 
 from benchwright.config import RunOptions, SuiteOptions
 from benchwright.gates import Blessed, Policy, Verdict
-from benchwright.runs import LoadResult, RunResult, TaskResult
+from benchwright.runs import LoadCheck, LoadResult, RunResult, TaskResult
 from benchwright.sdk._calibrate import calibrate_judge
 from benchwright.sdk._compare import compare
 from benchwright.sdk._front import check, rescore, resume, run, validate
@@ -17,7 +17,7 @@ from benchwright.sdk._lists import (
     list_models,
     list_plugins,
 )
-from benchwright.sdk._perf import perf
+from benchwright.sdk._perf import check_perf, perf
 from benchwright.sdk._resolve import Benchmarks, Program, Questions, Resolved, Workflow, resolve
 from benchwright.sdk._run_config import ConfiguredRun, configure_run, run_configured
 from benchwright.sdk._upkeep import Canceled, Diagnosis, Removed, diagnose, remove_run
@@ -35,6 +35,7 @@ __all__ = [
     "KindRow",
     "KnownModel",
     "ListedPlugin",
+    "LoadCheck",
     "LoadResult",
     "Policy",
     "Program",
@@ -53,6 +54,7 @@ __all__ = [
     "calibrate_judge",
     "cancel_run",
     "check",
+    "check_perf",
     "compare",
     "configure_run",
     "diagnose",

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Unpack
 
+from benchwright.bfcl import without_files
 from benchwright.config import (
     LoadKeywords,
     LoadOptions,
@@ -17,10 +18,18 @@ from benchwright.config import (
 from benchwright.core import UsageError, refuse_while_loading
 from benchwright.datasets import hub_commits
 from benchwright.perf import LoadWatcher
-from benchwright.runs import LoadResult, load_targets, synthetic_target
+from benchwright.runs import (
+    LoadCheck,
+    LoadPlan,
+    LoadResult,
+    check_load,
+    perform_loads,
+    plan_loads,
+    synthetic_target,
+)
 from benchwright.sdk._front import resolved
 from benchwright.sdk._resolve import Benchmarks, Program, Questions, Resolved, Workflow, Written
-from benchwright.store import find_workspace
+from benchwright.store import find_workspace, open_store
 
 
 @hub_commits()
@@ -55,15 +64,31 @@ def perf(
         raise UsageError("perf() takes options as objects or as keywords, not both")
     if options is None and load is None:
         options, load = split_load_keywords(keywords)
-    options, load = options or RunOptions(), load or LoadOptions()
-    cwd = Path.cwd()
-    config = find_config(cwd)
-    place = find_workspace(cwd, options.workspace)
+    options = options or RunOptions()
+    plans, several = _plans(target, options, load or LoadOptions())
+    with open_store(find_workspace(Path.cwd(), options.workspace)) as store:
+        results = perform_loads(store, plans, watcher=watcher, finished=finished)
+    return results if several or not results else results[0]
+
+
+@hub_commits()
+def check_perf(target: Written | Resolved | None, options: RunOptions, load: LoadOptions) -> list[LoadCheck]:
+    """What `perf` would send. Sends nothing, not even for the name of a model, and writes nothing."""
+    with without_files():
+        plans, _ = _plans(target, options, load, ask_server=False)
+        return [check_load(plan) for plan in plans]
+
+
+def _plans(
+    target: Written | Resolved | None, options: RunOptions, load: LoadOptions, *, ask_server: bool = True
+) -> tuple[list[LoadPlan], bool]:
+    """The load tests of a target, and whether it stands for several."""
+    config = find_config(Path.cwd())
     if load.synthetic is not None:
         if target is not None:
             raise UsageError(f"--synthetic makes the prompts itself; leave {target} out")
         made = [synthetic_target(load)]
-        return load_targets(place, made, options, load, config, watcher=watcher, finished=finished)[0]
+        return plan_loads(made, options, load, config, ask_server=ask_server), False
     if target is None:
         raise UsageError(
             "nothing to send: give a target, as in benchwright perf test.csv, or let prompts be made: --synthetic input=512,output=128"
@@ -74,8 +99,8 @@ def perf(
             f"{found.plan.target} is a program, which calls its models itself; give its data instead"
         )
     if not isinstance(found, Benchmarks | Questions):
-        from benchwright.suites import load_pairs
+        from benchwright.suites import plan_pair_loads
 
-        return load_pairs(place, found, options, load, config, watcher=watcher, finished=finished)
-    results = load_targets(place, found.targets, options, load, config, watcher=watcher, finished=finished)
-    return results[0] if len(found.targets) == 1 and results else results
+        return plan_pair_loads(found, options, load, config, ask_server=ask_server), True
+    plans = plan_loads(found.targets, options, load, config, ask_server=ask_server)
+    return plans, len(plans) > 1

@@ -9,7 +9,7 @@ from benchwright.suites._run import (
     PairCheck,
     SuiteCheck,
     check_suite,
-    load_pairs,
+    plan_pair_loads,
     run_suite,
 )
 from benchwright.suites._suite import Suite, load_suite, read_base, read_suite, suite_of
@@ -30,9 +30,9 @@ __all__ = [
     "check_suite",
     "chosen_models",
     "command_suite",
-    "load_pairs",
     "load_suite",
     "origins",
+    "plan_pair_loads",
     "read_base",
     "read_suite",
     "run_suite",

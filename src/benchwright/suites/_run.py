@@ -42,7 +42,7 @@ from benchwright.runs import (
     with_problems,
     with_steps,
 )
-from benchwright.store import Store, Workspace, find_workspace, open_store
+from benchwright.store import Store, find_workspace, open_store
 from benchwright.suites._names import chosen_models
 from benchwright.suites._pairs import Pairs, plan_pairs
 from benchwright.suites._result import INTERRUPTED, PairResult, SuiteResult, compared
@@ -60,8 +60,7 @@ from benchwright.suites._tasks import (
 )
 
 if TYPE_CHECKING:
-    from benchwright.perf import LoadWatcher
-    from benchwright.runs import LoadResult
+    from benchwright.runs import LoadPlan
 
 DEFAULT_WORK_DIR = Path("outputs/default")
 """Default folder for the work folders of commands."""
@@ -317,31 +316,30 @@ def check_suite(suite: Suite, options: RunOptions, how: SuiteOptions) -> SuiteCh
     return SuiteCheck(tuple(checks), () if planned is None else planned.notes)
 
 
-def load_pairs(
-    place: Workspace,
+def plan_pair_loads(
     suite: Suite,
     options: RunOptions,
     load: LoadOptions,
     config: ConfigFile | None,
     *,
-    watcher: LoadWatcher | None = None,
-    finished: Callable[[LoadResult], None] | None = None,
-) -> list[LoadResult]:
-    """Run a load test of every model with every dataset, one pair after the other. All are planned and checked first."""
-    from benchwright.runs import (  # imported late: suites that only evaluate do not need it
-        LoadPlan,
-        load_run_options,
-        perform_loads,
-    )
+    ask_server: bool = True,
+) -> list[LoadPlan]:
+    """The load tests of every model with every dataset. `ask_server` as for `choose_model`."""
+    from benchwright.runs import LoadPlan, load_run_options  # not for suites that only evaluate
 
     pairs = planned_suite(
-        suite, load_run_options(options, load), SuiteOptions(), cwd=Path.cwd(), config=config
+        suite,
+        load_run_options(options, load),
+        SuiteOptions(),
+        cwd=Path.cwd(),
+        config=config,
+        ask_server=ask_server,
     )
     if pairs is None or not pairs.pairs:
         raise UsageError(f"{suite.path} has no datasets to send")
     how = load.over({} if config is None else config.perf)
     usual = next(setting.default for setting in BODY_SETTINGS if setting.name == "max_tokens")
-    plans = [
+    return [
         LoadPlan(
             pair.plan,
             how,
@@ -351,5 +349,3 @@ def load_pairs(
         )
         for pair in pairs.pairs
     ]
-    with open_store(place) as store:
-        return perform_loads(store, plans, watcher=watcher, finished=finished)
