@@ -140,9 +140,10 @@ class LoadTest:
         if self.aborted:
             reading.close()
             return None
-        self._reading = asyncio.create_task(reading)
+        task: asyncio.Task[_Read] = asyncio.create_task(reading)
+        self._reading = task
         try:
-            return await self._reading
+            return await task
         except asyncio.CancelledError:
             if not self.aborted:
                 raise
