@@ -37,7 +37,7 @@ MAY_IMPORT: dict[str, str] = {
     "gates": "core config stats store perf reports",
     "runs": "core config store datasets endpoints pipeline demo benchmarks bfcl perf engine reports",
     "workflows": "core config store datasets endpoints demo benchmarks runs",
-    "suites": "core config store endpoints benchmarks perf engine reports runs",
+    "suites": "core config store endpoints benchmarks engine reports runs",
     "sdk": "core plugins config store datasets endpoints pipeline scorers benchmarks bfcl perf engine reports gates runs workflows suites",
     "server": "core store datasets workflows sdk",
     "cli": "core config store datasets demo benchmarks bfcl packages perf engine reports gates workflows suites sdk server",
