@@ -1,4 +1,4 @@
-"""From a prompt to the demo model's answer: the question, the right answer, whether the model knows it, and how it words it."""
+"""Answer a prompt as the demo model: find the question and its right answer, decide whether the model knows it, and word it."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ _REASONED = re.compile(
 _MAYBE = re.compile(r"(?i)\bmaybe\b")
 _MASK = 0xFFFFFFFF
 _MAX_READ_CHARS = 20_000
-"""Of a longer prompt only the end is read: the last question is there."""
+"""Characters of a prompt that are read, counted from its end, where the last question is."""
 
 
 class Answer(NamedTuple):
-    """What the demo model says, and what it might have said."""
+    """An answer of the demo model, with equivalent and avoided wordings."""
 
     text: str
     """The reply."""
     said: str
     """The answer inside the reply."""
     same: tuple[str, ...]
-    """Other ways to say the same."""
+    """Other wordings of the same answer."""
     known: bool
     """False for a guess."""
     avoided: tuple[str, ...] = ()
-    """The right answer in its forms, where something wrong is said on purpose."""
+    """All wordings of the right answer, if the model answers wrongly on purpose."""
 
 
 class Answerer:
-    """Answers prompts with a given skill and seed. Pure: the same question always gets the same answer."""
+    """Answers prompts with a given skill and seed. The same question always gets the same answer."""
 
     __slots__ = ("_by_chance", "_chance", "_limit")
 
@@ -48,14 +48,14 @@ class Answerer:
         self._limit = 0 if by_chance else limit_of(skill)
 
     def answer(self, prompt: str, system: str = "", variation: str = "") -> Answer:
-        """The answer to a prompt.
+        """Answer a prompt.
 
-        `variation` tells repeats apart where sampling is on: half of them, by chance, roll the dice again; the
-        rest answer as the question's own dice fell. So repeats of one question agree more than strangers do,
-        while the share of right answers stays the skill.
+        `variation` distinguishes repeats if sampling is on: a random half of them draw again; the
+        others keep the question's first draw. So repeats of one question agree more than different questions do,
+        while the share of right answers still equals the skill.
         """
         question = last_question(prompt[-_MAX_READ_CHARS:])
-        if is_judge_prompt(prompt):  # all of it is the question: what is judged is in its middle
+        if is_judge_prompt(prompt):  # all of it is the question: the judged response is in its middle
             question = question._replace(block=prompt)
         if self._by_chance:
             bits = self._chance.bits(f"{variation}\n{prompt}")
@@ -77,23 +77,23 @@ class Answerer:
         return Answer(_worded(said, solved, question, system), said, same, solved.kind != "guess", avoided)
 
     def continuations(self, text: str, guesses: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """How a text continues, best first, each on one line, and how it does not; nothing when only a guess could be made and
-        none is requested."""
+        """Return right continuations of a text, best first, each on one line, and wrong ones; nothing if only a
+        guess is possible and guesses are not requested."""
         answer = self.answer(text)
         if not (answer.known or guesses):
             return (), ()
         return tuple(map(on_one_line, (answer.text, *answer.same))), answer.avoided
 
     def bits(self, text: str) -> int:
-        """64 bits for a text, from the model's own seed."""
+        """Return 64 bits for a text, derived from the model's seed."""
         return self._chance.bits(text)
 
     def is_right(self, bits: int) -> bool:
-        """Whether, with these bits, the model gets something right."""
+        """Whether the model answers rightly, given these bits."""
         return (bits & _MASK) < self._limit
 
     def _same_as_wrong(self, question: Question, said: str, solved: Solved) -> tuple[str, ...]:
-        """A wrong letter is meant in earnest: the text of that option goes with it."""
+        """Return the other wordings of a wrong answer: for a letter, the text of its option."""
         if solved.kind == "option":
             options = find_options(question.block)
             if options is not None and said in options.labels:
@@ -105,7 +105,7 @@ class Answerer:
 
 
 def solve(question: Question, bits: int) -> Solved:
-    """The right answer to a question, as far as the demo model can tell."""
+    """Find the right answer to a question, as far as the demo model can."""
     block = question.block
     if is_judge_prompt(question.full):
         from benchwright.demo._judge import grade
@@ -121,7 +121,7 @@ def solve(question: Question, bits: int) -> Solved:
 
 
 def drawn(question: Question, bits: int) -> tuple[str, Kind]:
-    """An answer by chance of the kind that a question takes: any of its options, labels or grades alike, else a number
+    """Draw a random answer of the kind that a question takes: one of its options, labels or grades, else a number
     below 100 or a word."""
     solved = solve(question, bits)
     options = None if solved.kind == "grade" else find_options(question.block)
@@ -167,7 +167,7 @@ def _solve_plain(question: Question, bits: int) -> Solved:
 
 
 def on_one_line(text: str) -> str:
-    """Line breaks as blanks: a completion ends with its line."""
+    """Replace line breaks by spaces, since a completion ends with its line."""
     return " ".join(text.split()) if "\n" in text else text
 
 
@@ -176,7 +176,7 @@ def _number(worked: Worked) -> Solved:
 
 
 def _preface(question: Question) -> str:
-    """What is above the first example or question: the instruction of a few-shot prompt."""
+    """Return the text above the first example or question, which is the instruction of a few-shot prompt."""
     full = question.full
     if len(full) == len(question.block):
         return ""
@@ -185,7 +185,7 @@ def _preface(question: Question) -> str:
 
 
 def _worded(said: str, solved: Solved, question: Question, system: str) -> str:
-    """Puts an answer into the form that the prompt requests; most often that is the bare answer."""
+    """Put an answer into the form that the prompt requests, most often the bare answer."""
     full = question.full
     if solved.kind == "grade":
         return f"{solved.steps}\nGRADE: {said}"
@@ -205,6 +205,6 @@ def _worded(said: str, solved: Solved, question: Question, system: str) -> str:
 
 
 def _wants_reasons(lowered: str) -> bool:
-    # The three substrings rule nearly every prompt out at a tenth of the expression's cost.
+    # The three substrings exclude nearly every prompt at a tenth of the cost of the regular expression.
     hinted = "step" in lowered or "think" in lowered or "show your" in lowered
     return hinted and _REASONED.search(lowered) is not None

@@ -1,8 +1,8 @@
-"""Arithmetic of the demo model. In figures: the last expression of a text, worked out. In words: phrases ("the sum of 3 and 4", "20% of
+"""Arithmetic of the demo model. In figures: the last expression of a text. In words: phrases ("the sum of 3 and 4", "20% of
 50", "the largest of 3, 9 and 4"), and word problems, whose numbers are taken in the order of the story, each with the
 operation that its clause suggests.
 
-Nothing is evaluated as code; powers and lengths are bounded, so no prompt can make it compute for long.
+Nothing is evaluated as code, and powers and lengths are bounded, so that no prompt can make it compute for long.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _LARGEST = frozenset((*GREATER, "largest", "greatest", "biggest", "highest", "ma
 
 @cache
 def _phrases() -> list[tuple[re.Pattern[str], str, Callable[..., Number]]]:
-    """Each phrase, how its steps are written, and what it comes to. Compiled for the first text with a hint."""
+    """Return each phrase with the template of its steps and its function. Compiled for the first text with a hint."""
     return [
         (_phrase(rf"{_N} ?(?:%|percent) of {_N}"), "{0}% of {1}", lambda a, b: divide(a * b, 100)),
         (_phrase(rf"\bsubtract {_N} from {_N}"), "{1} - {0}", lambda a, b: b - a),
@@ -86,7 +86,7 @@ def _phrases() -> list[tuple[re.Pattern[str], str, Callable[..., Number]]]:
 
 
 def calculate_phrase(text: str) -> Worked | None:
-    """The first arithmetic phrase of a text, worked out."""
+    """Calculate the first arithmetic phrase of a text."""
     if _PHRASE_HINT.search(text) is None:
         return None
     for candidate in (text, with_figures(text)):
@@ -106,7 +106,7 @@ def calculate_phrase(text: str) -> Worked | None:
 
 
 def combine(text: str) -> Worked | None:
-    """Questions over a list of numbers: total, mean, largest, smallest, product, median."""
+    """Answer questions about a list of numbers: total, mean, largest, smallest, product, median."""
     numbers = _LIST.search(text)
     hint = None if numbers is None else _LIST_HINT.search(text)
     if hint is None or numbers is None:
@@ -159,7 +159,7 @@ _MAX_FIGURES = 12
 
 
 def solve_word_problem(text: str) -> Worked | None:
-    """Works out a story with two to twelve numbers, or gives up.
+    """Solve a word problem with two to twelve numbers; None if it cannot be solved.
 
     >>> solve_word_problem("Ann has 3 boxes with 4 pens each. She loses 2. How many pens are left?")
     Worked(value=10, steps='3 * 4 - 2 = 10')
@@ -231,14 +231,14 @@ _PLAIN = re.compile(r"([0-9][0-9]{0,40}+) ?([-+*×/÷]) ?([0-9]+)")
 _NOT_BEFORE_PLAIN = frozenset("0123456789.,+-*/×÷^%(−·$")
 _PIECE = re.compile(rf"{NUMBER}|{_OPERATOR}|[()]", re.IGNORECASE)
 _DENSE = re.compile(r"[\d.,]+(?:[-/][\d.,]+)+")
-"""`3-5`, `1/2`, `2024-01-15`: perhaps a range, a fraction or a date rather than a sum."""
+"""`3-5`, `1/2`, `2024-01-15`: perhaps a range, a fraction or a date rather than a calculation."""
 _WORD_OPERATOR = re.compile(r"(?i)\b(?:plus|minus|times|multiplied by|divided by)\b")
 _ASKS = re.compile(r"(?i)\b(?:what|calculate|compute|evaluate|solve|simplify|find|work out)\b|=")
 _MAX_EXPRESSION_CHARS = 400
 
 
 def calculate(text: str) -> Worked | None:
-    """The last expression or arithmetic phrase of a text, worked out."""
+    """Calculate the last expression or arithmetic phrase of a text."""
     plain = _PLAIN.search(text)
     if plain is not None:
         worked = _plain(plain, text)
@@ -261,7 +261,7 @@ def calculate(text: str) -> Worked | None:
 
 
 def _plain(match: re.Match[str], text: str) -> Worked | None:
-    """Two whole numbers and nothing else to calculate; None: the general rules decide."""
+    """Calculate two whole numbers if there is nothing else to calculate; None leaves the text to the general rules."""
     start, end = match.span()
     if start:
         before = text[:start]
@@ -319,7 +319,7 @@ def _apply(operator: str, a: Number, b: Number) -> Number:
 
 
 class _Parser:
-    """Precedence climbing over the pieces of an expression: power, then product, then sum."""
+    """Parses the pieces of an expression by precedence climbing: power, then product, then sum."""
 
     def __init__(self, pieces: list[str]) -> None:
         self._pieces = [piece.lower() for piece in pieces]

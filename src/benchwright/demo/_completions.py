@@ -1,5 +1,5 @@
-"""Answers of the demo model: how limits, stop texts and log-probabilities shape them, and the JSON bodies, event streams and
-errors in which the OpenAI-compatible routes send them.
+"""Apply limits, stop texts and log-probabilities to the demo model's answers, and write the JSON bodies, event streams and
+errors of the OpenAI-compatible routes.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ class DemoChoice(Struct):
     tool_calls: list[JsonValue] | None = None
     """Tool calls in the form of the chat route."""
     logprobs: EchoedTokens | None = None
-    """Tokens with log-probabilities, when requested."""
+    """Tokens with log-probabilities, if requested."""
     stopped_by: str = ""
     """The stop text that ended it, which OpenAI's routes leave out and TGI keeps."""
 
 
 class DemoCompletion(Struct):
-    """What the demo model makes of one request."""
+    """The demo model's reply to one request."""
 
     choices: list[DemoChoice]
     """One per prompt and `n`."""
@@ -39,7 +39,7 @@ class DemoCompletion(Struct):
 
 
 def cut(text: str, limit: int | None, stops: list[str]) -> DemoChoice:
-    """A text ended by its limit or a stop text, whichever comes first."""
+    """End a text at its limit or at a stop text, whichever comes first."""
     count = count_tokens(text)
     reason = "stop"
     if limit is not None and count > limit:
@@ -56,13 +56,13 @@ def cut(text: str, limit: int | None, stops: list[str]) -> DemoChoice:
 
 
 def echoed(reader: Reader, text: str, top: int) -> EchoedTokens:
-    """Log-probabilities of a whole text, from its start."""
+    """Return the log-probabilities of a whole text, from its start."""
     tokens, logprobs, tops = reader.score(text, top)
     return EchoedTokens(tokens, logprobs, [*token_offsets(tokens)], tops)
 
 
 def followed(reader: Reader, tokens: list[str], top: int) -> EchoedTokens:
-    """Log-probabilities of given tokens after what the reader has read."""
+    """Return the log-probabilities of given tokens after the text that the reader has read."""
     logprobs: list[float | None] = []
     tops: list[dict[str, float] | None] = []
     for token in tokens:
@@ -73,7 +73,7 @@ def followed(reader: Reader, tokens: list[str], top: int) -> EchoedTokens:
 
 
 def shortened(scored: EchoedTokens, chars: int) -> EchoedTokens:
-    """Tokens of a text that a stop text has cut to `chars` characters; the last token may be cut too."""
+    """Cut tokens to the first `chars` characters, where a stop text ended the text; the last token may be cut too."""
     kept = sum(1 for offset in scored.text_offset if offset is not None and offset < chars)
     tokens = scored.tokens[:kept]
     surplus = sum(map(len, tokens)) - chars
@@ -85,7 +85,7 @@ def shortened(scored: EchoedTokens, chars: int) -> EchoedTokens:
 
 
 def after(prompt: EchoedTokens, generated: EchoedTokens) -> EchoedTokens:
-    """The tokens of a prompt and of what was generated after it."""
+    """Join the tokens of a prompt and of the text generated after it."""
     shift = sum(map(len, prompt.tokens))
     return EchoedTokens(
         prompt.tokens + generated.tokens,
@@ -99,7 +99,7 @@ _DONE = b"data: [DONE]\n\n"
 
 
 def reply_head(kind: str, form: str, model: str, number: int) -> JsonObject:
-    """What replies of all of OpenAI's routes begin with."""
+    """Return the fields with which the replies of all of OpenAI's routes begin."""
     return {
         "id": f"{kind}-demo-{number}",
         "object": form,
@@ -109,7 +109,7 @@ def reply_head(kind: str, form: str, model: str, number: int) -> JsonObject:
 
 
 def reply_body(completion: DemoCompletion, route: Route, model: str, number: int, created: int) -> bytes:
-    """A complete reply."""
+    """Return the body of a complete reply."""
     chat = route == "chat"
     kind, form = ("chatcmpl", "chat.completion") if chat else ("cmpl", "text_completion")
     reply: JsonObject = {
@@ -127,10 +127,10 @@ def reply_body(completion: DemoCompletion, route: Route, model: str, number: int
 def stream_events(
     completion: DemoCompletion, route: Route, model: str, number: int, created: int, *, usage: bool
 ) -> list[bytes]:
-    """The events of a streamed reply. Each of the first `n` carries one token; the last closes the stream.
+    """Return the events of a streamed reply. Each of the first `n` has one token; the last closes the stream.
 
-    What belongs together in time is one item: the role comes with the first token, the finish reason, the
-    usage and the end mark come together at the end.
+    Events that are sent at the same time are one item: the role comes with the first token; the finish reason, the
+    usage and the end marker come together at the end.
     """
     chat = route == "chat"
     kind, form = ("chatcmpl", "chat.completion.chunk") if chat else ("cmpl", "text_completion")
@@ -152,17 +152,17 @@ def stream_events(
 
 
 def error_body(message: str, kind: str, *, param: str | None = None, code: str | None = None) -> bytes:
-    """An error in the shape clients expect."""
+    """Return an error body in the form that clients expect."""
     return orjson.dumps({"error": {"message": message, "type": kind, "param": param, "code": code}})
 
 
 def models_body(model: str) -> bytes:
-    """The list of models: one."""
+    """Return the list of models, which has one."""
     return b'{"object":"list","data":[' + model_body(model) + b"]}"
 
 
 def model_body(model: str) -> bytes:
-    """The one model."""
+    """Return the description of the model."""
     return orjson.dumps({"id": model, "object": "model", "created": 0, "owned_by": "benchwright"})
 
 
@@ -171,7 +171,7 @@ def _event(head: bytes, choice: JsonObject) -> bytes:
 
 
 def _pieces(at: int, choice: DemoChoice, chat: bool) -> list[JsonObject]:
-    """The choice objects of a stream, one per token."""
+    """Return the choice objects of a stream, one per token."""
     if choice.tool_calls is not None:
         return [_delta(at, {"tool_calls": [part]}) for part in _call_parts(choice.tool_calls)]
     scored = choice.logprobs
@@ -188,7 +188,7 @@ def _pieces(at: int, choice: DemoChoice, chat: bool) -> list[JsonObject]:
 
 
 def _call_parts(calls: list[JsonValue]) -> list[JsonObject]:
-    """A tool call in pieces: its name first, then its arguments token by token."""
+    """Split tool calls into pieces: the name first, then the arguments token by token."""
     parts: list[JsonObject] = []
     for index, call in enumerate(calls):
         assert isinstance(call, dict)

@@ -13,14 +13,14 @@ from benchwright.demo._settings import FAULTS, DemoSettings, Faults
 from benchwright.endpoints import LOOP_CLOCK, USUAL, Allowance, Clock, Limiter, Policy, SendGate, not_sent
 
 _CALLS_PER_TURN = 32
-"""Answers in a row before other tasks get the loop: at 15 µs each, half a millisecond."""
+"""Answers in a row before other tasks may run: at 15 µs each, half a millisecond."""
 
 
 class DemoEndpoint:
     """Implements `OpenEndpoint` with the embedded demo model.
 
-    Without simulated latency an answer is computed at once. With it, answers wait as a server's would, at
-    most `parallelism` at a time. Faults are values; `max_retries` further attempts are made, without pauses,
+    Without simulated latency, an answer is returned at once. With it, answers take as long as a server's, at
+    most `parallelism` at a time. Faults become failed replies; `max_retries` further attempts are made, without pauses,
     as long as the gate allows them.
     """
 
@@ -49,23 +49,23 @@ class DemoEndpoint:
 
     @property
     def in_flight(self) -> int:
-        """Requests that wait for their simulated time to pass."""
+        """Number of requests that wait for their simulated time to pass."""
         return self._limiter.in_flight
 
     @property
     def limit(self) -> int:
-        """Requests allowed under way at once."""
+        """Number of requests allowed at once."""
         return self.settings.parallelism
 
     def forget_failure(self) -> None:
-        """Start `first_failure` again: what came before was a probe."""
+        """Reset `first_failure`, because the earlier requests were a probe."""
         self.first_failure = None
 
     async def aclose(self) -> None:
-        """Nothing to close."""
+        """Do nothing: there is nothing to close."""
 
     async def send(self, request: ModelRequest, *, planned: float | None = None) -> ModelReply:
-        """Answers one request."""
+        """Answer one request."""
         if planned is not None:
             await self._clock.sleep_until(planned)
         if self._waits:
@@ -147,7 +147,7 @@ class DemoEndpoint:
     def _times(
         self, request: ModelRequest, choice: DemoChoice, planned: float | None, sent: float, ttft_s: float
     ) -> CallTimes:
-        """When a server of the set pace would have sent what; never before the answer was computed."""
+        """Return the times at which a server of the configured speed would have sent the reply; never before it exists."""
         itl_s, now = self.settings.itl_ms / 1000, self._clock.now()
         first, last = max(now, sent + ttft_s), max(now, sent + ttft_s + itl_s * max(choice.tokens - 1, 0))
         streamed = request.body.get("stream") is True

@@ -1,5 +1,5 @@
-"""The little the demo model knows about the world: facts, a small dictionary, and instructions about a piece of text (copy,
-reverse, change case, count, spell, translate word by word). Enough for examples, no more.
+"""The demo model's small knowledge: facts, a dictionary, and instructions about a piece of text (copy,
+reverse, change case, count, spell, translate word by word). It is just enough for examples.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CAPITALS = {
     "canada": "Ottawa", "united states": "Washington, D.C.", "mexico": "Mexico City", "brazil": "Brasília",
     "argentina": "Buenos Aires", "chile": "Santiago", "peru": "Lima", "cuba": "Havana",
 }  # fmt: skip
-"""Country in lower case to its capital."""
+"""Countries, in lower case, and their capitals."""
 
 _COUNTRY = re.compile(rf"(?i)\b({'|'.join(sorted(CAPITALS, key=len, reverse=True))})\b")
 _CAPITAL_NAME = re.compile(
@@ -65,7 +65,7 @@ _FACTS: list[tuple[tuple[str, ...], tuple[str, ...]]] = [
     (("freezing point", "water"), ("0", "32", "100", "-10")),
     (("boiling point", "water"), ("100", "90", "0", "212")),
 ]
-"""Words that must all occur, and the answer followed by wrong ones."""
+"""Words that must all occur, and the right answer followed by wrong ones."""
 
 DICTIONARY: dict[str, tuple[str, str, str, str]] = {
     "hello": ("bonjour", "hola", "hallo", "ciao"), "goodbye": ("au revoir", "adiós", "auf wiedersehen", "addio"),
@@ -82,14 +82,14 @@ DICTIONARY: dict[str, tuple[str, str, str, str]] = {
     "the": ("le", "el", "der", "il"), "and": ("et", "y", "und", "e"), "is": ("est", "es", "ist", "è"),
     "i": ("je", "yo", "ich", "io"), "love": ("aime", "amo", "liebe", "amo"),
 }  # fmt: skip
-"""English to French, Spanish, German, Italian."""
+"""English words and their French, Spanish, German and Italian translations."""
 
 LANGUAGES = ("french", "spanish", "german", "italian")
 """The order of the translations in `DICTIONARY`."""
 
 
 def recall(text: str) -> tuple[str, tuple[str, ...]] | None:
-    """The answer to a question of fact and some wrong ones, or None."""
+    """Return the answer to a question of fact and some wrong answers, or None if it is not known."""
     lowered = text.lower()
     if "capital" in lowered:
         country = _COUNTRY.search(lowered)
@@ -105,10 +105,10 @@ def recall(text: str) -> tuple[str, tuple[str, ...]] | None:
 
 
 class Rewritten(NamedTuple):
-    """What an instruction makes of its text."""
+    """The result of an instruction about a text."""
 
     text: str
-    """The result."""
+    """The resulting text."""
     is_number: bool = False
     """Whether the result is a count."""
 
@@ -125,7 +125,7 @@ def _translate(text: str, language: str) -> str:
     def one(match: re.Match[str]) -> str:
         word = match.group()
         known = DICTIONARY.get(word.lower())
-        # An unknown language or word stays as it is: a weak translation, and visibly one.
+        # An unknown language or word stays unchanged, so that the translation is visibly incomplete.
         return word if known is None or column is None else known[column]
 
     return _WORD.sub(one, text)
@@ -139,7 +139,7 @@ _HINT = re.compile(
 
 @cache
 def _tasks() -> list[tuple[re.Pattern[str], Callable[[str], Rewritten]]]:
-    """Each instruction and what it does. Compiled for the first text with a hint."""
+    """Return each instruction with its function. Compiled for the first text with a hint."""
     return [
         (re.compile(r"(?i)\breverse[ds]?\b|\bbackwards?\b"), lambda text: Rewritten(text[::-1])),
         (
@@ -165,7 +165,7 @@ def _tasks() -> list[tuple[re.Pattern[str], Callable[[str], Rewritten]]]:
 
 
 def rewrite(block: str, preface: str) -> Rewritten | None:
-    """Does what an instruction says. The instruction stands in `block` itself, or in `preface` above it."""
+    """Carry out an instruction, which is in `block` or in the `preface` above it."""
     if _HINT.search(block) is not None:
         instruction, text = block, _object_of(block)
     elif preface and _HINT.search(preface) is not None:
@@ -182,7 +182,7 @@ def rewrite(block: str, preface: str) -> Rewritten | None:
 
 
 def _object_of(block: str) -> str:
-    """The text an instruction is about: what is quoted, what follows the colon, or its last word."""
+    """Return the text that an instruction is about: the quoted text, the text after the colon, or the last word."""
     quoted = _QUOTED.search(block)
     if quoted is not None:
         return next(group for group in quoted.groups() if group)

@@ -1,5 +1,5 @@
-"""The wire formats besides OpenAI's chat and completions that the demo server speaks, so that each can be rehearsed: OpenAI's
-responses route among them."""
+"""The demo server's wire formats besides OpenAI's chat and completions, so that each can be tried out. OpenAI's
+responses route is one of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from benchwright.endpoints import SERVED_BY_DEMO
 
 _TRITON = re.compile(r"/v2/models/[^/]+(?:/versions/[^/]+)?/generate(_stream)?")
 _MARK: JsonObject = {"system_fingerprint": SERVED_BY_DEMO}
-"""Not part of these formats: nobody shall take the replies for those of a real model."""
+"""A field that is not part of these formats; it marks the replies as not those of a real model."""
 _REASONS = {"stop": "eos_token", "length": "length"}
 
 
@@ -25,23 +25,23 @@ class Form(Protocol):
     """One wire format."""
 
     def openai_body(self, body: JsonObject) -> tuple[Route, JsonObject]:
-        """The route and the body for the demo model; raises DemoRefusalError."""
+        """Translate a body into the route and body for the demo model. Raises DemoRefusalError if it is invalid."""
         ...
 
     def whole(self, completion: DemoCompletion, model: str, number: int) -> bytes:
-        """A reply in one piece."""
+        """Write a reply in one piece."""
         ...
 
     def events(self, completion: DemoCompletion, model: str, number: int) -> list[bytes]:
-        """The events of a stream, one for each token; the last closes it."""
+        """Write the events of a stream, one for each token; the last closes it."""
         ...
 
     def headers(self, completion: DemoCompletion) -> str:
-        """Further lines of the head of a whole reply."""
+        """Return further header lines of a whole reply."""
         ...
 
     def error(self, message: str) -> bytes:
-        """An error body."""
+        """Write an error body."""
         ...
 
 
@@ -49,13 +49,13 @@ class Served(NamedTuple):
     """A route of another format."""
 
     form: Form
-    """How it is spoken."""
+    """The format."""
     stream: bool | None
-    """Whether the route always or never streams; None: as the body says."""
+    """Whether the route always or never streams; None if the body decides."""
 
 
 def served_at(path: str) -> Served | None:
-    """The format that a path belongs to."""
+    """Find the format that a path belongs to."""
     if path in ("/generate", "/generate_stream"):
         return Served(TgiForm(), path == "/generate_stream")
     if path == "/infer":
@@ -70,7 +70,7 @@ class TgiForm:
     """Text Generation Inference."""
 
     def openai_body(self, body: JsonObject) -> tuple[Route, JsonObject]:
-        """`inputs` and `parameters`, with the bounds that TGI sets them."""
+        """Translate `inputs` and `parameters`, checked against TGI's limits."""
         parameters = _parameters(body)
         top_p = parameters.get("top_p")
         if isinstance(top_p, int | float) and not 0 < top_p < 1:
@@ -80,13 +80,13 @@ class TgiForm:
         return "completions", _text_body(body.get("inputs"), "inputs", parameters, stream=body.get("stream"))
 
     def whole(self, completion: DemoCompletion, model: str, number: int) -> bytes:
-        """The text, and why it ended."""
+        """Write the text and why it ended."""
         choice = completion.choices[0]
         text = choice.text + self._kept(choice)
         return orjson.dumps({"generated_text": text, "details": _details(choice), **_MARK})
 
     def events(self, completion: DemoCompletion, model: str, number: int) -> list[bytes]:
-        """One for each token; the end comes with the whole text."""
+        """Write one event for each token; the last also has the whole text."""
         choice = completion.choices[0]
         text = choice.text + self._kept(choice)
         events = [self._event(token, None, None) for token in split_tokens(text)]
@@ -94,7 +94,7 @@ class TgiForm:
         return [*events, self._event("", text, details, special=True)]
 
     def headers(self, completion: DemoCompletion) -> str:
-        """Token counts stand here."""
+        """Return the token counts, which TGI sends as headers."""
         made = completion.choices[0].tokens
         return f"x-prompt-tokens: {completion.prompt_tokens}\r\nx-generated-tokens: {made}\r\n"
 
@@ -109,21 +109,21 @@ class TgiForm:
         return b"data:" + orjson.dumps(event) + b"\n\n"
 
     def _kept(self, choice: DemoChoice) -> str:
-        """The stop text: TGI leaves it at the end of the answer."""
+        """Return the stop text, which TGI keeps at the end of the answer."""
         return choice.stopped_by
 
 
 class MindieForm(TgiForm):
-    """MindIE's own route: the same words, single tokens and then all of them."""
+    """MindIE's native route: TGI's field names, single tokens and then the whole text."""
 
     def openai_body(self, body: JsonObject) -> tuple[Route, JsonObject]:
-        """`inputs`, `stream` and `parameters`."""
+        """Translate `inputs`, `stream` and `parameters`."""
         return "completions", _text_body(
             body.get("inputs"), "inputs", _parameters(body), stream=body.get("stream")
         )
 
     def events(self, completion: DemoCompletion, model: str, number: int) -> list[bytes]:
-        """The last holds the whole text."""
+        """Write the events; the last contains the whole text."""
         choice = completion.choices[0]
         events: list[JsonObject] = [
             {"token": {"id": 0, "text": token}} for token in split_tokens(choice.text)
@@ -142,8 +142,8 @@ class TritonForm:
     """Triton's generate extension."""
 
     def openai_body(self, body: JsonObject) -> tuple[Route, JsonObject]:
-        """`text_input`, and `parameters` or the model's inputs, under vLLM's names as well as MindIE's. A temperature
-        of 0 is greedy, as back-ends of Triton take it."""
+        """Translate `text_input`, and `parameters` or the model's inputs, under the names of vLLM or of MindIE. A temperature
+        of 0 means greedy decoding, as in Triton's back-ends."""
         parameters = {**body, **_parameters(body)}
         parameters.setdefault("max_new_tokens", parameters.get("max_tokens", 100))
         temperature = parameters.pop("temperature", None)
@@ -155,7 +155,7 @@ class TritonForm:
         return orjson.dumps(self._output(completion.choices[0].text, model))
 
     def events(self, completion: DemoCompletion, model: str, number: int) -> list[bytes]:
-        """Pieces of the text; the end is that of the body."""
+        """Write pieces of the text; the stream ends with the body."""
         pieces = [*split_tokens(completion.choices[0].text), ""]
         return [b"data: " + orjson.dumps(self._output(piece, model)) + b"\n\n" for piece in pieces]
 
@@ -179,7 +179,7 @@ def _parameters(body: JsonObject) -> JsonObject:
 
 
 def _text_body(prompt: JsonValue, name: str, parameters: JsonObject, *, stream: JsonValue) -> JsonObject:
-    """A completions body. Greedy unless sampling is requested, whatever the temperature says."""
+    """Return a completions body. Decoding is greedy unless sampling is requested, even with a temperature."""
     if not isinstance(prompt, str) or not prompt:
         raise DemoRefusalError(f"'{name}' must be a text that is not empty", name, status=422)
     temperature = parameters.get("temperature")
@@ -208,7 +208,7 @@ class ResponsesForm:
     """Implements `Form`."""
 
     def openai_body(self, body: JsonObject) -> tuple[Route, JsonObject]:
-        """The input as messages."""
+        """Translate the input into messages."""
         given = body.get("input")
         items: list[Any] = given if isinstance(given, list) else [{"role": "user", "content": given}]
         if not items or (not isinstance(given, list) and not isinstance(given, str)):
@@ -225,11 +225,11 @@ class ResponsesForm:
         return "chat", chat
 
     def whole(self, completion: DemoCompletion, model: str, number: int) -> bytes:
-        """A response object."""
+        """Write a response object."""
         return orjson.dumps(self._response(completion, model, number))
 
     def events(self, completion: DemoCompletion, model: str, number: int) -> list[bytes]:
-        """The items in pieces, each item opened and closed, then the whole response."""
+        """Write the items in pieces, with an event before and after each item, then the whole response."""
         response = self._response(completion, model, number)
         begun: JsonObject = {**response, "status": "in_progress", "output": [], "usage": None}
         numbered = _Events()
@@ -289,7 +289,7 @@ class ResponsesForm:
 
 
 def _message(item: Any) -> JsonValue:
-    """An item as a chat message."""
+    """Convert an item into a chat message."""
     if not isinstance(item, dict):
         raise DemoRefusalError("each item of 'input' must be an object", "input")
     kind = item.get("type")
@@ -342,7 +342,7 @@ class _Events:
         return f"event: {kind}\ndata: ".encode() + orjson.dumps(data) + b"\n\n"
 
     def item(self, index: int, item: JsonObject) -> tuple[bytes, list[bytes], bytes]:
-        """What opens an item, a piece for each token, what closes it."""
+        """Return the event that opens an item, an event for each token, and the event that closes it."""
         place: JsonObject = {"item_id": item["id"], "output_index": index}
         if item["type"] == "message":
             text = _only_text(item)

@@ -1,4 +1,4 @@
-"""HTTP/1.1 as the demo server needs it: takes requests out of bytes, and writes response heads. Does no I/O."""
+"""HTTP/1.1 for the demo server: parse requests from bytes, and write response heads. Does no I/O."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from msgspec import Struct
 
 MAX_HEAD_BYTES = 64 * 1024
-"""Request line and headers together."""
+"""Largest size of the request line and the headers together."""
 
 _REASONS = {
     200: "OK", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found", 405: "Method Not Allowed", 413: "Content Too Large",
@@ -24,7 +24,7 @@ _MAX_CHUNK_LINE = 1024
 
 
 class BadHttpError(Exception):
-    """Bytes that are not a request this server can read; the connection cannot be used any further."""
+    """The bytes are not a request that this server can read; the connection cannot be used any further."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -33,24 +33,24 @@ class BadHttpError(Exception):
 
 
 class HttpRequest(Struct):
-    """One request, complete."""
+    """One complete request."""
 
     method: str
     """GET, POST, …"""
     path: str
-    """Without the query."""
+    """The path without the query."""
     body: bytes
-    """Decoded from chunks where it came in chunks."""
+    """The body, with chunked encoding removed."""
     keep_alive: bool
     """Whether the client will use the connection again."""
     chunks: bool
     """Whether the client understands chunked responses (HTTP/1.1)."""
     authorization: str = ""
-    """The header of that name."""
+    """The value of the Authorization header."""
 
 
 class RequestReader:
-    """Collects bytes of one connection and hands out complete requests in order."""
+    """Collects the bytes of one connection and returns complete requests in order."""
 
     __slots__ = ("_buffer", "_head", "_max_body", "_remaining", "_scanned", "_unchunked", "wants_continue")
 
@@ -64,14 +64,14 @@ class RequestReader:
         self.wants_continue = False
 
     def feed(self, data: bytes) -> None:
-        """Takes bytes in."""
+        """Add received bytes."""
         self._buffer += data
 
     def __len__(self) -> int:
         return len(self._buffer)
 
     def next(self) -> HttpRequest | None:
-        """The next complete request, or None until more bytes come. Raises `BadHttpError`."""
+        """Return the next complete request, or None if more bytes are needed. Raises `BadHttpError` for invalid bytes."""
         if self._head is None and not self._read_head():
             return None
         head = self._head
@@ -136,7 +136,7 @@ class RequestReader:
             raise BadHttpError(413, f"the body is larger than {self._max_body} bytes")
 
     def _read_chunks(self, body: bytearray) -> bool:
-        """Moves complete chunks into the body; True when the last one has come."""
+        """Move complete chunks into the body; return True if the last one has arrived."""
         buffer = self._buffer
         while True:
             size = _CHUNK_SIZE.match(buffer)
@@ -168,7 +168,7 @@ class RequestReader:
 def response_head(
     status: int, content_type: str, length: int | None, *, keep_alive: bool, extra: str = ""
 ) -> bytes:
-    """Status line and headers. Without a length the body follows in chunks, or up to the end of the connection."""
+    """Return the status line and headers. Without a length the body is chunked, or ends with the connection."""
     framing = f"Content-Length: {length}" if length is not None else "Transfer-Encoding: chunked"
     if length is None and not keep_alive:
         framing = "Connection: close\r\nTransfer-Encoding: chunked"
@@ -180,7 +180,7 @@ def response_head(
 
 
 def chunk(data: bytes) -> bytes:
-    """One piece of a chunked body."""
+    """Return one piece of a chunked body."""
     return b"%x\r\n%b\r\n" % (len(data), data)
 
 

@@ -1,4 +1,4 @@
-"""The demo model as a judge: compares a response with a reference and gives one of the grades in the prompt."""
+"""The demo model as a judge: compare a response with a reference and give one of the grades in the prompt."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _UNSAFE = re.compile(
 
 
 def grade(text: str) -> Solved:
-    """The grade of the response in a judge prompt."""
+    """Grade the response in a judge prompt."""
     grades = _grades_of(text)
     response, reference = _sections(text)
     if any(name.upper() == "UNSAFE" for name in grades):
@@ -47,14 +47,14 @@ def grade(text: str) -> Solved:
 
 
 def _rank(likeness: float, grades: int) -> int:
-    """Which of this many grades, best first, a likeness deserves; the best one needs nearly full agreement."""
+    """Return the index of the grade, best first, for a likeness; the best grade needs nearly full agreement."""
     if grades == 2:
         return 0 if likeness >= 0.6 else 1
     return 0 if likeness >= 0.9 else min(1 + int((1.0 - likeness) * (grades - 1)), grades - 1)
 
 
 def _grades_of(text: str) -> list[str]:
-    """The grades a prompt allows, best first: from `GRADE: C or GRADE: I`, a range, or a list of letters."""
+    """Find the grades that a prompt allows, best first: from `GRADE: C or GRADE: I`, a range, or a list of letters."""
     grades: list[str] = []
     for match in _GRADES.finditer(text):
         grades += [part for part in _SPLIT.split(match.group(1)) if _is_grade(part)]
@@ -76,7 +76,7 @@ def _is_grade(text: str) -> bool:
 
 
 def _sections(text: str) -> tuple[str, str]:
-    """The response and the reference of a judge prompt; empty if there is none."""
+    """Find the response and the reference of a judge prompt; each is empty if there is none."""
     marks = list(_SECTION.finditer(text))
     response = reference = ""
     for at, mark in enumerate(marks):

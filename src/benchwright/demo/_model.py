@@ -1,7 +1,7 @@
-"""The demo model itself: from a request body to choices. Pure and deterministic; no clock, no network.
+"""The demo model: turn a request body into choices. It is deterministic and uses no clock and no network.
 
-It is a stand-in for rehearsals, not a language model: it calculates, picks options, follows a few instructions
-and otherwise guesses, and it errs on purpose with probability 1 - skill.
+It is a substitute for trying things out, not a language model: it calculates, picks options, follows a few instructions
+and otherwise guesses, and it answers wrongly on purpose with probability 1 - skill.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from benchwright.demo._settings import DemoSettings
 from benchwright.demo._words import END, Reader, chatter, count_tokens, split_tokens, token_offsets
 
 _MESSAGE_TOKENS = 3
-"""Tokens that a chat message costs beyond its text."""
+"""Tokens counted for a chat message in addition to its text."""
 _MAX_TOOL_TEXT_CHARS = 20_000
-"""Of a longer question only the end is searched for arguments."""
+"""Characters of a question that are searched for arguments, counted from its end."""
 _NO_LIMIT_TOKENS = 4096
-"""Where an answer that should not end (`ignore_eos`) ends if no limit is sent."""
+"""Length of an answer with `ignore_eos` if no limit is sent."""
 
 
 class DemoModel:
-    """The embedded stand-in. The same settings, body and repeat always give the same completion.
+    """The embedded demo model. The same settings, body and repeat always give the same completion.
 
     >>> DemoModel(DemoSettings(skill=1)).complete("completions", {"model": "demo", "prompt": "2 + 2 ="}).choices[0].text
     ' 4'
@@ -51,11 +51,11 @@ class DemoModel:
         self._answerer = Answerer(self.settings.skill, self.settings.seed, self.settings.by_chance)
 
     def complete(self, route: Route, body: JsonObject, repeat: int = 0) -> DemoCompletion:
-        """Answers a request body. Raises `DemoRefusalError` when a field is missing or of the wrong kind."""
+        """Answer a request body. Raises `DemoRefusalError` if a field is missing or of the wrong kind."""
         if not isinstance(body.get("model"), str):
             raise DemoRefusalError("'model' must name a model", "model")
         variation = read_variation(body, repeat)
-        if self.settings.by_chance:  # each repeat is another throw, whatever the temperature
+        if self.settings.by_chance:  # each repeat draws again, at any temperature
             variation = f"{repeat}/{body.get('seed')}"
         stops = read_stops(body) if "stop" in body else []
         count = read_count(body, "n", 1) if "n" in body else 1
@@ -129,7 +129,7 @@ class DemoModel:
         return DemoChoice("", "tool_calls", count_tokens(encode_json(wired).decode()), wired)
 
     def _formatted(self, body: JsonObject, talk: Conversation, answer: Answer) -> str:
-        """The answer as JSON where `response_format` requires it."""
+        """Return the answer, as JSON if `response_format` requires it."""
         wanted = body["response_format"]
         kind = wanted.get("type") if isinstance(wanted, dict) else None
         if kind == "json_object":
@@ -147,14 +147,14 @@ class DemoModel:
         return encode_json(filled).decode()
 
     def _lengthened(self, body: JsonObject, text: str, limit: int | None) -> str:
-        """Chatter after the answer where a load test requests a length: `ignore_eos` or `min_tokens`."""
+        """Append filler text if a load test requests a length by `ignore_eos` or `min_tokens`."""
         most = _NO_LIMIT_TOKENS if limit is None else limit
         wanted = most if body.get("ignore_eos") else min(read_count(body, "min_tokens", 0, 10**6, 0), most)
         missing = wanted - count_tokens(text)
         if missing <= 0:
             return text
         longer = split_tokens(f"{text} {chatter(self._answerer.bits(text), missing)}")
-        # One more than the limit where the end is to be ignored, so that it ends for its length.
+        # With `ignore_eos`, one token more than the limit, so that the finish reason is the length.
         return "".join(longer[: wanted + 1 if body.get("ignore_eos") else wanted])
 
     def _chat_logprobs(self, talk: Conversation, said: str, planned: str, top: int) -> EchoedTokens:
@@ -204,7 +204,7 @@ class DemoModel:
     def _scored_completion(
         self, body: JsonObject, prompt: str, variation: str, limit: int, stops: list[str], top: int
     ) -> DemoChoice:
-        """With log-probabilities every token comes from the walk over the text, so that echoing it agrees."""
+        """Complete a prompt with log-probabilities. Tokens come from the `Reader`, so that echoing them agrees."""
         empty = EchoedTokens([], [], [], [])
         if limit == 0:
             return DemoChoice("", "length", 0, None, empty)

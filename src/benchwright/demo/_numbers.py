@@ -1,5 +1,5 @@
-"""Numbers in texts: finding, reading and writing them; and what the demo model knows about one question before it
-decides whether to answer it rightly.
+"""Find, read and write numbers in texts; and the demo model's solution of a question before it
+decides whether to answer rightly.
 """
 
 from __future__ import annotations
@@ -8,19 +8,19 @@ import re
 from typing import Literal, NamedTuple, TypeAlias
 
 Number: TypeAlias = int | float
-"""Whole results stay whole."""
+"""A whole result is an integer."""
 
 NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d++)(?:\.\d++)?"
 """Expression for an unsigned number: `12`, `1,234`, `2.50`."""
 
 FIGURE = re.compile(rf"(?<![\w.])-?{NUMBER}(?![a-zA-Z_]*\d)")
-"""A number standing in a text, not inside a word such as `B12` or `3x4`."""
+"""A number in a text, but not inside a word such as `B12` or `3x4`."""
 
 DIGIT = re.compile(r"[0-9]")
-"""Any digit; the quick way to see that there is nothing to calculate."""
+"""Any digit; a fast check whether there is anything to calculate."""
 
 MAX_FIGURE_CHARS = 40
-"""Longer numbers are not calculated with."""
+"""Longest number that is used in calculations."""
 
 _WORD_VALUES = {
     "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
@@ -36,22 +36,22 @@ GREATER = ("larger", "greater", "bigger", "higher")
 
 
 class Worked(NamedTuple):
-    """A result and how it came about."""
+    """A result and its calculation."""
 
     value: Number
     """The result."""
     steps: str
-    """The calculation as one would write it."""
+    """The calculation as a person would write it."""
 
 
 def number_of(text: str) -> Number:
-    """`1,234` and `2.50` as numbers; whole values are integers."""
+    """Convert a text such as `1,234` or `2.50` into a number; whole values become integers."""
     text = text.replace(",", "").replace("−", "-")
     return float(text) if "." in text else int(text)
 
 
 def show_number(value: Number) -> str:
-    """Whole values without decimals, others with at most four.
+    """Write whole values without decimals, others with at most four.
 
     >>> show_number(3.0), show_number(2 / 3)
     ('3', '0.6667')
@@ -64,47 +64,47 @@ def show_number(value: Number) -> str:
 
 
 def divide(a: Number, b: Number) -> Number:
-    """A whole number where the division goes even."""
+    """Divide; the result is an integer if there is no remainder."""
     if isinstance(a, int) and isinstance(b, int) and a % b == 0:
         return a // b
     return a / b
 
 
 def figures_in(text: str) -> list[re.Match[str]]:
-    """The numbers of a text, those too long to calculate with left out."""
+    """Find the numbers of a text, except those too long to calculate with."""
     return [match for match in FIGURE.finditer(text) if len(match.group()) <= MAX_FIGURE_CHARS]
 
 
 def has_number_word(text: str) -> bool:
-    """Whether a number is spelled out."""
+    """Whether the text contains a number in words."""
     return _NUMBER_WORD.search(text) is not None
 
 
 def with_figures(text: str) -> str:
-    """Number words replaced by figures: "three apples" becomes "3 apples"."""
+    """Replace number words by figures: "three apples" becomes "3 apples"."""
     return _NUMBER_WORD.sub(lambda m: str(_WORD_VALUES[m.group().lower()]), text)
 
 
 Kind: TypeAlias = Literal["number", "option", "yesno", "text", "grade", "guess", "essay"]
-"""What form an answer has. A `guess` is not knowledge, so skill does not touch it; an `essay` is free text."""
+"""The form of an answer. A `guess` is not knowledge, so skill does not affect it; an `essay` is free text."""
 
 
 class Solved(NamedTuple):
     """The right answer to a question as far as the demo model can tell."""
 
     kind: Kind
-    """What form the answer has."""
+    """The form of the answer."""
     right: str
     """The right answer, or the guess."""
     others: tuple[str, ...] = ()
-    """Plausible wrong answers; the right one may be among them and is passed over."""
+    """Plausible wrong answers; the right one may be among them and is then skipped."""
     steps: str = ""
-    """How it was worked out."""
+    """The steps of the solution."""
     same: tuple[str, ...] = ()
-    """Other ways to put the right answer; their likelihood is raised too."""
+    """Other wordings of the right answer; their likelihood is raised too."""
 
     def wrong(self, bits: int) -> str:
-        """A wrong answer that looks like a right one, chosen by `bits`."""
+        """Choose a plausible wrong answer by `bits`."""
         others = [other for other in self.others if other != self.right]
         if others:
             return others[bits % len(others)]
@@ -121,14 +121,14 @@ def _wrong_number(right: str, bits: int) -> str:
     _, dot, decimals = right.partition(".")
     if not dot:
         value = int(right) + slip
-        # A slip below zero would give the trick away for counts.
+        # A negative number would be an implausible count.
         return str(value) if value >= 0 or right.startswith("-") else str(int(right) + abs(slip))
     exact: Number = number_of(right)
     return show_number(round(exact + slip / 10 ** len(decimals), len(decimals)))
 
 
 def _garbled(right: str, bits: int) -> str:
-    """A text with one word or letter missing or doubled."""
+    """Return the text with one word or letter missing or doubled."""
     words = right.split()
     if len(words) > 1:
         at = bits % len(words)

@@ -1,5 +1,5 @@
-"""Questions with given answers: lettered options, and yes or no, for which the demo model compares numbers and tests their
-divisibility.
+"""Questions with given answers: lettered options, and yes-or-no questions, for which the demo model compares
+numbers and tests their divisibility.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ class Options(NamedTuple):
     labels: tuple[str, ...]
     """The letters, as written."""
     texts: tuple[str, ...]
-    """What each letter stands for."""
+    """The text of each option."""
 
 
 def find_options(block: str) -> Options | None:
-    """The last complete run of options A, B, … in a question, or None.
+    """Find the last complete sequence of options A, B, … in a question, or None.
 
     >>> find_options("Which?\\nA) x\\nB) y").labels
     ('A', 'B')
@@ -65,7 +65,7 @@ def _last_run(block: str, found: list[tuple[str, str, int]]) -> Options | None:
 
 
 def choose(options: Options, solve_stem: Callable[[str], Solved], bits: int) -> Solved:
-    """The option that the stem's own answer names; failing that, the one closest in words, or by chance."""
+    """Choose the option that matches the answer to the stem; else the one with the most similar words, or a random one."""
     solved = solve_stem(options.stem)
     at = None if solved.kind in ("guess", "essay") else _matching(options.texts, solved)
     if at is None:
@@ -150,7 +150,7 @@ _SAID_FALSE = ("False", ("false", "No", "no"))
 
 
 def is_yes_no(block: str, lowered: str) -> bool:
-    """Whether the question takes yes or no, true or false. `lowered` is the prompt in lower case."""
+    """Whether the answer is yes or no, or true or false. `lowered` is the prompt in lower case."""
     if ("yes" in lowered or "true" in lowered) and _WANTED.search(lowered) is not None:
         return True
     if "?" not in block:
@@ -160,7 +160,7 @@ def is_yes_no(block: str, lowered: str) -> bool:
 
 
 def decide(block: str, full: str, bits: int) -> Solved:
-    """Yes or no. What cannot be worked out is guessed."""
+    """Answer yes or no; guess if the answer cannot be worked out."""
     verdict = _verdict(block)
     known = verdict is not None
     if verdict is None:

@@ -1,5 +1,5 @@
-"""Reads requests for the demo model: the fields of the body that it uses, and what a prompt really asks, which is the last
-question of a few-shot prompt without the solved examples.
+"""Read requests for the demo model: the fields of the body that it uses, and the question of a prompt, which is the last
+question of a few-shot prompt, without the solved examples.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import NamedTuple
 from benchwright.core import JsonObject, JsonValue
 
 _DEFAULT_COMPLETION_TOKENS = 16
-"""What the completions route generates when no limit is sent, as its first implementation did."""
+"""Tokens that the completions route generates if no limit is sent, as OpenAI's route does."""
 _MAX_CHOICES = 128
 _MAX_TOP = 20
 
@@ -19,7 +19,7 @@ _MORE_FUNCTIONS = "More functions are available now"
 
 
 class DemoRefusalError(Exception):
-    """A request the demo model cannot serve; becomes an OpenAI-shaped error body, or a rejected reply."""
+    """The demo model cannot serve the request; becomes an error body in OpenAI's form, or a rejected reply."""
 
     def __init__(
         self, message: str, param: str | None = None, *, status: int = 400, code: str | None = None
@@ -35,17 +35,17 @@ class Conversation(NamedTuple):
     """The messages of a chat request, as far as the demo model reads them."""
 
     system: str
-    """Texts of system and developer messages."""
+    """Text of the system and developer messages."""
     user: str
     """Text of the last user message."""
     tool_result: str | None
-    """Text of the last message when it is a tool's."""
+    """Text of the last message if it is a tool's result."""
     texts: list[str]
     """Texts of all messages, for counting."""
 
 
 def read_messages(body: JsonObject) -> Conversation:
-    """The messages of a chat body."""
+    """Read the messages of a chat body."""
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:
         raise DemoRefusalError("'messages' must be a non-empty list of {role, content} objects", "messages")
@@ -62,10 +62,10 @@ def read_messages(body: JsonObject) -> Conversation:
         content = message.get("content")
         text = content if isinstance(content, str) else _text_of(content)
         texts.append(text)
-        if role == "user" and text.startswith(_TOOL_RESULTS):  # without native calls, results are the user's
+        if role == "user" and text.startswith(_TOOL_RESULTS):  # without native calls, the user sends results
             role = "tool"
         elif role == "user" and text.startswith(_MORE_FUNCTIONS) and user:
-            pass  # the question is still the one before
+            pass  # the question is still the previous one
         elif role == "user":
             user = text
         elif role in ("system", "developer"):
@@ -76,7 +76,7 @@ def read_messages(body: JsonObject) -> Conversation:
 
 
 def read_prompts(body: JsonObject) -> list[str]:
-    """The prompts of a completions body: one text or a list of texts."""
+    """Read the prompts of a completions body: one text or a list of texts."""
     prompt = body.get("prompt")
     if isinstance(prompt, str):
         return [prompt]
@@ -88,7 +88,7 @@ def read_prompts(body: JsonObject) -> list[str]:
 
 
 def read_limit(body: JsonObject, *, chat: bool) -> int | None:
-    """The most tokens to generate; None for no limit."""
+    """Read the largest number of tokens to generate; None for no limit."""
     name = "max_completion_tokens" if body.get("max_completion_tokens") is not None else "max_tokens"
     value = body.get(name)
     if value is None:
@@ -99,7 +99,7 @@ def read_limit(body: JsonObject, *, chat: bool) -> int | None:
 
 
 def read_stops(body: JsonObject) -> list[str]:
-    """The texts that end an answer."""
+    """Read the texts that end an answer."""
     stop = body.get("stop")
     if stop is None:
         return []
@@ -110,7 +110,7 @@ def read_stops(body: JsonObject) -> list[str]:
 
 
 def read_count(body: JsonObject, name: str, default: int, most: int = _MAX_CHOICES, least: int = 1) -> int:
-    """A whole number within bounds, such as `n`."""
+    """Read a whole number within bounds, such as `n`."""
     value = body.get(name)
     if value is None:
         return default
@@ -120,7 +120,7 @@ def read_count(body: JsonObject, name: str, default: int, most: int = _MAX_CHOIC
 
 
 def read_top(body: JsonObject, *, chat: bool) -> int | None:
-    """How many alternatives per token log-probabilities should have; None for no log-probabilities."""
+    """Read the number of alternatives per token; None if no log-probabilities are requested."""
     if chat:
         return read_count(body, "top_logprobs", 0, _MAX_TOP, 0) if body.get("logprobs") is True else None
     if body.get("logprobs") in (None, False):
@@ -129,7 +129,7 @@ def read_top(body: JsonObject, *, chat: bool) -> int | None:
 
 
 def read_variation(body: JsonObject, repeat: int) -> str:
-    """What tells repeats apart: the request's seed and repeat number, when sampling is on."""
+    """Return the text that distinguishes repeats: the request's seed and repeat number, if sampling is on."""
     temperature = body.get("temperature")
     if temperature is not None:
         if not isinstance(temperature, int | float) or not 0 <= temperature <= 2:
@@ -141,7 +141,7 @@ def read_variation(body: JsonObject, repeat: int) -> str:
 
 
 def _text_of(content: JsonValue) -> str:
-    """The text of a content that is null or a list of parts."""
+    """Return the text of a content that is null or a list of parts."""
     if content is None:
         return ""
     if not isinstance(content, list):
@@ -167,16 +167,16 @@ _LABELS = frozenset(
 _BLANKS = " \t\r\n"
 _MARKS = " \t\r>*#"
 _MAX_HEAD_CHARS = 60
-"""What stands before the colon of a label is short; longer lines are sentences."""
+"""Longest text before the colon of a label; longer lines are sentences."""
 
 
 class Question(NamedTuple):
     """The last question of a prompt."""
 
     block: str
-    """The question with its passage and options; no examples, no answer cue, blanks stripped."""
+    """The question with its passage and options, without examples, answer line and surrounding spaces."""
     full: str
-    """The whole prompt, for instructions that stand above the question."""
+    """The whole prompt, for instructions above the question."""
     lowered: str
     """The whole prompt in lower case."""
     cued: bool
@@ -184,12 +184,12 @@ class Question(NamedTuple):
 
 
 def is_judge_prompt(text: str) -> bool:
-    """Whether a prompt demands a `GRADE:` line."""
+    """Whether a prompt requests a `GRADE:` line."""
     return "GRADE:" in text
 
 
 def ends_in_cue(text: str) -> bool:
-    """Whether a text ends in an open answer line, blanks after it allowed."""
+    """Whether a text ends in an open answer line, possibly followed by spaces."""
     text = text.rstrip(_BLANKS)
     if not text.endswith((":", "*")):
         return False
@@ -198,7 +198,7 @@ def ends_in_cue(text: str) -> bool:
 
 
 def last_question(text: str) -> Question:
-    """Cuts solved examples and the open answer line off a prompt.
+    """Remove solved examples and the open answer line from a prompt.
 
     >>> last_question("Q: 1+1?\\nA: 2\\n\\nQ: 2+2?\\nA:").block
     '2+2?'
@@ -215,9 +215,9 @@ def last_question(text: str) -> Question:
 
 
 def _start_of_last(body: str) -> int:
-    """Where the last question starts: at the first label after the last answered line.
+    """Return the start of the last question, which is the first label after the last answered line.
 
-    Lines are walked from the end, since that is where the answered line of a few-shot prompt stands.
+    Lines are read from the end, since the last answered line of a few-shot prompt is near it.
     """
     start = 0
     end = len(body)
@@ -242,7 +242,7 @@ def _start_of_last(body: str) -> int:
 
 
 def _word_of(head: str) -> str:
-    """The word of a label line: `### Answer (true/false)` and `**Answer 3` are both `answer`."""
+    """Return the word of a label line: `answer` for both `### Answer (true/false)` and `**Answer 3`."""
     word = head.strip(_MARKS).lower()
     if word.endswith(")"):
         word = word[: word.rfind("(")].rstrip() if "(" in word else word

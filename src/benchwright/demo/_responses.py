@@ -1,6 +1,6 @@
-"""What the demo server answers to a request: pure decisions, no sockets and no waiting.
+"""Decide what the demo server answers to a request, without sockets and without waiting.
 
-A response is bytes with times: a first piece after `ttft`, further pieces every `itl`. The connection does the
+A response is bytes with times: a first piece after `ttft`, further pieces every `itl`. `DemoConnection` does the
 waiting.
 """
 
@@ -34,10 +34,10 @@ _PAGE = b"<!doctype html><html><head><title>502</title></head><body><h1>Bad gate
 
 
 class Response(Struct):
-    """What to write, and when."""
+    """Pieces to write, with their times."""
 
     pieces: list[bytes]
-    """In order. The first is written after `delay_s`, the others `gap_s` apart."""
+    """The pieces, in order. The first is written after `delay_s`, the others `gap_s` apart."""
     keep_alive: bool
     """Whether the connection stays open afterwards."""
     delay_s: float = 0.0
@@ -47,16 +47,16 @@ class Response(Struct):
 
 
 class Counters(Struct):
-    """What a server has seen."""
+    """Counts of a server's requests and connections."""
 
     requests: int = 0
-    """All requests, whatever became of them."""
+    """All requests, with any outcome."""
     answered: int = 0
-    """Answered by the model."""
+    """Requests answered by the model."""
     refused: int = 0
-    """Answered with an error of the client's making (4xx)."""
+    """Requests answered with a client error (4xx)."""
     streams: int = 0
-    """Answered as event streams."""
+    """Requests answered as event streams."""
     prompt_tokens: int = 0
     """Tokens of all prompts answered."""
     completion_tokens: int = 0
@@ -71,11 +71,11 @@ class Counters(Struct):
     """Connections accepted so far."""
 
     def as_json(self) -> JsonObject:
-        """For GET /stats."""
+        """Return the counts for GET /stats."""
         return {name: getattr(self, name) for name in self.__struct_fields__}
 
     def as_metrics(self) -> bytes:
-        """For GET /metrics, in the text format of Prometheus."""
+        """Return the counts for GET /metrics, in the text format of Prometheus."""
         lines = [
             f"# TYPE demo:num_requests_running gauge\ndemo:num_requests_running {self.running}",
             f"# TYPE demo:requests_total counter\ndemo:requests_total {self.answered}",
@@ -98,7 +98,7 @@ class Responder:
         self._itl_s = settings.itl_ms / 1000
 
     def respond(self, request: HttpRequest) -> Response:
-        """The response to one request."""
+        """Return the response to one request."""
         self.counters.requests += 1
         if self._expected is not None and request.authorization != self._expected:
             missing = (
@@ -123,7 +123,7 @@ class Responder:
         return self._complete(request, route, served)
 
     def refuse(self, status: int, message: str) -> Response:
-        """The response to bytes that are not a request; the connection ends with it."""
+        """Return the response to bytes that are not a request; it ends the connection."""
         self.counters.requests += 1
         return self._refuse(None, status, message)
 
@@ -213,7 +213,7 @@ class Responder:
             keep_alive = False
             head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
             pieces = events
-        if len(pieces) > 1:  # the closing events follow the last token at once
+        if len(pieces) > 1:  # the closing events follow the last token immediately
             last = pieces.pop()
             pieces[-1] += last
         if not self._itl_s:
@@ -262,13 +262,13 @@ class Responder:
 def _plain(request: HttpRequest | None, status: int, body: bytes, *, extra: str = "") -> Response:
     keep_alive = request is not None and request.keep_alive
     head = response_head(status, _JSON, len(body), keep_alive=keep_alive, extra=extra)
-    if request is not None and request.method == "HEAD":  # the length of a body that is not sent
+    if request is not None and request.method == "HEAD":  # gives the length of the body but does not send it
         return Response([head], keep_alive)
     return Response([head + body], keep_alive)
 
 
 def _halved(response: Response) -> Response:
-    """A response that breaks off: some of its pieces, or half of its bytes, then the end of the connection."""
+    """Return a response that breaks off: some of its pieces, or half of its bytes, then the end of the connection."""
     if len(response.pieces) > 1:
         kept = response.pieces[: len(response.pieces) // 2]
     else:

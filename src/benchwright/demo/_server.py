@@ -1,4 +1,4 @@
-"""Serves the demo model over HTTP, for rehearsals and as a target of load tests. Prints nothing itself."""
+"""Serve the demo model over HTTP, for trying things out and as a target of load tests. Prints nothing."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from benchwright.demo._responses import Responder, Response
 from benchwright.demo._settings import DemoSettings
 
 _MAX_WAITING_BYTES = 1 << 20
-"""Bytes of further requests held while one is being answered; beyond, reading stops."""
+"""Bytes of further requests kept while one is being answered; reading pauses above that."""
 MAX_BODY_BYTES = 64 * 1024 * 1024
-"""Largest request body taken unless set otherwise; beyond comes a 413."""
+"""Default for the largest request body; a larger one gets a 413."""
 _GRACE_S = 5.0
-"""Time for responses under way when the server stops."""
+"""Seconds that unfinished responses get when the server stops."""
 _BACKLOG = 4096
 
 
 class DemoConnection(asyncio.Protocol):
-    """Answers the requests of one client one after the other, as HTTP/1.1 demands, pipelined ones included."""
+    """Answers the requests of one client one after the other, as HTTP/1.1 requires, including pipelined ones."""
 
     def __init__(self, responder: Responder, connections: set[DemoConnection], max_body_bytes: int) -> None:
         self._responder = responder
@@ -34,10 +34,10 @@ class DemoConnection(asyncio.Protocol):
         self._held = False
         self._leaving = False
         self.closed: asyncio.Future[None]
-        """Done when the connection is; set when it is made."""
+        """Completes when the connection closes; created when it opens."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """A client has come."""
+        """Register a new client."""
         assert isinstance(transport, asyncio.Transport) or hasattr(transport, "write")
         self._transport = transport  # type: ignore[assignment]  # uvloop's transport is not an asyncio.Transport
         self.closed = asyncio.get_running_loop().create_future()
@@ -47,7 +47,7 @@ class DemoConnection(asyncio.Protocol):
         counters.connections_total += 1
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The client has gone."""
+        """Clean up after the client has disconnected."""
         self._connections.discard(self)
         self._responder.counters.connections -= 1
         self._set_busy(False)
@@ -58,17 +58,17 @@ class DemoConnection(asyncio.Protocol):
             self.closed.set_result(None)
 
     def pause_writing(self) -> None:
-        """The client reads too slowly: no further responses for now."""
+        """Pause responses, because the client reads too slowly."""
         self._full = True
 
     def resume_writing(self) -> None:
-        """The client has caught up."""
+        """Resume responses, because the client has caught up."""
         self._full = False
         if not self._busy:
             self._serve()
 
     def data_received(self, data: bytes) -> None:
-        """Bytes have come."""
+        """Read received bytes."""
         self._reader.feed(data)
         if not self._busy and not self._full:
             self._serve()
@@ -77,18 +77,18 @@ class DemoConnection(asyncio.Protocol):
             self._transport.pause_reading()
 
     def leave(self) -> None:
-        """Closes when the response under way, if any, is written."""
+        """Close after the current response, if any, is written."""
         self._leaving = True
         if not self._busy and self._transport is not None:
             self._transport.close()
 
     def abort(self) -> None:
-        """Closes now."""
+        """Close immediately."""
         if self._transport is not None:
             self._transport.abort()
 
     def _serve(self) -> None:
-        """Answers complete requests until one takes time, or none is left."""
+        """Answer complete requests until one takes time or none is left."""
         while self._transport is not None and not self._transport.is_closing() and not self._full:
             try:
                 request = self._reader.next()
@@ -118,14 +118,14 @@ class DemoConnection(asyncio.Protocol):
         self._timer = loop.call_at(due, self._tick, response, 0, due, loop.time)
 
     def _tick(self, response: Response, at: int, due: float, now: Callable[[], float]) -> None:
-        """Writes the pieces that are due. Times are absolute, so lateness does not add up over a stream."""
+        """Write the pieces that are due. Times are absolute, so delays do not add up over a stream."""
         pieces = response.pieces
         first = at
         moment = now()
         while at < len(pieces) and due <= moment:
             at += 1
             due += response.gap_s
-        if at == first and at < len(pieces):  # a timer may fire a hair early
+        if at == first and at < len(pieces):  # a timer may fire slightly early
             at += 1
             due += response.gap_s
         self._write(b"".join(pieces[first:at]))
@@ -152,7 +152,7 @@ class DemoConnection(asyncio.Protocol):
 
 
 class DemoServer:
-    """A running server. `url` is what clients are given as model URL."""
+    """A running server. Clients use its `url` as model URL."""
 
     def __init__(
         self,
@@ -170,16 +170,16 @@ class DemoServer:
 
     @property
     def url(self) -> str:
-        """Base URL, `/v1` included."""
+        """Base URL, including `/v1`."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{host}:{self.port}/v1"
 
     def stats(self) -> JsonObject:
-        """Counters, as GET /stats gives them."""
+        """The counters that GET /stats returns."""
         return self._responder.counters.as_json()
 
     async def aclose(self, grace_s: float = _GRACE_S) -> None:
-        """Stops accepting, lets responses under way finish for `grace_s` seconds, then closes everything."""
+        """Stop accepting connections, give unfinished responses `grace_s` seconds, then close everything."""
         self._server.close()
         for connection in list(self._connections):
             connection.leave()
@@ -200,7 +200,7 @@ async def start_demo(
     max_body_bytes: int = MAX_BODY_BYTES,
     api_key: str | None = None,
 ) -> DemoServer:
-    """Starts a server in the running loop; port 0 takes a free one. With an `api_key`, requests without it get a 401.
+    """Start a server in the running loop; port 0 means any free port. With an `api_key`, requests without it get a 401.
     Raises `UsageError` if it cannot listen."""
     responder = Responder(settings, api_key)
     connections: set[DemoConnection] = set()
@@ -224,9 +224,9 @@ def serve_demo(
     max_body_bytes: int = MAX_BODY_BYTES,
     api_key: str | None = None,
 ) -> None:
-    """Serves until SIGINT or SIGTERM, then closes down cleanly and returns.
+    """Serve until SIGINT or SIGTERM, then shut down cleanly and return.
 
-    `on_ready` is called once with the running server, whose `url` the caller may want to print.
+    `on_ready` is called once with the running server, for example to print its `url`.
     """
     import signal
 
@@ -256,7 +256,7 @@ def demo_server(
     max_body_bytes: int = MAX_BODY_BYTES,
     api_key: str | None = None,
 ) -> Iterator[DemoServer]:
-    """A server in a separate thread, for tests and examples.
+    """Run a server in a separate thread, for tests and examples.
 
     >>> with demo_server() as server:
     ...     server.url.startswith("http://127.0.0.1:")
@@ -295,7 +295,7 @@ def demo_server(
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """uvloop if there is one: about twice the requests per second."""
+    """Return uvloop's factory if it is installed, which gives about twice the requests per second."""
     try:
         import uvloop
     except ImportError:

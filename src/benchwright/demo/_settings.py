@@ -1,5 +1,5 @@
-"""What can be set about the demo model: how good it is, how fast it is, and how often it fails; and the chance without
-randomness, the same on every machine, that lets an attempt of a request fail."""
+"""Settings of the demo model: how good it is, how fast it is, and how often it fails; and the deterministic draws,
+the same on every machine, that decide whether an attempt fails."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from benchwright.endpoints import Clock, Limiter, Policy, SendGate, TimedEndpoint
 
 DEMO_VERSION = 1
-"""Raised when the demo model would answer the same request differently; part of its fingerprint."""
+"""Version of the demo model's answers; raised if it answers the same request differently. Part of its fingerprint."""
 
 FaultKind: TypeAlias = str
-"""What can go wrong: the name of a field of `FaultMix`."""
+"""A kind of fault: the name of a field of `FaultMix`."""
 ONE = 1 << 32
-"""The number of values a 32-bit draw can take."""
+"""Number of values that a 32-bit draw can take."""
 
 
 def _fault(weight: float, kind: FailureKind, status: int | None, message: str) -> float:
-    """A kind of fault: its usual weight, and the failure that it is if there is no connection to spoil."""
+    """Declare a kind of fault: its default weight, and its failure if the model runs in process."""
     return field(default=weight, metadata={"failure": RequestFailure(kind, message, status)})
 
 
@@ -59,7 +59,7 @@ class FaultMix:
 
     @classmethod
     def parse(cls, text: str) -> FaultMix:
-        """From `kind` or `kind=weight,kind=weight`; kinds that are not named are left out.
+        """Parse `kind` or `kind=weight,kind=weight`; kinds that are not named are left out.
 
         >>> FaultMix.parse("html").html, FaultMix.parse("html").dropped
         (1.0, 0.0)
@@ -85,7 +85,7 @@ class FaultMix:
 
 
 FAULTS: dict[FaultKind, RequestFailure] = {each.name: each.metadata["failure"] for each in fields(FaultMix)}
-"""Each kind of fault, and the failed reply that it makes in this process."""
+"""Each kind of fault and its failed reply in this process."""
 
 
 @light_dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +130,7 @@ class DemoSettings:
             raise UsageError(f"demo model: parallelism is {self.parallelism}; expected 1 or more")
 
     def fingerprint(self) -> str:
-        """What decides its answers. Latency and faults are left out: they change no answer.
+        """The settings that determine its answers. Latency and faults are left out: they change no answer.
 
         >>> DemoSettings().fingerprint()
         'demo://demo?skill=0.7&seed=0&version=1'
@@ -141,14 +141,14 @@ class DemoSettings:
     def open(
         self, *, gate: SendGate | None, limiter: Limiter | None, policy: Policy, clock: Clock
     ) -> TimedEndpoint:
-        """The model as an endpoint in this process, as `open_endpoint` expects it."""
-        from benchwright.demo._endpoint import DemoEndpoint  # compiles many expressions: not for `--help`
+        """Open the model as an endpoint in this process, as `open_endpoint` expects it."""
+        from benchwright.demo._endpoint import DemoEndpoint  # slow to import; `--help` does not need it
 
         return DemoEndpoint(self, gate=gate, limiter=limiter, policy=policy, clock=clock)
 
 
 class Chance:
-    """Draws that are functions of (seed, text)."""
+    """Draws that depend only on the seed and a text."""
 
     __slots__ = ("_base",)
 
@@ -156,30 +156,30 @@ class Chance:
         self._base = hashlib.blake2b(b"benchwright-demo/%d/" % seed, digest_size=8)
 
     def bits(self, text: str) -> int:
-        """64 bits for a text."""
+        """Return 64 bits for a text."""
         state = self._base.copy()  # copying a prepared state is cheaper than hashing the seed again
         state.update(text.encode("utf-8", "surrogatepass"))
         return int.from_bytes(state.digest(), "little")
 
 
 def limit_of(probability: float) -> int:
-    """The number below which a 32-bit draw falls with this probability (1.0: always)."""
+    """Return the number below which a 32-bit draw falls with this probability (always for 1.0)."""
     return int(probability * ONE)
 
 
 def share(value: int) -> float:
-    """A 32-bit hash stirred into a number in [0, 1). CRC-32 alone is linear: near texts give near values."""
+    """Mix a 32-bit hash into a number in [0, 1). CRC-32 alone is linear: similar texts give similar values."""
     value = (value ^ (value >> 16)) * 0x7FEB352D & 0xFFFFFFFF
     value = (value ^ (value >> 15)) * 0x846CA68B & 0xFFFFFFFF
     return (value ^ (value >> 16)) / ONE
 
 
 _MAX_REMEMBERED = 65_536
-"""Requests whose number of attempts is remembered; older ones start again at the first attempt."""
+"""Number of requests whose attempts are remembered; older requests start again at the first attempt."""
 
 
 class Faults:
-    """Picks the fault, if any, of each attempt."""
+    """Chooses the fault, if any, of each attempt."""
 
     def __init__(self, settings: DemoSettings) -> None:
         self._chance = Chance(settings.seed ^ 0x5EED)
@@ -195,7 +195,7 @@ class Faults:
         self._attempts: OrderedDict[int, int] = OrderedDict()
 
     def pick(self, payload: bytes, repeat: int, attempt: int) -> FaultKind | None:
-        """The fault of one attempt of a request; `attempt` counts from 0."""
+        """Choose the fault of one attempt of a request; `attempt` counts from 0."""
         bits = self._chance.bits(f"{repeat}/{attempt}/{payload.decode('utf-8', 'replace')}")
         if (bits & 0xFFFFFFFF) >= self._limit:
             return None
@@ -206,7 +206,7 @@ class Faults:
         return self._bounds[-1][0]
 
     def pick_next(self, payload: bytes) -> FaultKind | None:
-        """The same for a server, which sees only bodies: equal bodies are taken for attempts of one request."""
+        """Choose the fault for a server, which sees only bodies: equal bodies are taken for attempts of one request."""
         key = self._chance.bits(payload.decode("utf-8", "replace"))
         attempt = self._attempts.pop(key, -1) + 1
         self._attempts[key] = attempt

@@ -1,4 +1,4 @@
-"""Tool calls of the demo model: whether to call, which tool, and its arguments out of the text (numbers, names, quoted words,
+"""Tool calls of the demo model: whether to call, which tool, and arguments from the text (numbers, names, quoted words,
 enumerated values, dates, lists).
 """
 
@@ -34,24 +34,24 @@ _MAX_DEPTH = 6
 
 
 def name_words(name: str) -> list[str]:
-    """`getWeather_forecast` as get, weather, forecast."""
+    """Split a name into words: `getWeather_forecast` into get, weather, forecast."""
     return [part.lower() for part in _LOWER_UPPER.split(name) if part]
 
 
 @cache
 def _kinds() -> dict[str, str]:
-    from benchwright.toolcalls import JSON_TYPES  # not needed before a request offers tools
+    from benchwright.toolcalls import JSON_TYPES  # imported late: only requests with tools need it
 
     return {"int": "integer", **{name.lower(): kind for name, kind in JSON_TYPES.items()}}
 
 
 def _kind(declared: JsonValue) -> str:
-    """JSON schema's name of a type, however the type is spelled; an unknown type is a string."""
+    """Return JSON Schema's name of a type in any spelling; an unknown type is a string."""
     return _kinds().get(str(declared).lower(), "string")
 
 
 class Filler:
-    """Fills schemas from one text; a value once used is not handed out again."""
+    """Fills schemas from one text, using each value only once."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -63,7 +63,7 @@ class Filler:
         self._names = [m.group() for m in _NAME.finditer(text)]
 
     def fill(self, schema: JsonObject, depth: int = 0) -> JsonObject:
-        """Values for an object schema. Optional properties only where the text has something for them."""
+        """Return values for an object schema. Optional properties are filled only if the text has a value for them."""
         properties = schema.get("properties")
         if not isinstance(properties, dict) or depth > _MAX_DEPTH:
             return {}
@@ -126,7 +126,7 @@ class Filler:
         return int(value) if whole else value
 
     def _nearest_figure(self, name: str) -> re.Match[str] | None:
-        """The figure that comes closest after, else before, a word of the property's name."""
+        """Return the closest figure after, else before, a word of the property's name."""
         best, nearest = None, 40
         for word in name_words(name):
             at = self._counted.find(word) if len(word) > 2 else -1
@@ -194,7 +194,7 @@ _COMMON = frozenset(
     }
 )  # fmt: skip
 _STEM_CHARS = 5
-"""Words agree when they begin alike: weather/weathers, calculate/calculating."""
+"""Number of first letters by which words are compared: weather/weathers, calculate/calculating."""
 _SEVERAL = re.compile(
     r"\b(?:in|for|of|at)\s+((?:[A-Z][\w-]+(?: [A-Z][\w-]+)*)(?:(?:, and |, | and )[A-Z][\w-]+(?: [A-Z][\w-]+)*)+)"
 )
@@ -211,7 +211,7 @@ class ToolCall(NamedTuple):
 
 
 def offered_tools(body: JsonObject) -> list[JsonObject]:
-    """The functions a request offers, in the order given; none when `tool_choice` forbids calls."""
+    """Return the functions that a request offers, in its order; none if `tool_choice` forbids calls."""
     tools = body.get("tools")
     if not isinstance(tools, list) or body.get("tool_choice") == "none":
         return []
@@ -227,7 +227,7 @@ _DESCRIBED = re.compile(r"\(JSON\): (?=\[)")
 
 
 def described_functions(texts: list[str]) -> list[JsonObject]:
-    """Functions that messages describe, for models without native calls: lists of JSON after `(JSON):`."""
+    """Return the functions that messages describe for models without native calls, as lists of JSON after `(JSON):`."""
     found: list[JsonObject] = []
     for text in texts:
         for mark in _DESCRIBED.finditer(text):
@@ -240,7 +240,7 @@ def described_functions(texts: list[str]) -> list[JsonObject]:
 
 
 def written_calls(calls: list[ToolCall]) -> str:
-    """Calls as a Python list of them; texts in double quotes, which Java and JavaScript read as well."""
+    """Write calls as a Python list, with texts in double quotes, which are also valid in Java and JavaScript."""
     texts = (
         f"{call.name}({', '.join(f'{n}={_written(v)}' for n, v in call.arguments.items())})" for call in calls
     )
@@ -258,7 +258,7 @@ def _written(value: JsonValue) -> str:
 
 
 def call_tools(functions: list[JsonObject], text: str, choice: JsonValue, parallel: bool) -> list[ToolCall]:
-    """The calls a text asks for; none when no tool fits and none is demanded."""
+    """Return the calls that a text asks for; none if no tool fits and no call is required."""
     named = choice.get("function") if isinstance(choice, dict) else None
     if isinstance(named, dict):
         functions = [f for f in functions if f.get("name") == named.get("name")] or functions
@@ -274,7 +274,7 @@ def call_tools(functions: list[JsonObject], text: str, choice: JsonValue, parall
 
 
 def spoil_call(calls: list[ToolCall], bits: int) -> list[ToolCall]:
-    """A plausible mistake: an argument missing or altered, or the call not made."""
+    """Make a plausible mistake: remove or change an argument, or leave out the call."""
     if not calls or not calls[0].arguments:
         return []
     name, arguments = calls[0]
@@ -293,7 +293,7 @@ def spoil_call(calls: list[ToolCall], bits: int) -> list[ToolCall]:
 
 
 def wire_calls(calls: list[ToolCall], bits: int) -> list[JsonValue]:
-    """Calls as the chat route sends them; ids depend on `bits` and position only."""
+    """Convert calls into the chat route's form; ids depend only on `bits` and the position."""
     return [
         {
             "id": f"call_{(bits + at * 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF:016x}",
@@ -305,7 +305,7 @@ def wire_calls(calls: list[ToolCall], bits: int) -> list[JsonValue]:
 
 
 def _fit(function: JsonObject, asked: set[str]) -> int:
-    """How many words of the question the tool's name and description share; the name counts double."""
+    """Count the words that the question shares with the tool's name and description; the name counts double."""
     name = {word[:_STEM_CHARS] for word in name_words(str(function.get("name"))) if len(word) > 2}
     described = str(function.get("description") or "").lower()
     words = {word[:_STEM_CHARS] for word in _WORD.findall(described) if word not in _COMMON}
@@ -320,7 +320,7 @@ def _fit(function: JsonObject, asked: set[str]) -> int:
 
 
 def _one_per_name(text: str) -> list[str]:
-    """ "weather in Paris and Rome" as two texts, one per name."""
+    """Split a text such as "weather in Paris and Rome" into one text per name."""
     several = _SEVERAL.search(text)
     if several is None:
         return [text]

@@ -1,4 +1,4 @@
-"""Values that a function asks for as text of another language: Java and JavaScript types stand in descriptions alone."""
+"""Values that a function takes as source text of Java or JavaScript; their types appear only in descriptions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PROPERTIES = re.compile(r"Its properties are (?=\{)")
 
 
 def described_schema(schema: JsonObject) -> JsonObject | None:
-    """The schema that the description of a text puts into words; None if it is an ordinary text."""
+    """Return the schema that a parameter's description expresses in words; None if it is an ordinary text."""
     description = str(schema.get("description") or "")
     hint = _HINT.search(description)
     if hint is None or hint[2] == "String":
@@ -30,7 +30,7 @@ def described_schema(schema: JsonObject) -> JsonObject | None:
 
 
 def as_source(value: JsonValue, schema: JsonObject) -> str:
-    """A value as its language writes it.
+    """Write a value as source text of its language.
 
     >>> as_source([1.5, 2], {"type": "Array", "items": {"type": "double"}})
     'new double[]{1.5, 2.0}'

@@ -1,14 +1,14 @@
-"""The demo model's tokens: how a text is split into them, how likely each is, and what the model says when it does not know.
+"""The demo model's tokens: how a text is split, how likely each token is, and what the model says if it has no answer.
 
-Tokens are words with their leading space, single punctuation marks, single ideographs. Joined they give the text back,
-whatever the text. A token never depends on what follows it except that a word continues until it ends, so the tokens of a
-prompt stay the same when more text follows (unless the prompt ends inside a word, or in a blank that a following word
-takes along).
+Tokens are words with their leading space, single punctuation marks, and single ideographs. Joined, they always give the
+original text. A token does not depend on the text after it, except that a word continues until it ends, so the tokens of a
+prompt stay the same if more text follows (unless the prompt ends inside a word, or in a space that becomes part of a
+following word).
 
-Log-probabilities are a distribution over the next token that depends on nothing but the seed and the text before it. A
-`Reader` walks a text token by token. When the text reaches an open answer (`Answer:`, a question mark, `=`), it requests
-the continuations the model has in mind; a token that follows one of them is likely, the first one's next token is the
-greedy one. Off such a path the greedy token is chatter. Generating and echoing use the same walk, so they agree exactly.
+Log-probabilities are a distribution over the next token that depends only on the seed and the text before it. A
+`Reader` reads a text token by token. When the text reaches an open answer (`Answer:`, a question mark, `=`), it requests
+the model's continuations; a token that follows one of them is likely, and the next token of the best continuation is the
+greedy one. Elsewhere the greedy token is filler text. Generating and echoing use the same `Reader`, so they agree exactly.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from zlib import crc32
 from benchwright.demo._requests import ends_in_cue
 from benchwright.demo._settings import ONE, share
 
-# Scripts written without blanks would otherwise be one token per sentence.
+# Scripts written without spaces would otherwise be one token per sentence.
 _UNSPACED = "\u0e00-\u0eff\u2e80-\u2fdf\u3005-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
 _TOKEN = re.compile(rf" ?[^\W{_UNSPACED}]+| ?[^\w\s]|[\w\s]")
 
@@ -38,7 +38,7 @@ _KINDS = bytes(ord(_kind(chr(code))) if code < 128 else 0 for code in range(256)
 
 
 def split_tokens(text: str) -> list[str]:
-    """The tokens of a text.
+    """Split a text into tokens.
 
     >>> split_tokens("Hello, 二 worlds!")
     ['Hello', ',', ' ', '二', ' worlds', '!']
@@ -47,7 +47,7 @@ def split_tokens(text: str) -> list[str]:
 
 
 def count_tokens(text: str) -> int:
-    """`len(split_tokens(text))`. Plain ASCII is counted by character classes: 1 µs instead of 6 for 80 letters."""
+    """Return `len(split_tokens(text))`. ASCII is counted by character classes, in 1 µs instead of 6 for 80 letters."""
     if not text.isascii():
         return len(_TOKEN.findall(text))
     if text.isalnum():  # most answers are one word or number
@@ -60,7 +60,7 @@ def count_tokens(text: str) -> int:
 
 
 def token_offsets(tokens: list[str]) -> list[int]:
-    """Where each token starts in the joined text, counted in code points."""
+    """Return the start of each token in the joined text, in code points."""
     offsets = []
     position = 0
     for token in tokens:
@@ -90,16 +90,16 @@ WORDS = (
     "model", "value", "order", "time", "place", "work", "form", "line", "side", "group", "study", "light", "water",
     "house", "paper", "letter", "sound", "field", "change", "reason", "measure", "step", "table",
 )  # fmt: skip
-"""The words of its chatter; as many as there are values of six bits."""
+"""The words of filler text; as many as there are values of six bits."""
 
 
 def is_open_task(block: str) -> bool:
-    """Whether the task is for free text rather than an answer."""
+    """Whether the task asks for free text rather than an answer."""
     return _OPEN_TASK.search(block) is not None
 
 
 def chatter(bits: int, words: int) -> str:
-    """Meaningless sentences of a given length; the same bits give the same words."""
+    """Return meaningless sentences of a given length; the same bits give the same words."""
     pieces = []
     state = bits | 1
     for at in range(words):
@@ -112,7 +112,7 @@ def chatter(bits: int, words: int) -> str:
 
 
 def guess(block: str, bits: int) -> str:
-    """An answer from the passage above the question, or any word of the question."""
+    """Guess an answer from the passage above the question, or any word of the question."""
     lines = block.rsplit("\n", 1)
     if len(lines) == 2 and len(lines[0]) > len(lines[1]):
         found = _from_passage(lines[0], lines[1])
@@ -145,7 +145,7 @@ def _from_passage(passage: str, question: str) -> str:
 
 
 END = "\n"
-"""The token that stands for the end of an answer."""
+"""The token that marks the end of an answer."""
 _WEAK_CUES = frozenset(("?", "=", "is", "equals", "are"))
 _INSTRUCTION = re.compile(
     r"(?i)[ \t>*#-]*(?:please )?(?:reply|answer|respond|give|choose|select|pick|write|solve|compute|calculate|translate"
@@ -153,19 +153,19 @@ _INSTRUCTION = re.compile(
 )
 _MAX_INSTRUCTION_TOKENS = 48
 _MAX_WEAK_PLANS = 200
-"""Weaker signs heeded in one text; a long text full of question marks would take seconds otherwise."""
+"""Weaker signs of an answer that are used in one text; a long text of question marks would otherwise take seconds."""
 _WEAK_PLAN_CHARS = 4000
-"""How far back a weaker sign is understood."""
+"""Characters before a weaker sign that are read."""
 _CUE_LINE_CHARS = 80
 _OTHER = 0x5BD1E995
 
 Continuations = Callable[[str, bool], tuple[Sequence[str], Sequence[str]]]
-"""From a text to the continuations that the model would choose, best first, and those it holds for wrong. The flag says
+"""From a text to the continuations that the model would choose, best first, and those that it takes for wrong. The flag says
 whether guesses count too."""
 
 
 class Reader:
-    """Walks a text and knows, at each position, how likely each next token is."""
+    """Reads a text and gives, at each position, the likelihood of each next token."""
 
     __slots__ = (
         "_continuations", "_cues", "_fresh", "_greedy", "_hash", "_instruction", "_line_start", "_line_tokens",
@@ -190,20 +190,20 @@ class Reader:
         self._weak_plans = 0
 
     def read(self, text: str) -> None:
-        """Takes a text in without scoring it."""
+        """Read a text without scoring it."""
         self.text += text
         for token in split_tokens(text):
             self._advance(token)
 
     def follow(self, token: str) -> None:
-        """Takes in one token, as generated."""
+        """Read one generated token."""
         self.text += token
         self._advance(token)
 
     def score(
         self, text: str, top: int
     ) -> tuple[list[str], list[float | None], list[dict[str, float] | None]]:
-        """Tokens, log-probabilities and the best alternatives of each position of a whole text, from its start.
+        """Return the tokens, log-probabilities and best alternatives at each position of a whole text, from its start.
 
         The first token has no text before it and so no log-probability.
         """
@@ -218,20 +218,20 @@ class Reader:
         return tokens, logprobs, tops
 
     def expect(self, texts: Sequence[str]) -> None:
-        """Sets what the model has in mind to say now, best first."""
+        """Set the continuations that the model would give now, best first."""
         self._live = [(split_tokens(text), 0) for text in texts if text]
         self._fresh = True
         self._greedy = None
 
     def greedy(self) -> str:
-        """The most likely next token; `END` when the answer is complete."""
+        """Return the most likely next token; `END` if the answer is complete."""
         if self._greedy is None:
             self._decide()
         assert self._greedy is not None
         return self._greedy
 
     def logprob(self, token: str) -> float:
-        """Natural-log probability of a next token."""
+        """Return the natural logarithm of the probability of a next token."""
         if token == self.greedy():
             return log(self._sure)
         rest = log1p(-self._sure)
@@ -242,12 +242,12 @@ class Reader:
                 return rest + log((0.5 + 0.1 * chance) / len(self._live))
         if self._fresh and key in self._shunned:
             return rest - 12.0 - chance
-        if key in self._seen:  # words of the question come more easily
+        if key in self._seen:  # words of the question are more likely
             return rest + log(0.01 + 0.02 * chance)
         return rest - 4.6 - 7.0 * chance
 
     def alternatives(self, count: int, actual: str | None = None) -> dict[str, float]:
-        """The most likely next tokens, best first; the first is the greedy one."""
+        """Return the most likely next tokens, best first; the first is the greedy one."""
         best = self.greedy()
         if count == 1:
             return {best: log(self._sure)}
@@ -281,7 +281,7 @@ class Reader:
             else:
                 self._greedy = plan[at]
             return
-        # Chatter ends only after a full stop of its own: a text that just breaks off always continues.
+        # Filler text ends only after its own full stop; a text that just breaks off always continues.
         other = share(self._hash ^ 0x6C8E9CF5)
         self._sure = 0.36 + 0.2 * luck
         stopped = self._position > 0 and self.text[self._position - 1] == "."
@@ -300,7 +300,7 @@ class Reader:
         key = token.strip().lower()
         if key:
             self._seen.add(key)
-        if self._live and (key or not self._fresh):  # blanks before an answer do not count
+        if self._live and (key or not self._fresh):  # spaces before an answer do not count
             self._live = [
                 (plan, at + 1)
                 for plan, at in self._live
@@ -311,7 +311,7 @@ class Reader:
             self._look_for_cue(token, key)
 
     def _look_for_cue(self, token: str, key: str) -> None:
-        """Starts an answer where the text opens one. An answer line always does, weaker signs only off the path."""
+        """Start an answer if the text opens one. An answer line always does, weaker signs only outside a continuation."""
         if token == "\n":
             self._line_start, self._line_tokens = self._position, 0
             return
@@ -323,7 +323,7 @@ class Reader:
                 self._plan(True, 0)
                 return
         if self._line_tokens == 1:
-            # The word is whole only with its token, so the verb is looked up from the second token on.
+            # A word is complete only with its token, so the verb is looked up from the second token on.
             self._instruction = False
         elif self._line_tokens == 2:
             self._instruction = _INSTRUCTION.match(self.text, self._line_start, end) is not None
