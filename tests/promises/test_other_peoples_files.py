@@ -79,6 +79,23 @@ def test_a_listing_runs_no_code_of_another_user(below: Path, capsys: pytest.Capt
 
 
 @as_root
+def test_a_model_that_is_found_by_name_runs_no_code_of_another_user(
+    below: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    models = below / "configs" / "models"
+    models.mkdir(parents=True)
+    (models / "theirs.py").write_text("open('theirs.ran', 'w').close()\nmodels = ['demo']\n")
+    os.chown(models / "theirs.py", OTHER, OTHER)
+    (below / "q.jsonl").write_text('{"question": "q", "answer": "a"}\n')
+    words = ["run", "--models", "theirs", "--custom-dataset-path", "q.jsonl", "-q"]
+    assert main(words) == 2
+    assert "belongs to another user" in capsys.readouterr().err
+    assert not (below / "theirs.ran").exists()
+    (below / "configs").rename(below / "shared")
+    assert main([*words, "--config-dir", "shared"]) == 0, "a folder that is named is meant"
+
+
+@as_root
 def test_a_workspace_of_another_user_is_refused(below: Path) -> None:
     state = below.parent / ".benchwright"
     state.mkdir()

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from benchwright.benchmarks import BENCHMARK_PLUGINS, custom_media_file, import_file, is_question_file
 from benchwright.config import SUITE_SUFFIXES, ConfigFile, find_profile, read_document
-from benchwright.core import NotFoundError, UsageError, light_dataclass
+from benchwright.core import NotFoundError, UsageError, light_dataclass, refuse_foreign
 from benchwright.suites._entries import SuiteDataset, SuiteModel
 from benchwright.suites._suite import Suite, gathered_datasets, suite_of
 
@@ -154,6 +154,8 @@ def _file(kind: Kind, name: str, folder: Path | None) -> Path | None:
         if len(found) > 1:
             raise UsageError(f"{name} is found twice: {found[0]} and {found[1]}; keep one of them")
         if found:
+            if folder.name == DEFAULT_CONFIG_DIR:  # nobody named the folder
+                refuse_foreign(found[0], "configuration", folder.parent)
             return found[0]
     return None
 

@@ -162,7 +162,7 @@ def planned_suite(
         )
     if how.reuse is not None and not suite.datasets:
         return None
-    if how.models:
+    if how.models and not suite.chosen:  # the command line has chosen them, in the folder that it names
         suite = chosen_models(suite, how.models, cwd=cwd)
     if how.mode == "infer":
         options = replace(options, infer_only=True)
