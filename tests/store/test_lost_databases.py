@@ -282,9 +282,11 @@ class Trouble:
         self.done = False
 
     def show(self, progress: Any) -> None:
+        if self.done:  # the database may be gone
+            return
         with closing(sqlite3.connect(f"{database().as_uri()}?mode=ro", uri=True)) as there:
             recorded = there.execute("SELECT count(*) FROM steps").fetchone()[0]
-        if not self.done and recorded:
+        if recorded:
             self.done = True
             self._bring()
 
