@@ -29,6 +29,8 @@ OF_OTHER_RUNS = (
     "benchwright.endpoints._scripted", "benchwright.demo._judge", "benchwright.demo._tools", "benchwright.benchmarks._check",
     "benchwright.scorers._letters", "benchwright.scorers._judge", "benchwright.scorers._mcq.cascade",
     "benchwright.benchmarks._questions.load", "benchwright.config._benchmark", "benchwright.datasets._sampled",
+    "benchwright.config._typed_keywords", "benchwright.config._pipeline_steps", "benchwright.bfcl._categories",
+    "benchwright.benchmarks._leak_guard",
 )  # fmt: skip
 """What a run of plain rows on one model has no use for."""
 OF_FILES = ("benchwright.reports.files.small_parquet",)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 
@@ -18,6 +18,9 @@ from benchwright.benchmarks._scoring import positional_count
 from benchwright.benchmarks._spec import BenchmarkSpec, NextTurn
 from benchwright.benchmarks._template import Template, load_template
 from benchwright.core import JsonObject, MissingFieldError, Row
+
+if TYPE_CHECKING:
+    from benchwright.benchmarks._leak_guard import SelfExampleGuard
 
 
 class Prompt(Struct, frozen=True):
@@ -65,9 +68,11 @@ class PromptBuilder:
         self._examples: Sequence[Example] = fewshot.examples if fewshot is not None else ()
         self._spares: Sequence[Example] = fewshot.spares if fewshot is not None else ()
         self._block = self._joined(self._examples)
-        from benchwright.benchmarks._leak_guard import SelfExampleGuard  # for prompts with examples
+        self._guard: SelfExampleGuard
+        if self._examples:  # without any, nothing is guarded, and its patterns need not be compiled
+            from benchwright.benchmarks._leak_guard import SelfExampleGuard
 
-        self._guard = SelfExampleGuard(template, self._examples, self._spares, target)
+            self._guard = SelfExampleGuard(template, self._examples, self._spares, target)
 
     def build(self, row: Row) -> Prompt:
         """The prompt of one row. Raises MissingFieldError, also if the system prompt lacks a field."""

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
-from benchwright import __version__
 from benchwright.cli._commands import COMMANDS, CommandModule, help_text
 from benchwright.cli._output import Output
 from benchwright.cli._process import begin, end
@@ -28,6 +27,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         output.line(help_text().rstrip())
         return 0
     if words[0] == "--version":
+        from benchwright import __version__
+
         output.line(__version__)
         return 0
     if words[0] == "help":

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from benchwright.cli._flags import add_code_flags, add_run_flags, given, refuse_code_flags
 from benchwright.cli._output import Output, conclude, print_result
 from benchwright.cli._parser import Parser
 from benchwright.cli._process import load
-from benchwright.config import RESUME_OVERRIDES, RunKeywords
+from benchwright.config import RESUME_OVERRIDES
+
+if TYPE_CHECKING:
+    from benchwright.config import RunKeywords
 
 
 def configure(parser: Parser) -> None:
@@ -64,7 +67,7 @@ def _resume_benchmark(arguments: Namespace, output: Output) -> int:
             retry_failed=arguments.retry_failed,
             allow_changed=arguments.allow_changed,
             watcher=watcher,
-            **cast(RunKeywords, values),
+            **cast("RunKeywords", values),
         )
     print_result(result, output)
     return conclude([result], output)

@@ -22,7 +22,6 @@ from benchwright.config._load_settings import (
     LOAD_OPTIONS,
     PROFILE_NAMES,
     SHARED_WITH_RUNS,
-    LoadKeywords,
     LoadOptions,
     split_load_keywords,
 )
@@ -84,7 +83,6 @@ from benchwright.config._run_settings import (
     RESCORE_OPTIONS,
     RESUME_OVERRIDES,
     RUN_SETTINGS,
-    RunKeywords,
     RunOptions,
     layered,
     settings_deciding,
@@ -116,6 +114,7 @@ from benchwright.config._suite_settings import (
     checked_summarizer,
     split_keywords,
 )
+from benchwright.config._typed_keywords import LoadKeywords, RunKeywords
 from benchwright.config._values import read_values
 
 __all__ = [

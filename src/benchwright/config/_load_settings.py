@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchwright.config._run_settings import OPTIONS, RunOptions, SharedKeywords
+from benchwright.config._run_settings import OPTIONS, RunOptions
 from benchwright.config._setting import Setting, Table, row, settings_in
 from benchwright.config._values import check_value, from_python, read_table
 from benchwright.core import TIME_UNITS, JsonObject, LoadProfile, UsageError, suggest
@@ -183,50 +183,6 @@ _OF_SCORED_RUNS = frozenset(
 
 SHARED_WITH_RUNS = tuple(setting.name for setting in OPTIONS if setting.name not in _OF_SCORED_RUNS)
 """Settings of a run that a load test also has. A new one is included by default."""
-
-
-class LoadKeywords(SharedKeywords, total=False):
-    """The keywords of `perf`, for editors and type checkers."""
-
-    model_url: str | Sequence[str] | None
-    profile: str | None
-    concurrency: int | Sequence[int] | str | None
-    rate: float | Sequence[float] | str | None
-    burstiness: float | None
-    burst_size: int | None
-    ramp: str | None
-    trace_field: str | None
-    trace_unit: str | None
-    trace_speed: float | Sequence[float] | str | None
-    trace_start: float | None
-    trace_end: float | None
-    max_concurrency: int | None
-    synthetic: str | None
-    exact_output: bool | None
-    tokenizer: str | None
-    cache_bust: bool | None
-    turn_mode: str | None
-    think_time: str | None
-    schedule_seed: int | None
-    requests: int | None
-    conversations: int | None
-    seconds: float | None
-    stop_error_share: float | None
-    max_error_share: float | None
-    warmup: int | None
-    cooldown: int | None
-    slo: str | None
-    slo_share: float | None
-    score: bool | None
-    find_max_load: bool | None
-    probe_repeats: int | None
-    max_probes: int | None
-    search_seconds: float | None
-    more_urls: Sequence[str] | str | None
-    workers: int | None
-    server_metrics: bool | None
-    drain: float | None
-    format: str | None
 
 
 def split_load_keywords(keywords: Mapping[str, Any]) -> tuple[RunOptions, LoadOptions]:

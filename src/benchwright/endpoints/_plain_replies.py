@@ -11,6 +11,8 @@ them, which look alike, by their texts.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from typing import Annotated, Any, Literal, TypeAlias
 
 from msgspec import Meta, MsgspecError, Struct
@@ -149,7 +151,7 @@ def _read_event(piece: bytes, route: Route) -> _ChatEvent | _CompletionsEvent:
         raise _UnusualError
     if not data.isascii():
         data.decode()  # texts that nobody reads are not decoded, and must be valid all the same
-    return _read_chat_event(data) if route == "chat" else _read_completions_event(data)
+    return _chat_event_reader()(data) if route == "chat" else _completions_event_reader()(data)
 
 
 def _tokens(usage: _Usage) -> TokenUsage:
@@ -165,10 +167,25 @@ def _tokens(usage: _Usage) -> TokenUsage:
     )
 
 
-_read_chat = Decoder(_ChatReply).decode
-_read_completions = Decoder(_CompletionsReply).decode
-_read_chat_event = Decoder(_ChatEvent).decode
-_read_completions_event = Decoder(_CompletionsEvent).decode
+# Made when first needed, as a run reads one form of the four, and not before a request is on its way.
+@cache
+def _chat_reader() -> Callable[[bytes], _ChatReply]:
+    return Decoder(_ChatReply).decode
+
+
+@cache
+def _completions_reader() -> Callable[[bytes], _CompletionsReply]:
+    return Decoder(_CompletionsReply).decode
+
+
+@cache
+def _chat_event_reader() -> Callable[[bytes], _ChatEvent]:
+    return Decoder(_ChatEvent).decode
+
+
+@cache
+def _completions_event_reader() -> Callable[[bytes], _CompletionsEvent]:
+    return Decoder(_CompletionsEvent).decode
 
 
 def plain_reply(body: bytes, request: ModelRequest, stamps: Stamps) -> ModelReply | None:
@@ -183,11 +200,11 @@ def plain_reply(body: bytes, request: ModelRequest, stamps: Stamps) -> ModelRepl
             body.decode()  # as above
         if request.route == "chat":
             reply: _ChatReply | _CompletionsReply
-            reply = chat = _read_chat(body)
+            reply = chat = _chat_reader()(body)
             choice: _ChatChoice | _CompletionsChoice = chat.choices[0]
             text = chat.choices[0].message.content
         else:
-            reply = completion = _read_completions(body)
+            reply = completion = _completions_reader()(body)
             choice = completion.choices[0]
             text = completion.choices[0].text
     except (MsgspecError, UnicodeDecodeError, RecursionError):

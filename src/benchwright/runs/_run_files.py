@@ -102,7 +102,8 @@ def last_files(
     with open_store(workspace) as store:
         run = replace(store.run(run_id), status=performed.status, error=performed.error)
         reports = prepared.settings.reports or ()
-        details, samples, summary = benchmark_details(run), RunSamples(store, run), performed.summary
+        details, summary = benchmark_details(run), performed.summary
+        samples = RunSamples(store, run, keep=True)
         # Written first, so that if results.yml exists these do too.
         if prepared.spec.write_files is not None:
             prepared.spec.write_files(run.folder, safe_name(run.model), map(_recorded, store.samples(run_id)))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchwright.benchmarks import BENCHMARK_PLUGINS, BenchmarkSpec, is_question_file
-from benchwright.bfcl import EVALUATIONS, evaluation_of
 from benchwright.config import ConfigFile
 from benchwright.core import ConfigError, NotFoundError, normalise_name, suggest
 
@@ -21,6 +20,8 @@ def evaluation_target(written: str, file: ConfigFile | None, cwd: Path) -> str:
     if "." in framework:
         raise ConfigError(f"config.type is {written!r}; expected NAME or FRAMEWORK.NAME, with one dot")
     if framework == "bfcl":
+        from benchwright.bfcl import EVALUATIONS, evaluation_of
+
         # A category is evaluated with the defaults of the framework: calls as text.
         for each in (name, f"bfcl_{name.removesuffix('_prompting')}_prompting"):
             if evaluation_of(each) is not None:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from benchwright.config import (
     RESUME_OVERRIDES,
-    RunKeywords,
     RunOptions,
     SuiteOptions,
     find_config,
@@ -49,6 +48,7 @@ from benchwright.store import Store, existing_workspace, find_workspace, open_ex
 
 if TYPE_CHECKING:
     from benchwright.benchmarks import CheckReport, FileReport
+    from benchwright.config import RunKeywords
 
 
 @overload

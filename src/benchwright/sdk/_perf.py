@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from benchwright.bfcl import without_files
 from benchwright.config import (
-    LoadKeywords,
     LoadOptions,
     RunOptions,
     SuiteOptions,
@@ -30,6 +29,9 @@ from benchwright.runs import (
 from benchwright.sdk._front import resolved
 from benchwright.sdk._resolve import Benchmarks, Program, Questions, Resolved, Workflow, Written
 from benchwright.store import find_workspace, open_store
+
+if TYPE_CHECKING:
+    from benchwright.config import LoadKeywords
 
 
 @hub_commits()

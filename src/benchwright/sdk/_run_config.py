@@ -6,7 +6,6 @@ import math
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ from typing import Any
 from msgspec import Struct
 
 from benchwright.benchmarks import BenchmarkSpec
-from benchwright.bfcl import evaluation_of, without_files
 from benchwright.config import (
     ADAPTER,
     BAKED_IN,
@@ -28,13 +26,11 @@ from benchwright.config import (
     ConfigFile,
     ConfigValue,
     Layer,
-    PipelineSettings,
     RunConfig,
     RunOptions,
     Setting,
     find_config,
     leaves,
-    pipeline_settings,
 )
 from benchwright.core import ConfigError, UsageError, canonical_json, suggest
 from benchwright.engine import Watcher
@@ -97,7 +93,11 @@ def configure_run(config: RunConfig, cwd: Path | None = None, *, dry: bool = Fal
 
     Raises ConfigError for values that do not fit the benchmark, NotFoundError for one that does not exist.
     """
-    with without_files() if dry else nullcontext():
+    if not dry:
+        return _configured(config, cwd)
+    from benchwright.bfcl import without_files
+
+    with without_files():
         return _configured(config, cwd)
 
 
@@ -107,6 +107,8 @@ def _configured(config: RunConfig, cwd: Path | None) -> ConfiguredRun:
     target = evaluation_target(config.target, file, cwd)
     keywords = dict(config.options)
     if config.adapter_config is not None:
+        from benchwright.config import pipeline_settings  # most runs have none
+
         keywords["pipeline"] = pipeline_settings(config.adapter_config, ".".join(ADAPTER))
     if config.metadata:
         keywords["metadata"] = config.metadata
@@ -252,6 +254,8 @@ def _task(target: Target, file: ConfigFile | None) -> Layer:
         declared[KEY_OF["num_fewshot"]] = spec.num_fewshot
     declared |= {KEY_OF["task"]: spec.key, KEY_OF["model_type"]: spec.endpoint_type}
     if target.nocode is not None and "bfcl" in target.nocode:
+        from benchwright.bfcl import evaluation_of
+
         evaluation = evaluation_of(target.reload)
         if evaluation is not None:
             declared[KEY_OF["task"]] = evaluation.task
@@ -289,7 +293,7 @@ def _words(setting: Setting, value: Any) -> list[str]:
         return [flag if value else f"--no-{flag.removeprefix('--')}"]
     if setting.name == "headers":
         return [word for name, text in value.items() for word in ("--header", f"{name}={text}")]
-    if isinstance(value, PipelineSettings):
+    if setting.name == "pipeline":  # checked, so it is a `PipelineSettings`
         value = value.to_json()
     if isinstance(value, Mapping):
         return [flag, canonical_json(value).decode()]

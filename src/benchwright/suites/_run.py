@@ -16,7 +16,6 @@ from benchwright.config import (
     BODY_SETTINGS,
     ConfigFile,
     LoadOptions,
-    RunKeywords,
     RunOptions,
     SuiteOptions,
     find_config,
@@ -60,6 +59,7 @@ from benchwright.suites._tasks import (
 )
 
 if TYPE_CHECKING:
+    from benchwright.config import RunKeywords
     from benchwright.runs import LoadPlan
 
 DEFAULT_WORK_DIR = Path("outputs/default")

@@ -16,7 +16,15 @@ import orjson
 from msgspec import Struct
 from msgspec.structs import replace
 
-from benchwright.core import JsonObject, RunSummary, known_secrets, replacing, safe_name, write_whole
+from benchwright.core import (
+    JsonObject,
+    RecordColumns,
+    RunSummary,
+    known_secrets,
+    replacing,
+    safe_name,
+    write_whole,
+)
 from benchwright.reports.files.eval_metrics import RUN_TIMES, last_start, metrics_document
 from benchwright.reports.files.eval_samples import (
     EXCHANGES,
@@ -80,6 +88,10 @@ class EvalRun(Struct, frozen=True):
     def calls(self) -> Iterator[list[RecordedCall]]:
         """Its calls to the model so far, block by block."""
         return self.samples.calls(0 if self.summary is None else self.summary.rows)
+
+    def replies(self) -> Iterator[RecordColumns]:
+        """The replies to these calls, block by block."""
+        return self.samples.replies(0 if self.summary is None else self.summary.rows)
 
     @property
     def url(self) -> str:
@@ -162,8 +174,7 @@ def _run_time(run: EvalRun) -> bytes | None:
 
 
 def _metrics(run: EvalRun) -> bytes:
-    outputs = ([call.output for call in block] for block in run.calls())
-    document = metrics_document(outputs, run.details, run.folder)
+    document = metrics_document(run.replies(), run.details, run.folder)
     if (run.step("response_stats") or {}).get("enabled") is False:
         del document["response_stats"]
     if (run.step("reasoning") or {}).get("enable_reasoning_tracking") is False:

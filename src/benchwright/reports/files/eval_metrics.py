@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
-from benchwright.core import JsonObject, JsonValue, RecordColumns, reply_columns, rfc3339
+from benchwright.core import JsonObject, JsonValue, RecordColumns, rfc3339
 from benchwright.reports.views.runs import RunDetails
 
 _OK = "200"
@@ -109,9 +109,9 @@ class ReplyCounts:
         self._reasons: Counter[str] = Counter()
         self._windows: dict[int, tuple[float, float]] = {}
 
-    def add(self, outputs: Sequence[bytes]) -> None:
+    def add(self, replies: RecordColumns) -> None:
         """Add recorded replies, including failed ones."""
-        replies, counts = reply_columns(outputs), self._counts
+        counts = self._counts
         counts["count"] += len(replies)
         counts["retries"] += sum(attempts - 1 for attempts in replies.given("attempts"))
         latencies = replies.column("latency_s", 0.0)
@@ -228,12 +228,11 @@ _WORDS = ("reasoning_words", "updated_content_words", "original_content_words")
 """Word counts of the reasoning, of the answer without it, and of both."""
 
 
-def metrics_document(blocks: Iterable[Sequence[bytes]], details: RunDetails, folder: Path) -> JsonObject:
+def metrics_document(blocks: Iterable[RecordColumns], details: RunDetails, folder: Path) -> JsonObject:
     """The content of `eval_factory_metrics.json`, from blocks of recorded replies. The files of the starts must exist."""
     counts = ReplyCounts(starts_of(details))
-    for outputs in blocks:
-        if outputs:
-            counts.add(outputs)
+    for replies in blocks:
+        counts.add(replies)
     return {
         "response_stats": counts.response_stats(),
         "evaluation": _evaluation(counts, folder),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
 from itertools import islice
 from typing import Any
 
@@ -34,28 +33,26 @@ _STATUSES: dict[str, str] = {
 
 
 _PREDICTED = [name for name, column in COLUMNS.items() if column.predicted]
+_PREDICTION = ("sample_id", *_PREDICTED, "status", "metadata")
 PREDICTION_COLUMNS = (*_PREDICTED, "sample_id", "repeat", "metadata")
 """The columns of a prediction."""
 
 
 def predictions(columns: Mapping[str, Sequence[Any]], rows: int, repeats: int) -> bytes:
     """Lines of `byob_predictions.jsonl`, in ASCII. The numbers of each repeat start `rows` after those of the one before."""
-    records = [
-        {
-            "sample_id": number + repeat * rows,
-            **dict(zip(_PREDICTED, said, strict=True)),
-            "status": _STATUSES.get(outcome, "scored"),
-            "metadata": orjson.Fragment(row) if row is not None and repeats == 1 else _row(row, repeat),
-        }
-        for number, repeat, outcome, row, said in zip(
-            columns["sample_id"],
-            columns["repeat"],
-            columns["outcome"],
-            columns["metadata"],
-            zip(*(columns[name] for name in _PREDICTED), strict=True),
-            strict=True,
-        )
-    ]
+    numbered = list(zip(columns["sample_id"], columns["repeat"], columns["metadata"], strict=True))
+    # Column by column: building each record separately takes twice as long.
+    values = zip(
+        [number + repeat * rows for number, repeat, _ in numbered],
+        *(columns[name] for name in _PREDICTED),
+        [_STATUSES.get(outcome, "scored") for outcome in columns["outcome"]],
+        [
+            orjson.Fragment(row) if row is not None and repeats == 1 else _row(row, repeat)
+            for _, repeat, row in numbered
+        ],
+        strict=True,
+    )
+    records = [dict(zip(_PREDICTION, each, strict=True)) for each in values]
     lines = b"\n".join(filter(None, dump_each(records))) + b"\n"
     if lines.isascii():
         return lines
@@ -96,6 +93,14 @@ def exchanges_page(name: str, shown: Sequence[JsonObject], cost: Sequence[str] =
             text = escape(printable(exact_json(exchange[key], indent=True).decode()))
             parts.append(f"<h2>{heading}</h2>\n<pre>{text}</pre>\n")
     return "".join(parts)
+
+
+_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
+
+
+def escape(text: str) -> str:
+    """As `html.escape`; importing that module takes longer than writing the page."""
+    return text.translate(_ESCAPES)
 
 
 _STYLE = "<style>body { font-family: sans-serif; margin: 2em; } pre { white-space: pre-wrap; overflow-wrap: anywhere; }</style>"

@@ -160,7 +160,7 @@ class Column(Struct, frozen=True):
     """The name of the field."""
     type: ColumnType
     """The type of its values."""
-    read: Literal["record", "reply"] | Callable[[_Steps], Sequence[Any]]
+    read: Literal["record", "reply"] | Callable[[DecodedSteps], Sequence[Any]]
     """Reads its values from recorded steps; or the object whose field of that name has them."""
     long: bool = False
     """Whether its smallest and largest values are useless for searching."""
@@ -175,7 +175,7 @@ class Column(Struct, frozen=True):
     compared: Literal["", "by", "shown"] = ""
     """Whether comparing runs needs it: samples are matched by it, or shown with it if they changed."""
 
-    def values(self, steps: _Steps) -> Sequence[Any]:
+    def values(self, steps: DecodedSteps) -> Sequence[Any]:
         """Its value for every sample."""
         if self.read == "record":
             return steps.records.column(self.name)
@@ -241,7 +241,7 @@ class SampleView(NamedTuple):
         return record
 
 
-class _Steps:
+class DecodedSteps:
     """The decoded steps of some samples; there must be at least one."""
 
     def __init__(self, samples: Sequence[SampleSteps]) -> None:
@@ -294,8 +294,8 @@ COLUMNS: dict[str, Column] = {
         Column("messages", JSON, read=lambda steps: steps.messages, long=True),
         Column("response", TEXT, read=lambda steps: steps.responses, long=True, predicted=True),
         Column("reasoning", TEXT, read="reply", long=True, exported=True),
-        Column("target", TEXT, read=_Steps.targets, predicted=True, compared="shown"),
-        Column("calls", JSON, read=_Steps.calls, long=True),
+        Column("target", TEXT, read=DecodedSteps.targets, predicted=True, compared="shown"),
+        Column("calls", JSON, read=DecodedSteps.calls, long=True),
         Column(
             "outcome",
             TEXT,
@@ -310,7 +310,7 @@ COLUMNS: dict[str, Column] = {
         Column("completion_tokens", INTEGER, read=lambda s: [usage[1] for usage in s.usages], exported=True),
         Column("latency_s", NUMBER, read="reply", exported=True),
         Column("ttft_s", NUMBER, read="reply", exported=True),
-        Column("attempts", INTEGER, read=_Steps.attempts),
+        Column("attempts", INTEGER, read=DecodedSteps.attempts),
         Column("started_at", NUMBER, read="reply"),
         Column("finish_reason", TEXT, read="reply", repetitive=True, exported=True),
         Column("metadata", JSON, read=lambda steps: steps.rows, long=True, compared="by"),
@@ -345,7 +345,11 @@ def sample_columns(
     samples: Sequence[SampleSteps], names: Collection[str] = COLUMNS.keys()
 ) -> dict[str, Sequence[Any]]:
     """The fields of `SampleView` by name, each with a value per sample; there must be at least one sample."""
-    steps = _Steps(samples)
+    return columns_of(DecodedSteps(samples), names)
+
+
+def columns_of(steps: DecodedSteps, names: Collection[str] = COLUMNS.keys()) -> dict[str, Sequence[Any]]:
+    """The same for samples that are already decoded."""
     return {name: COLUMNS[name].values(steps) for name in names}
 
 

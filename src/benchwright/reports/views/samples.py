@@ -8,8 +8,24 @@ from typing import Any, NamedTuple
 import orjson
 from msgspec import Struct
 
-from benchwright.core import JsonObject, ModelReply, NotFoundError, decode_score, reply_from_json
-from benchwright.reports.views.sample_columns import BLOCK_ROWS, SampleView, in_blocks, sample_columns
+from benchwright.core import (
+    JsonObject,
+    ModelReply,
+    NotFoundError,
+    RecordColumns,
+    decode_score,
+    reply_columns,
+    reply_from_json,
+)
+from benchwright.reports.views.sample_columns import (
+    BLOCK_BYTES,
+    BLOCK_ROWS,
+    DecodedSteps,
+    SampleView,
+    columns_of,
+    in_blocks,
+    sample_columns,
+)
 from benchwright.reports.views.tool_calls import CallsView, calls_view
 from benchwright.store import RunRecord, SampleFilter, SampleSteps, Store
 
@@ -105,12 +121,24 @@ class SampleBlock(NamedTuple):
     """Bytes of recorded text."""
 
 
-class RunSamples:
-    """The samples of a run in row order, read again in every pass. Writers of files get this instead of the store."""
+_MOST_KEPT_ROWS = 2_000
+"""Maximum number of samples of a run whose samples are kept."""
+_MOST_KEPT_BYTES = 4_000_000
+"""Maximum size of their recorded text."""
 
-    def __init__(self, store: Store, run: RunRecord) -> None:
+
+class RunSamples:
+    """The samples of a run in row order. Writers of files get this instead of the store.
+
+    Every pass reads them again. With `keep`, the columns and replies of a short run are read once for all passes, because
+    reading and decoding them takes longer than writing any one file.
+    """
+
+    def __init__(self, store: Store, run: RunRecord, *, keep: bool = False) -> None:
         self._store = store
         self._run = run
+        self._keeps = keep
+        self._kept: list[tuple[DecodedSteps, int]] | None = None
 
     def __iter__(self) -> Iterator[SampleView]:
         """One by one."""
@@ -124,8 +152,8 @@ class RunSamples:
 
     def columns(self, names: Collection[str]) -> Iterator[dict[str, Sequence[Any]]]:
         """Some fields of `SampleView` by name, block by block."""
-        for samples, _ in in_blocks(self._store.samples(self._run.id)):
-            yield sample_columns(samples, names)
+        for steps, _ in self._decoded():
+            yield columns_of(steps, names)
 
     def calls(self, rows: int) -> Iterator[list[RecordedCall]]:
         """The calls of the first `rows` rows to the model, not to judges, block by block, in the order of rows, repeats and
@@ -134,8 +162,50 @@ class RunSamples:
             found = self._store.calls(self._run.id, first, min(first + BLOCK_ROWS, rows) - 1)
             yield [RecordedCall._make(found[key]) for key in sorted(found)]
 
+    def replies(self, rows: int) -> Iterator[RecordColumns]:
+        """The replies to the same calls, block by block."""
+        kept = self._kept_steps()
+        if kept is not None:
+            outputs = [[output for output in steps.outputs if output is not None] for steps, _ in kept]
+            # As many calls as samples with a call: no sample has several calls, and no call lacks a score.
+            if self._store.count_steps(self._run.id, "call") == sum(map(len, outputs)):
+                for (steps, _), given in zip(kept, outputs, strict=True):
+                    if given:
+                        whole = len(given) == len(steps.outputs)
+                        yield steps.replies if whole else reply_columns(given)
+                return
+        for calls in self.calls(rows):
+            if calls:
+                yield reply_columns([call.output for call in calls])
+
+    def _decoded(self) -> Iterator[tuple[DecodedSteps, int]]:
+        kept = self._kept_steps()
+        if kept is not None:
+            return iter(kept)
+        found = in_blocks(self._store.samples(self._run.id))
+        return ((DecodedSteps(samples), size) for samples, size in found)
+
+    def _kept_steps(self) -> list[tuple[DecodedSteps, int]] | None:
+        """The steps of a short run with their sizes, read on first use; None if they are not kept."""
+        if not self._keeps or self._kept is not None:
+            return self._kept
+        self._keeps = self._store.count_steps(self._run.id, "score") <= _MOST_KEPT_ROWS
+        held, kept = 0, []
+        for samples, size in in_blocks(self._store.samples(self._run.id)) if self._keeps else ():
+            held += size
+            if held > _MOST_KEPT_BYTES:
+                self._keeps = False
+                return None
+            kept.append((DecodedSteps(samples), size))
+        self._kept = kept if self._keeps else None
+        return self._kept
+
     def blocks(self, most_rows: int, most_bytes: int) -> Iterator[SampleBlock]:
         """The samples in blocks, each of which exceeds the limits by at most its last sample."""
+        if most_rows >= BLOCK_ROWS and most_bytes >= BLOCK_BYTES:
+            for steps, size in self._decoded():
+                yield SampleBlock(columns_of(steps), len(steps.numbers), size)
+            return
         for samples, size in in_blocks(self._store.samples(self._run.id), most_rows, most_bytes):
             yield SampleBlock(sample_columns(samples), len(samples), size)
 
