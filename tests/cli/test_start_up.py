@@ -30,7 +30,7 @@ OF_OTHER_RUNS = (
     "benchwright.scorers._letters", "benchwright.scorers._judge", "benchwright.scorers._mcq.cascade",
     "benchwright.benchmarks._questions.load", "benchwright.config._benchmark", "benchwright.datasets._sampled",
     "benchwright.config._typed_keywords", "benchwright.config._pipeline_steps", "benchwright.bfcl._categories",
-    "benchwright.benchmarks._leak_guard",
+    "benchwright.benchmarks._leak_guard", "shutil",
 )  # fmt: skip
 """What a run of plain rows on one model has no use for."""
 OF_FILES = ("benchwright.reports.files.small_parquet",)

@@ -18,7 +18,7 @@ ODD = [
     "`a`", "http://h:80/v1", "/tmp/a b/c.jsonl", "sha256:0f", "a  b", "a\\b", "\x00", "\ud800", "x" * 200, "y", "N", "on", "OFF",
     "nan", "inf", "a-b", "_", "a?b", "a!b", "a&b", "a*b", "--model x", "pass@1", "e:f:g", "a:-b", "a~", "\x7f", "\x85",
     ".benchwright/runs", "./a", "../a", "..a", ".5", ".Inf", ".NAN", ".a:", "../", "./", "it's: b", "a: b: c", '"a": b', "1: 2", "- a: b", "a: ", ": a", "a: b\x7f",
-    "9bd2ad459f3e", "1e5", "12e03", "0e1", "0b1a", "1f", "1f_0", "1fg",
+    "9bd2ad459f3e", "07b96ec49f3e", "0b10110", "0a", "00b1", "1e5", "12e03", "0e1", "0b1a", "1f", "1f_0", "1fg",
 ]  # fmt: skip
 texts = st.one_of(
     st.sampled_from(ODD), st.text(alphabet="ab:#-?, '\"[]{}&*!|>%@`~=<./_0123456789\n", max_size=8)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
-from shutil import get_terminal_size
+from functools import partial
 from typing import NoReturn
 
 from benchwright.config import Setting
@@ -57,6 +57,12 @@ class Parser(argparse.ArgumentParser):
         return "--help-all" in self._option_string_actions
 
     def _help(self, *, all: bool) -> str:
+        from shutil import (
+            get_terminal_size,
+        )  # only here: argparse makes a formatter for every flag that is added
+
+        width = min(get_terminal_size((_HELP_WIDTH, 24)).columns, _HELP_WIDTH)
+        self.formatter_class = partial(_Help, width=width)
         self._action_groups.sort(
             key=lambda group: group is self.common
         )  # the options of all commands come last
@@ -98,8 +104,7 @@ class Parser(argparse.ArgumentParser):
 class _Help(argparse.RawDescriptionHelpFormatter):
     """Leaves enough space for most options and their help to fit on one line."""
 
-    def __init__(self, prog: str) -> None:
-        width = min(get_terminal_size((_HELP_WIDTH, 24)).columns, _HELP_WIDTH)
+    def __init__(self, prog: str, width: int = _HELP_WIDTH) -> None:
         super().__init__(prog, max_help_position=34, width=width)
 
     def _format_action_invocation(self, action: argparse.Action) -> str:

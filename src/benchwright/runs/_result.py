@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from benchwright.core import (
     RunFile,
     RunStatus,
     RunSummary,
+    light_dataclass,
     suggest,
 )
 from benchwright.engine import Performed, StopCause
@@ -22,7 +23,7 @@ from benchwright.reports import ResultView, RunView, benchmark_view, plural, sam
 from benchwright.store import RunRecord, Store
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@light_dataclass(frozen=True, slots=True, repr=False)
 class RunResult:
     """One finished, failed or stopped run."""
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import ast
 import hashlib
 import os
-import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -206,6 +205,8 @@ def program_executable(command: Sequence[str], cwd: Path) -> str:
         raise UsageError(f"command: {program} is not a program in {cwd}; expected an executable file")
     if program in _PYTHON and not (os.environ.get("VIRTUAL_ENV") or os.environ.get("CONDA_PREFIX")):
         return sys.executable
+    import shutil  # every run is looked at here, and few are programs
+
     found = shutil.which(program)
     if found is None and program in _PYTHON:
         return sys.executable
