@@ -96,11 +96,11 @@ class LibraryChunks:
             self.surplus = True
         found = chunks.copy()
         chunks.clear()
-        self._last = data[-6:] if len(data) >= 6 else (self._last + data)[-6:]
+        self._last = data if len(data) >= 6 else self._last[-6:] + data
         if ends:
             self.done = True
             # Another reply, part of one, or empty lines, which the library takes for the start of another.
-            last = self._last
+            last = self._last[-6:]
             if len(ends) > 1 or last[-4:] != b"\r\n\r\n" or last == b"\r\n\r\n\r\n":
                 self.surplus = True
             del found[ends[0] :]

@@ -245,7 +245,7 @@ class Connection(asyncio.Protocol):
             return False
         stamps.first_byte = now
         headers = RawHeaders(block)
-        stream.begin(head.status, headers)
+        stream.status, stream.headers = 200, headers
         body = self._chunked()
         pieces = body.feed(data[end + 4 :])
         if body.done and not body.surplus:

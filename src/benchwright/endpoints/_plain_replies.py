@@ -118,25 +118,21 @@ class _Event(Struct, gc=False):
 class _ChatEvent(_Event, gc=False):
     choices: Annotated[list[_ChatPiece], Meta(max_length=1)] | None = None
 
-    @property
-    def text(self) -> str:
-        return (self.choices[0].delta.content or "") if self.choices else ""
-
-    @property
-    def end(self) -> _End:
-        return self.choices[0].finish_reason if self.choices else None
+    def said(self) -> tuple[str, _End]:
+        if not self.choices:
+            return "", None
+        piece = self.choices[0]
+        return piece.delta.content or "", piece.finish_reason
 
 
 class _CompletionsEvent(_Event, gc=False):
     choices: Annotated[list[_CompletionsPiece], Meta(max_length=1)] | None = None
 
-    @property
-    def text(self) -> str:
-        return (self.choices[0].text or "") if self.choices else ""
-
-    @property
-    def end(self) -> _End:
-        return self.choices[0].finish_reason if self.choices else None
+    def said(self) -> tuple[str, _End]:
+        if not self.choices:
+            return "", None
+        piece = self.choices[0]
+        return piece.text or "", piece.finish_reason
 
 
 class _UnusualError(Exception):
@@ -259,29 +255,31 @@ def plain_stream(
         shape = shapes.of_answer(first.id, first.created, route)
         if shape is None:
             return None
-        texts = shape.texts(pieces[1 : -1 - after])
+        texts = shape.values(pieces[1 : -1 - after])
         if texts is None:  # fewer or more events than in earlier streams may follow the texts
             after = shapes.after = shape.count_after(pieces[1:-1], _MOST_LAST_EVENTS)
-            texts = shape.texts(pieces[1 : -1 - after])
+            texts = shape.values(pieces[1 : -1 - after])
         if not texts:
             return None
-        last = [_read_event(piece, route) for piece in pieces[-1 - after : -1]]
-    except (MsgspecError, UnicodeDecodeError, RecursionError, _UnusualError):
+        begun, end = first.said()
+        usage = first.usage
+        texts.insert(0, begun)
+        for piece in pieces[-1 - after : -1]:
+            event = _read_event(piece, route)
+            said, ended = event.said()
+            texts.append(said)
+            end = ended or end
+            usage = event.usage or usage
+        text = "".join(texts)
+    except (MsgspecError, TypeError, UnicodeDecodeError, RecursionError, _UnusualError):
         return None
-    texts.insert(0, first.text)
-    end, usage = first.end, first.usage
-    for event in last:
-        texts.append(event.text)
-        end = event.end or end
-        usage = event.usage or usage
-    text = "".join(texts)
     if end is None or "think>" in text or not text or text.isspace():
         return None
-    begun = 0
-    while not texts[begun]:
-        begun += 1
+    place = 0
+    while not texts[place]:
+        place += 1
     stamps.first_event, stamps.last_byte = times[0], times[-1]
-    stamps.first_token = stamps.first_answer = times[begun]
+    stamps.first_token = stamps.first_answer = times[place]
     if stamps.arrivals is not None:
         stamps.arrivals += [at for at, piece in zip(times, texts, strict=False) if piece]
     return _answered(text, end, usage, first, request, stamps, stamps.times())
