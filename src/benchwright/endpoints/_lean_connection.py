@@ -254,7 +254,7 @@ class Connection(asyncio.Protocol):
             stream.complete(pieces, now)
         else:  # it only looked like the end
             self._head, self._headers, self._body, self._holds = head, headers, body, True
-            self._take_pieces(pieces, now)
+            self._take_pieces(pieces, [now] * len(pieces))
         return True
 
     def _read_head(self, data: bytes, now: float) -> None:
@@ -324,33 +324,50 @@ class Connection(asyncio.Protocol):
     def _take_held(self) -> bool:
         """Parse the held arrivals, each with its time. Return whether the connection is still good."""
         held, self._held = self._held, []
+        body = self._body
+        if not held or body is None:
+            return True
+        feed = body.feed
+        pieces: list[bytes] = []
+        times: list[float] = []
+        failure = None
+        for data, at in held:
+            if body.done:
+                body.surplus = True
+                break
+            try:
+                found = feed(data)
+            except TransportFailure as error:
+                failure = error
+                break
+            pieces += found
+            times += [at] * len(found)
         try:
-            for data, at in held:
-                if self._head is None:  # more than the body
-                    self.abort()
-                    return False
-                self._read_body(data, at)
-        except TransportFailure as failure:
+            self._take_pieces(pieces, times)
+        except TransportFailure as error:
+            failure = error
+        if failure is not None:
             self._fail(failure)
-            return False
-        return True
+        return failure is None
 
     def _read_body(self, data: bytes, now: float) -> None:
-        self._take_pieces(self._body.feed(data), now)  # type: ignore[union-attr]  # there once the head is
+        pieces = self._body.feed(data)  # type: ignore[union-attr]  # there once the head is
+        if self._waiter is not None:
+            self._stamps.last_byte = now
+        self._take_pieces(pieces, [now] * len(pieces))
 
-    def _take_pieces(self, pieces: list[bytes], now: float) -> None:
+    def _take_pieces(self, pieces: list[bytes], times: list[float]) -> None:
         body, head, stream = self._body, self._head, self.stream
         if self._inflater is not None and pieces:
-            pieces = [self._inflater.feed(b"".join(pieces))]
+            pieces, times = [self._inflater.feed(b"".join(pieces))], times[-1:]
         size = sum(map(len, pieces))
         self._size += size
         if self._size > MAX_BODY_BYTES:
             raise too_large()
         if stream is not None:
             if size:
-                stream.put(pieces, size, now)
+                stream.put(pieces, size, times)
         elif self._waiter is not None:
-            self._stamps.last_byte = now
             self._parts += pieces
         if body.done:  # type: ignore[union-attr]  # as above
             assert head is not None

@@ -103,10 +103,10 @@ class LeanStream:
         if status != 200:
             self._wake()
 
-    def put(self, pieces: list[bytes], size: int, at: float) -> None:
-        """Take pieces of the body."""
+    def put(self, pieces: list[bytes], size: int, times: list[float]) -> None:
+        """Take pieces of the body, with their times."""
         self._pieces += pieces
-        self._times += [at] * len(pieces)
+        self._times += times
         self._size += size
         if self._waiter is not None and (self._size >= _ENOUGH_BYTES or pieces[-1].endswith(_END_MARKS)):
             self._wake()
