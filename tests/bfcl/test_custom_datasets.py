@@ -11,6 +11,7 @@ import pytest
 
 from benchwright import DatasetError
 from benchwright.bfcl import CATEGORIES, categories_of, read_custom
+from benchwright.cli import main
 
 FUNCTION = {
     "name": "math.factorial",
@@ -339,3 +340,10 @@ def test_very_many_doubts_are_counted(tmp_path: Path) -> None:
     doubts = read_custom(openai(tmp_path, *([row] * 30)), "openai", categories_of("simple")).doubts
     assert len(doubts) == 21
     assert doubts[-1].startswith("10 more doubts")
+
+
+def test_a_check_fails_where_no_call_can_pass_by_any_row(tmp_path: Path) -> None:
+    impossible = {**OPENAI, "tool_calls_ground_truth": [{"name": "nothing_like_it", "arguments": {}}]}
+    for rows, code in (([impossible], 1), ([impossible, OPENAI], 0)):
+        file = openai(tmp_path, *rows)
+        assert main(["check", "bfcl_simple", "--tool-data", str(file)]) == code

@@ -250,9 +250,11 @@ def load_evaluation(definition: Definition) -> BenchmarkSpec:
 
 def _gold(rows: EvaluationRows, row: Row) -> Any:
     """The expected calls, if calls can be made from them; `""` if that would need a renderer of other languages, or if no call
-    can pass."""
+    can pass. If none can pass by any row, they are tried, and the check fails."""
     category = CATEGORIES[row["category"]]
-    if category.check != "ast" or category.language != "python" or row["id"] in rows.hopeless:
+    if category.check != "ast" or category.language != "python":
+        return ""
+    if row["id"] in rows.hopeless and len(rows.hopeless) < rows.load():
         return ""
     truths = row.get("ground_truth", "")
     if not category.by_place or not truths:
