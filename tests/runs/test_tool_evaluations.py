@@ -443,6 +443,24 @@ def test_the_mode_of_an_evaluation_can_be_chosen(tmp_path: Path) -> None:
     assert found["differences"] == [{"path": "$.native_calling", "run_a": False, "run_b": True}]
 
 
+def test_rows_that_moved_within_their_file_are_compared(tmp_path: Path) -> None:
+    tool = {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}
+    truth = [{"name": "f", "arguments": {}}]
+    rows = [
+        json.dumps({"messages": [{"role": "user", "content": f"{n}?"}], "tools": [tool], "tool_calls_ground_truth": truth})
+        for n in range(6)
+    ]  # fmt: skip
+    for name, lines in (("one", rows), ("two", rows[:0:-1])):
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
+        benchwright.run(
+            "bfcl_simple", tool_data=str(tmp_path / f"{name}.jsonl"), endpoint=ScriptedEndpoint("No."),
+            workspace=tmp_path, cache=False,
+        )  # fmt: skip
+    found = benchwright.compare(1, 2, workspace=tmp_path, force=True).to_json()
+    metrics: Any = found["metrics"]
+    assert {metric["paired"]["pairs"] for metric in metrics if metric["paired"]} == {5}
+
+
 def test_names_and_listings() -> None:
     from benchwright.sdk import list_evaluations
 

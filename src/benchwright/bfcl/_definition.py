@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -120,6 +121,8 @@ def _custom(table: Any, cwd: Path) -> dict[str, str | None]:
 def _place(value: Any, cwd: Path, key: str) -> str | None:
     if value is None:
         return None
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
     if not isinstance(value, str) or not value:
         raise UsageError(f"--input {key}: {value!r} is not a path")
     return str(cwd / Path(value).expanduser())
