@@ -11,9 +11,9 @@ import sys
 from types import ModuleType
 from typing import Any
 
-# Loaded on first use, so that `import benchwright` and `--help` stay quick. `__init__.pyi` repeats the names for type
+# Loaded on first use, so that `import benchwright` and `--help` stay fast. `__init__.pyi` repeats the names for type
 # checkers; a test compares the two.
-_ROOMS = {
+_NAMES = {
     "benchmarks": "benchmark scorer",
     "config": "RunOptions",
     "core": (
@@ -40,9 +40,9 @@ _ROOMS = {
         "error_message hash_json iter_async_with_concurrency map_dataset run_agent stable_stringify step workflow"
     ),
 }
-_HOMES = {name: room for room, names in _ROOMS.items() for name in names.split()}
+_PACKAGES = {name: package for package, names in _NAMES.items() for name in names.split()}
 
-__all__ = [*sorted(_HOMES)]
+__all__ = [*sorted(_PACKAGES)]
 
 
 def __getattr__(name: str) -> Any:
@@ -50,12 +50,12 @@ def __getattr__(name: str) -> Any:
         from benchwright.core import VERSION
 
         return VERSION
-    home = _HOMES.get(name)
-    if home is None:
+    package = _PACKAGES.get(name)
+    if package is None:
         raise AttributeError(f"module 'benchwright' has no attribute {name!r}")
     from importlib import import_module
 
-    value = getattr(import_module(f"benchwright.{home}"), name)
+    value = getattr(import_module(f"benchwright.{package}"), name)
     globals()[name] = value
     return value
 
@@ -71,7 +71,7 @@ class _Package(ModuleType):
         return perf
 
     @perf.setter
-    def perf(self, room: Any) -> None:
+    def perf(self, package: Any) -> None:
         pass
 
 

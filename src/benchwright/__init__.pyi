@@ -1,6 +1,6 @@
-"""What type checkers see of the package: the names of `__init__.py`, from the rooms that define them."""
+"""The package for type checkers: the names of `__init__.py`, imported from the subpackages that define them."""
 
-# ruff: noqa: I001  # one block per room
+# ruff: noqa: I001  # one block per subpackage
 
 from benchwright.benchmarks import (
     benchmark as benchmark,

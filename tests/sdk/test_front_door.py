@@ -35,7 +35,7 @@ def test_type_checkers_see_the_names_that_the_package_exports() -> None:
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
-    assert seen == {name: f"benchwright.{home}" for name, home in benchwright._HOMES.items()}
+    assert seen == {name: f"benchwright.{package}" for name, package in benchwright._PACKAGES.items()}
     assert sorted(seen) == benchwright.__all__
 
 

@@ -21,7 +21,7 @@ class Example(Struct, frozen=True):
     """One example as it appears in prompts."""
 
     text: str
-    """What is shown."""
+    """The text that is shown."""
     prompt: str | None
     """The question of the example's row (`question_of`), by which a row recognises itself; None if it is not known."""
     values: tuple[str, ...] = ()

@@ -140,7 +140,7 @@ def _named(specs: list[BenchmarkSpec], name: str, where: str) -> BenchmarkSpec:
 
 
 def custom_media_file(name: str, cwd: Path) -> str | None:
-    """The file that a name such as `mm_custom_gen` stands for, if there is no configuration of that name: the only match
+    """Find the file for a name such as `mm_custom_gen` if there is no configuration of that name: the only match
     in the usual places. Users of another tool put their rows there, or name the place in a configuration."""
     if not name.startswith("mm_custom") or "." in name or "/" in name:
         return None

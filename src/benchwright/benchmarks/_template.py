@@ -61,7 +61,7 @@ class PlainText:
         self.text = text
 
     def render(self, row: Row) -> str:
-        """The text, whatever the row."""
+        """Return the text, which is the same for every row."""
         return self.text
 
 

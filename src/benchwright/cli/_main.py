@@ -56,7 +56,7 @@ def _leave_if_stopped_twice() -> None:
         for child in multiprocessing.active_children():
             child.kill()
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError, AttributeError):  # closed, or nobody reads it
+        with suppress(OSError, ValueError, AttributeError):  # closed, or without a reader
             stream.flush()
     os._exit(INTERRUPTED)
 

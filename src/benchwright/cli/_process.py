@@ -54,13 +54,13 @@ def _interrupted(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def load(room: str) -> None:
+def load(package: str) -> None:
     """Import a subpackage with everything it needs."""
     if not _state["ours"]:
         return
     gc.disable()
     try:
-        import_module(f"benchwright.{room}")
+        import_module(f"benchwright.{package}")
     finally:
         gc.freeze()
         gc.enable()
@@ -92,7 +92,7 @@ def _leave() -> None:
         for stream in (sys.stdout, sys.stderr):
             if stream is not None:
                 stream.flush()
-    except (OSError, ValueError):  # no such folder, or nobody reads the output: Python knows what to say
+    except (OSError, ValueError):  # no such folder, or the output is closed; Python reports it
         return
     os._exit(_exit_code[0])
 

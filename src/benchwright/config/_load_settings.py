@@ -170,7 +170,7 @@ LOAD_OPTIONS = settings_in(LoadOptions)
 """Every setting that only load tests have, in the order of the help text."""
 
 LOAD_BY_NAME = {setting.name: setting for setting in LOAD_OPTIONS}
-"""The same by name."""
+"""The settings of load tests by name."""
 
 _OF_SCORED_RUNS = frozenset(
     {

@@ -25,7 +25,7 @@ class PipelineStep:
 
     __slots__ = ()
     name: ClassVar[str]
-    """What files call it."""
+    """The step's name in files."""
     decides: ClassVar[Decides] = "effort"
     """`replies` where a reply can depend on it; then it is part of the key of every recorded call."""
     required: ClassVar[str] = ""
@@ -208,12 +208,12 @@ BUILT_IN: tuple[type[PipelineStep], ...] = (
 """All built-in steps."""
 
 STEPS = {step.name: step for step in BUILT_IN}
-"""The same by name."""
+"""The built-in steps by name."""
 
 STEP_SETTINGS: dict[type[PipelineStep], tuple[Setting, ...]] = {step: settings_in(step) for step in BUILT_IN}
-"""The settings of each."""
+"""The settings of each step."""
 
 DEFAULTS: dict[type[PipelineStep], dict[str, JsonValue]] = {
     step: {setting.name: setting.default for setting in settings} for step, settings in STEP_SETTINGS.items()
 }
-"""What holds of each without a value."""
+"""The default values of each step's settings."""

@@ -1,5 +1,5 @@
-"""What the `run_config.yml` of a run says in other words than options do: settings of a file of questions, streaming, and the demo
-model."""
+"""Entries of a run's `run_config.yml` that differ in form from options: settings of a file of questions, streaming, and
+the demo model."""
 
 from __future__ import annotations
 

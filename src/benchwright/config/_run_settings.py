@@ -277,10 +277,10 @@ OPTIONS = settings_in(RunOptions)
 """Every setting of a run, in the order of the help text."""
 
 BY_NAME = {setting.name: setting for setting in OPTIONS}
-"""The same by name."""
+"""The settings of runs by name."""
 
 RECORDED = {setting.recorded or setting.name: setting for setting in OPTIONS}
-"""The same by their names in the recorded settings of a run or an endpoint."""
+"""The settings of runs by their names in the recorded settings of a run or an endpoint."""
 
 RUN_SETTINGS = tuple(setting for setting in OPTIONS if setting.flag)
 """Settings with a flag."""

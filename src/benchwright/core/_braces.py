@@ -43,7 +43,7 @@ class BraceTemplate:
         self.text = text
         """The template as written."""
         self.what = what
-        """What messages call it: prompt, system_prompt, fewshot_template, judge template."""
+        """The template's name in messages: prompt, system_prompt, fewshot_template, judge template."""
         names: list[str] = []
         parts = _parse(text, what, names, attributes=attributes)
         self.fields = frozenset(names)

@@ -12,7 +12,7 @@ from typing import Any
 _IMPORT = re.compile(r"^from (\S+) import (?:\(([^)]*)\)|(.+))$", re.MULTILINE)
 
 
-def lazy_front(room: str, file: str) -> tuple[Callable[[str], Any], list[str]]:
+def lazy_front(package: str, file: str) -> tuple[Callable[[str], Any], list[str]]:
     """Return `__getattr__` and `__all__` of a subpackage, so that start-up loads only the modules that a command uses.
 
     The stub next to its `__init__.py` is the only list of its names: type checkers and this function both read it.
@@ -25,9 +25,9 @@ def lazy_front(room: str, file: str) -> tuple[Callable[[str], Any], list[str]]:
 
     def load(name: str) -> Any:
         if name not in homes:
-            raise AttributeError(f"module {room!r} has no attribute {name!r}")
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
         value = getattr(import_module(homes[name]), name)
-        setattr(sys.modules[room], name, value)
+        setattr(sys.modules[package], name, value)
         return value
 
     return load, sorted(

@@ -1,4 +1,4 @@
-"""Removes known secrets from texts and records, however they are written there."""
+"""Remove known secrets from texts and records, in any of their spellings."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ class Redactor:
         return value
 
     def _clean_name(self, name: str) -> str:
-        """Remove secrets from a key; names of fields stay, even if somebody uses such a word as an API key."""
+        """Remove secrets from a key; names of fields stay, even if such a word is also an API key."""
         return name if _FIELD.fullmatch(name) else self.clean_record(name)
 
     def _without(self, text: str) -> str:

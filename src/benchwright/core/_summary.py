@@ -144,7 +144,7 @@ TIME_UNITS = {"ms": 1e-3, "s": 1.0, "us": 1e-6, "ns": 1e-9}
 SECONDS_OF = {
     **TIME_UNITS, "µs": 1e-6, "sec": 1.0, "second": 1.0, "seconds": 1.0, "min": 60.0, "minutes": 60.0, "h": 3600.0, "hours": 3600.0,
 }  # fmt: skip
-"""The same, with other names for these units and with longer units."""
+"""`TIME_UNITS` with further names for these units and with longer units."""
 _LOWER_IS_BETTER = re.compile(
     r"(?:^|[^a-z])(?:wer|cer|ter|mae|mse|rmse|mape|loss|losses|nll|perplexity|ppl|brier|ece|errors?|mistakes?|distance"
     r"|hallucinat\w*|toxicity|cost)(?:[^a-z]|$)"

@@ -1,4 +1,4 @@
-"""What a command trusts and protects: whose folders it takes settings from, who may read its files, and what a user's
+"""Trust and permissions of a command: whose folders it takes settings from, who may read its files, and what a user's
 file may do while it is loaded."""
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ def own_ancestors(start: Path) -> Iterator[Path]:
 
 
 def refuse_foreign(path: Path, what: str, start: Path) -> None:
-    """Raise ConfigError for a file or folder that somebody else could have created or can change.
+    """Raise ConfigError for a file or folder that another user could have created or can change.
 
     The file decides what is run and where requests and keys go, so only the user and the administrator may write it.
     Members of its group may not, unless it is the user's primary group, as on systems with one group per user. Root in
-    somebody else's folder, as in a container with a mounted clone, works on behalf of the owner of `start`.
+    another user's folder, as in a container with a mounted clone, works on behalf of the owner of `start`.
     """
     if not hasattr(os, "geteuid"):
         return

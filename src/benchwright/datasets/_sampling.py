@@ -40,7 +40,7 @@ class RowRange:
     """A selection of rows, which keep their order."""
 
     written: str
-    """As the user wrote it."""
+    """The text as the user wrote it."""
     span: slice | None = None
     """A slice of the rows."""
     count: int | None = None

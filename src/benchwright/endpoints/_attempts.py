@@ -84,7 +84,7 @@ class Attempter:
             result = self._of_failure(TransportFailure("connection", f"{error}"))
         except UnsendableRequestError as error:
             return Trouble(RequestFailure("rejected", str(error)), begun_at=begun_at)
-        except Exception as error:  # whatever a server sends may fail a sample, but not the run
+        except Exception as error:  # a server's reply may fail a sample, but not the run
             result = self._of_bad_reply(BadReply(_unreadable(error)))
         if isinstance(result, ModelReply):
             return result

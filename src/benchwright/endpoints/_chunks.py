@@ -115,7 +115,7 @@ class LibraryChunks:
 
 
 class PlainChunks:
-    """The same in pure Python, for systems without `httptools`."""
+    """Reads chunks in pure Python, for systems without `httptools`."""
 
     __slots__ = ("_left", "_pending", "_trailer", "done", "surplus")
 

@@ -69,7 +69,7 @@ class Connection(asyncio.Protocol):
         self.stream: LeanStream | None = None
         self._reset()
         self.reused = False
-        self.deadline: float | None = None  # None: no exchange is under way
+        self.deadline: float | None = None  # None between exchanges
         self.timeout_s = 0.0
 
     def _reset(self) -> None:
@@ -230,7 +230,7 @@ class Connection(asyncio.Protocol):
         return True
 
     def _read_whole_stream(self, data: bytes, now: float, stream: LeanStream) -> bool:
-        """The same for a whole stream in chunks: a short one, or one that the server had complete before it sent any."""
+        """Read a whole chunked stream at once: a short one, or one that the server completed before it sent any."""
         stamps = self._stamps
         if (
             stamps.first_byte is not None

@@ -45,7 +45,7 @@ class Limiter:
         return int(self._limit)
 
     def try_acquire(self) -> bool:
-        """Take a place if one is free and nobody waits for it."""
+        """Take a place if one is free and no other request waits for it."""
         taken = self.in_flight + 1
         if taken > self._limit or self._waiting or self._timer is not None:
             return False

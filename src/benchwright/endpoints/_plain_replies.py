@@ -146,7 +146,7 @@ def _read_event(piece: bytes, route: Route) -> _ChatEvent | _CompletionsEvent:
     if len(data) > 2 * MAX_DEPTH and data.count(b"[") + data.count(b"{") > MAX_DEPTH:
         raise _UnusualError
     if not data.isascii():
-        data.decode()  # texts that nobody reads are not decoded, and must be valid all the same
+        data.decode()  # unused texts are not decoded below, but must still be valid
     return _chat_event_reader()(data) if route == "chat" else _completions_event_reader()(data)
 
 

@@ -61,7 +61,7 @@ def read_reply(
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         return _without_choices(data, clean)
     first = (each for each in choices if isinstance(each, dict) and not each.get("index"))
-    choice: dict[str, Any] = next(first, choices[0])  # as in streams, whatever their order
+    choice: dict[str, Any] = next(first, choices[0])  # as in streams, in any order
     finish_reason = choice.get("finish_reason")
     if finish_reason is not None and not isinstance(finish_reason, str):
         return BadReply(f"the finish reason of the reply is {kind_of(finish_reason)}, not a text")

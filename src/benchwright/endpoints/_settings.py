@@ -259,5 +259,5 @@ class ScriptedSettings:
     """Requests at a time."""
 
     def fingerprint(self) -> str:
-        """The same for all scripts, so their replies are never offered to other runs."""
+        """The fingerprint, which is the same for all scripts, so their replies are never offered to other runs."""
         return f"scripted://{self.model_id}"

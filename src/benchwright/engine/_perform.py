@@ -69,7 +69,7 @@ class Performed(Struct, frozen=True):
     cause: StopCause | None
     """Why it stopped early, if it did."""
     reason: str
-    """The same in plain words."""
+    """Why it stopped early, in plain words."""
     first_failure: str
     """The most common failure of this start, in plain words."""
     requests_sent: int
@@ -189,8 +189,8 @@ class _UnderWay:
         """The endpoint of the model: the caller's, or the one that the settings describe."""
         context, settings, pipeline = self._context, self._prepared.settings, self._pipeline
         if settings.rescored_from is not None:
-            nobody = NoModel()  # even if the caller passed an endpoint: this run must not use it
-            return nobody if pipeline is None else pipeline.replaying(nobody)
+            no_model = NoModel()  # even if the caller passed an endpoint: this run must not use it
+            return no_model if pipeline is None else pipeline.replaying(no_model)
 
         def opened(around: AroundHttp | None = None) -> OpenEndpoint:
             found = given or _open(settings.endpoint, RetryGate(context.stop), context.group, around)

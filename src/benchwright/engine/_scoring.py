@@ -117,7 +117,7 @@ class Scoring:
             scores = found
         except _NOT_THE_SCORERS:
             raise
-        except BaseException as error:  # whatever a user's code may raise, it is this sample's failure only
+        except BaseException as error:  # an error in a user's code fails only this sample
             failure = error
         finally:
             self._in_loop = False
@@ -146,7 +146,7 @@ class Scoring:
                 scores = await self._threads.run(self._run_in_thread, live, sample)
         except _NOT_THE_SCORERS:
             raise
-        except BaseException as error:  # whatever a user's code may raise, it is this sample's failure only
+        except BaseException as error:  # an error in a user's code fails only this sample
             failure = error
         if live.refused:
             self.pace.asks_a_model()

@@ -111,10 +111,10 @@ class RunSettings:
     changing_steps: list[JsonObject] | None = field(default=None, metadata=_REPLIES)
     """The steps that replies can depend on, in recorded form."""
     model_name: str | None = field(default=None, metadata=_PLACE)
-    """What the suite calls the model."""
+    """The model's name in the suite."""
     configured: tuple[str, ...] | None = field(default=None, metadata=_PLACE)
-    """Settings that benchwright.toml has for the run. Its records hold them even at their defaults: whoever starts it again
-    from those would otherwise get the values of the file."""
+    """Settings that benchwright.toml has for the run. They are recorded even at their defaults: a run started again
+    from the records would otherwise get the values of the file."""
 
     reports: tuple[str, ...] | None = None
     """Reports to write with the files of the run, or when it ends."""

@@ -54,7 +54,7 @@ class DaemonThreads:
                 failure = error
             try:
                 self._loop.call_soon_threadsafe(self._finish, future, result, failure)
-            except RuntimeError:  # the loop is gone; nobody waits any more
+            except RuntimeError:  # the loop is closed, so nothing waits for the result
                 return
 
     def _finish(self, future: asyncio.Future[Any], result: Any, failure: BaseException | None) -> None:

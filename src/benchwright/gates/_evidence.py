@@ -100,7 +100,7 @@ class ContentSamples:
             yield row, repeat, digest, record
 
     def with_rows(self, run_id: int) -> Iterator[tuple[int, int, bytes, bytes, JsonValue]]:
-        """The same with the row itself."""
+        """Like `scored`, with the row itself."""
         texts = self._source.row_texts(run_id)
         for (row, repeat, _, record), (_, text) in zip(self._source.scored(run_id), texts, strict=True):
             if text is None:  # a row that could not be read is identified by the reason

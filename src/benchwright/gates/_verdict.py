@@ -48,7 +48,7 @@ class RuleRow(Struct, frozen=True, kw_only=True):
     p: float | None = None
     """One-sided p of the null hypothesis that the limit is met."""
     p_holm: float | None = None
-    """The same, corrected for all tests of the gate."""
+    """This p, corrected for all tests of the gate."""
     detectable: float | None = None
     """The smallest loss, or distance beyond the limit, that this test finds with the stated power."""
     n_needed: int | None = None

@@ -48,7 +48,7 @@ class LocalCrew:
 
     @property
     def in_flight(self) -> int:
-        """Requests under way."""
+        """Number of requests in flight."""
         return 0 if self._loop is None else self._loop.in_flight
 
     async def phase(self, tasks: Sequence[PhaseTask]) -> list[PhaseResult]:

@@ -27,7 +27,7 @@ class LoadProgress:
         self.done = self.failed = 0
         """Measured requests of the stage that have ended, and those of them that failed."""
         self.ended_so_far = self.failed_so_far = 0
-        """The same for the whole test, including warm-ups."""
+        """Ended and failed requests of the whole test, including warm-ups."""
         self.in_flight = 0
         self.stopping = ""
         """Why the test is stopping; empty while it is not."""

@@ -33,7 +33,7 @@ _Read = TypeVar("_Read")
 _LEAD_S = 0.02
 """Seconds between the order to begin and the first request, so that the process has the order in time."""
 _MANY_LEAD_S = 0.15
-"""The same for several processes."""
+"""Like `_LEAD_S`, for several processes."""
 
 LEAST_PER_SLOT = 4
 """The fewest requests of a probe for each slot; with fewer, the queue of the server does not show."""

@@ -127,7 +127,7 @@ class PipelineEndpoint:
 
     @property
     def limit(self) -> int:
-        """Requests allowed under way at once, now."""
+        """Number of requests allowed at once, now."""
         return self._endpoint.limit
 
     @property

@@ -195,7 +195,7 @@ def _held_in_pieces(body: bytes) -> bool:
 
 
 def _shown(body: bytes) -> JsonValue:
-    """The same, shortened."""
+    """Return the value of a body, shortened if it is long."""
     if len(body) <= _LONGEST_BODY:
         return _value(body)
     if _held_in_pieces(body):

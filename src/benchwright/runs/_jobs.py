@@ -241,5 +241,5 @@ def _all_ended(loop: asyncio.AbstractEventLoop) -> bool:
         task.cancel()
     _, stubborn = loop.run_until_complete(asyncio.wait(tasks, timeout=_PATIENCE_S))
     for task in stubborn:
-        task._log_destroy_pending = False  # type: ignore[attr-defined]  # there is nobody left to complain to
+        task._log_destroy_pending = False  # type: ignore[attr-defined]  # no loop is left to report it
     return not stubborn

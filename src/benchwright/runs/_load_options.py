@@ -86,7 +86,7 @@ def load_settings(
 
 def for_model(options: LoadOptions, run: RunSettings, model: ChosenModel) -> tuple[LoadOptions, RunSettings]:
     """The options and settings of a test of this model. What its table says holds unless the options say otherwise; what a
-    load test cannot do is refused or noted. Replies are streamed unless somebody decided."""
+    load test cannot do is refused or noted. Replies are streamed unless a setting decides otherwise."""
     options = options.over_model(model.load)
     if model.streams is None:
         run = replace(run, generation=run.generation.but(stream=True))

@@ -65,7 +65,7 @@ def refuse_questions(names: Iterable[str], target: str) -> None:
 
 
 def refuse_idle(names: Iterable[str], spec: BenchmarkSpec) -> None:
-    """The same for settings of the other type of questions."""
+    """Raise UsageError for settings of the other type of questions, which would have no effect."""
     idle = _ONLY_QA if spec.family == "mcq" else tuple(name for name in ONLY_MCQ if name != "infer_method")
     flags = [flag(name) for name in names if name in idle]
     if flags:

@@ -42,7 +42,7 @@ class RunTracking:
 
 
 class LoadTracking:
-    """The same for a load test."""
+    """Replaces the watcher of a load test, as `RunTracking` does for a run."""
 
     def __init__(
         self, store: Store, run_id: int, names: Sequence[str], total: int | None, watcher: LoadWatcher | None

@@ -15,7 +15,7 @@ Scores: TypeAlias = dict[str, bool | int | float | str | None]
 GRADE_OF = "grade_of_"
 """Prefix of the grade of one of several judges in the scores; the key of its settings follows."""
 SCORE_OF = "score_of_"
-"""The same for its score."""
+"""Prefix of the score of one of several judges; the key of its settings follows."""
 
 
 class AnswerScores(dict[str, bool | int | float | str | None]):

@@ -102,7 +102,7 @@ class StoreError(BenchwrightError):
         self._text, self._resume, self._cure = text, resume, cure
 
     def for_load_test(self, run_id: int) -> StoreError:
-        """The same for a run that nobody can resume, with what helps in place of that."""
+        """Return this error for a load test, which cannot be resumed, with the other cure."""
         if not self._resume:
             return self
         again = f"{self._cure}, then start" if self._cure else "start"

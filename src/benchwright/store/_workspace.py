@@ -128,7 +128,7 @@ def find_workspace(start: Path, explicit: Path | None = None) -> Workspace:
 
 
 def existing_workspace(start: Path, explicit: Path | None = None) -> Workspace:
-    """The same for commands that only read. Raises NotFoundError for an explicit folder that does not exist."""
+    """Find the workspace for commands that only read. Raises NotFoundError for an explicit folder that does not exist."""
     workspace = find_workspace(start, explicit)
     if explicit is not None and not workspace.root.is_dir():
         wrong = "is not a folder" if workspace.root.exists() else "is not there"

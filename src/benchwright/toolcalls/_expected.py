@@ -10,9 +10,9 @@ from benchwright.toolcalls._verdict import VALID, CallVerdict, invalid, shown
 
 
 def ground_truth_of(expected: Any) -> list[dict[str, dict[str, list[Any]]]]:
-    """Expected calls in the checker's format. ValueError describes what is wrong with them.
+    """Convert expected calls into the checker's format. Raises ValueError that describes what is wrong with them.
 
-    A value that is not a list stands for itself; in `{"name", "arguments"}`, every value does.
+    A value that is not a list is the only allowed value; in `{"name", "arguments"}`, every value is.
 
     >>> ground_truth_of([{"name": "f", "arguments": {"a": [1, 2]}}])
     [{'f': {'a': [[1, 2]]}}]

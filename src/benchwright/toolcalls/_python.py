@@ -129,7 +129,7 @@ def _nested_call(node: ast.Call) -> Any:
 
 
 def _computed(node: ast.expr) -> Any:
-    """The value of an expression of constants, without names at any depth: a text that only stands for a name has no sum."""
+    """Compute an expression of constants. Names are errors at any depth: a text that replaces a name cannot be added."""
     if isinstance(node, ast.BinOp):
         return compute(_kind(node.op), _computed(node.left), _computed(node.right))
     if isinstance(node, ast.UnaryOp):

@@ -51,13 +51,13 @@ class ProgramResult:
     exit_code: int | None
     """Exit status of the program; None: a signal ended it, or it was not started."""
     signal: str | None
-    """That signal."""
+    """The signal that ended it."""
     duration_seconds: float
     """How long this start took."""
     stdout: str
     """Its standard output, or the last mebibyte of it."""
     stderr: str
-    """The same for standard error."""
+    """Its standard error, or the last mebibyte of it."""
     error: str | None
     """Why it failed."""
     metrics: dict[str, float]

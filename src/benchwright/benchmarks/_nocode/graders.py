@@ -66,7 +66,7 @@ def grader_scorer(style: GraderStyle, question: Callable[[Row], str], cwd: Path)
 
 
 def headline_of(style: GraderStyle | None) -> str | None:
-    """The headline metric of a run; None: whatever a function or a scorer returns."""
+    """The headline metric of a run; None if a function or a scorer decides the metrics."""
     if style is None:
         return "accuracy"
     if style.type in ("python", "scorer"):

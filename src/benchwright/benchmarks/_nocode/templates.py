@@ -72,7 +72,7 @@ class RowTemplate:
         self.text = text
         """The template as written."""
         self.what = what
-        """What messages call it."""
+        """The template's name in messages."""
         self._values = values
         names = names or {}
         environment = _environment()
@@ -91,7 +91,7 @@ class RowTemplate:
         """Columns that it shows; `row` where it takes the row as a whole."""
 
     def render(self, row: Row) -> str:
-        """The text for one row. Raises MissingFieldError, also for whatever else a template can fail with."""
+        """Return the text for one row. Raises MissingFieldError if the template fails, for any reason."""
         more = {} if self._values is None else self._values(row)
         try:
             return self._render(row=row, **more)

@@ -72,7 +72,7 @@ class RowRules:
         self._several = data_type == "mcq_multi"
 
     def __call__(self, row: Row) -> None:
-        """As a scan of all rows calls it."""
+        """Examine a row; for a scan of all rows."""
         self.examine(row)
 
     def examine(self, row: Row) -> int:
@@ -207,7 +207,7 @@ def _shown(value: object) -> str:
 
 
 LISTED_BAD_ROWS = 100_000
-"""How many bad rows are listed. This bounds the memory, and nobody reads more."""
+"""Number of bad rows that are listed. The limit bounds the memory; a longer list would not be read."""
 
 
 class Tally:

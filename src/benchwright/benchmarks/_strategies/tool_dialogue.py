@@ -27,14 +27,14 @@ _MORE_DOCUMENTS = "More functions are available now (JSON): {functions}\nTry aga
 
 
 class ToolStep(Struct, frozen=True):
-    """What one reply called."""
+    """The calls of one reply."""
 
     calls: Calls | None
     """The calls; None if the reply could not be read as calls."""
     error: str | None = None
     """Why not, in one word."""
     lenient: Calls | None = None
-    """What the lenient reading finds, where it is requested."""
+    """The calls by the lenient rules, if requested."""
 
 
 class ToolDialogue:
@@ -48,9 +48,9 @@ class ToolDialogue:
         self.acts = task.open is not None or len(task.turns) > 1
         """Whether calls are carried out, so that there may be several requests."""
         self.messages: list[JsonObject] = []
-        """What was said so far."""
+        """The messages so far."""
         self.tools: list[JsonValue] = []
-        """What requests offer as `tools`; empty in prompting mode."""
+        """The `tools` of requests; empty in prompting mode."""
         self.steps: list[list[ToolStep]] = []
         """For each turn, what its replies called."""
         self.counts: list[list[JsonValue]] = []

@@ -221,7 +221,7 @@ def download_all(hub: Hub, ref: RepoRef, commit: str, needed: list[tuple[HubFile
             done, _ = wait(jobs, return_when=FIRST_EXCEPTION)
             for job in done:
                 job.result()
-        finally:  # also when the user interrupts: downloads under way end at their next block
+        finally:  # also if the user interrupts: running downloads end at their next block
             stop.set()
             pool.shutdown(cancel_futures=True)
 

@@ -89,7 +89,7 @@ class LibraryPart(Struct, frozen=True):
         }
 
     def about(self) -> JsonObject:
-        """The same, for people."""
+        """The identity and the split, for people."""
         return {**self.identity(), "files": [f"split {self.split}"]}
 
     def is_local(self) -> bool:

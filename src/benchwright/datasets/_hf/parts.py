@@ -77,7 +77,7 @@ class RowWriter:
         self._file.close()
 
     def abandon(self) -> None:
-        """Close the file in whatever state it is."""
+        """Close the file in its present state."""
         self._texts = []
         with suppress(OSError):
             self._file.close()

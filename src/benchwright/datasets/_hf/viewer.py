@@ -124,7 +124,7 @@ class ViewerPart(Struct, frozen=True):
         }
 
     def about(self) -> JsonObject:
-        """The same, for people."""
+        """The identity and the range of rows, for people."""
         return {**self.identity(), "files": [f"rows {self.start} to {self.stop} of {self.split}"]}
 
     def is_local(self) -> bool:

@@ -16,7 +16,7 @@ from benchwright.datasets._values import Chunk, Chunks
 _NAMED_SEPARATOR = re.compile(r"sep=([^\w\s\"]|\t)?", re.IGNORECASE)
 
 # Added after the last line. No file can contain it (lone surrogates below DC80 are never decoded), so if it does not come
-# back as a row of its own, the last quote was never closed.
+# back as a separate row, the last quote was never closed.
 _END = "\ud800"
 
 

@@ -23,7 +23,7 @@ def summary_text(table: WorkTable) -> str:
 
 
 def summary_markdown(table: WorkTable) -> str:
-    """The same as Markdown."""
+    """The summary as Markdown."""
     parts = [_pipes((*HEADINGS, *table.models), _main(table)), _pipes(_FIGURE_HEADINGS, table.figures())]
     if table.notes:
         parts.append("".join(f"* {_markdown(note)}\n" for note in table.notes))

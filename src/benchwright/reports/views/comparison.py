@@ -84,7 +84,7 @@ class ChangedSample:
     run_a: JsonValue
     """Outcome, reply and scores of the first run."""
     run_b: JsonValue
-    """Those of the second run."""
+    """Outcome, reply and scores of the second run."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,7 +85,7 @@ class MetricComparison:
 
     @property
     def test_failures_as_wrong(self) -> Test | None:
-        """The same with failed samples as 0."""
+        """The test of the metric with failed samples counted as 0; None as for `test`."""
         return (
             None if self.noise else _test(self.name, self.failures_as_wrong, self.question_failures_as_wrong)
         )

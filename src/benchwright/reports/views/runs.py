@@ -37,7 +37,7 @@ class RunView:
     model: str | None
     """Model id; None: the record names no model."""
     model_name: str | None
-    """What a suite, or the input of a workflow, calls the model."""
+    """The model's name in a suite or in the input of a workflow."""
     rescored_from: int | None
     """The run whose replies were scored again."""
     demo: bool

@@ -33,7 +33,7 @@ PUT_STEP_IF_LEASED = (
     f"{_INTO_STEPS} SELECT ?,?,?,?,?,?,?,?,?,?,?,?,?,? WHERE EXISTS (SELECT 1 FROM runs WHERE id = ? AND lease = ?)"
     f"{_OVER_STEP}"
 )
-"""The same in one statement, if the writer still owns the run."""
+"""Like `PUT_STEP`, but only if the writer still owns the run; one statement checks and writes."""
 _PUT_POINT = (
     "INSERT INTO metrics (run_id, step_id, name, value, unit, tags, slot, attempt, superseded, created_at)"
     " VALUES (?,?,?,?,?,?,?,?,0,?)"
