@@ -83,7 +83,7 @@ def chat_request(
 
 
 def chat_requests(generation: Generation) -> Callable[[Prompt, int], ModelRequest]:
-    """Builds requests for many prompts, like `chat_request` without history and media."""
+    """Build requests for many prompts, like `chat_request` without history and media."""
     model, settings = generation.model, body_settings(generation)
 
     def request(prompt: Prompt, repeat: int) -> ModelRequest:
@@ -97,7 +97,7 @@ def chat_requests(generation: Generation) -> Callable[[Prompt, int], ModelReques
 
 
 def completions_requests(generation: Generation) -> Callable[[Prompt, int], ModelRequest]:
-    """Builds requests for many prompts, like `completions_request`."""
+    """Build requests for many prompts, like `completions_request`."""
     model, settings = generation.model, body_settings(generation)
 
     def request(prompt: Prompt, repeat: int) -> ModelRequest:

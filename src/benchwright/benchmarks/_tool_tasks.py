@@ -172,7 +172,7 @@ def _plain(value: Any, brief: bool) -> Any:
 
 
 def function_problem(item: object) -> str | None:
-    """Describes what is wrong with a function; None if nothing is."""
+    """Describe what is wrong with a function; None if nothing is."""
     if not isinstance(item, Mapping):
         return f"it is {type(item).__name__}, not an object with a name and parameters"
     function = function_document(item)

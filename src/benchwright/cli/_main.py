@@ -40,11 +40,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     finally:
         end(code)
     if argv is None and code == INTERRUPTED:
-        _leave_if_stopped_twice()
+        _exit_if_stopped_twice()
     return code
 
 
-def _leave_if_stopped_twice() -> None:
+def _exit_if_stopped_twice() -> None:
     """End the process without Python's clean-up, which would wait for what a scorer left behind: threads, processes, exit
     handlers, a lock on standard input."""
     engine = sys.modules.get("benchwright.engine")

@@ -41,7 +41,7 @@ def begin(*, ours: bool) -> None:
     # A sample makes hundreds of objects and no cycles; searching for cycles after every 700 objects took 8 % of a run.
     gc.set_threshold(50_000, 20, 50)
     # Handlers are called in reverse order, so this one, registered first, runs last.
-    if os.path.basename(sys.argv[0]) in ("benchwright", "__main__.py") and not _others_wait_for_the_end():
+    if os.path.basename(sys.argv[0]) in ("benchwright", "__main__.py") and not _has_exit_handlers():
         try:
             _inherited.update(_open_files())
         except OSError:
@@ -75,7 +75,8 @@ def end(code: int | None) -> None:
             _exit_code.append(code)
 
 
-def _others_wait_for_the_end() -> bool:
+def _has_exit_handlers() -> bool:
+    """Whether other code has registered exit handlers, or may have."""
     count = getattr(atexit, "_ncallbacks", None)
     return count is None or count() > 0
 

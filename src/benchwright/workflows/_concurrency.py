@@ -90,9 +90,9 @@ async def collect_async_iter(items: AsyncIterable[T]) -> list[T]:
         await _close(items)
 
 
-class _Bell:
+class _EndSignal:
     """Signals that tasks have ended. It is separate from the iterator, because tasks must not keep the iterator alive: it must
-    go with its last consumer, so that its workers end too."""
+    be freed with its last consumer, so that its workers end too."""
 
     __slots__ = ("_wake", "finished")
 
@@ -101,7 +101,7 @@ class _Bell:
         """Workers that ended, in that order."""
         self._wake: asyncio.Future[None] | None = None
 
-    def ring(self, _: object = None) -> None:
+    def wake(self, _: object = None) -> None:
         """Signal that something ended."""
         if self._wake is not None and not self._wake.done():
             self._wake.set_result(None)
@@ -109,7 +109,7 @@ class _Bell:
     def worker_ended(self, task: asyncio.Task[Any]) -> None:
         """Note a worker that ended."""
         self.finished.append(task)
-        self.ring()
+        self.wake()
 
     async def wait(self) -> None:
         """Wait until something ends."""
@@ -142,7 +142,7 @@ class _Concurrent(AsyncIterator[Any]):
         self._wrap = wrap
         self._pull: asyncio.Task[Any] | None = None
         self._running: dict[asyncio.Task[Any], tuple[int, Any]] = {}
-        self._bell = _Bell()
+        self._signal = _EndSignal()
         self._results: dict[int, Any] = {}  # insertion order is the order of completion
         self._next_index = 0
         self._next_yield = 0
@@ -183,7 +183,7 @@ class _Concurrent(AsyncIterator[Any]):
             task.cancel()
         if tasks:
             await asyncio.gather(*tasks, return_exceptions=True)
-        self._bell.finished.clear()
+        self._signal.finished.clear()
         await _close(self._items)
 
     def __del__(self) -> None:
@@ -206,8 +206,8 @@ class _Concurrent(AsyncIterator[Any]):
             self._start_pull()
             if self._pull is None and not self._running:
                 raise StopAsyncIteration
-            if not self._bell.finished and (self._pull is None or not self._pull.done()):
-                await self._bell.wait()
+            if not self._signal.finished and (self._pull is None or not self._pull.done()):
+                await self._signal.wait()
 
     def _ready(self) -> int | None:
         if self._in_order:
@@ -225,12 +225,12 @@ class _Concurrent(AsyncIterator[Any]):
         if self._window is not None and len(self._running) + len(self._results) >= self._window:
             return
         self._pull = asyncio.ensure_future(_pulled(self._items))
-        self._pull.add_done_callback(self._bell.ring)
+        self._pull.add_done_callback(self._signal.wake)
 
     def _harvest(self) -> None:
         """Collect results of finished workers, then start a worker for the pulled item."""
-        while self._bell.finished:
-            task = self._bell.finished.popleft()
+        while self._signal.finished:
+            task = self._signal.finished.popleft()
             index, item = self._running.pop(task)
             if task.cancelled():
                 error: BaseException | None = asyncio.CancelledError(
@@ -267,7 +267,7 @@ class _Concurrent(AsyncIterator[Any]):
         self._next_index += 1
         task = asyncio.ensure_future(_worked(self._worker, index, item))
         self._running[task] = (index, item)
-        task.add_done_callback(self._bell.worker_ended)
+        task.add_done_callback(self._signal.worker_ended)
 
 
 _END: Any = object()

@@ -118,7 +118,7 @@ class RowTemplate:
 
 
 def _columns(tree: Any) -> frozenset[str]:
-    """Columns that are read by name, and `row` itself where it stands by itself."""
+    """Columns that are read by name, and `row` if the template uses it as a whole."""
     from jinja2 import nodes
 
     found: set[str] = set()

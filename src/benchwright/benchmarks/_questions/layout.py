@@ -296,4 +296,4 @@ def _sample(reader: DatasetReader) -> list[Row]:
 
 
 def _ignore(bad: BadRow) -> None:
-    """Ignores bad rows, which the scan reports."""
+    """Ignore bad rows, which the scan reports."""

@@ -219,7 +219,7 @@ class Tally:
         """Good rows by their number of options."""
 
     def __call__(self, row: Row) -> None:
-        """Checks a row by the rules, and counts its options."""
+        """Check a row by the rules, and count its options."""
         self.options[self._rules.examine(row)] += 1
 
 

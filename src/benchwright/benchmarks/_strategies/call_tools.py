@@ -80,7 +80,7 @@ class CallTools(Strategy):
         return (self._request(dialogue, repeat),)
 
     async def answer(self, row: Row, repeat: int, asking: Asking) -> Answer:
-        """Sends turn after turn and, within a turn, asks again until a reply calls nothing."""
+        """Send turn after turn and, within a turn, ask again until a reply has no calls."""
         try:
             self._checked(row)
             dialogue = self._open(self._task(row))

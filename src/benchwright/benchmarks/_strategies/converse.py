@@ -111,7 +111,7 @@ class Converse(Strategy):
             yield parameter_without_column(self._spec, "turns_field", columns)
 
     def doubts(self, scan: RowScan, source: str) -> Iterator[str]:
-        """Warns if the prompt is also the first turn."""
+        """Warn if the prompt is also the first turn."""
         spec = self._spec
         first = next(iter(scan.first), None)
         if not (spec.prompt and spec.turns_field) or first is None:

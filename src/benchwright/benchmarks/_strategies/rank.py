@@ -187,7 +187,7 @@ def _ranking(choices: Sequence[str], logprobs: Sequence[float], greedy: Sequence
 
 
 def _glued_choices(scan: RowScan, source: str) -> Iterator[str]:
-    """Candidates are appended unchanged: without a space in between, a different word would be ranked."""
+    """Warn if candidates run into the prompt: without a space in between, a different word would be ranked."""
     for scanned in scan.first:
         text = scanned.prompt.flat
         glued = next((choice for choice in scanned.choices if _runs_together(text, choice)), None)

@@ -55,7 +55,7 @@ class Records:
         return StoredRef(commit, at) if isinstance(commit, str) and isinstance(at, str) else None
 
     def keep_ref(self, revision: str | None, commit: str) -> None:
-        """Keeps the commit of a revision."""
+        """Record the commit of a revision."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
         self._write(self._ref_path(revision), {"commit": commit, "at": now})
 
@@ -64,7 +64,7 @@ class Records:
         return self._read(self.folder / "commits" / f"{commit}.{what}.json")
 
     def keep_commit(self, commit: str, what: str, body: JsonObject) -> None:
-        """Keeps something about a commit."""
+        """Record a fact about a commit."""
         self._write(self.folder / "commits" / f"{commit}.{what}.json", body)
 
     def commits(self) -> list[str]:

@@ -95,7 +95,7 @@ def failed_line(predicted: Predicted, dataset: str) -> bytes:
 
 
 def sample_ids(identity: str) -> Identify:
-    """Gives each sample of a run a unique id, which is the same each time it is written."""
+    """Give each sample of a run a unique id, which is the same each time it is written."""
     from uuid import NAMESPACE_URL, uuid5
 
     space = uuid5(NAMESPACE_URL, identity)
