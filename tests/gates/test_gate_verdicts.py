@@ -291,3 +291,36 @@ def test_a_verdict_on_values_with_a_long_tail_says_that_it_is_less_certain() -> 
         assert "some values are far from the others" in row.reason
     even = judged(found, threshold=[{"metric": "words", "min": -100_000, "bound": "lower"}]).rows[1]
     assert (even.verdict.value, "far from" in even.reason) == ("GO", False), "its lower end is long enough"
+
+
+def test_failures_count_as_wrong_only_where_zero_is_wrong_and_the_metric_was_due() -> None:
+    baseline, run = (gate_run(failing=range(10), cache=False) for _ in range(2))
+    for metric, why in (("acc_law", "only some samples have a value"), ("wer", "the best value of wer")):
+        rule = {"metric": metric, "bound": "value", "failures_as_wrong": True}
+        found = judged(run, baseline, threshold=[{**rule, "max": 1.0}], regression=[{**rule, "margin": 0.1}])
+        assert words(found) == ["INCONCLUSIVE"] * 2
+        assert all(why in row.reason for row in found.rows[1:])
+        assert judged(run, threshold=[{**rule, "max": 1.0, "failures_as_wrong": False}]).verdict == "GO"
+
+
+def test_a_gate_on_a_category_counts_the_failures_of_this_category(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BENCHWRIGHT_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "benchwright.toml").write_text(
+        '[models.faulty]\ntype = "demo"\nerror_rate = 0.5\nmax_retries = 0\n'
+    )
+    before, after = (
+        benchwright.run("bfclv3_ast", task="simple,multiple", model="faulty", cache=False) for _ in range(2)
+    )
+    for name in ("simple", "multiple"):
+        rule = {"metric": name, "bound": "value", "failures_as_wrong": True}
+        found = judged(after, threshold=[{**rule, "min": 0.0}])
+        metric = after.summary.metrics[name]
+        assert metric.with_failures_count is not None
+        assert metric.with_failures_count > metric.count
+        assert found.rows[1].observed == pytest.approx(metric.with_failures)
+        assert found.rows[1].n == metric.with_failures_count
+        (compared,) = (each for each in benchwright.compare(before, after).metrics if each.name == name)
+        assert compared.failures_as_wrong is not None
+        assert compared.failures_as_wrong.pairs == metric.with_failures_count

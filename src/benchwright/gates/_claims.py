@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from fnmatch import fnmatchcase
 from typing import TypeAlias
 
@@ -123,8 +123,13 @@ def _thresholds(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
         if (problem := _unsliced(rule, run.evidence, name)) is not None:
             yield problem
             continue
+        failed = run.evidence.whole.failed if rule.failures_as_wrong else ()
+        if failed and (doubt := _uncountable(rule, run, name, failed)):
+            yield _impossible(rule, name, doubt)
+            continue
+        partial = run.evidence.whole.is_partial(name)
         for key, scores in _groups(rule, run.evidence):
-            values = scores.values(name, failures_as_wrong=rule.failures_as_wrong)
+            values = scores.values(name, failures_as_wrong=rule.failures_as_wrong, partial=partial)
             for limit, side in rule.limits:
                 subject = _named(name, key)
                 if not values:
@@ -132,6 +137,30 @@ def _thresholds(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
                     continue
                 found = mean_against(values, limit, side, level=rule.level, share=is_share(name))
                 yield Claim(rule=rule, subject=subject, found=found, limit=limit, side=side)
+
+
+def _uncountable(
+    rule: Rule, run: BenchmarkRun, name: str, failed: Iterable[tuple[object, str | None]]
+) -> str:
+    """Why failed samples cannot count as 0 in a metric; empty if they can. `failed` are those that have no value on any side,
+    with their groups."""
+    if _less_is_better(rule, run, name):
+        return (
+            f"failures_as_wrong counts failed samples as 0, the best value of {name}, where less is better; limit the failures "
+            "with a rule of kind failures instead"
+        )
+    if run.evidence.whole.is_partial(name) and any(group is None for _, group in failed):
+        return (
+            f"only some samples have a value of {name}, and the failed samples do not tell whether they would have had one; "
+            "leave failures_as_wrong out"
+        )
+    return ""
+
+
+def _less_is_better(rule: Rule, run: BenchmarkRun, name: str) -> bool:
+    if rule.lower_is_better is not None:
+        return rule.lower_is_better
+    return lower_is_better(name, {*run.declared_lower, *run.summary.lower_is_better})
 
 
 def _derived(rule: Rule, name: str, summary: RunSummary) -> Iterator[Claim]:
@@ -167,14 +196,21 @@ def _regressions(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
 
 
 def _regression(rule: Rule, run: BenchmarkRun, name: str, subject: str, pairs: PairedSamples | None) -> Claim:
+    wrong = rule.failures_as_wrong
+    if (
+        wrong
+        and pairs is not None
+        and pairs.failures
+        and (doubt := _uncountable(rule, run, name, pairs.lost))
+    ):
+        return _impossible(rule, subject, doubt)
+    partial = run.evidence.whole.is_partial(name)
     before, after = (
-        ([], []) if pairs is None else paired_values(pairs, name, failures_as_wrong=rule.failures_as_wrong)
+        ([], []) if pairs is None else paired_values(pairs, name, failures_as_wrong=wrong, partial=partial)
     )
     if not before:
         return _impossible(rule, subject, f"no pair of samples has a value of {name} on both sides")
-    down = rule.lower_is_better
-    if down is None:
-        down = lower_is_better(name, {*run.declared_lower, *run.summary.lower_is_better})
+    down = _less_is_better(rule, run, name)
     margin = rule.margin
     if rule.margin_percent is not None:
         margin = abs(sum(before) / len(before)) * rule.margin_percent / 100

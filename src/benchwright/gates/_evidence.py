@@ -11,6 +11,7 @@ from msgspec import Struct, field
 
 from benchwright.core import (
     JsonValue,
+    SampleRecord,
     canonical_json,
     decode_score,
     load_exact_json,
@@ -35,8 +36,8 @@ class Scores(Struct):
     outcomes: Counter[str] = field(default_factory=Counter)
     metrics: dict[str, dict[bytes, list[float]]] = field(default_factory=dict)
     """Values by metric and row; rows are identified by content, so that copies count as one row."""
-    failed: dict[bytes, int] = field(default_factory=dict)
-    """How many samples of a row have no score."""
+    failed: Counter[tuple[bytes, str | None]] = field(default_factory=Counter)
+    """How many samples have no score, by row and recorded group."""
 
     @property
     def samples(self) -> int:
@@ -47,23 +48,30 @@ class Scores(Struct):
         """Samples with one of these outcomes; if none are given, samples without a score."""
         return sum(self.outcomes[name] for name in outcomes) if outcomes else sum(self.failed.values())
 
-    def values(self, metric: str, *, failures_as_wrong: bool) -> list[list[float]]:
-        """The values of a metric, row by row."""
+    def is_partial(self, metric: str) -> bool:
+        """Whether only some of the scored samples have the metric, such as the rows of one category."""
+        return sum(map(len, self.metrics.get(metric, {}).values())) < self.samples - self.failed.total()
+
+    def values(
+        self, metric: str, *, failures_as_wrong: bool = False, partial: bool = False
+    ) -> list[list[float]]:
+        """The values of a metric, row by row. Of a partial metric, only failures in the group of its name count as 0."""
         rows = self.metrics.get(metric, {})
         if not failures_as_wrong:
             return list(rows.values())
         merged = {row: list(values) for row, values in rows.items()}
-        for row, count in self.failed.items():
-            merged.setdefault(row, []).extend([0.0] * count)
+        for (row, group), count in self.failed.items():
+            if group == metric or not partial:
+                merged.setdefault(row, []).extend([0.0] * count)
         return list(merged.values())
 
-    def add(self, row: bytes, outcome: str, scores: dict[str, Any] | None) -> None:
+    def add(self, row: bytes, record: SampleRecord) -> None:
         """Add a sample."""
-        self.outcomes[outcome] += 1
-        if scores is None:
-            self.failed[row] = self.failed.get(row, 0) + 1
+        self.outcomes[record.outcome] += 1
+        if record.scores is None:
+            self.failed[row, record.group] += 1
             return
-        for name, value in scores.items():
+        for name, value in record.scores.items():
             if isinstance(value, bool | int | float):
                 self.metrics.setdefault(name, {}).setdefault(row, []).append(float(value))
 
@@ -128,10 +136,10 @@ def gather(source: Scored, run_id: int, columns: Collection[str], baseline: Scor
                 values[key.column].add(key.value)
             found.unlabelled.update({*columns} - {key.column for key in labels[digest]})
         record = decode_score(text)
-        found.whole.add(digest, record.outcome, record.scores)
+        found.whole.add(digest, record)
         for key in labels[digest]:
             if len(values[key.column]) <= MOST_SLICES:
-                found.slices.setdefault(key, Scores()).add(digest, record.outcome, record.scores)
+                found.slices.setdefault(key, Scores()).add(digest, record)
     found.missing = frozenset(column for column, each in values.items() if not each)
     found.crowded = frozenset(column for column, each in values.items() if len(each) > MOST_SLICES)
     if baseline is not None:
@@ -190,10 +198,10 @@ def _labels(row: JsonValue, columns: Collection[str]) -> Iterator[SliceKey]:
 
 
 def paired_values(
-    pairs: PairedSamples, metric: str, *, failures_as_wrong: bool
+    pairs: PairedSamples, metric: str, *, failures_as_wrong: bool, partial: bool
 ) -> tuple[list[float], list[float]]:
     """Means of a metric by row, for the baseline and for the run; empty if no pair has it."""
-    tally = pairs.with_failures(metric) if failures_as_wrong else None
+    tally = pairs.with_failures(metric, partial=partial) if failures_as_wrong else None
     tally = tally or pairs.tallies.get(metric)
     if tally is None:
         return [], []

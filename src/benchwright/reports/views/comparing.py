@@ -116,9 +116,10 @@ def _metrics(
         constant = any(side is not None and side.constant for side in (left, right))
         tally = None if constant else seen.tallies.get(name)
         paired = None if tally is None else tally.paired(name)
-        # The pairs do not show whether a sample that failed on both sides would have had a metric that some samples lack.
-        everywhere = _of_all_samples(a, left) and _of_all_samples(b, right)
-        wrong = seen.with_failures(name) if everywhere else None
+        # Without this figure, a run does not tell whether its failed samples would have had the metric.
+        known = all(side is not None and side.with_failures is not None for side in (left, right))
+        partial = not (_of_all_samples(a, left) and _of_all_samples(b, right))
+        wrong = seen.with_failures(name, partial=partial) if known else None
         found.append(
             MetricComparison(
                 name=name,

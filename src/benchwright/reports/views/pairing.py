@@ -203,18 +203,20 @@ class PairedSamples(Struct):
     """Whether any sample is not the same in both."""
     failed: dict[str, Tally] = struct_field(default_factory=dict)
     """Like `tallies`, with failed samples as 0."""
-    lost: list[int] = struct_field(default_factory=list)
-    """Rows of samples that failed in both runs."""
+    lost: list[tuple[int, str | None]] = struct_field(default_factory=list)
+    """Rows and recorded groups of samples that failed in both runs."""
     failures: bool = False
     """Whether a paired sample failed."""
 
-    def with_failures(self, name: str) -> Tally | None:
-        """The values of a metric, failed samples counted as 0; None if none failed."""
+    def with_failures(self, name: str, *, partial: bool = False) -> Tally | None:
+        """The values of a metric, failed samples counted as 0; None if none failed. Of a metric that only some samples have,
+        samples that failed in both runs count in the group of its name."""
         if not self.failures or name not in self.failed:
             return None
         tally = Tally({row: list(sums) for row, sums in self.failed[name].rows.items()})
-        for row in self.lost:
-            tally.add(row, 0.0, 0.0)
+        for row, group in self.lost:
+            if group == name or not partial:
+                tally.add(row, 0.0, 0.0)
         return tally
 
     def add_scores(self, a: Half, b: Half) -> tuple[dict[str, float], dict[str, float]]:
@@ -223,7 +225,7 @@ class PairedSamples(Struct):
         failed_a, failed_b = _failed(a), _failed(b)
         self.failures = self.failures or failed_a or failed_b
         if failed_a and failed_b:
-            self.lost.append(b.row)
+            self.lost.append((b.row, b.record.group))
         for name in {**scores_a, **scores_b}:
             if name in scores_a and name in scores_b:
                 self.tallies.setdefault(name, Tally()).add(b.row, scores_a[name], scores_b[name])
