@@ -130,8 +130,8 @@ REFUSED_HERE = {
         'extra {"requirements": ["x"]}', "bfcl over config.params.extra.custom_dataset.format=native", 'adapter {"use_system_prompt": true}',
     ),
     "not done here: commands, variables of containers, other people's services": (
-        "launcher task pre_cmd 'touch PWNED'", "launcher task post_cmd 'touch PWNED'", "launcher variables of a task literal",
-        "launcher variables of all literal", "launcher variables of a task other name", "launcher variables of all other name",
+        "launcher task pre_cmd 'touch PWNED'", "launcher task post_cmd 'touch PWNED'",
+
         'adapter {"use_nvcf": true}', 'adapter {"discovery": {"dirs": ["x"]}}',
     ),
 }  # fmt: skip

@@ -159,7 +159,7 @@ def test_values_still_to_be_given_can_be_given(tmp_path: Path) -> None:
         ({"evaluation": {"tasks": [{"nam": "a"}]}}, (), "evaluation.tasks.0.name is missing"),
         ({"evaluation": {"tasks": [{"name": "a", "pre_cmd": "rm -rf x"}]}}, (), "no command is run"),
         ({"evaluation": {"tasks": [{"name": "a", "nemo_evaluator_confg": {}}]}}, (), "nemo_evaluator_config"),
-        ({"evaluation": {"tasks": ["a"], "env_vars": {"K": "sk-secret"}}}, (), "env_vars.K gives the variable a value that it does not have"),
+        ({"evaluation": {"tasks": ["a"], "env_vars": {"K": "sk-secret"}}}, (), "env_vars.K is neither host:NAME"),
         ({}, ("evaluation.tasks.aa.nemo_evaluator_config.config.params.top_p=1",), "Did you mean 'a'"),
         ({}, ("evaluation.tasks.a.config.params.top_p=1",), "evaluation.tasks.0.config is not known"),
         ({}, ("evaluation.tasks.a.nemo_evaluator_config.config.params.topp=1",), "Did you mean 'top_p'"),
@@ -217,27 +217,31 @@ def test_references_stand_for_other_values_and_other_dollars_for_themselves(
             read(tmp_path, document(["a"], target={"api_endpoint": {"model_id": wrong}}))
 
 
-def test_variables_must_have_the_values_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process has its variables already, and a resumed run reads no file."""
+def test_variables_of_a_file_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LEVEL", "5")
-    monkeypatch.setenv("OTHER", "5")
-    monkeypatch.setenv("HF_HOME", "somewhere")
+    monkeypatch.setenv("PYTHONHASHSEED", "0")
     good = {
-        "LEVEL": "lit:5",
-        "OTHER": "host:LEVEL",
+        "A": "lit:5 x",
+        "B": "host:LEVEL",
+        "LEVEL": "host:LEVEL",
         "HF_TOKEN": "runtime:HF_TOKEN",
-        "HF_HOME": "host:HF_HOME",
+        "PYTHONHASHSEED": "lit:0",
     }
-    assert len(read(tmp_path, document(["a"], env_vars=good, auxiliary_deployments={}))) == 1
+    read(tmp_path, document([{"name": "a", "env_vars": {"A": "lit:6"}}], env_vars=good))
+    found = read_run_configs(tmp_path / "my_config.yaml", {})
+    assert found.variables == {"A": "lit:6", "B": "host:LEVEL", "PYTHONHASHSEED": "lit:0"}
     for variables, cure in (
-        ({"LEVEL": "lit:6 x"}, "export 'LEVEL=6 x'"),
-        ({"LEVEL": "host:HF_HOME"}, 'export LEVEL="\\$HF_HOME"'),
-        ({"NOT_THERE": "host:NOT_THERE"}, "NOT_THERE is not set; export it"),
-        ({"MY_API_KEY": "lit:sk-secret"}, "export MY_API_KEY with its value"),
+        ({"B": "host:NOT_THERE"}, "NOT_THERE is not set; export it"),
+        ({"MY_API_KEY": "sk-secret"}, "neither host:NAME, .* nor lit:VALUE"),
+        ({"PYTHONHASHSEED": "lit:1"}, "only when a process starts; export it"),
+        ({"LD_PRELOAD": "lit:x"}, "only when a process starts; export it"),
     ):
         with pytest.raises(ConfigError, match=cure) as raised:
             read(tmp_path, document([{"name": "a", "env_vars": variables}]))
         assert "sk-secret" not in str(raised.value)
+    tasks = [{"name": name, "env_vars": {"A": f"lit:{name}"}} for name in "ab"]
+    with pytest.raises(ConfigError, match=r"env_vars\.A has different values .* one command each"):
+        read(tmp_path, document(tasks))
 
 
 @pytest.mark.parametrize(

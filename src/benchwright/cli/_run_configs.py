@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
+    from benchwright.config import RunConfigs
     from benchwright.sdk import ConfiguredRun, TaskResult
 
 
@@ -82,7 +83,7 @@ def execute_configs(
 ) -> int:
     """Merge file, flags and overrides, and run, print or `check` the result. `complete`: the folder and the model must be
     given."""
-    from benchwright.config import check_complete, read_run_configs  # not for runs without a file
+    from benchwright.config import check_complete, exported, read_run_configs  # not for runs without a file
 
     overrides = ",".join(filter(None, arguments.overrides or ()))
     found = read_run_configs(arguments.run_config, flags, overrides, arguments.override or ())
@@ -91,13 +92,30 @@ def execute_configs(
     if complete:
         for config in found.configs:
             check_complete(config)
+    with exported(found.variables):
+        return _execute(found, arguments, output, complete=complete, check=check)
+
+
+def _execute(
+    found: RunConfigs,
+    arguments: Namespace,
+    output: Output,
+    *,
+    complete: bool,
+    check: Callable[[Sequence[ConfiguredRun]], int] | None,
+) -> int:
     load("sdk")
+    from benchwright.config import recorded_variables
     from benchwright.sdk import configure_run
 
     for note in found.notes:
         output.note(f"note: {note}")
     dry = arguments.explain_config or (check is None and arguments.dry_run)  # `check` has no such flag
-    runs = [_with_files(configure_run(config, dry=dry), again=complete) for config in found.configs]
+    variables = recorded_variables(found.variables)
+    runs = [
+        _with_files(configure_run(config, dry=dry, variables=variables), again=complete)
+        for config in found.configs
+    ]
     if arguments.explain_config:
         return _explain(runs, output)
     if check is not None:

@@ -8,6 +8,7 @@ from benchwright.config._benchmark import (
     read_builtin,
 )
 from benchwright.config._config_layers import ConfigValue, Layer, as_table, leaves, merge_layers
+from benchwright.config._environment import assigned, exported, recorded_variables, unset_variables
 from benchwright.config._files import (
     CONFIG_NAMES,
     SUITE_SUFFIXES,
@@ -199,10 +200,12 @@ __all__ = [
     "SuiteOptions",
     "SystemMessage",
     "as_table",
+    "assigned",
     "check_complete",
     "check_headers",
     "checked_mode",
     "checked_summarizer",
+    "exported",
     "find_config",
     "find_prices",
     "find_profile",
@@ -225,6 +228,7 @@ __all__ = [
     "read_overrides",
     "read_run_configs",
     "read_values",
+    "recorded_variables",
     "resolve_headers",
     "resolve_provider",
     "settings_deciding",
@@ -232,4 +236,5 @@ __all__ = [
     "split_keywords",
     "split_load_keywords",
     "trusted_certificates",
+    "unset_variables",
 ]

@@ -11,18 +11,17 @@ evaluation:
 
 from __future__ import annotations
 
-import os
-import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from msgspec import Struct
 
 from benchwright.config._config_layers import Layer, Path, leaves
+from benchwright.config._environment import merge_variables, read_variables
 from benchwright.config._launcher_values import patch, resolve_references
 from benchwright.config._run_config import override_layer, read_layer
 from benchwright.config._run_config_keys import KEY_OF
-from benchwright.core import ConfigError, is_secret_name, suggest
+from benchwright.core import ConfigError, suggest
 
 _OWN = "nemo_evaluator_config"
 _TOP = (
@@ -60,6 +59,8 @@ class LauncherFile(Struct, frozen=True):
     at_once: bool
     """Whether the tasks run at the same time."""
     notes: tuple[str, ...]
+    variables: Mapping[str, str] = {}
+    """Variables of all tasks, each `host:NAME` or `lit:VALUE`."""
 
 
 def is_launcher_file(document: Mapping[str, Any]) -> bool:
@@ -80,16 +81,21 @@ def read_launcher(source: str, document: Mapping[str, Any], pairs: Sequence[tupl
         notes.append(f"{source}: the defaults list is ignored; nothing is composed from other files")
     notes += [f"{source}: {key} is ignored" for key in ("export", "user") if key in document]
     _deployment(source, document)
-    _environment(source, "", document.get("env_vars"))
+    variables = _environment(source, "", document.get("env_vars"))
     evaluation = _table(source, "evaluation", document.get("evaluation"))
     _known(source, "evaluation", evaluation, _EVALUATION)
     execution = _table(source, "execution", document.get("execution"))
     at_once = _execution(source, {"type": _composed(document, "execution"), **execution}, notes)
-    _environment(source, "evaluation.", evaluation.get("env_vars"))
+    variables |= _environment(source, "execution.", execution.get("env_vars"))
+    variables |= _environment(source, "evaluation.", evaluation.get("env_vars"))
     shared, more = _shared(source, document, evaluation)
     above = override_layer(every, "-o") if every else None
     found_tasks = []
+    of_tasks: list[dict[str, str]] = []
     for number, (name, entry) in enumerate(_entries(source, evaluation.get("tasks"))):
+        of_tasks.append(
+            {**variables, **_environment(source, f"evaluation.tasks.{number}.", entry.get("env_vars"))}
+        )
         layer, found = _task_layer(source, number, name, entry, notes)
         notes += found
         overrides = [] if above is None else [above]
@@ -99,7 +105,8 @@ def read_launcher(source: str, document: Mapping[str, Any], pairs: Sequence[tupl
     place = execution.get("output_dir")
     if place is not None and not isinstance(place, str):
         raise ConfigError(f"{source}: execution.output_dir is {place!r}; expected a folder")
-    return LauncherFile(tuple(found_tasks), place, at_once, tuple(dict.fromkeys((*more, *notes))))
+    notes = [*dict.fromkeys((*more, *notes))]
+    return LauncherFile(tuple(found_tasks), place, at_once, tuple(notes), merge_variables(source, of_tasks))
 
 
 def _entries(source: str, tasks: Any) -> list[tuple[str, dict[str, Any]]]:
@@ -196,7 +203,6 @@ def _task_layer(
     source: str, number: int, name: str, entry: Mapping[str, Any], notes: list[str]
 ) -> tuple[Layer, tuple[str, ...]]:
     place = f"evaluation.tasks.{number}"
-    _environment(source, f"{place}.", entry.get("env_vars"))
     notes += [
         f"{source}: {place}.{key} is ignored: the evaluation runs in this process, in no container"
         for key in (*_NO_CONTAINER, "dataset_dir")
@@ -248,36 +254,13 @@ def _execution(source: str, execution: Mapping[str, Any], notes: list[str]) -> b
         )
     if mode not in _MODES:
         raise ConfigError(f"{source}: execution.mode is {mode!r}; expected {' or '.join(_MODES)}")
-    _environment(source, "execution.", execution.get("env_vars"))
     ignored = [key for key in (*_NO_CONTAINER, *_NO_CLUSTER, "auto_export") if execution.get(key)]
     notes += [f"{source}: execution.{key} is ignored" for key in ignored]
     return bool(mode == "parallel")
 
 
-def _environment(source: str, place: str, variables: Any) -> None:
-    """Check that the environment has the variables of the file. A container gets them from the file, but here they must be
-    exported, because a resumed run has no such file."""
-    for name, value in _table(source, f"{place}env_vars", variables).items():
-        kind, mark, text = str(value).partition(":")
-        if kind == "host" and text not in os.environ:
-            raise ConfigError(
-                f"{source}: {place}env_vars.{name} is {value}, and {text} is not set; export it before you start"
-            )
-        if value in (None, name, f"${name}") or (kind in ("host", "runtime") and text == name):
-            continue
-        wanted = {"lit": text, "host": os.environ.get(text), "runtime": os.environ.get(text)}.get(kind)
-        if mark and wanted is not None and os.environ.get(name) == wanted:
-            continue
-        cure = (
-            f'export {name}="${text}"'
-            if kind in ("host", "runtime") and mark
-            else f"export {name} with its value"
-        )
-        if kind == "lit" and mark and not is_secret_name(name):
-            cure = f"export {shlex.quote(f'{name}={text}')}"
-        raise ConfigError(  # the message does not repeat other values, which may be keys
-            f"{source}: {place}env_vars.{name} gives the variable a value that it does not have here; before you start, {cure}"
-        )
+def _environment(source: str, place: str, variables: Any) -> dict[str, str]:
+    return read_variables(source, place, _table(source, f"{place}env_vars", variables))
 
 
 def _table(source: str, place: str, value: Any) -> dict[str, Any]:

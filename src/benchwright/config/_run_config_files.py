@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from benchwright.config._config_layers import Layer, leaves
+from benchwright.config._environment import unset_variables
 from benchwright.config._files import read_document
 from benchwright.config._launcher import LauncherFile, is_launcher_file, read_launcher
 from benchwright.config._overrides import read_override, read_overrides
@@ -40,6 +41,8 @@ class RunConfigs(Struct, frozen=True):
     """Whether the file requests its tasks to run at the same time."""
     notes: tuple[str, ...] = ()
     """Notes on keys without effect."""
+    variables: Mapping[str, str] = {}
+    """Environment variables of the runs, each `host:NAME` or `lit:VALUE`."""
 
 
 def read_run_configs(
@@ -68,7 +71,21 @@ def read_run_configs(
         layers.append(override_layer(read_overrides(overrides), "--overrides"))
     if pairs:
         layers.append(override_layer([read_override(pair) for pair in pairs], "-o"))
-    return RunConfigs((config_of(layers, notes=notes),), False, notes=notes)
+    return RunConfigs((config_of(layers, notes=notes),), False, notes=notes, variables=_recorded(document))
+
+
+def _recorded(document: Mapping[str, Any]) -> dict[str, str]:
+    """The variables of a recorded run; ConfigError with the cure if one of them cannot be set."""
+    settings = document.get("settings")
+    found = settings.get("variables") if isinstance(settings, dict) else None
+    variables = {str(name): str(value) for name, value in found.items()} if isinstance(found, dict) else {}
+    for name, value in variables.items():
+        kind, _, text = value.partition(":")
+        if (text if kind == "host" else name) not in os.environ and kind != "lit":
+            raise ConfigError(
+                f"the recorded run had the variable {name}; before you start, {unset_variables({name: value})[0]}"
+            )
+    return variables
 
 
 def _tasks(found: LauncherFile, flags: Mapping[str, Any]) -> RunConfigs:
@@ -95,7 +112,7 @@ def _tasks(found: LauncherFile, flags: Mapping[str, Any]) -> RunConfigs:
             layers.insert(at, Layer("run config", folder, source))
         configs.append(config_of(layers, label=label, name=task.name))
     _refuse_shared_folders(configs)
-    return RunConfigs(tuple(configs), True, found.at_once, found.notes)
+    return RunConfigs(tuple(configs), True, found.at_once, found.notes, found.variables)
 
 
 def _labels(names: Sequence[str]) -> list[str]:

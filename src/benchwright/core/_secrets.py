@@ -151,6 +151,12 @@ def remember_secret(value: str, source: str) -> None:
         _known.setdefault(value, source)
 
 
+def remember_if_secret(value: str, *names: str) -> None:
+    """Remember a value as a secret if one of its names says so, or if it looks like a key."""
+    if any(map(is_secret_name, names)) or (len(value) >= _LONGEST_WORD and _RANDOM.fullmatch(value)):
+        remember_secret(value, names[-1])
+
+
 def forget_secrets() -> None:
     """Forget every value, for tests."""
     _known.clear()

@@ -112,6 +112,8 @@ class RunSettings:
     """The steps that replies can depend on, in recorded form."""
     model_name: str | None = field(default=None, metadata=_PLACE)
     """The model's name in the suite."""
+    variables: JsonObject | None = None
+    """Environment variables that the run configuration set, each `host:NAME` or `lit:VALUE`; no secrets."""
     configured: tuple[str, ...] | None = field(default=None, metadata=_PLACE)
     """Settings that benchwright.toml has for the run. They are recorded even at their defaults: a run started again
     from the records would otherwise get the values of the file."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchwright.benchmarks import BenchmarkSpec, defined_without_file, is_question_file, load_benchmarks
-from benchwright.config import RESCORE_OPTIONS, RunOptions, find_config
+from benchwright.config import RESCORE_OPTIONS, RunOptions, find_config, unset_variables
 from benchwright.core import JsonObject, Outcome, RunKind, UsageError, decode_score, kind_title
 from benchwright.datasets import hub_commits, recorded_pins
 from benchwright.engine import (
@@ -48,6 +48,7 @@ def claimed(
     run = store.claim_run(found.id)
     with owned(store, run, found.status):
         settings = _overridden(RunSettings.from_json(run.settings), overrides or {})
+        _refuse_other_variables(run, settings)
         with hub_commits(recorded_pins(run.manifest)):
             prepared = prepare(benchmark_again(run, settings, target), settings)
         _refuse_changes(run, prepared, allow_changed)
@@ -136,6 +137,14 @@ def _overridden(settings: RunSettings, overrides: Mapping[str, Any]) -> RunSetti
     return replace(settings, **changes, budget=budget, endpoint=endpoint)
 
 
+def _refuse_other_variables(run: RunRecord, settings: RunSettings) -> None:
+    """Code of benchmarks and scorers may read them."""
+    if cures := unset_variables(settings.variables or {}):
+        raise UsageError(
+            f"run {run.id} had environment variables that are not set, or have other values: {'; '.join(cures)}"
+        )
+
+
 def _refuse_changes(run: RunRecord, prepared: Prepared, allow_changed: bool) -> None:
     """Raise if the experiment has changed, because a resumed run must be the same experiment."""
     for part, what in (("dataset", "fingerprint"), ("benchmark", "hash"), ("fewshot", "hash")):
@@ -192,6 +201,7 @@ def rescore_plan(
         )
     _refuse_model_options(source, options)
     settings = RunSettings.from_json(source.settings)
+    _refuse_other_variables(source, settings)
     changes = recorded_options(options, settings.repeats)
     changes.pop("system", None)  # that of a file of questions; the model's is part of the requests
     settings = replace(

@@ -175,6 +175,7 @@ def run_settings(target: Target, options: RunOptions, model: ChosenModel) -> Run
         "model_type": model.model_type,
         "model_notes": (*model.notes, *_load_notes(model)),
         "questions": target.questions,
+        "variables": dict(target.variables) or None,
         "parallelism": model.parallelism,
         # A recorded address overrides a model that the file names, but not a profile.
         "configured": tuple(n for n, v in target.defaults.items() if n != "model" or v in PROFILES) or None,

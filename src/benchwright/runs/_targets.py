@@ -148,6 +148,8 @@ class Target(Struct, frozen=True):
     """Run options that the configuration sets for it."""
     questions: JsonObject | None = None
     """The options of a file of questions; None for a benchmark in Python."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Environment variables that a run configuration sets for it, as records hold them."""
     nocode: JsonObject | None = None
     """The recorded description from the configuration; None for any other benchmark."""
 

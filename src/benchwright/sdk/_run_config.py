@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from benchwright.benchmarks import BenchmarkSpec
 from benchwright.config import (
@@ -87,18 +87,29 @@ class ConfiguredRun(Struct, frozen=True):
         return {"command": self.command, "framework_name": framework, "pkg_name": framework, **document}
 
 
-def configure_run(config: RunConfig, cwd: Path | None = None, *, dry: bool = False) -> ConfiguredRun:
+def configure_run(
+    config: RunConfig,
+    cwd: Path | None = None,
+    *,
+    dry: bool = False,
+    variables: Mapping[str, str] | None = None,
+) -> ConfiguredRun:
     """Find the evaluation of a configuration, and check that the settings fit it. Sends nothing. Writes only a report of
     problems with a dataset, and with `dry` not even that.
 
     Raises ConfigError for values that do not fit the benchmark, NotFoundError for one that does not exist.
     """
-    if not dry:
-        return _configured(config, cwd)
-    from benchwright.bfcl import without_files
+    if dry:
+        from benchwright.bfcl import without_files
 
-    with without_files():
-        return _configured(config, cwd)
+        with without_files():
+            found = _configured(config, cwd)
+    else:
+        found = _configured(config, cwd)
+    if not variables:
+        return found
+    targets = tuple(structs.replace(each, variables=variables) for each in found.found)
+    return structs.replace(found, found=targets)
 
 
 def _configured(config: RunConfig, cwd: Path | None) -> ConfiguredRun:

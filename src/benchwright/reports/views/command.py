@@ -16,6 +16,7 @@ from benchwright.config import (
     RUN_SETTINGS,
     Setting,
     as_table,
+    assigned,
     leaves,
     question_options,
 )
@@ -98,7 +99,9 @@ def command_of(run: RunRecord) -> str:
     for name, value in _reset_values(settings, endpoint_of(run)).items() if source is None else ():
         if BY_NAME[name].decides not in ("budget", "place"):
             add(name, _words(BY_NAME[name], value, reset=True))
-    return shlex.join([*words, *(word for each in typed.values() for word in each)])
+    variables = [assigned(name, value) for name, value in table_of(settings.get("variables")).items()]
+    before = [f"env {' '.join(filter(None, variables))}"] if any(variables) else []
+    return " ".join([*before, shlex.join([*words, *(word for each in typed.values() for word in each)])])
 
 
 _OTHERS = tuple(

@@ -1,0 +1,115 @@
+"""Variables that a launcher's file sets for its tasks: `host:NAME` takes the value of another variable, `lit:VALUE` gives one.
+
+The process has them while the runs last. Runs record where a value comes from, never a value of the host or of a variable that is
+named like a secret.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from benchwright.core import ConfigError, is_secret_name, remember_if_secret
+
+_AT_START = re.compile("PYTHON|LD_|DYLD_")
+"""Variables that a process reads once, at its start."""
+_KEPT_OUT = "secret"
+"""Stands in records for a literal value that is not recorded."""
+
+
+def read_variables(source: str, place: str, table: Mapping[str, Any]) -> dict[str, str]:
+    """Variables by name, each `host:NAME` or `lit:VALUE`; those that the process has anyway are left out. ConfigError for a
+    value that cannot be known here; it is not repeated, because it may be a key."""
+    found: dict[str, str] = {}
+    for name, value in table.items():
+        kind, mark, text = str(value).partition(":")
+        if value in (None, name, f"${name}") or (kind == "runtime" and text == name):
+            continue
+        if not mark or kind not in ("host", "runtime", "lit"):
+            raise ConfigError(
+                f"{source}: {place}env_vars.{name} is neither host:NAME, the name of a variable here, nor lit:VALUE; write one of "
+                "them, or the variable's own name"
+            )
+        if _AT_START.match(name) and os.environ.get(name) != (
+            text if kind == "lit" else os.environ.get(text)
+        ):
+            raise ConfigError(
+                f"{source}: {place}env_vars.{name} takes effect only when a process starts; export it before you start"
+            )
+        if kind == "lit":
+            found[name] = f"lit:{text}"
+        elif text not in os.environ:
+            raise ConfigError(
+                f"{source}: {place}env_vars.{name} is {value}, and {text} is not set; export it before you start"
+            )
+        elif text != name:
+            found[name] = f"host:{text}"
+    return found
+
+
+def merge_variables(source: str, tables: list[dict[str, str]]) -> dict[str, str]:
+    """The variables of several tasks. ConfigError if two of them differ: all tasks of a command share one process."""
+    merged: dict[str, str] = {}
+    for table in tables:
+        for name, value in table.items():
+            if merged.setdefault(name, value) != value:
+                raise ConfigError(
+                    f"{source}: env_vars.{name} has different values for different tasks, which share one process here; start "
+                    "them by one command each, from files with one task"
+                )
+    return merged
+
+
+@contextmanager
+def exported(variables: Mapping[str, str]) -> Iterator[None]:
+    """Set the variables, and put back what was there before."""
+    before = {name: os.environ.get(name) for name in variables}
+    try:
+        for name, value in variables.items():
+            kind, _, text = value.partition(":")
+            if value != _KEPT_OUT:
+                os.environ[name] = os.environ[text] if kind == "host" else text
+                remember_if_secret(os.environ[name], name, text if kind == "host" else name)
+        yield
+    finally:
+        for name, old in before.items():
+            os.environ.pop(name, None)
+            if old is not None:
+                os.environ[name] = old
+
+
+def recorded_variables(variables: Mapping[str, str]) -> dict[str, str]:
+    """The variables as records hold them."""
+    return {
+        name: _KEPT_OUT if value.startswith("lit:") and is_secret_name(name) else value
+        for name, value in variables.items()
+    }
+
+
+def unset_variables(recorded: Mapping[str, Any]) -> list[str]:
+    """How to set the variables of a recorded run that the process lacks, one command each."""
+    cures = []
+    for name, value in recorded.items():
+        kind, _, text = str(value).partition(":")
+        wanted = os.environ.get(text) if kind == "host" else text
+        if value == _KEPT_OUT:
+            cures += [] if name in os.environ else [f"export {name} with its value"]
+        elif wanted is None or os.environ.get(name) != wanted:
+            cures.append(f"export {assigned(name, str(value))}")
+    return cures
+
+
+def assigned(name: str, value: str) -> str:
+    """The variable as a shell sets it; empty for one whose value is not recorded.
+
+    >>> assigned("LEVEL", "lit:a b"), assigned("KEY", "host:OTHER")
+    ("'LEVEL=a b'", 'KEY="$OTHER"')
+    """
+    kind, _, text = value.partition(":")
+    if value == _KEPT_OUT:
+        return ""
+    return f'{name}="${text}"' if kind == "host" else shlex.quote(f"{name}={text}")
