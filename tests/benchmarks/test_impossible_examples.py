@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
+from benchwright import ScorerInput, benchmark, run, scorer
 from benchwright.benchmarks import BenchmarkSpec, RowSettings, check_benchmark, resolve_fewshot
 from benchwright.core import BenchmarkError
 
@@ -113,3 +115,20 @@ def test_a_dataset_without_rows_has_no_overlap_to_warn_of() -> None:
     fewshot = resolve_fewshot(spec_of(dataset=[]))
     assert fewshot is not None
     assert not any("evaluated too" in warning for warning in fewshot.warnings)
+
+
+def test_results_tell_how_many_examples_rows_were_shown_and_strict_acts_on_it(tmp_path: Path) -> None:
+    pool = [ROWS[0], {"question": "What is 90 + 9?", "answer": "99"}]
+
+    @benchmark(
+        name="shown", dataset=ROWS[:4], prompt="{question}", target_field="answer", fewshot_dataset=pool, num_fewshot=2
+    )  # fmt: skip
+    @scorer
+    def shown(sample: ScorerInput) -> dict[str, bool]:
+        return {"correct": sample.response == sample.target}
+
+    result = run(shown, workspace=tmp_path)
+    (task,) = yaml.safe_load((result.folder / "results.yml").read_text())["results"]["tasks"].values()
+    assert task["dataset"]["fewshot_shown"] == {"min": 1, "mean": 1.75}
+    with pytest.raises(BenchmarkError, match="not every row is shown 2 examples"):
+        run(shown, workspace=tmp_path, fewshot_strict=True)
