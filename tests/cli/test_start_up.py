@@ -30,7 +30,7 @@ OF_OTHER_RUNS = (
     "benchwright.scorers._letters", "benchwright.scorers._judge", "benchwright.scorers._mcq.cascade",
     "benchwright.benchmarks._questions.load", "benchwright.config._benchmark", "benchwright.datasets._sampled",
     "benchwright.config._typed_keywords", "benchwright.config._pipeline_steps", "benchwright.bfcl._categories",
-    "benchwright.benchmarks._leak_guard", "shutil",
+    "benchwright.benchmarks._leak_guard", "shutil", "random", "secrets",
 )  # fmt: skip
 """What a run of plain rows on one model has no use for."""
 OF_FILES = ("benchwright.reports.files.small_parquet",)
@@ -73,6 +73,13 @@ def loaded_by(words: list[str]) -> list[str]:
 def test_help_imports_nothing_heavy(words: list[str]) -> None:
     loaded = loaded_by(words)
     assert [name for name in HEAVY if name in loaded] == []
+
+
+def test_the_list_of_commands_loads_no_room() -> None:
+    loaded = loaded_by(["--help"])
+    assert [
+        name for name in loaded if name.startswith("benchwright.") and "benchwright.cli" not in name
+    ] == []
 
 
 def cpu_of(words: list[str]) -> float:

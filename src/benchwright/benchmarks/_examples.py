@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from random import Random
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
@@ -69,8 +68,13 @@ def choose_examples(
     picked row that cannot be rendered is replaced by the next spare one in the pool's order.
     """
     at = range(len(rows))
-    others, needed = at[first:], count - first
-    picked = [*at[:first], *(others if len(others) <= needed else Random(seed).sample(others, needed))]
+    others: Sequence[int] = at[first:]
+    needed = count - first
+    if len(others) > needed:
+        from random import Random  # few runs draw examples
+
+        others = Random(seed).sample(others, needed)
+    picked = [*at[:first], *others]
     taken = set(picked)
     rendered = [render(rows[i]) for i in [*picked, *(i for i in at if i not in taken)]]
     shown, rest = rendered[: len(picked)], rendered[len(picked) :]

@@ -24,7 +24,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = normalise(sys.argv[1:] if argv is None else argv)
     output = Output(json="--json" in words)
     if not words or words[0] in ("-h", "--help") or words == ["help"]:
-        output.line(help_text().rstrip())
+        output.own_words(help_text().rstrip())
         return 0
     if words[0] == "--version":
         from benchwright import __version__

@@ -68,6 +68,10 @@ class Output:
         """Write a line of the result."""
         self._write(self._result, text + "\n")
 
+    def own_words(self, text: str) -> None:
+        """Write a line of fixed text. Nothing in it must be removed, so no room is loaded for that."""
+        self._send(self._result, text + "\n")
+
     @property
     def plain_columns(self) -> int | None:
         """Columns of a result that goes to a file or pipe; None if it may have colours, or if only rich knows how many."""

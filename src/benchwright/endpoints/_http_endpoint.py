@@ -11,9 +11,9 @@ Requests to a bare host (`http://host:8000`) go to `/v1`. If that gives 404, the
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping
 from time import time
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -30,6 +30,9 @@ from benchwright.endpoints._transport import AroundHttp, Stamps, Transport
 from benchwright.endpoints._wires.formats import wire_format, wire_of
 from benchwright.endpoints._wires.wire import Urls
 
+if TYPE_CHECKING:
+    from random import Random
+
 _RUN_OVER = " (not tried again: the run may send no more requests)"
 _CLOCK_ERROR_S = 0.01  # a timeout may fire slightly before the deadline that it was computed from
 
@@ -42,7 +45,7 @@ class HttpEndpoint:
         settings: EndpointSettings,
         transport: Transport,
         *,
-        rng: random.Random | None = None,
+        rng: Random | None = None,
         gate: SendGate | None = None,
         limiter: Limiter | None = None,
         names: Names | None = None,
@@ -55,7 +58,7 @@ class HttpEndpoint:
         self._settings = settings
         self._timeout_s = min(settings.request_timeout_s, settings.sample_budget_s)
         self._transport = transport
-        self._rng = rng or random.Random()  # pauses need not be reproducible
+        self._rng = rng
         self._policy = policy
         self._clock = clock
         self._limiter = limiter or Limiter(settings.parallelism, settings.requests_per_minute, clock)

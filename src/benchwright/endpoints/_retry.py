@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import random
 import re
 from datetime import UTC, datetime
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from msgspec import Struct
 
 from benchwright.core import PERMANENT_FAILURES, CallTimes, FailureKind, RequestFailure
 from benchwright.endpoints._transport import Headers
+
+if TYPE_CHECKING:
+    from random import Random
 
 Again: TypeAlias = Literal["never", "once", "yes"]
 """Whether another attempt makes sense. `once`: if a server has never answered, a second 200 that is not a reply shows that
@@ -150,13 +152,17 @@ def retry_after_s(headers: Headers, now: datetime | None = None) -> float | None
     return max(0.0, (date - (now or datetime.now(UTC))).total_seconds())
 
 
-def pause_s(trouble: Trouble, retries: int, backoff_s: float, rng: random.Random) -> float:
+def pause_s(trouble: Trouble, retries: int, backoff_s: float, rng: Random | None) -> float:
     """How long to wait before the next attempt, the `retries`-th (from 1).
 
     The pause is random between zero and the doubled back-off, because requests that failed together must not come back
     together. If the server asks for a pause, the random part is added to it. After a kept connection was closed, the
     first retry needs no pause.
     """
+    if rng is None:
+        from random import Random  # only if an attempt fails
+
+        rng = Random()
     if trouble.stale and retries == 1:
         return 0.0
     ceiling = min(_LONGEST_PAUSE_S, backoff_s * 2.0 ** (retries - 1))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import TypeAlias
 
 from msgspec import Struct
 
-from benchwright.core import BenchwrightError, ConfigError, JsonObject, suggest
+from benchwright.core import BenchwrightError, ConfigError, JsonObject, light_dataclass, suggest
 
 _ALIASES = {"api_key_name": "api_key", "max_tokens": "max_new_tokens"}
 _NUMBERED = re.compile(r"judge(_?\d+)?")
@@ -33,7 +33,7 @@ class UnreadableVerdictError(JudgeFailedError):
     grade = "PARSE_ERROR"
 
 
-@dataclass(frozen=True, slots=True)
+@light_dataclass(frozen=True, slots=True)
 class JudgeConfig:
     """Settings of one judge, as given by `judge=` in `@benchmark`."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import socket
 import time
 from pathlib import Path
@@ -100,7 +99,7 @@ _HELD: set[str] = set()
 
 def new_lease(run_id: int) -> Lease:
     """A new lease, held by this process."""
-    lease = Lease(run_id, secrets.token_hex(8))
+    lease = Lease(run_id, os.urandom(8).hex())
     _HELD.add(lease.token)
     return lease
 
