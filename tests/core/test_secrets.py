@@ -21,6 +21,7 @@ from benchwright.core import (
     public_url,
     redact,
     remember_secret,
+    secret_within,
     url_owner,
 )
 
@@ -258,3 +259,19 @@ def test_of_a_url_the_host_is_no_secret_and_the_rest_is(monkeypatch: pytest.Monk
         redact("postgres at tracking.example with s3cr3t-Word")
         == "postgres at tracking.example with [redacted]"
     )
+
+
+def test_settings_may_hold_words_and_paths_of_the_environment_but_no_key(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PLACE", "/home/somebody")
+    monkeypatch.setenv("WORD", "localhost")
+    monkeypatch.setenv("TEAM", "team-blue-7734-x")
+    settings = {"cwd": "/home/somebody/work", "url": "http://localhost:8000", "metadata": {"key": "PLACE"}}
+    headers = {"headers": {"X-A": "${WORD}", "X-B": "${TEAM}", "X-C": "${PLACE}"}}
+    assert secret_within({**settings, **headers}) is None
+    assert secret_within({**settings, **headers, "body": [{"user": "of team-blue-7734-x"}]}) == (
+        "body.user",
+        "TEAM",
+    )
+    assert secret_within({**settings, "body": "team-blue-7734-x"}) is None, "nobody calls it a secret"

@@ -227,7 +227,7 @@ def doubtful_secrets(variables: Iterable[str]) -> list[str]:
 
 def secret_within(value: Any) -> tuple[str, str] | None:
     """Where a JSON value holds the whole value of an environment variable that is a secret, and the variable. Variables that
-    the value itself names, for keys and in headers, count too. Short values and plain words do not: honest settings hold
+    the value itself names, for keys and in headers, count too. Short values, plain words and paths do not: honest settings hold
     them."""
     texts = list(_texts(value, ""))
     named = {text for place, text in texts if "key" in place.rpartition(".")[2]}
@@ -235,7 +235,9 @@ def secret_within(value: Any) -> tuple[str, str] | None:
     secrets = {os.environ.get(name, ""): name for name in named} | _known
     secrets |= {found: name for name, text in os.environ.items() for found in _secrets_of(name, text)}
     for secret, variable in secrets.items():
-        if len(secret) >= SHORTEST_SECRET and not _PLAIN_WORDS.fullmatch(secret):
+        if len(secret) >= SHORTEST_SECRET and not (
+            _PLAIN_WORDS.fullmatch(secret) or secret.startswith(("/", "~"))
+        ):
             for place, text in texts:
                 if secret in text:
                     return place, variable
