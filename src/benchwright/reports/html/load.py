@@ -15,6 +15,7 @@ from benchwright.perf import (
     LoadSummary,
     Requests,
     StageSummary,
+    enough_values,
     percentile_key,
 )
 from benchwright.reports.html.load_charts import (
@@ -31,11 +32,9 @@ from benchwright.reports.views.load import (
     best_of,
     best_stage,
     data_notes,
-    enough_values,
     group_columns,
     groups_of,
     short,
-    shown_figure,
 )
 from benchwright.reports.views.load_charts import around_the_slowest, curves_over_time, timeline
 from benchwright.reports.views.load_verdicts import server_rows, verdicts
@@ -125,8 +124,8 @@ def tiles(stage: StageSummary) -> list[Tile]:
     for name in LATENCIES:
         metric, values = METRICS[name], stage.metrics.get(METRICS[name].key)
         if values is not None and not (name == "itl" and METRICS["tpot"].key in stage.metrics):
-            high = "p99" if enough_values(values, "p99") else "max"
-            detail = f"median; {high} {short(shown_figure(values, high), metric)} ms"
+            high = "p99" if enough_values(values.n, "p99") else "max"
+            detail = f"median; {high} {short(values.shown(high), metric)} ms"
             shown = short(values.percentiles["p50"], metric)
             found.append(Tile(metric.title, shown, "ms", detail, metric.definition))
     return found
@@ -158,9 +157,7 @@ def level_table(summary: LoadSummary) -> tuple[list[tuple[str, str]], list[list[
     def percentiles(name: str, *keys: str) -> None:
         for key in keys:
             found = [stage.metrics.get(METRICS[name].key) for stage in stages]
-            cells = [
-                short(None if each is None else shown_figure(each, key), METRICS[name]) for each in found
-            ]
+            cells = [short(None if each is None else each.shown(key), METRICS[name]) for each in found]
             columns.append((f"{name} {key}", METRICS[name].definition, cells))
 
     if summary.search is not None:
@@ -201,11 +198,11 @@ def metric_rows(stage: StageSummary) -> list[dict[str, Any]]:
         values = stage.metrics.get(metric.key)
         if values is None:
             continue
-        mean, p99 = values.mean_ci95, values.p99_ci95 if enough_values(values, "p99") else None
+        mean, p99 = values.mean_ci95, values.p99_ci95 if enough_values(values.n, "p99") else None
         found.append(
             {
                 "metric": metric,
-                "cells": {name: short(shown_figure(values, name), metric) for name in values.figures()},
+                "cells": {name: short(values.shown(name), metric) for name in values.figures()},
                 "n": f"{values.n:,}",
                 "interval": "" if mean is None else f"{short(mean[0], metric)} – {short(mean[1], metric)}",
                 "p99_interval": "" if p99 is None else f"{short(p99[0], metric)} – {short(p99[1], metric)}",

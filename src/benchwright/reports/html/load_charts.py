@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from benchwright.perf import METRICS, LoadSummary, Requests, StageSummary
+from benchwright.perf import METRICS, LoadSummary, Requests, StageSummary, enough_values
 from benchwright.reports.html.charts import Axis, Chart, Point, Series, Tip, axis_for
-from benchwright.reports.views.load import enough_values, short
+from benchwright.reports.views.load import short
 from benchwright.reports.views.load_charts import PERCENTS, Cdf, OverTime, distribution_curves
 
 
@@ -262,7 +262,7 @@ def _sweep_chart(title: str, name: str, rate: str, unit: str, stages: Sequence[S
     high = next(
         percent
         for percent in ("p99", "p95", "p90")
-        if percent == "p90" or all(enough_values(stage.metrics[key], percent) for stage in stages)
+        if percent == "p90" or all(enough_values(stage.metrics[key].n, percent) for stage in stages)
     )
     for colour, percent in ((0, "p50"), (4, high)):
         values = [stage.metrics[key].percentiles[percent] for stage in stages]

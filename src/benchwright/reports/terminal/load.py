@@ -27,7 +27,6 @@ from benchwright.reports.views.load import (
     groups_of,
     record_json,
     short,
-    shown_figure,
     stages_of_interest,
 )
 from benchwright.reports.views.load_verdicts import server_rows, verdicts
@@ -199,7 +198,7 @@ def _dull(metric: Metric, found: Distribution) -> bool:
 
 
 def _percentile(metric: Metric, found: Distribution | None, key: str) -> str:
-    return short(None if found is None else shown_figure(found, key), metric)
+    return short(None if found is None else found.shown(key), metric)
 
 
 def _cells(metric: Metric, found: Distribution) -> list[str]:

@@ -30,9 +30,7 @@ def load_comparison_table(comparison: LoadComparison) -> Group:
     from rich.text import Text
 
     a, b = comparison.run_a, comparison.run_b
-    verdict = ("they differ", "yellow") if comparison.differs else ("no difference beyond chance", "green")
-    if comparison.regressed:
-        verdict = (f"{b.title} is worse in some figures", "red")
+    verdict = _verdict(comparison)
     parts: list[RenderableType] = [
         Text(),
         Text.assemble((printable(a.title), "bold"), " → ", (printable(b.title), "bold"), ": ", verdict),
@@ -60,6 +58,8 @@ def load_comparison_table(comparison: LoadComparison) -> Group:
     for title, labels in ((a.title, comparison.only_a), (b.title, comparison.only_b)):
         if labels:
             parts.append(Text(f"only in {title}: {', '.join(labels)}", "dim"))
+    if comparison.tested and comparison.untested:
+        parts.append(Text(f"not tested, too few requests: {', '.join(comparison.untested)}", "dim"))
     parts.append(
         Text(
             f"p is corrected for {plural(comparison.tests, 'test')} by Holm's rule. Intervals hold the chance within the two tests, not what "
@@ -68,6 +68,22 @@ def load_comparison_table(comparison: LoadComparison) -> Group:
         )
     )
     return Group(*parts)
+
+
+def _verdict(comparison: LoadComparison) -> tuple[str, str]:
+    """The headline with its style. It claims no more than was tested."""
+    tested = comparison.tested
+    loads = "the loads differ; " if comparison.other_load else ""
+    if comparison.regressed:
+        return f"{loads}{comparison.run_b.title} is worse in some figures", "red"
+    if comparison.differs:
+        return f"{loads}{'so do some figures' if loads else 'they differ'}", "yellow"
+    if not tested:
+        return f"{loads}too few requests to test any figure", "yellow"
+    if not comparison.untested:
+        return f"{loads}no difference beyond chance", "yellow" if loads else "green"
+    which = tested[0] if len(tested) == 1 else f"the {len(tested)} figures tested"
+    return f"{loads}no difference beyond chance in {which}; others were not tested", "yellow"
 
 
 def _searches(search: SearchComparison) -> Text:

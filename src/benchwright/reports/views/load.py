@@ -12,7 +12,6 @@ from benchwright.core import DEMO_NOTE, JsonObject, NotFoundError, UsageError
 from benchwright.perf import (
     LATENCIES,
     METRICS,
-    Distribution,
     GroupSummary,
     LoadSettings,
     LoadSummary,
@@ -20,6 +19,7 @@ from benchwright.perf import (
     RequestRecord,
     Requests,
     StageSummary,
+    enough_values,
     summarise,
 )
 from benchwright.reports.views.runs import (
@@ -152,16 +152,12 @@ def headline(summary: LoadSummary) -> str:
     for name in ("ttft", "e2e"):
         found = stage.metrics.get(METRICS[name].key)
         if found is not None:
-            key = "p99" if enough_values(found, "p99") else "p50"
+            key = "p99" if enough_values(found.n, "p99") else "p50"
             parts.append(f"{name} {key} {short(found.percentiles[key], METRICS[name])} ms")
             break
     if len(summary.stages) > 1:
         parts.append(f"at {stage.label}, {best_of(summary)}")
     return ", ".join(parts)
-
-
-_LEAST = {"p99": 100, "p99.9": 1000}
-"""The fewest values for a percentile; with fewer, it is little more than the largest value."""
 
 
 def data_notes(view: LoadView) -> list[str]:
@@ -188,7 +184,7 @@ def group_columns(what: str, groups: Sequence[GroupSummary]) -> list[tuple[str, 
         metric = METRICS[name]
         found = [group.metrics.get(metric.key) for group in groups]
         for key in ("mean", "p50", "p99"):
-            cells = [None if each is None else shown_figure(each, key) for each in found]
+            cells = [None if each is None else each.shown(key) for each in found]
             columns.append((f"{name}\n{key}, ms", [short(value, metric) for value in cells]))
     columns.append(
         (
@@ -203,16 +199,6 @@ def group_columns(what: str, groups: Sequence[GroupSummary]) -> list[tuple[str, 
     ]
     columns.append(("errors", [each or "–" for each in errors]))
     return [(heading, cells) for heading, cells in columns if set(cells) != {"–"}]
-
-
-def enough_values(found: Distribution, key: str) -> bool:
-    """Whether there are enough values for a percentile to be shown."""
-    return found.n >= _LEAST.get(key, 1)
-
-
-def shown_figure(found: Distribution, key: str) -> float | None:
-    """A mean, an extreme or a percentile, if there are enough values to show it."""
-    return found.figures()[key] if enough_values(found, key) else None
 
 
 def short(value: float | None, metric: Metric) -> str:

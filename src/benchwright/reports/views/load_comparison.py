@@ -6,17 +6,19 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from msgspec import Struct, to_builtins
+from msgspec import Struct, structs, to_builtins
 
 from benchwright.core import JsonObject, NotFoundError, UsageError, suggest
 from benchwright.perf import (
     METRICS,
+    Difference,
     LoadSummary,
     Requests,
     StageComparison,
     StageSummary,
     adjusted,
     compare_stages,
+    enough_values,
 )
 from benchwright.reports.views.comparing import setting_differences
 from benchwright.reports.views.comparison import ComparisonOptions, Side, TwoRuns, field_differences, title_of
@@ -73,6 +75,8 @@ class LoadComparison(TwoRuns):
     """Levels that only the second has."""
     search: SearchComparison | None = None
     """The results of two searches. `levels` then compares the probes at those loads."""
+    other_load: bool = False
+    """Whether the only stages of both tests had different loads."""
 
     @property
     def comparable(self) -> bool:
@@ -91,8 +95,26 @@ class LoadComparison(TwoRuns):
             }
         )
 
+    @property
+    def tested(self) -> tuple[str, ...]:
+        """Names of the figures and scores that were tested at some level."""
+        figures = [each.name for each in self._differences if each.p_value is not None]
+        return tuple(
+            dict.fromkeys([*figures, *(score.name for level in self.levels for score in level.scores)])
+        )
+
+    @property
+    def untested(self) -> tuple[str, ...]:
+        """Names of the figures that both have and that were tested at no level, because there are too few requests."""
+        return tuple(dict.fromkeys(each.name for each in self._differences if each.name not in self.tested))
+
+    @property
+    def _differences(self) -> list[Difference]:
+        return [each for level in self.levels for each in level.differences]
+
     def to_json(self) -> JsonObject:
-        """`{run_a, run_b, differs, regressed, comparable, warning, input_comparison, search, levels, only_a, only_b, tests}`."""
+        """`{run_a, run_b, differs, regressed, comparable, warning, input_comparison, search, levels, only_a, only_b, tests,
+        untested}`."""
         return {
             **self.verdict_json(comparable=self.comparable),
             "search": None if self.search is None else self.search.to_json(),
@@ -100,6 +122,7 @@ class LoadComparison(TwoRuns):
             "only_a": list(self.only_a),
             "only_b": list(self.only_b),
             "tests": self.tests,
+            "untested": list(self.untested),
         }
 
 
@@ -133,7 +156,12 @@ def compare_loads(
             f"{title_of(a)} has the levels {', '.join(only_a) or '–'} and {title_of(b)} {', '.join(only_b) or '–'}: none in common"
         )
     requested = _requested(options.metric)
-    levels = adjusted([_only(compare_stages(*requests, one, other), requested) for one, other in matched])
+    levels = adjusted(
+        [
+            _only(_shown(compare_stages(*requests, one, other), one, other), requested)
+            for one, other in matched
+        ]
+    )
     if requested is not None and not any(level.differences for level in levels):
         raise NotFoundError(f"neither test has a value of {options.metric}")
     search = _searches(*summaries) if requested is None else None
@@ -154,6 +182,7 @@ def compare_loads(
         only_b=only_b,
         inputs=load_setting_differences(a, b, options.harmless),
         search=search,
+        other_load=_other_load(*summaries),
     )
 
 
@@ -203,6 +232,16 @@ def _requested(metric: str | None) -> str | None:
     raise NotFoundError(f"no figure of a load test is called {metric!r}.{suggest(metric, METRICS)}")
 
 
+def _shown(compared: StageComparison, *stages: StageSummary) -> StageComparison:
+    """The comparison without percentiles that the tables of the tests themselves leave out."""
+
+    def shown(each: Difference) -> bool:
+        found = [stage.metrics.get(METRICS[each.name].key) for stage in stages]
+        return all(values is None or enough_values(values.n, each.statistic) for values in found)
+
+    return structs.replace(compared, differences=tuple(filter(shown, compared.differences)))
+
+
 def _only(stage: StageComparison, name: str | None) -> StageComparison:
     if name is None:
         return stage
@@ -235,12 +274,17 @@ def _doubts(a: RunRecord, b: RunRecord, one: LoadSummary, other: LoadSummary) ->
             yield f"the figures of {title_of(run)} are not comparable: too many requests failed, or the client was the limit"
     if load_data(a) != load_data(b):
         yield "the tests sent the rows of different data"
-    if (
+    if _other_load(one, other):
+        yield f"the loads differ: {one.stages[0].label} and {other.stages[0].label}"
+
+
+def _other_load(one: LoadSummary, other: LoadSummary) -> bool:
+    """Whether stages with different loads are compared, because each test has only one."""
+    return (
         one.search is None
         and len(one.stages) == len(other.stages) == 1
         and one.stages[0].label != other.stages[0].label
-    ):
-        yield f"the loads differ: {one.stages[0].label} and {other.stages[0].label}"
+    )
 
 
 def load_data(run: RunRecord) -> Any:
