@@ -187,6 +187,8 @@ class ModelReply(Struct, frozen=True):
     """The times of the last attempt."""
     served: str | None = None
     """The model name in the server's reply, if it differs from the requested one."""
+    untried: bool = False
+    """Whether a failed request had attempts left that its run could no longer make. Such replies are never recorded."""
 
     @property
     def latency_s(self) -> float:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from time import time
 
+from msgspec.structs import replace
+
 from benchwright.core import CallTimes, ModelReply, ModelRequest, ReplyStatus, RequestFailure, TokenUsage
 from benchwright.demo._completions import DemoChoice
 from benchwright.demo._model import DemoModel
@@ -105,10 +107,11 @@ class DemoEndpoint:
         attempts = 1
         self.requests_sent += 1
         if self._faults is not None:
-            failure = None
+            failure, untried = None, False
             for attempt in range(self._attempts):
                 if failure is not None:
                     if not self._allowance.may_send(failure):
+                        untried = True
                         break
                     self.requests_sent += 1
                     self.retries += 1
@@ -118,7 +121,8 @@ class DemoEndpoint:
                 if failure is None:
                     break
             if failure is not None:
-                return _failed(failure, attempts, started_at, planned, sent, ttft_s)
+                failed = _failed(failure, attempts, started_at, planned, sent, ttft_s)
+                return replace(failed, untried=True) if untried else failed
         try:
             completion = self._model.complete(request.route, request.body, request.repeat)
         except DemoRefusalError as error:

@@ -198,17 +198,17 @@ class HttpEndpoint:
                 if now() + pause >= deadline:
                     return self._failed(trouble, stamps, self._too_late(trouble))
                 if pause >= allowance.left_s():
-                    return self._failed(trouble, stamps, _RUN_OVER)
+                    return self._run_over(trouble, stamps)
                 if trouble.no_room and trouble.retry_after_s:
                     self._limiter.hold(trouble.retry_after_s)
             if not await allowance.pause(pause):
-                return self._failed(trouble, stamps, _RUN_OVER)
+                return self._run_over(trouble, stamps)
             asked_at = now()
             if not await self._limiter.acquire(first=True, allowance=allowance):
-                return self._failed(trouble, stamps, _RUN_OVER)
+                return self._run_over(trouble, stamps)
             if not allowance.may_send(trouble.failure):  # checked last, so that what is reserved is also sent
                 self._limiter.release()
-                return self._failed(trouble, stamps, _RUN_OVER)
+                return self._run_over(trouble, stamps)
             deadline += now() - asked_at  # waiting for a place does not count
             stamps.again()
             self.retries += 1
@@ -262,6 +262,10 @@ class HttpEndpoint:
             started_at=stamps.started_at,
             times=trouble.times,
         )
+
+    def _run_over(self, trouble: Trouble, stamps: Stamps) -> ModelReply:
+        """The reply to a request that would have been tried again if its run went on."""
+        return replace(self._failed(trouble, stamps, _RUN_OVER), untried=True)
 
     def _too_late(self, trouble: Trouble) -> str:
         budget = f"the {self._settings.sample_budget_s:g} s that all attempts of a sample may take"

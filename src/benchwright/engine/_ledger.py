@@ -93,8 +93,8 @@ class CallLedger:
             attempts += reply.attempts
             self.retries += 1
         if failure is not None:
-            if stop.stopped or failure.kind == "budget":
-                sample.cut_off = True  # not failed: a resumed run sends it again
+            if reply.untried or failure.kind == "budget":
+                sample.cut_off = True  # not failed for good: a resumed run sends it again
                 return reply
             reply = advised(reply, failure, request)
         elif request is not written:
