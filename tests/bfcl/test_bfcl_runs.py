@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -147,6 +148,21 @@ def test_a_broken_dataset_is_never_replaced(tmp_path: Path) -> None:
     details = tmp_path / ".benchwright" / "custom_dataset_processing" / "validation_failure_details.json"
     assert json.loads(details.read_text())[0]["line"] == 1
     assert not (tmp_path / ".benchwright" / "runs").exists()
+
+
+def test_the_faults_of_a_dataset_go_to_the_workspace_in_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    below = tmp_path / "below"
+    below.mkdir()
+    (tmp_path / "benchwright.toml").touch()
+    (below / "broken.jsonl").write_text('{"messages": []}\n')
+    monkeypatch.chdir(below)
+    for act, place in ((benchwright.run, None), (benchwright.check, None), (benchwright.check, "other")):
+        workspace = tmp_path if place is None else below / place
+        with pytest.raises(benchwright.DatasetError, match=re.escape(str(workspace / ".benchwright"))):
+            act("bfclv3_ast", task="simple", tool_data="broken.jsonl", workspace=place)
+    assert not (below / ".benchwright").exists()
 
 
 def test_a_category_counts_its_own_failures_as_wrong(tmp_path: Path) -> None:

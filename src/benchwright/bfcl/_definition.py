@@ -34,15 +34,14 @@ class Definition:
     """Python file with the functions that executable rows call."""
     skip_bad_rows: bool = False
     output: str | None = None
-    """The folder for the run's files, including the list of a dataset's faults; None: the workspace of `folder`."""
+    """The folder for the list of a dataset's faults; None: it is not written, because only the run knows its workspace."""
     share: float | None = None
     """The share of the rows of each category, rounded up; None: all."""
 
     @property
-    def details(self) -> Path:
-        """The folder for the list of a dataset's faults."""
-        place = Path(self.folder) / ".benchwright" if self.output is None else Path(self.output)
-        return place / "custom_dataset_processing"
+    def details(self) -> Path | None:
+        """The folder for the list of a dataset's faults, inside `output`."""
+        return None if self.output is None else Path(self.output) / "custom_dataset_processing"
 
     def to_json(self) -> JsonObject:
         """The recorded form."""

@@ -27,6 +27,7 @@ from benchwright.runs._questions import (
     refuse_questions,
 )
 from benchwright.runs._tool_targets import evaluation_input, refuse_tool_settings
+from benchwright.store import find_workspace
 
 if TYPE_CHECKING:
     from benchwright.benchmarks import BenchmarkSpec
@@ -224,7 +225,10 @@ def _function_calling(
     if output is not None:
         output = output.expanduser().resolve()
     definition = replace(definition, name=target, output=None if output is None else str(output))
-    return Target(load_evaluation(definition), target, name, defaults, nocode=definition.to_json())
+    # A state folder in the current folder would become the nearest workspace and hide all earlier runs.
+    faults = output or find_workspace(cwd, options.workspace).state
+    spec = load_evaluation(replace(definition, output=str(faults)))
+    return Target(spec, target, name, defaults, nocode=definition.to_json())
 
 
 def _near_evaluations(target: str) -> tuple[str, ...]:
