@@ -174,6 +174,42 @@ def test_a_mistyped_answer_column_is_not_taken_for_none(tmp_path: Path) -> None:
     assert 'Did you mean "anwser"? Name the column: --output-column anwser' in report.errors[0]
 
 
+@pytest.mark.parametrize(("name", "near"), [("gold", None), ("target", None), ("answr", "answer")])
+def test_a_named_answer_column_must_be_there(tmp_path: Path, name: str, near: str | None) -> None:
+    report = check_benchmark(load(tmp_path, "f.csv", MCQ, output_column=name))
+    assert f'no row has the field "{name}"' in report.errors[0]
+    assert (near is None) == ("Did you mean" not in report.errors[0])
+
+
+def test_a_mistyped_answer_of_one_row_is_named(tmp_path: Path) -> None:
+    good, bad = {"question": "q", "answer": "1"}, {"question": "r", "anwser": "2"}
+    text = "".join(json.dumps(row) + "\n" for row in (good, good, bad))
+    (said,) = (one for one in check_benchmark(load(tmp_path, "f.jsonl", text)).warnings if "no answer" in one)
+    assert 'column "anwser" looks like an answer and is not used' in said
+
+
+@pytest.mark.parametrize("options", [["X", "Y"], ["Y", "X"]])
+def test_any_columns_may_be_named_as_options(tmp_path: Path, options: list[str]) -> None:
+    spec = load(tmp_path, "f.csv", "question,X,Y,answer\nq,red,blue,A\n", options=options)
+    content = check_benchmark(spec).samples[0].messages[0]["content"]
+    texts = {"X": "red", "Y": "blue"}
+    assert f"A) {texts[options[0]]}\nB) {texts[options[1]]}\n" in content
+
+
+def test_options_must_be_there(tmp_path: Path) -> None:
+    row = {"question": "q", "A": "1", "B": "2", "answer": "A"}
+    plain, late = (
+        "".join(json.dumps(one) + "\n" for one in (row, {**row, **more})) for more in ({}, {"C": "3"})
+    )
+    assert check_benchmark(load(tmp_path, "f.jsonl", late, options=["A", "B", "C"])).ok
+    for options, reason in (
+        (["A", "B", "C"], "names C, and no row of f.jsonl"),
+        (["chioces"], "no row has it"),
+    ):
+        with pytest.raises(UsageError, match=reason):
+            load(tmp_path, "f.jsonl", plain, options=options)
+
+
 def test_other_columns_may_hold_question_and_answer(tmp_path: Path) -> None:
     text = "context,stem,gold,answer\nOnce.,What?,x,decoy\n"
     spec = load(tmp_path, "f.csv", text, input_columns=["context", "stem"], output_column="gold")

@@ -21,6 +21,9 @@ from benchwright.benchmarks._template import Template, looks_like_lost_file
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
 
+_LOOKS_ALIKE = 0.7
+"""How similar a mistyped name is to the right one: `anwser` 0.83, `answer_key` 0.75, `answer_notes` 0.67."""
+
 _ESCAPED_NAME = re.compile(r"\{\{\s*(?P<name>[^\W\d]\w*)[^{}]*\}\}")
 
 
@@ -66,13 +69,35 @@ def _constant(prompt: Template) -> str:
 
 def missing_answers(spec: BenchmarkSpec, scan: RowScan) -> str | None:
     """A warning that some rows of a question file have no answer."""
-    if not spec.family or spec.unscored or not scan.missing_targets:
+    if not spec.family or spec.unscored or not scan.missing_targets or target_problem(spec, scan):
         return None
     rows = _rows(scan.missing_targets, "has", "have")
     return (
         f"{rows} no answer (of {scan.rows}): sent and recorded, left out of every metric; the outcome of such a reply "
-        "is scored, without numbers"
+        f"is scored, without numbers{_elsewhere(spec, scan)}"
     )
+
+
+def _elsewhere(spec: BenchmarkSpec, scan: RowScan) -> str:
+    """A sentence that names unused columns which may contain the answers that rows lack, such as `anwser`.
+
+    The rows at the beginning of a file, which decide how it is read, need not have these columns.
+    """
+    from difflib import get_close_matches
+
+    from benchwright.benchmarks._questions.columns import answer_columns
+
+    used = {spec.target_field, *spec.sources, *(spec.field_mapping or {}).values()}
+    free = [name for name in scan.columns if name not in used and f'"{name}"' not in " ".join(spec.doubts)]
+    close = get_close_matches(spec.target_field, free, n=len(free) or 1, cutoff=_LOOKS_ALIKE)
+    found = [name for name in free if name in {*close, *answer_columns(free)}]
+    if not found:
+        return ""
+    names = ", ".join(f'"{name}"' for name in found)
+    look = (
+        "column {} looks like an answer and is" if len(found) == 1 else "columns {} look like answers and are"
+    )
+    return f'; {look.format(names)} not used: write each answer in "{spec.target_field}"'
 
 
 def repeated_ids(scan: RowScan) -> str | None:

@@ -74,7 +74,11 @@ def target_error(spec: BenchmarkSpec, scan: RowScan) -> str | None:
     This applies if the benchmark names the column. If `target_field` was left at its default, a note is enough, because some
     scorers need no target.
     """
-    return None if spec.target_field == "target" else target_problem(spec, scan)
+    left_out = spec.target_field == "target" and spec.family not in (
+        "mcq",
+        "qa",
+    )  # there, the default is `answer`
+    return None if left_out else target_problem(spec, scan)
 
 
 def _read(spec: BenchmarkSpec, what: str, template: Template, field: str, columns: Sequence[str]) -> str:

@@ -55,8 +55,8 @@ class Columns(Struct, frozen=True):
             )
         letters = LETTERS[: len(named)]
         mapping = {name: letter for name, letter in zip(named, letters, strict=True) if name != letter}
-        if all(_is_letter(name) for name in named) and mapping:
-            raise UsageError(
+        if all(_is_letter(name) for name in named) and not mapping.keys().isdisjoint(letters):
+            raise UsageError(  # an answer B would mean the column B, or the second option
                 f"options is {', '.join(named)}; options follow one another from A, as in {', '.join(letters)}"
             )
         return cls(tuple(given) or cls().question, answer, letters, mapping)

@@ -119,6 +119,7 @@ def load_questions(path: str, options: QuestionOptions, *, cwd: Path) -> Benchma
     scoring = scoring_of(options, data_type, columns)
     media, check_media = media_for(reader.path, options, cwd=cwd, columns=found.columns if fixed else None)
     name = options.name or question_name(path)
+    misnamed = options.output_column is not None and columns.answer not in found.columns
     return BenchmarkSpec(
         name=name,
         key=normalise_name(name) or "questions",
@@ -144,7 +145,7 @@ def load_questions(path: str, options: QuestionOptions, *, cwd: Path) -> Benchma
         remarks=scoring.remarks,
         constants=scoring.constants,
         sampling=_sampling(options, reader.path, cwd),
-        unscored=NO_GOLD if not found.gold and options.evaluator is None else "",
+        unscored="" if found.gold or options.evaluator is not None or misnamed else NO_GOLD,
         family="qa" if data_type == "qa" else "mcq",
         data_type=data_type,
         doubts=(

@@ -19,7 +19,8 @@ from benchwright.benchmarks._questions.columns import (
     same_column,
 )
 from benchwright.benchmarks._questions.options import QuestionOptions
-from benchwright.core import Row, TooDeepError, UsageError, load_json
+from benchwright.core import Row, TooDeepError, UsageError, load_json, suggest
+from benchwright.core import listed as joined
 
 _LONGEST_TEXT = 100_000
 _TEXT_KEYS = ("text", "value", "content", "option", "choice", "texts", "choices", "options")
@@ -213,6 +214,10 @@ def option_source(
     if columns.from_list is not None:
         named = columns.from_list
         name = named if named in names else same_column(named, names) or named
+        if rows and name not in names:
+            raise UsageError(
+                f'options names the column "{name}", and no row has it.{suggest(name, names)} The rows have: {joined(names)}'
+            )
         cells = [row[name] for row in rows if is_filled(row, name)]
         if cells and not any(map(listed_options, cells)):
             raise UsageError(

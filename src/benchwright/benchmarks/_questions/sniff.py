@@ -20,7 +20,7 @@ from benchwright.benchmarks._questions.columns import (
 from benchwright.benchmarks._questions.layout import Layout
 from benchwright.benchmarks._questions.options import DataType
 from benchwright.benchmarks._questions.row_options import is_filled
-from benchwright.core import BadRow, DatasetError, Row, UsageError, listed
+from benchwright.core import BadRow, DatasetError, Row, UsageError, listed, suggest
 from benchwright.datasets import DatasetReader
 
 
@@ -49,7 +49,8 @@ def sniff(reader: DatasetReader, columns: Columns, *, fixed: bool) -> Sniffed:
         gold = gold or columns.has_answer(row)
         type_known = mcq or (fixed and not {"A", "B"} <= seen.keys())
         gold_known = gold or (fixed and columns.answer not in seen)
-        if type_known and gold_known:
+        options_known = fixed or seen.keys() >= set(columns.letters)
+        if type_known and gold_known and options_known:
             break
     return Sniffed("mcq" if mcq else "qa", gold, tuple(seen))
 
@@ -58,12 +59,17 @@ def checked_type(
     found: Sniffed, declared: DataType | None, columns: Columns, name: str, *, several: bool = False
 ) -> DataType:
     """The type that the user names, else that of the rows. Raises UsageError if the rows contradict the user."""
-    has = f"the rows have: {listed(found.columns)}"
-    if columns.letters and found.data_type == "qa" and found.columns:
-        named = [
-            *columns.mapping,
-            *(letter for letter in columns.letters if letter not in columns.mapping.values()),
-        ]
+    original = {letter: name for name, letter in columns.mapping.items()}
+    there = [original.get(column, column) for column in found.columns]
+    has = f"the rows have: {listed(there)}"
+    named = [original.get(letter, letter) for letter in columns.letters]
+    if absent := [one for one in named if one not in there] if there else []:
+        raise UsageError(
+            f"options names {', '.join(absent)}, and no row of {name} has "
+            f"{'this column' if len(absent) == 1 else 'these columns'}.{suggest(absent[0], there)} The rows have: "
+            f"{listed(there)}"
+        )
+    if named and found.data_type == "qa" and there:
         raise UsageError(
             f"options names {', '.join(named)}, but no row of {name} has the first two of them; {has}"
         )
@@ -124,7 +130,7 @@ def _unused(
                     else f"Name what holds them: --options {','.join(apart)}"
                 )
             )
-    for name in answer_columns(free)[:1]:
+    for name in answer_columns(free)[: None if gold else 1]:
         if not gold:
             yield f'column "{name}" looks like the answer and is not used. Name it: --output-column {name}'
         elif not is_working(name):
