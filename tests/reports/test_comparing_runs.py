@@ -492,7 +492,7 @@ def test_chance_is_a_constant_of_the_data(here: Path, capsys: pytest.CaptureFixt
     assert row.split() == ["chance", "0.3333", "0.3333", "+0", "–", "–"]
     main(["show", "1"])
     (row,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("  chance"))
-    assert row.split() == ["chance", "0.3333", "–", "29", "–", "–"]
+    assert row.split() == ["chance", "0.3333", "–", "30", "–", "–"]
 
 
 def test_equal_values_are_not_called_too_few(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -54,6 +54,7 @@ from benchwright.benchmarks._loading import (
 from benchwright.benchmarks._loading import (
     missing_target as missing_target,
 )
+from benchwright.benchmarks._missing_fields import lacks_answer as lacks_answer
 from benchwright.benchmarks._missing_fields import target_problem as target_problem
 from benchwright.benchmarks._nocode import (
     BUILTIN_EVALUATIONS as BUILTIN_EVALUATIONS,

@@ -33,6 +33,11 @@ def is_blank(value: object) -> bool:
     return value is None or (isinstance(value, list) and all(map(is_blank, value)))
 
 
+def lacks_answer(spec: BenchmarkSpec, target: object) -> bool:
+    """Whether a row with this target has no answer, so that metrics leave it out."""
+    return spec.needs_answer and is_blank(target)
+
+
 def fields_without_column(
     spec: BenchmarkSpec, prompts: PromptBuilder, columns: Sequence[str], missing: Mapping[str, int]
 ) -> Iterator[str]:

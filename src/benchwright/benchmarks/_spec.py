@@ -219,8 +219,11 @@ class BenchmarkSpec:
     """The metric that represents a run in one figure."""
     lower_is_better: tuple[str, ...] = ()
     """Metrics for which lower is better, if their names do not show it."""
-    constants: tuple[str, ...] = ()
-    """Scores that depend on the rows alone and not on replies; shown without interval or test."""
+    needs_answer: bool = False
+    """Whether rows without an answer get no score. Metrics then leave such a row out even if its request failed."""
+    constants: Mapping[str, Callable[[Row], float]] = field(default_factory=dict)
+    """Scores that depend on the row alone and not on the reply, and what they are for a row whose request failed. They are
+    shown without interval or test."""
     remarks: Remarks | None = None
     """Notes on the numbers of a run."""
     unscored: str = ""

@@ -78,6 +78,7 @@ from benchwright.core._run_kinds import (
 )
 from benchwright.core._sample_record import (
     OWN_WORDS,
+    UNANSWERED,
     CallRecord,
     RecordColumns,
     SampleRecord,
@@ -87,6 +88,7 @@ from benchwright.core._sample_record import (
     decode_score,
     encode_sample,
     encode_score,
+    fails_in,
     is_redacted,
     load_each,
     marked_as_redacted,
@@ -131,6 +133,7 @@ from benchwright.core._step_keys import (
 )
 from benchwright.core._strategies import STRATEGIES, StrategyFacts
 from benchwright.core._summary import (
+    DATA_SCORES,
     DEMO_NOTE,
     SECONDS_OF,
     TIME_UNITS,
@@ -180,6 +183,7 @@ __all__ = [
     "ADAPTER_VERSION",
     "APIS",
     "DATA_FORMATS",
+    "DATA_SCORES",
     "DEFAULT_API",
     "DEMO_NOTE",
     "FLAGS_TYPED",
@@ -198,6 +202,7 @@ __all__ = [
     "STRATEGIES",
     "STREAM_FILES",
     "TIME_UNITS",
+    "UNANSWERED",
     "VERSION",
     "WIRE_FORMATS",
     "WITHOUT_REPLY",
@@ -270,6 +275,7 @@ __all__ = [
     "encode_score",
     "environment_secret",
     "exact_json",
+    "fails_in",
     "finite_number",
     "forget_secrets",
     "hub_format",

@@ -153,6 +153,21 @@ class SampleRecord(Struct, frozen=True):
     """With several turns: prompt tokens, completion tokens and seconds, nested by turn and reply."""
     group: str | None = None
     """The part of the evaluation that the row belongs to; failures are counted there too."""
+    constants: dict[str, float] | None = None
+    """Of a failed sample: the scores that depend on its row alone."""
+
+
+UNANSWERED = "(no answer)"
+"""The group of failed samples whose rows have no answer. Metrics leave such rows out, failed or not."""
+
+
+def fails_in(metric: str, group: str | None, *, partial: bool) -> bool:
+    """Whether a failed sample of this group counts as 0 in a metric. `partial`: only some scored samples have the metric.
+
+    >>> fails_in("accuracy", None, partial=False), fails_in("accuracy", UNANSWERED, partial=False)
+    (True, False)
+    """
+    return group == metric or not (partial or group == UNANSWERED)
 
 
 _KEYS = {
@@ -172,6 +187,7 @@ _KEYS = {
     "tool_calls": "tools",
     "reply_counts": "counts",
     "group": "g",
+    "constants": "c",
     "redacted": "redacted",
 }
 """The fields in the text of a score and their names there."""
@@ -255,6 +271,8 @@ def encode_score(record: SampleRecord) -> bytes:
         stored["counts"] = record.reply_counts
     if record.group is not None:
         stored["g"] = record.group
+    if record.constants is not None:
+        stored["c"] = record.constants
     text = encode_json(stored)
     return marked_as_redacted(text) if record.redacted else text
 

@@ -169,6 +169,10 @@ def lower_is_better(name: str, declared: Collection[str] = ()) -> bool:
     return name in declared or is_time(name) or _LOWER_IS_BETTER.search(name.lower()) is not None
 
 
+DATA_SCORES = frozenset({"chance"})
+"""Scores of question files that depend on the rows alone and not on replies. Failures do not change them."""
+
+
 def is_share(name: str) -> bool:
     """Whether a metric with values between 0 and 1 can be treated as a share, which never exceeds 1. Times, losses and
     distances cannot.

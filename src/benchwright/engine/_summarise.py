@@ -13,6 +13,7 @@ from benchwright.benchmarks import BenchmarkSpec, DerivedWithFailures
 from benchwright.core import (
     OUTCOMES,
     REDACTED,
+    UNANSWERED,
     WITHOUT_REPLY,
     JsonObject,
     MetricSummary,
@@ -56,7 +57,7 @@ def summarise(
     recorded: Iterable[tuple[int, int, bytes]] = store.scores(run_id)
     for indices, records in _in_blocks(recorded if origins is None else _by_origin(recorded, origins)):
         sums.add(indices, records)
-    evaluated, failed = sums.counts.total(), sums.aggregator.failed
+    evaluated, failed = sums.counts.total(), sums.failed
     metrics = _metrics(sums, spec)
     changes = change_notes(manifest or {}, evaluated)
     partial = evaluated < rows * repeats
@@ -98,7 +99,7 @@ class _Sums:
     """Sums over all records of a run."""
 
     def __init__(self, spec: BenchmarkSpec, repeats: int) -> None:
-        self.aggregator = Aggregator()
+        self.aggregator = Aggregator(spec.constants)
         self.tally = RepeatTally() if repeats > 1 else None
         self.derived = None if spec.derive is None else spec.derive()
         self.panel = PanelAgreement()
@@ -106,6 +107,8 @@ class _Sums:
         self._grouped = bool(spec.partial_metrics) or isinstance(self.derived, DerivedWithFailures)
         self.failed_in: Counter[str | None] = Counter()
         """Samples without scores, by group; None: of which the group is not recorded."""
+        self.failed = 0
+        """Samples without scores, those of rows without an answer included."""
         self.counts: Counter[str] = Counter()
         self.reasons: Counter[str] = Counter()
         self.redacted = self.cut = 0
@@ -116,7 +119,9 @@ class _Sums:
         """Add many records, given with their row numbers."""
         self.counts.update(records.column("outcome"))
         scores: list[dict[str, Any] | None] = records.column("scores")
-        self.aggregator.add_all(indices, scores)
+        self.failed += scores.count(None)
+        counted = _without_unanswered(scores, records)
+        self.aggregator.add_all(indices, counted, records.column("constants"))
         if self.derived is not None:
             for given in scores:
                 if given is not None:
@@ -133,7 +138,7 @@ class _Sums:
                 if given is not None and len(verdicts := verdicts_in(given)) > 1:
                     self.panel.add(verdicts)
         if self.tally is not None:
-            for index, given in zip(indices, scores, strict=True):
+            for index, given in zip(indices, counted, strict=True):
                 if given is None:
                     self.tally.add_failure(index)
                 else:
@@ -161,11 +166,23 @@ class _Sums:
         return {"prompt_tokens": None, "completion_tokens": None, "partly_counted": partly}
 
 
+def _without_unanswered(
+    scores: list[dict[str, Any] | None], records: RecordColumns
+) -> list[dict[str, Any] | None]:
+    """The scores, with no numbers instead of a failure where the row has no answer: it is left out of both means."""
+    if not records.holds("group"):
+        return scores
+    return [
+        {} if given is None and group == UNANSWERED else given
+        for given, group in zip(scores, records.column("group"), strict=True)
+    ]
+
+
 def _score_notes(spec: BenchmarkSpec, sums: _Sums, metrics: dict[str, MetricSummary]) -> Iterator[str]:
     """Notes on the scores."""
     if spec.unscored:
         yield f"no scores: {spec.unscored}"
-    elif sums.counts.total() > sums.aggregator.failed and not metrics:
+    elif sums.counts.total() > sums.failed and not metrics:
         yield "the scorer gave no number for any sample; return a bool or a number under some key"
     if sums.redacted:
         yield _redacted_note(sums.redacted)
@@ -236,7 +253,10 @@ def _metrics(sums: _Sums, spec: BenchmarkSpec) -> dict[str, MetricSummary]:
             continue
         # Counting a failure as 0 would give an error rate its best value.
         wrong = None if lower_is_better(name, spec.lower_is_better) else with_failures.get(name)
-        metrics[name] = _constant(summary) if name in spec.constants else _metric(summary, wrong)
+        if name in spec.constants:
+            metrics[name] = _constant(with_failures.get(name, summary))
+        else:
+            metrics[name] = _metric(summary, wrong)
     return metrics
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from benchwright.benchmarks import Answer, AskableRows, Asking
-from benchwright.core import CallRecord, Route, Row, SampleRecord, encode_json, redact
+from benchwright.benchmarks import Answer, AskableRows, Asking, lacks_answer
+from benchwright.core import UNANSWERED, CallRecord, Route, Row, SampleRecord, encode_json, redact
 from benchwright.endpoints import Endpoint
 from benchwright.engine._calls import Calls, Journal, Ledger, SampleCalls
 from benchwright.engine._feed import WorkItem
@@ -115,6 +115,7 @@ class SampleWorker:
             context.metered,
         )
         route: Route = "chat" if rows.model_type == "chat" else "completions"
+        self._spec = rows.spec
         self._scoring = Scoring(
             rows.spec,
             ask_model=ModelCalls(settings.generation, route).ask,
@@ -155,7 +156,14 @@ class SampleWorker:
             scored = await scored
             if sample.cut_off:  # a call of the scorer, to a judge or the model, could no longer be sent
                 return OpenSample(sample.calls)
-        return _record(sample, answer, scored, started)
+        record = _record(sample, answer, scored, started)
+        if scored.scores is not None:
+            return record
+        if lacks_answer(self._spec, scored.target):
+            return replace(record, group=UNANSWERED)
+        if constants := self._spec.constants:
+            return replace(record, constants={name: of(item.row) for name, of in constants.items()})
+        return record
 
 
 def _record(sample: SampleCalls, answer: Answer, scored: Scored, started: float) -> SampleRecord:

@@ -89,7 +89,7 @@ def _groups(rule: Rule, evidence: Evidence) -> Iterator[tuple[SliceKey | None, S
 
 def len_rows(scores: Scores) -> int:
     """The number of distinct rows of a group."""
-    return len({row for rows in scores.metrics.values() for row in rows} | scores.failed.keys())
+    return len({row for rows in scores.metrics.values() for row in rows} | {row for row, _ in scores.failed})
 
 
 def _unsliced(rule: Rule, evidence: Evidence, subject: str) -> Claim | None:

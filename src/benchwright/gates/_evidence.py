@@ -14,6 +14,7 @@ from benchwright.core import (
     SampleRecord,
     canonical_json,
     decode_score,
+    fails_in,
     load_exact_json,
     row_hash,
 )
@@ -38,6 +39,8 @@ class Scores(Struct):
     """Values by metric and row; rows are identified by content, so that copies count as one row."""
     failed: Counter[tuple[bytes, str | None]] = field(default_factory=Counter)
     """How many samples have no score, by row and recorded group."""
+    without_numbers: int = 0
+    """Samples that were scored and have no number, because their rows have no answer."""
 
     @property
     def samples(self) -> int:
@@ -50,7 +53,8 @@ class Scores(Struct):
 
     def is_partial(self, metric: str) -> bool:
         """Whether only some of the scored samples have the metric, such as the rows of one category."""
-        return sum(map(len, self.metrics.get(metric, {}).values())) < self.samples - self.failed.total()
+        scored = self.samples - self.failed.total() - self.without_numbers
+        return sum(map(len, self.metrics.get(metric, {}).values())) < scored
 
     def values(
         self, metric: str, *, failures_as_wrong: bool = False, partial: bool = False
@@ -61,7 +65,7 @@ class Scores(Struct):
             return list(rows.values())
         merged = {row: list(values) for row, values in rows.items()}
         for (row, group), count in self.failed.items():
-            if group == metric or not partial:
+            if fails_in(metric, group, partial=partial):
                 merged.setdefault(row, []).extend([0.0] * count)
         return list(merged.values())
 
@@ -71,9 +75,14 @@ class Scores(Struct):
         if record.scores is None:
             self.failed[row, record.group] += 1
             return
-        for name, value in record.scores.items():
-            if isinstance(value, bool | int | float):
-                self.metrics.setdefault(name, {}).setdefault(row, []).append(float(value))
+        numbers = {
+            name: float(value)
+            for name, value in record.scores.items()
+            if isinstance(value, bool | int | float)
+        }
+        self.without_numbers += not numbers
+        for name, number in numbers.items():
+            self.metrics.setdefault(name, {}).setdefault(row, []).append(number)
 
 
 class Evidence(Struct):

@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct, msgpack, structs
 
-from benchwright.core import StepValues, load_json
+from benchwright.core import DATA_SCORES, StepValues, load_json, lower_is_better
 from benchwright.perf._bootstrap import Blocked, block_count, block_of, mean_interval
 from benchwright.perf._columns import column
 from benchwright.perf._columns import compute as pc
@@ -21,10 +21,15 @@ from benchwright.perf._requests import Requests
 from benchwright.perf._values import RequestRecord
 
 _DIGITS = 6
+_NO_SCORES = "{}"
+"""The column `scores` of a request for a row without an answer."""
 
 
 class Grade(Struct, frozen=True, array_like=True, omit_defaults=True):
-    """The result of scoring the reply of one request. Fields are stored by position: append new ones, with a default."""
+    """The result of scoring the reply of one request. Fields are stored by position: append new ones, with a default.
+
+    A request for a row without an answer has an empty table of scores, even if the request failed.
+    """
 
     number: int
     stage: int = 0
@@ -115,9 +120,21 @@ class StageScores:
         blocked = Blocked(known, blocks, ordered, order, block_count(len(values)))
         return describe(known, ordered, 1.0, _DIGITS, mean_interval(blocked, len(known)))
 
-    def totals(self) -> dict[str, float]:
-        """The sum of each score. Divided by all sent requests, it is the mean with failures as wrong."""
-        return {name: sum(value or 0.0 for value in values) for name, values in self._values.items()}
+    def means_with_failures(self, sent: Requests) -> dict[str, float]:
+        """Mean scores over all sent requests for rows with an answer; those without a score count as 0.
+
+        As in runs, only scores that every scored reply has get this mean, and not those that depend on the data alone or
+        where 0 is the best value.
+        """
+        counted = len(sent) - sum(text == _NO_SCORES for text in sent["scores"].to_pylist())
+        scored = sum(text not in (None, _NO_SCORES) for text in self._requests["scores"].to_pylist())
+        return {
+            name: round(sum(value or 0.0 for value in values) / counted, _DIGITS)
+            for name, values in self._values.items()
+            if len(values) - values.count(None) == scored
+            and name not in DATA_SCORES
+            and not lower_is_better(name)
+        }
 
     def outcomes(self) -> dict[str, int]:
         """Scored replies by outcome."""
@@ -160,11 +177,6 @@ def score_differences(a: StageScores, b: StageScores) -> Iterator[ScoreDifferenc
                     round(each, _DIGITS) for each in (found.mean_a, found.mean_b, found.difference)
                 )
                 yield ScoreDifference(name, a_mean, b_mean, difference, ends, found.p_value, len(rows))
-
-
-def scores_with_failures(totals: Mapping[str, float], sent: int) -> dict[str, float]:
-    """Mean scores over all sent requests; those without a score count as 0."""
-    return {name: round(total / sent, _DIGITS) for name, total in totals.items()} if sent else {}
 
 
 def plain_scores(scores: Mapping[str, Any] | None) -> dict[str, float] | None:

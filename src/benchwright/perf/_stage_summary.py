@@ -19,7 +19,7 @@ from benchwright.perf._figures import (
 )
 from benchwright.perf._metrics import METRICS, PER_REQUEST, PER_STAGE
 from benchwright.perf._notes import Note, fault_counts, repeated_share, stage_notes, token_sources
-from benchwright.perf._quality import StageScores, scores_with_failures
+from benchwright.perf._quality import StageScores
 from benchwright.perf._requests import Requests
 from benchwright.perf._server_figures import ServerFigures
 from benchwright.perf._slo import SloResult, judge_slo
@@ -83,7 +83,7 @@ class StageSummary(Struct, frozen=True, kw_only=True):
     scores: dict[str, Distribution]
     """Scores of replies by name, if the test scores."""
     scores_with_failures: dict[str, float] = {}
-    """Mean scores over all sent requests; those without a score count as 0."""
+    """Mean scores over all sent requests for rows with an answer; those without a score count as 0."""
     score_outcomes: dict[str, int] = {}
     """Replies by the outcome of scoring."""
     score_error: str | None = None
@@ -206,7 +206,7 @@ def summarise_stage(
         steady=steady_window(stage.sent, stage.measurable, stage.flight, stage.tokens, settings, level),
         health=None if record is None else record.health.to_json(),
         scores=graded.distributions(),
-        scores_with_failures=scores_with_failures(graded.totals(), len(stage.sent)),
+        scores_with_failures=graded.means_with_failures(stage.sent),
         score_outcomes=graded.outcomes(),
         score_error=graded.first_error(),
         notes=stage_notes(stage, settings, figures, None if record is None else record.health),

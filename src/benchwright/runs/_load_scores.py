@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from time import time
 from typing import Any
 
-from benchwright.benchmarks import Answer, Asking
+from benchwright.benchmarks import Answer, Asking, lacks_answer, target_reader
 from benchwright.core import (
     ModelReply,
     ModelRequest,
@@ -54,8 +54,13 @@ async def score_replies(store: Store, run_id: int, prepared: Prepared, group: Ru
     thread: BatchThread[Any] = BatchThread(StoreSink(store, run_id))
     try:
         with group.open(), group.listening(stopped.set):
-            jobs = _jobs(recorded_requests(store, run_id))
-            rows = _rows(prepared, {row for row, _ in jobs})
+            jobs, failed = _jobs(recorded_requests(store, run_id))
+            rows = _rows(prepared, {row for row, _ in jobs} | {record.row for record in failed})
+            target = target_reader(prepared.spec)
+            for record in failed:
+                if record.row in rows and lacks_answer(prepared.spec, target(rows[record.row])):
+                    grade = Grade(record.number, record.stage, Outcome.REQUEST_FAILED.value, {})
+                    thread.put(grade_step(grade, time()))
             await _score_all(prepared, jobs, rows, stopped, thread)
     finally:
         await asyncio.to_thread(thread.close)
@@ -65,12 +70,18 @@ _Jobs = dict[tuple[int, str], list[tuple[int, int]]]
 """The numbers and stages of requests, by their row and reply."""
 
 
-def _jobs(records: Iterator[RequestRecord]) -> _Jobs:
+def _jobs(records: Iterator[RequestRecord]) -> tuple[_Jobs, list[RequestRecord]]:
+    """The replies to score, and the measured requests without one."""
     found: _Jobs = {}
+    failed: list[RequestRecord] = []
     for record in records:
-        if record.ok and record.phase == "measured" and record.reply is not None:
+        if record.phase != "measured":
+            continue
+        if record.ok and record.reply is not None:
             found.setdefault((record.row, record.reply), []).append((record.number, record.stage))
-    return found
+        elif not record.ok:
+            failed.append(record)
+    return found, failed
 
 
 def _rows(prepared: Prepared, wanted: set[int]) -> dict[int, Row]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, NoReturn
 
@@ -20,7 +20,8 @@ class Aggregator:
 
     A second table counts failures as wrong: a failed sample is 0.0 in every metric that *all* scored samples emit. Other
     metrics are left out of that table, because the failed sample might not have emitted them.
-    A sample that emits nothing at all, because its row has no answer, counts neither as scored nor as failed.
+    A sample without a single number, because its row has no answer, counts neither as scored nor as failed.
+    Constants depend on the rows alone: a failed sample counts with its own value in the second table.
     Zero is the worst value only if higher is better; for other metrics the second table has no meaning.
 
     >>> scores = Aggregator()
@@ -30,11 +31,12 @@ class Aggregator:
     (1.0, 0.5)
     """
 
-    __slots__ = ("_metrics", "_only_failures", "_with_failures", "failed", "scored")
+    __slots__ = ("_constants", "_metrics", "_only_failures", "_with_failures", "failed", "scored")
 
-    def __init__(self) -> None:
+    def __init__(self, constants: Collection[str] = ()) -> None:
+        self._constants = frozenset(constants)
         self.scored = 0
-        """Samples with at least one score, repeats counted."""
+        """Samples with at least one number, repeats counted."""
         self.failed = 0
         """Samples that ended without scores, repeats counted."""
         self._metrics: dict[str, ScoreAccumulator] = {}
@@ -57,35 +59,47 @@ class Aggregator:
                 self.add(sample_index, _plain(scores))
                 return
         metrics, failures = self._metrics, self._with_failures is not None
+        numbers = False
         for key, value in scores.items():
             if value.__class__ in _NUMBERS:
+                numbers = True
                 (metrics.get(key) or self._metric(key)).add(value, sample_index)  # type: ignore[arg-type]
                 if failures and (counted := self._among_failures(key)) is not None:
                     counted.add(value, sample_index)  # type: ignore[arg-type]
-        self.scored += bool(scores)
+        self.scored += numbers
 
-    def add_failure(self, sample_index: int) -> None:
-        """Add a sample, or a repeat of it, that ended without scores."""
+    def add_failure(self, sample_index: int, constants: Mapping[str, float] | None = None) -> None:
+        """Add a sample, or a repeat of it, that ended without scores; `constants` are those of its row."""
         if self._with_failures is None:
             self._with_failures = {key: metric.copy() for key, metric in self._metrics.items()}
-        for metric in self._with_failures.values():
-            metric.add(0.0, sample_index)
+        for key, metric in self._with_failures.items():
+            if key not in self._constants:
+                metric.add(0.0, sample_index)
+        for key, value in (constants or {}).items():
+            if (counted := self._among_failures(key)) is not None:
+                counted.add(value, sample_index)
         if not self.scored:
             self._only_failures.add(0.0, sample_index)
         self.failed += 1
 
-    def add_all(self, sample_indices: Sequence[int], scores: Sequence[Mapping[str, object] | None]) -> None:
-        """Add the scores of several samples in order, None for one that failed. The result is that of `add` and
-        `add_failure`, in less time if all samples have the same keys.
+    def add_all(
+        self,
+        sample_indices: Sequence[int],
+        scores: Sequence[Mapping[str, object] | None],
+        constants: Sequence[Mapping[str, float] | None] | None = None,
+    ) -> None:
+        """Add the scores of several samples in order, None for one that failed, and the constants of those that failed. The
+        result is that of `add` and `add_failure`, in less time if all samples have the same keys.
 
         Raises:
             ValueError: as from `add`; the samples before that one are added then.
         """
         columns = _columns(scores)
         if columns is None:
-            for index, given in zip(sample_indices, scores, strict=True):
+            of_failed = constants or [None] * len(scores)
+            for index, given, fixed in zip(sample_indices, scores, of_failed, strict=True):
                 if given is None:
-                    self.add_failure(index)
+                    self.add_failure(index, fixed)
                 else:
                     self.add(index, given)
             return
@@ -93,7 +107,7 @@ class Aggregator:
             self._metric(key).extend(values, sample_indices)
             if (counted := self._among_failures(key)) is not None:
                 counted.extend(values, sample_indices)
-        if scores and scores[0]:
+        if columns:
             self.scored += len(scores)
 
     def summaries(self) -> dict[str, ScoreSummary]:
@@ -120,7 +134,8 @@ class Aggregator:
             return None
         metric = metrics.get(key)
         if metric is None and not self.scored:
-            metric = metrics[key] = self._only_failures.copy()
+            fixed = key in self._constants
+            metric = metrics[key] = ScoreAccumulator() if fixed else self._only_failures.copy()
         return metric
 
 

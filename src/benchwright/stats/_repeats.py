@@ -126,6 +126,8 @@ class RepeatTally:
                 self._answers = {}
             if (answer := scores[key]) is not None:
                 self._answers.setdefault(str(answer), []).append(scores)
+        # A reply to a row without an answer has no numbers, and does not make other metrics partial.
+        self._all_scored += any(isinstance(value, bool | int | float) for value in scores.values())
         for name, value in scores.items():
             if not isinstance(value, bool | int | float):
                 continue
@@ -202,7 +204,6 @@ class RepeatTally:
             self._all_seen[name] += self._seen[name]
         if self._answers is not None:
             self._vote(self._answers)
-        self._all_scored += self._scored
         self._right, self._seen, self._answers = {}, {}, None
         self._scored = self._failed = 0
 

@@ -144,6 +144,7 @@ def load_questions(path: str, options: QuestionOptions, *, cwd: Path) -> Benchma
         headline=scoring.headline,
         remarks=scoring.remarks,
         constants=scoring.constants,
+        needs_answer=scoring.needs_answer,
         sampling=_sampling(options, reader.path, cwd),
         unscored="" if found.gold or options.evaluator is not None or misnamed else NO_GOLD,
         family="qa" if data_type == "qa" else "mcq",

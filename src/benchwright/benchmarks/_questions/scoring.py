@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from benchwright.benchmarks._questions.columns import LETTERS, Columns
 from benchwright.benchmarks._questions.options import DataType, QuestionOptions
+from benchwright.benchmarks._questions.rows import options_reader
 from benchwright.benchmarks._spec import Remarks, ScorerFunction
-from benchwright.core import JsonObject, UsageError, suggest
+from benchwright.core import DATA_SCORES, JsonObject, Row, UsageError, suggest
 
 if TYPE_CHECKING:
     from benchwright.scorers import ScorerInput, Scores
 
 _JUDGE = "judge"
-_CONSTANTS = ("chance",)
-"""Scores of multiple choice that depend only on the number of options."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +31,10 @@ class Scoring:
     """What the scorer sees as `sample.config`; judges are looked for here before a run."""
     remarks: Remarks | None = None
     """Notes on the numbers."""
-    constants: tuple[str, ...] = ()
-    """Scores that follow from the rows alone."""
+    constants: Mapping[str, Callable[[Row], float]] = field(default_factory=dict)
+    """Scores that follow from the row alone."""
+    needs_answer: bool = True
+    """Whether a row without an answer gets no score."""
 
 
 def scoring_of(options: QuestionOptions, data_type: DataType, columns: Columns) -> Scoring:
@@ -41,45 +42,49 @@ def scoring_of(options: QuestionOptions, data_type: DataType, columns: Columns) 
     name = options.evaluator
     if name is None and options.evaluator_kwargs:
         raise UsageError("evaluator_kwargs are settings of an evaluator; name it too: --evaluator NAME")
-    chosen = _of_type(options, data_type) if name is None else _by_name(name, options, data_type)
+    chosen = (
+        _of_type(options, data_type, columns) if name is None else _by_name(name, options, data_type, columns)
+    )
     if data_type != "qa" and columns.only is not None:
         chosen = replace(chosen, scorer=_seeing_only(chosen.scorer, columns.only))
     return chosen
 
 
-def _by_name(name: str, options: QuestionOptions, data_type: DataType) -> Scoring:
+def _by_name(name: str, options: QuestionOptions, data_type: DataType, columns: Columns) -> Scoring:
     from benchwright.scorers import BUILTIN_SCORERS, QA_METRICS, SCORER_PLUGINS  # loads all scorers
 
     if name in QA_METRICS and (data_type == "qa" or name not in BUILTIN_SCORERS):
         return _qa(_with_kwargs(name, options))
     if name == "mcq":
         _refuse_others(name, options.evaluator_kwargs, ("fallback",))
-        return _mcq(str(options.evaluator_kwargs.get("fallback", options.mcq_fallback)))
+        return _mcq(str(options.evaluator_kwargs.get("fallback", options.mcq_fallback)), columns)
     scorer = BUILTIN_SCORERS.get(name) or SCORER_PLUGINS.find(name)
     if scorer is None:
         known = ("mcq", *QA_METRICS, *BUILTIN_SCORERS, *SCORER_PLUGINS.names())
         raise UsageError(f"evaluator {name!r} is not known.{suggest(name, known)} Known: {', '.join(known)}")
-    return Scoring(scorer=scorer, headline=None, config=dict(options.evaluator_kwargs))
+    return Scoring(scorer=scorer, headline=None, config=dict(options.evaluator_kwargs), needs_answer=False)
 
 
-def _of_type(options: QuestionOptions, data_type: DataType) -> Scoring:
+def _of_type(options: QuestionOptions, data_type: DataType, columns: Columns) -> Scoring:
     from benchwright.scorers import mcq_ranked, mcq_sets, set_remarks
 
     if data_type == "qa":
         return _qa(options)
     if options.infer_method != "gen":
-        return Scoring(scorer=mcq_ranked, headline="acc", remarks=set_remarks, constants=_CONSTANTS)
+        return Scoring(scorer=mcq_ranked, headline="acc", remarks=set_remarks, constants=_chance(columns))
     if data_type == "mcq":
-        return _mcq(options.mcq_fallback)
+        return _mcq(options.mcq_fallback, columns)
     if options.mcq_fallback != "none":
         raise UsageError(
             "mcq_fallback guesses one letter, and in these rows any number of options may be right (mcq_multi); leave "
             "it out"
         )
-    return Scoring(scorer=mcq_sets, headline="exact_set", remarks=set_remarks, constants=_CONSTANTS)
+    return Scoring(
+        scorer=mcq_sets, headline="exact_set", remarks=set_remarks, constants=_chance(columns, sets=True)
+    )
 
 
-def _mcq(fallback: str) -> Scoring:
+def _mcq(fallback: str, columns: Columns) -> Scoring:
     from benchwright.scorers import mcq_answers, mcq_remarks
 
     known = ("none", "levenshtein", "aisbench")
@@ -87,7 +92,18 @@ def _mcq(fallback: str) -> Scoring:
         raise UsageError(f"fallback is {fallback!r}; expected {', '.join(known)}.{suggest(fallback, known)}")
     scorer = mcq_answers(fallback)  # type: ignore[arg-type]  # just seen to be one of them
     remarks = partial(mcq_remarks, fallback=fallback)
-    return Scoring(scorer=scorer, headline="accuracy", remarks=remarks, constants=_CONSTANTS)
+    return Scoring(scorer=scorer, headline="accuracy", remarks=remarks, constants=_chance(columns))
+
+
+def _chance(columns: Columns, *, sets: bool = False) -> dict[str, Callable[[Row], float]]:
+    """The chance to guess the answer of a row: one of its options, or any set of them but the empty one."""
+    options = options_reader(columns)
+
+    def chance(row: Row) -> float:
+        count = len(options(row))
+        return 1 / (2**count - 1 if sets else count)
+
+    return dict.fromkeys(DATA_SCORES, chance)
 
 
 def _qa(options: QuestionOptions) -> Scoring:

@@ -18,6 +18,7 @@ from benchwright.core import (
     SampleRecord,
     canonical_json,
     decode_score,
+    fails_in,
     is_share,
     load_exact_json,
     row_hash,
@@ -215,7 +216,7 @@ class PairedSamples(Struct):
             return None
         tally = Tally({row: list(sums) for row, sums in self.failed[name].rows.items()})
         for row, group in self.lost:
-            if group == name or not partial:
+            if fails_in(name, group, partial=partial):
                 tally.add(row, 0.0, 0.0)
         return tally
 
@@ -225,7 +226,7 @@ class PairedSamples(Struct):
         failed_a, failed_b = _failed(a), _failed(b)
         self.failures = self.failures or failed_a or failed_b
         if failed_a and failed_b:
-            self.lost.append((b.row, b.record.group))
+            self.lost.append((b.row, b.record.group or a.record.group))
         for name in {**scores_a, **scores_b}:
             if name in scores_a and name in scores_b:
                 self.tallies.setdefault(name, Tally()).add(b.row, scores_a[name], scores_b[name])
