@@ -151,12 +151,12 @@ def test_settings_in_a_benchmarks_table_are_refused_where_they_would_do_nothing(
     (folder / "benchwright.toml").write_text(
         '[run]\nprompt_style = "aisbench"\n'
         '[benchmarks.code]\nfile = "in_python.py"\n'
-        '[benchmarks.wrong]\nfile = "in_python.py"\nsystem = "Be terse."\n'
+        '[benchmarks.wrong]\nfile = "in_python.py"\ntemplate = "{question}"\n'
         '[benchmarks.data]\nfile = "qa.csv"\nmcq_fallback = "none"\n',
         encoding="utf-8",
     )
     assert check("code")[0].ok, "a default for all runs may be for others than this one"
-    with pytest.raises(UsageError, match=r"^system: only files of questions"):
+    with pytest.raises(UsageError, match=r"^template: only files of questions"):
         check("wrong")
     with pytest.raises(UsageError, match=r"^mcq_fallback: only mcq files"):
         check("data")

@@ -90,7 +90,7 @@ KEYS: dict[str, tuple[str, st.SearchStrategy[Any]]] = {
     "native_calling": ("config.params.extra.native_calling", st.booleans()),
 }
 """Settings with their keys in run configurations. Null takes a value back."""
-ONLY = {"system": ("rows.jsonl",), "judge": ("bench.py:judged",), "num_fewshot": ("bench.py:plain", "bench.py:judged"),
+ONLY = {"judge": ("bench.py:judged",), "num_fewshot": ("bench.py:plain", "bench.py:judged"),
         "filters": ("bench.py:plain", "bench.py:judged", "rows.jsonl"),
         "native_calling": ("bfcl_simple", "bfcl_simple_prompting")}  # fmt: skip
 """Settings that only some evaluations take."""
@@ -387,6 +387,48 @@ def test_the_tasks_of_a_launchers_file(
             file = Path(done[number]["result"]["folder"]) / "run_config.yml"
             told("run", "--config", str(file), "--output-dir", f"again-{number}")
             assert by_body(recorder.take()) == by_body(of_model)
+
+
+@pytest.mark.parametrize("task", sorted(TASKS))
+def test_the_system_message_of_a_models_table(
+    recorder: RecordingServer, told: Callable[..., Any], task: str
+) -> None:
+    says = "Be brief." if task == "rows.jsonl" else "Be {brief}."
+    table = {"base_url": recorder.url, "model": "m", "type": "chat", "system": says}
+    tools = ["--tool-data=calls.jsonl"] if task.startswith("bfcl") else []
+    with tempfile.TemporaryDirectory() as name, chdir(name):
+        folder_for(recorder.url)
+        lines = [f"{key} = {as_toml(value)}" for key, value in table.items()]
+        Path("benchwright.toml").write_text("\n".join(["[models.mine]", *lines]), encoding="utf-8")
+        told("run", task, *tools, "--model=mine", "--no-cache", "--output-dir=out")
+        received = by_body(recorder.take())
+        assert all(says in body for body in received if '"model": "m"' in body)
+        recorded = yaml.safe_load(Path("out/run_config.yml").read_text(encoding="utf-8"))
+        for again in (
+            ["run_eval", "--run-config", "out/run_config.yml", "--output-dir", "again"],
+            ["run", "--config", "out/run_config.yml", "--output-dir", "and again"],
+            shlex.split(recorded["command"])[1:],
+        ):
+            told(*again)
+            assert by_body(recorder.take()) == received, again
+
+
+def test_a_second_system_message_is_refused_before_anything_is_sent(
+    recorder: RecordingServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with tempfile.TemporaryDirectory() as name, chdir(name):
+        folder_for(recorder.url)
+        own = (
+            Path("bench.py")
+            .read_text(encoding="utf-8")
+            .replace("COMMON = dict(", 'COMMON = dict(system_prompt="Hi.", ')
+        )
+        Path("bench.py").write_text(own, encoding="utf-8")
+        assert (
+            main(["run", "bench.py:plain", "--model-url", recorder.url, "--model-id=m", "--system=No."]) == 2
+        )
+        assert "--system: plain has a system prompt of its own" in capsys.readouterr().err
+        assert not recorder.take()
 
 
 LOADS = (

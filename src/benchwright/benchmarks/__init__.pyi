@@ -174,6 +174,7 @@ from benchwright.benchmarks._template import (
     load_template as load_template,
 )
 from benchwright.benchmarks._template import template_file as template_file
+from benchwright.benchmarks._template import template_text as template_text
 from benchwright.benchmarks._tool_tasks import MAX_STEPS as MAX_STEPS
 from benchwright.benchmarks._tool_tasks import CallErrors as CallErrors
 from benchwright.benchmarks._tool_tasks import Readings as Readings

@@ -17,7 +17,12 @@ if TYPE_CHECKING:
     from benchwright.benchmarks import BenchmarkSpec, QuestionOptions
 
 QUESTION_SETTINGS = tuple(setting.name for setting in RUN_SETTINGS if setting.group == "questions")
-"""Names of the options that only files of questions have."""
+"""Names of the options of files of questions."""
+
+_OF_NO_MODEL = tuple(
+    setting.name for setting in RUN_SETTINGS if setting.group == "questions" and "model" not in setting.tables
+)
+"""Those of them that no other benchmark has. What a model's table may set, such as its system message, fits all."""
 
 ONLY_MCQ = tuple(setting.name for setting in RUN_SETTINGS if setting.only == "mcq")
 """Settings that concern options of multiple choice."""
@@ -56,12 +61,30 @@ def given_questions(options: RunOptions) -> dict[str, Any]:
 
 def refuse_questions(names: Iterable[str], target: str) -> None:
     """Raise UsageError for options that a benchmark in Python does not have, with the cure."""
-    flags = [flag(name) for name in names if name in QUESTION_SETTINGS]
+    flags = [flag(name) for name in names if name in _OF_NO_MODEL]
     if flags:
         raise UsageError(
             f"{', '.join(flags)}: only files of questions (test.csv, test.jsonl, …) take this, and {target} is a "
             "benchmark with settings of its own; change them in its @benchmark"
         )
+
+
+def refuse_second_system(given: object, spec: BenchmarkSpec) -> None:
+    """Raise UsageError for a system message that would not be sent, because the benchmark has its own."""
+    if given is not None and (spec.system is not None or spec.system_prompt is not None):
+        raise UsageError(
+            f"{flag('system')}: {spec.name} has a system prompt of its own; change it where the benchmark is defined, or "
+            "leave the setting out"
+        )
+
+
+def system_of(options: RunOptions, spec: BenchmarkSpec, model: str | None) -> str | None:
+    """The system message for a benchmark that is no file of questions: the option's, as text or a file, or the model's."""
+    if options.system is None or spec.system is not None or spec.system_prompt is not None:
+        return model
+    from benchwright.benchmarks import template_text
+
+    return template_text(options.system, Path.cwd(), what="system")
 
 
 def refuse_idle(names: Iterable[str], spec: BenchmarkSpec) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -203,7 +203,7 @@ def rescore_plan(
     settings = RunSettings.from_json(source.settings)
     _refuse_other_variables(source, settings)
     changes = recorded_options(options, settings.repeats)
-    changes.pop("system", None)  # that of a file of questions; the model's is part of the requests
+    changes.pop("system", None)  # part of the requests, except that of a file of questions
     settings = replace(
         settings,
         **{
@@ -268,14 +268,20 @@ def _retargeted(
             questions=found[0].questions,
             nocode=found[0].nocode,
         )
+    if options.system is not None and settings.questions is None:
+        raise _changes_requests(source, ["system"])
     return spec, replace(settings, benchmark=spec.key, eval_type=spec.eval_type)
 
 
 def _refuse_model_options(source: RunRecord, options: RunOptions) -> None:
     given = [name for name in options.given() if name not in _MAY_DIFFER]
     if given:
-        flags = ", ".join(f"--{name.replace('_', '-')}" for name in given)
-        raise UsageError(
-            f"{flags}: rescore calls no model, so the requests of run {source.id} cannot be changed. "
-            "For another experiment: benchwright run"
-        )
+        raise _changes_requests(source, given)
+
+
+def _changes_requests(source: RunRecord, names: Sequence[str]) -> UsageError:
+    flags = ", ".join(f"--{name.replace('_', '-')}" for name in names)
+    return UsageError(
+        f"{flags}: rescore calls no model, so the requests of run {source.id} cannot be changed. "
+        "For another experiment: benchwright run"
+    )

@@ -29,7 +29,12 @@ from benchwright.engine import (
 from benchwright.reports import check_report
 from benchwright.runs._jobs import Ended, Job, perform_jobs
 from benchwright.runs._models import ChosenModel, choose_model, scripted_model
-from benchwright.runs._questions import given_questions, refuse_questions
+from benchwright.runs._questions import (
+    given_questions,
+    refuse_questions,
+    refuse_second_system,
+    system_of,
+)
 from benchwright.runs._result import RunResult
 from benchwright.runs._run_files import make_folder
 from benchwright.runs._targets import Target, resolve_targets
@@ -144,6 +149,7 @@ def find_targets(
     spec = getattr(target, "_benchmark", None)
     if spec is not None:
         refuse_questions(given_questions(options or RunOptions()), spec.name)
+        refuse_second_system(options and options.system, spec)
         place = f"{NO_FILE if spec.source is None else spec.source}:{spec.key}"
         return [Target(spec, place, place, dict(config.run) if config is not None else {})]
     if callable(target):
@@ -170,7 +176,8 @@ def run_settings(target: Target, options: RunOptions, model: ChosenModel) -> Run
     repeats = options.repeats or model.repeats
     values = recorded_options(options, repeats or 1) | {
         "repeats": repeats,
-        "system": model.system,  # the option of this name is for files of questions
+        # Files of questions have the option of this name in their prompts.
+        "system": model.system if target.questions else system_of(options, target.spec, model.system),
         "nocode": target.nocode,
         "model_type": model.model_type,
         "model_notes": (*model.notes, *_load_notes(model)),

@@ -25,6 +25,7 @@ from benchwright.runs._questions import (
     question_options,
     refuse_idle,
     refuse_questions,
+    refuse_second_system,
 )
 from benchwright.runs._tool_targets import evaluation_input, refuse_tool_settings
 from benchwright.store import find_workspace
@@ -200,6 +201,8 @@ def resolve_targets(
         *_near_evaluations(target),
     ]
     specs = load_benchmarks(base, cwd=folder, names=names)
+    for spec in specs:
+        refuse_second_system(own.get("system", options.system), spec)
     return [Target(spec, target, _reload(spec, base), defaults) for spec in specs]
 
 
@@ -245,7 +248,9 @@ def _described(
 ) -> Target:
     refuse_questions(given_questions(options), target)
     refuse_tool_settings(options, (), target)
-    return Target(_loaded(definition), target, target, defaults, nocode=definition.to_json())
+    spec = _loaded(definition)
+    refuse_second_system(options.system, spec)
+    return Target(spec, target, target, defaults, nocode=definition.to_json())
 
 
 def _question_file(

@@ -65,8 +65,9 @@ def command_of(run: RunRecord) -> str:
     flags["model_type"] = None if source is not None else settings.get("model_type")
     flags["mode"] = "infer" if settings.get("infer_only") else None
     questions = question_options(questions_of(run))
-    if settings.get("questions") and "{" not in str(system := sent_settings(run).get("system") or ""):
-        questions.setdefault("system", system or None)  # that of the model; a flag would replace braces
+    system = sent_settings(run).get("system") or None
+    if not settings.get("questions") or "{" not in str(system):  # a file of questions would replace braces
+        questions.setdefault("system", system)
     flags.update({n: v for n, v in questions.items() if source is None or n in RESCORE_OPTIONS})
     typed: dict[str, list[str]] = {}
 
