@@ -382,7 +382,7 @@ def test_scores_without_right_or_wrong_are_not_judged() -> None:
     assert gold is not None
     assert (gold.checked, gold.skipped) == (
         0,
-        "no row has a target, or the scorer gives no right-or-wrong score",
+        "the scorer gives no right-or-wrong score",
     )
 
 

@@ -106,6 +106,36 @@ def test_check_finds_out_without_a_run(starter: Path, said: Any, json_of: Any) -
     assert not (starter / ".benchwright").exists()
 
 
+def test_check_tells_why_gold_answers_were_not_tried(starter: Path, said: Any) -> None:
+    (starter / "slip.py").write_text(
+        "from benchwright import benchmark\n"
+        "ROWS = [{'country': f'c{n}', 'target': 'x'} for n in range(4)]\n"
+        "@benchmark(name='slip', dataset=ROWS, prompt='{contry}')\n"
+        "def slip(sample):\n"
+        "    return {'correct': sample.response == sample.target}\n"
+    )
+    code, shown = said("check", "slip.py")
+    assert code == 2
+    assert "gold answers  not tried: no row can be sent\n" in shown
+    assert "… and 1 more bad row\n" in shown
+
+
+def test_check_labels_gold_answers_on_all_of_which_the_scorer_fails(starter: Path, said: Any) -> None:
+    (starter / "failing.py").write_text(
+        "from benchwright import benchmark\n"
+        "ROWS = [{'q': f'{n}?', 'target': str(n), 'continent': 'Asia'} for n in range(3)]\n"
+        "@benchmark(name='failing', dataset=ROWS, prompt='{q}')\n"
+        "def failing(sample):\n"
+        "    return {'correct': sample.metadata['continent'] == sample.metadata['absent']}\n"
+    )
+    code, shown = said("check", "failing.py")
+    assert code != 0
+    lines = [line.strip() for line in shown.splitlines()]
+    first = lines.index("gold answers  0 of 3 score as right, the scorer fails on 3")
+    assert lines[first + 1].startswith("a model that is always right would get 0")
+    assert lines[first - 1] == "not used      continent (by the definition; the scorer may read it)"
+
+
 @pytest.mark.parametrize(("rows", "only"), [(50, ""), (300, "; only the first 50 of 300 rows were tried")])
 def test_check_counts_gold_answers_on_which_the_scorer_fails(
     starter: Path, said: Any, json_of: Any, rows: int, only: str

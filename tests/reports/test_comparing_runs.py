@@ -227,6 +227,15 @@ def test_another_prompt_is_refused(here: Path) -> None:
         compare(a.run_id, b.run_id)
 
 
+def test_the_setting_by_which_a_rescored_run_differs_is_named(here: Path) -> None:
+    Path("quiz.csv").write_text("question,A,B,answer\n1+1=,1,2,B\n", encoding="utf-8")
+    a = run("quiz.csv", model="demo")
+    b = rescore(a.run_id, options=RunOptions(mcq_fallback="levenshtein"))
+    with pytest.raises(UsageError, match=r"prompted or scored in another way \(mcq_fallback\)\."):
+        compare(a.run_id, b.run_id)
+    assert "(mcq_fallback)" in compare(a.run_id, b.run_id, force=True).warnings[0]
+
+
 def test_repeats_are_averaged_per_row(here: Path) -> None:
     a = run(every_row, endpoint=answering(12), repeats=2)
     b = run(every_row, endpoint=answering(3), repeats=2)

@@ -112,7 +112,13 @@ def check_gold(
     if not trial.checked and not trial.failed and skipped is None:
         if judge_count(spec):
             return _JUDGED
-        skipped = "no row has a target, or the scorer gives no right-or-wrong score"
+        skipped = (
+            "no row can be sent"
+            if not looked_at
+            else "no row has a target"
+            if not tried
+            else "the scorer gives no right-or-wrong score"
+        )
     return replace(trial.found(skipped), looked_at=looked_at)
 
 

@@ -265,7 +265,8 @@ def findings(report: CheckReport) -> list[tuple[str, str, str]]:
     found = [("error", text, "red") for text in report.errors]
     found += [("bad row", str(row), "red") for row in report.bad_rows]
     if report.bad_total > len(report.bad_rows):
-        found.append(("", f"… and {report.bad_total - len(report.bad_rows)} more bad rows", "red"))
+        more = plural(report.bad_total - len(report.bad_rows), "more bad row")
+        found.append(("", f"… and {more}", "red"))
     found += [("warning", text, "yellow") for text in report.warnings]
     if report.data_type:
         found.append(("type", question_type(report), ""))
@@ -281,13 +282,17 @@ def findings(report: CheckReport) -> list[tuple[str, str, str]]:
     if report.template_fields:
         found.append(("prompt reads", ", ".join(report.template_fields), ""))
     if report.unused_fields:
-        found.append(("not used", ", ".join(report.unused_fields), ""))
+        # A scorer in Python may read any field of its row.
+        unknown = "" if report.data_type else " (by the definition; the scorer may read it)"
+        found.append(("not used", f"{', '.join(report.unused_fields)}{unknown}", ""))
     fewshot = report.fewshot
     if fewshot is not None:
         found.append(("few-shot", f"{len(fewshot.examples)} examples from {fewshot.source}", ""))
     gold = report.gold
-    if gold is not None and gold.checked:
-        words = f"{gold.right} of {gold.tried} score as right ({gold.key})"
+    if gold is not None and gold.tried:
+        words = f"{gold.right} of {gold.tried} score as right"
+        if gold.key is not None:
+            words += f" ({gold.key})"
         if gold.failed:
             words += f", the scorer fails on {gold.failed}"
         if report.rows > gold.looked_at:

@@ -47,7 +47,8 @@ def _lines(report: FileReport, *, quiet: bool) -> list[str]:
     lines = [f"error: {error}" for error in report.errors]
     lines += [str(bad) for bad in report.bad_rows]
     if report.bad_total > len(report.bad_rows):
-        lines.append(f"… and {report.bad_total - len(report.bad_rows)} more bad rows")
+        more = report.bad_total - len(report.bad_rows)
+        lines.append(f"… and {more:,} more bad {'row' if more == 1 else 'rows'}")
     if quiet:
         return lines
     lines += [f"warning: {warning}" for warning in report.warnings]

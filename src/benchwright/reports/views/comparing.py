@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from benchwright.config import settings_deciding
 from benchwright.core import (
     JsonObject,
     JsonValue,
@@ -53,6 +54,10 @@ _KNOWN_OTHERWISE = frozenset(
 """Settings that are compared by content, or shown as the model of each side."""
 _CONTENT = frozenset({"run", "git_hash", "dataset", "benchmark", "fewshot", "hub", "changes", "servers"})
 """Parts of a manifest that are compared by content, or only identify the run."""
+_RULES = frozenset(
+    {"questions", "nocode", *settings_deciding("prompt", "columns", "questions", "scores", "everything")}
+)
+"""Settings that may be part of a benchmark's hash: of a file of questions, of an evaluation without code, and others."""
 _NOTHING: tuple[JsonValue, ...] = (None, "", [], {})
 
 
@@ -188,11 +193,19 @@ def disagreements(a: RunRecord, b: RunRecord) -> Iterator[str]:
         if _part(a, part, what) != _part(b, part, what):
             yield words
     if not _same_benchmark(a, b):
-        yield "prompted or scored in another way"
+        names = _rules_that_differ(a, b)
+        yield "prompted or scored in another way" + (f" ({', '.join(names)})" if names else "")
     before, after = _part(a, "benchmark", "modules"), _part(b, "benchmark", "modules")
     if isinstance(before, dict) and isinstance(after, dict) and before != after:  # older runs record none
         changed = [name for name in {**before, **after} if before.get(name) != after.get(name)]
         yield f"imported other code ({', '.join(sorted(changed))})"
+
+
+def _rules_that_differ(a: RunRecord, b: RunRecord) -> list[str]:
+    """The settings of prompts and scores that differ; none if the difference is in the benchmark's file."""
+    first, second = ({n: v for n, v in sent_settings(run).items() if n in _RULES} for run in (a, b))
+    paths = [difference.path.removeprefix("$.") for difference in json_differences(first, second)]
+    return [path.removeprefix("questions.").removeprefix("nocode.") for path in paths]
 
 
 def _same_benchmark(a: RunRecord, b: RunRecord) -> bool:
