@@ -81,8 +81,13 @@ def test_the_cost_is_that_of_all_planned_requests(
     timed = planned(capsys, *where, "--seconds=9")[0]
     assert timed["requests"] is None
     assert timed["cost"]["prompts"] == pytest.approx(many["prompts"] / 0.3)
-    assert main(["perf", *where, "--requests=300", "--dry-run"]) == 0
+    paced = planned(capsys, *where, "--profile=constant", "--rate=20,40", "--seconds=5")[0]
+    assert paced["requests"] == 300
+    assert paced["cost"] == many
+    assert main(["perf", *where, "--requests=300", "--slo=ttft=200ms", "--dry-run"]) == 0
     said = capsys.readouterr().out
     assert "profile concurrent: 16 in flight, 300 requests" in said
     assert "300 requests: from " in said
+    assert "limits  " in said
+    assert "ttft ≤ 200 ms" in said
     assert not server.take()

@@ -21,6 +21,7 @@ import pytest
 
 import warm
 from benchwright.cli import main
+from benchwright.reports import duration
 from benchwright.store import Store, Workspace, open_store
 from waiting import PATIENCE_S, until, until_delivered
 
@@ -166,6 +167,10 @@ def test_a_configured_program_runs_as_a_workflow(folder: Path) -> None:
     assert entry["path"] == str(folder / "my_eval.py")
     assert (run.folder / "stdout.txt").read_text() == "said on stdout: ü\n"
     assert (run.folder / "stderr.txt").read_text() == "said on stderr\n"
+    assert run.worked is not None
+    assert f"run 1 my_eval: completed after {duration(round(run.worked, 6))}" in done.stdout, (
+        "as show and list say it"
+    )
     again = benchwright(folder, "resume", "1", "--json")
     assert again.returncode == 0
     assert told(again)["exit_code"] is None, "nothing was started"

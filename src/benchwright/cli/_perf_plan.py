@@ -34,10 +34,12 @@ def show_plan(target: Any, options: RunOptions, how: LoadOptions, output: Output
 def _lines(check: LoadCheck) -> Iterator[tuple[str, str]]:
     from benchwright.cli._check import cost_range
     from benchwright.core import encode_json, shown
-    from benchwright.reports import plural
+    from benchwright.reports import limits_words, plural
 
     load = check.load
     yield "load", f"profile {load.profile}: {_levels(check)}"
+    if load.slo:
+        yield "limits", limits_words(load)
     yield (
         "data",
         plural(check.rows, "row")

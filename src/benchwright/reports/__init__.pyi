@@ -120,6 +120,7 @@ from benchwright.reports.views.load_comparison import compare_loads as compare_l
 from benchwright.reports.views.load_comparison import load_data as load_data
 from benchwright.reports.views.load_comparison import load_setting_differences as load_setting_differences
 from benchwright.reports.views.load_comparison import matched_levels as matched_levels
+from benchwright.reports.views.load_verdicts import limits_words as limits_words
 from benchwright.reports.views.metric_comparison import MetricComparison as MetricComparison
 from benchwright.reports.views.pairing import PairedSamples as PairedSamples
 from benchwright.reports.views.pairing import Scored as Scored

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 from msgspec import Struct
 
 from benchwright.core import JsonObject
-from benchwright.reports.terminal.load import load_table, request_list
+from benchwright.reports.terminal.load import load_table
 from benchwright.reports.terminal.runs import run_overview
 from benchwright.reports.terminal.samples import sample_list
+from benchwright.reports.terminal.sent_requests import request_list
 from benchwright.reports.terminal.workflows import step_list, workflow_overview
 from benchwright.reports.views.benchmarks import (
     benchmark_sample,
@@ -18,8 +19,9 @@ from benchwright.reports.views.benchmarks import (
     benchmark_view,
     recorded_benchmark,
 )
-from benchwright.reports.views.load import load_part, load_parts, load_view, recorded_load
+from benchwright.reports.views.load import load_view, recorded_load
 from benchwright.reports.views.runs import PartsRequest, RunView
+from benchwright.reports.views.sent_requests import load_part, load_parts
 from benchwright.reports.views.workflows import (
     recorded_workflow,
     workflow_step,

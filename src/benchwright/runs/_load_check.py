@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct, to_builtins
@@ -11,13 +12,13 @@ from benchwright.core import JsonObject, ModelRequest, UsageError, public_url
 from benchwright.demo import DemoSettings
 from benchwright.endpoints import EndpointSettings, UnsendableRequestError, as_sent
 from benchwright.engine import tokens_cost
-from benchwright.perf import LoadSettings
+from benchwright.perf import LoadSettings, arrivals
 from benchwright.runs._perf import BuiltLoad, LoadPlan, build_load
 
 _SHOWN = 2
 """Requests that are shown in full."""
 _UNKNOWN = 1000
-"""Requests that an estimate is of, where time and not a number ends the test."""
+"""Requests that an estimate is of, where the plan does not fix their number."""
 
 
 class LoadCheck(Struct, frozen=True):
@@ -34,7 +35,7 @@ class LoadCheck(Struct, frozen=True):
     rows: int
     """Rows that can be sent."""
     requests: int | None
-    """Requests of all levels, warm-up and cool-down included, or conversations; None: time or a search decides."""
+    """Requests of all levels, warm-up and cool-down included, or conversations; None: the server's speed or a search decides."""
     unit: str
     """What is counted: requests or conversations."""
     first: tuple[ModelRequest, ...]
@@ -59,7 +60,7 @@ def check_load(plan: LoadPlan) -> LoadCheck:
     built = build_load(plan)
     load, scan, settings = built.load, built.prepared.rows.scan, built.prepared.settings
     converses = built.prepared.spec.converses
-    total = _total(load)
+    total = _total(load, built.requests.offsets)
     passes = (total or _UNKNOWN) / max(1, scan.rows if converses else scan.requests)
     prompts = estimate_tokens(scan.prompt_chars) * passes
     longest = settings.generation.settings.get("max_tokens")
@@ -87,8 +88,15 @@ def check_load(plan: LoadPlan) -> LoadCheck:
     )
 
 
-def _total(load: LoadSettings) -> int | None:
-    if load.requests is None or load.seconds is not None or load.search is not None:
+def _total(load: LoadSettings, offsets: Sequence[float]) -> int | None:
+    """The requests that the plan fixes: their number, or what the schedule sends in the time; None: the server's speed or a
+    search decides."""
+    if load.search is not None:
+        return None
+    if load.open_loop:
+        stages = range(len(load.levels))
+        return load.warmup + sum(1 for stage in stages for _ in arrivals(load, stage, offsets))
+    if load.requests is None or load.seconds is not None:
         return None
     return load.warmup + len(load.levels) * (load.requests + load.cooldown)
 

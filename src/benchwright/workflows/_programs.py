@@ -53,7 +53,7 @@ class ProgramResult:
     signal: str | None
     """The signal that ended it."""
     duration_seconds: float
-    """How long this start took."""
+    """How long processes worked on the run, over all starts, as `show` and `list` print it."""
     stdout: str
     """Its standard output, or the last mebibyte of it."""
     stderr: str

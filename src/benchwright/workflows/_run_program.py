@@ -302,7 +302,7 @@ def _result(
         success=run.status == "completed",
         exit_code=ending.status if ran and ending is not None else None,
         signal=None if ending is None else ending.signal,
-        duration_seconds=0.0 if ending is None else round(ending.seconds, 3),
+        duration_seconds=round(_worked(run, ending), 6),
         stdout="" if child is None else child.captured["stdout"].text(),
         stderr="" if child is None else child.captured["stderr"].text(),
         error=error,
@@ -311,6 +311,13 @@ def _result(
         output=run.output,
         folder=run.folder,
     )
+
+
+def _worked(run: RunRecord, ending: Ending | None) -> float:
+    """How long processes worked on the run, as it is recorded; of a run that another process took over, this start."""
+    if run.finished_at is not None and run.worked is not None:
+        return run.worked
+    return 0.0 if ending is None else ending.seconds
 
 
 def _nowhere(stream: str, data: bytes) -> None:

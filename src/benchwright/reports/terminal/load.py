@@ -1,4 +1,4 @@
-"""Shows a load test on the terminal: verdicts, levels, figures with intervals and doubts; and its requests."""
+"""Shows a load test on the terminal: verdicts, levels, figures with intervals, and doubts."""
 
 from __future__ import annotations
 
@@ -14,18 +14,15 @@ from benchwright.perf import (
     GroupSummary,
     LoadSummary,
     Metric,
-    RequestRecord,
     StageSummary,
 )
 from benchwright.reports.terminal.result import FittedTable, grid, short_path
 from benchwright.reports.views.figures import cost_lines, plural
 from benchwright.reports.views.load import (
     LoadView,
-    RequestList,
     data_notes,
     group_columns,
     groups_of,
-    record_json,
     short,
     stages_of_interest,
 )
@@ -248,62 +245,3 @@ def _error(where: str, outcome: str, count: int, first: str) -> Text:
 
     words = f": {printable(first)}" if first else ""
     return Text(f"{where}{outcome} × {count:,}{words}", "red")
-
-
-_SHORT_LIST = 8
-"""The most arrivals of a stream that are shown for one request; `--json` has all."""
-
-
-def request_list(view: RequestList) -> RenderableType:
-    """A table, or one request in full."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    if not view.requests:
-        return Text("no request is like that")
-    if view.in_full:
-        return _in_full(view.requests[0])
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    for heading in ("request", "stage", "row", "sent, s", "late, ms", "ttft, ms", "end, ms", "tokens"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("outcome", overflow="fold")
-    for record in view.requests:
-        table.add_row(*(Text(cell) for cell in _request_cells(record)))
-    return table
-
-
-def _request_cells(record: RequestRecord) -> list[str]:
-    outcome = record.outcome.value
-    if record.phase != "measured":
-        outcome += f" ({record.phase})"
-    if record.error:
-        outcome += f": {printable(record.error)}"
-    return [
-        str(record.number),
-        str(record.stage),
-        str(record.row),
-        "–" if record.sent is None else f"{record.sent:,.3f}",
-        _ms(record.planned, record.sent),
-        _ms(record.sent, record.first_token),
-        _ms(record.sent, record.ended),
-        "–" if record.output_tokens is None else f"{record.output_tokens:,}",
-        outcome,
-    ]
-
-
-def _ms(start: float | None, end: float | None) -> str:
-    return "–" if start is None or end is None else short((end - start) * 1000, METRICS["ttft"])
-
-
-def _in_full(record: RequestRecord) -> Table:
-    rows = []
-    for name, value in record_json(record).items():
-        if value is None or value in ([], ()):
-            continue
-        if isinstance(value, list | tuple) and len(value) > _SHORT_LIST:
-            shown = ", ".join(f"{each:.6g}" for each in value[:_SHORT_LIST] if isinstance(each, int | float))
-            rows.append((name, f"{shown}, … ({len(value):,})"))
-        else:
-            rows.append((name, printable(str(value))))
-    return grid(rows)

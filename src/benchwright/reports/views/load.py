@@ -1,14 +1,13 @@
-"""Views of load tests: in a list, in full, and single requests."""
+"""Views of load tests: in a list, and in full."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import islice
 
-from msgspec import Struct, to_builtins
+from msgspec import Struct
 
-from benchwright.core import DEMO_NOTE, JsonObject, NotFoundError, UsageError
+from benchwright.core import DEMO_NOTE, JsonObject
 from benchwright.perf import (
     LATENCIES,
     METRICS,
@@ -16,7 +15,6 @@ from benchwright.perf import (
     LoadSettings,
     LoadSummary,
     Metric,
-    RequestRecord,
     Requests,
     StageSummary,
     enough_values,
@@ -24,7 +22,6 @@ from benchwright.perf import (
 )
 from benchwright.reports.views.runs import (
     EventView,
-    PartsRequest,
     RunView,
     details_json,
     event_view,
@@ -232,24 +229,6 @@ def outcomes_of(stages: Sequence[StageSummary]) -> dict[str, int]:
     return found
 
 
-class RequestList(Struct, frozen=True):
-    """Some requests of a load test."""
-
-    run_id: int
-    requests: tuple[RequestRecord, ...]
-    in_full: bool = False
-    """Whether one was requested by its number."""
-
-    def to_json(self) -> JsonObject:
-        """`{run_id, requests: [fields of the record]}`."""
-        return {"run_id": self.run_id, "requests": [record_json(each) for each in self.requests]}
-
-
-def record_json(record: RequestRecord) -> JsonObject:
-    """The fields of a record by name."""
-    return {name: to_builtins(getattr(record, name)) for name in record.__struct_fields__}
-
-
 def load_requests(store: Store, run_id: int) -> Requests:
     """All recorded requests, as columns."""
     from benchwright.perf import recorded_requests  # not for lists: it knows how requests are made
@@ -271,27 +250,3 @@ def recorded_load(store: Store, run: RunRecord) -> LoadView:
     """A load test in full, with its events."""
     why = "" if run.summary is not None else "it has not ended: figures are of the requests recorded so far"
     return load_details(run, recorded_summary(store, run), stopped_because=why, events=store.events(run.id))
-
-
-def load_parts(store: Store, run: RunRecord, request: PartsRequest) -> RequestList:
-    """The first requests, or the first that failed."""
-    if request.wrong or request.unparsed or request.outcome is not None:
-        raise UsageError(
-            f"run {run.id} is a load test: its requests have no verdicts. List them with --steps, failed ones with --failed"
-        )
-    from benchwright.perf import recorded_requests
-
-    records = (each for each in recorded_requests(store, run.id) if not (request.failed and each.ok))
-    return RequestList(run.id, tuple(islice(records, request.limit)))
-
-
-def load_part(store: Store, run: RunRecord, number: str) -> RequestList:
-    """One request by its number."""
-    if not number.isdecimal():
-        raise UsageError(f"requests of a load test have numbers from 0 on, not {number!r}")
-    from benchwright.perf import recorded_requests
-
-    for record in recorded_requests(store, run.id):
-        if record.number == int(number):
-            return RequestList(run.id, (record,), in_full=True)
-    raise NotFoundError(f"run {run.id} has no request {number}. See: benchwright show {run.id} --steps")

@@ -1,0 +1,150 @@
+"""Shows requests of a load test on the terminal: a table, or one in full."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from benchwright.core import printable
+from benchwright.perf import METRICS, RequestRecord
+from benchwright.reports.terminal.result import Sections
+from benchwright.reports.views.load import short
+from benchwright.reports.views.sent_requests import RequestList, kept_reply
+
+if TYPE_CHECKING:
+    from rich.console import Group, RenderableType
+
+_SHORT_LIST = 8
+"""The most events of a stream that are shown for one request; `--json` has all."""
+_REPLY_WIDTH = 40
+
+
+def request_list(view: RequestList) -> RenderableType:
+    """A table, or one request in full."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    if not view.requests:
+        return Text("no request is like that")
+    if view.in_full:
+        return _in_full(view.requests[0], view.data)
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    for heading in ("request", "stage", "row", "sent, s", "late, ms", "ttft, ms", "end, ms", "tokens"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("outcome", overflow="fold")
+    scored = any(record.score_outcome is not None for record in view.requests)
+    for heading in ("reply", "score") if scored else ():
+        table.add_column(heading, overflow="fold")
+    for record in view.requests:
+        cells = _request_cells(record) + ([_reply_text(record), _short_score(record)] if scored else [])
+        table.add_row(*map(Text, cells))
+    return table
+
+
+def _request_cells(record: RequestRecord) -> list[str]:
+    outcome = record.outcome.value
+    if record.phase != "measured":
+        outcome += f" ({record.phase})"
+    if record.error:
+        outcome += f": {printable(record.error)}"
+    return [
+        str(record.number),
+        str(record.stage),
+        str(record.row),
+        "–" if record.sent is None else f"{record.sent:,.3f}",
+        _ms(record.planned, record.sent),
+        _ms(record.sent, record.first_token),
+        _ms(record.sent, record.ended),
+        "–" if record.output_tokens is None else f"{record.output_tokens:,}",
+        outcome,
+    ]
+
+
+def _reply_text(record: RequestRecord) -> str:
+    reply = kept_reply(record)
+    words = "–" if reply is None else printable(" ".join(reply.text.split()))
+    return words if len(words) <= _REPLY_WIDTH else words[: _REPLY_WIDTH - 1] + "…"
+
+
+def _ms(start: float | None, end: float | None) -> str:
+    return "–" if start is None or end is None else short((end - start) * 1000, METRICS["ttft"])
+
+
+def _in_full(record: RequestRecord, data: str) -> Group:
+    title = f"request {record.number}, stage {record.stage}: {record.outcome}"
+    if record.phase != "measured":
+        title += f" ({record.phase})"
+    sections = Sections(title, "bold green" if record.ok else "bold red")
+    sections.add("prompt", f"row {record.row} of {data}; load tests do not record prompts")
+    sections.add("sent", _sending(record))
+    reply = kept_reply(record)
+    if reply is not None:
+        sections.add("reasoning", reply.reasoning, "dim")
+        sections.add("reply", reply.text or ("(empty)" if not reply.tool_calls else None))
+        sections.add("calls", None if not reply.tool_calls else "\n".join(map(str, reply.tool_calls)))
+    elif record.ok:
+        sections.add("reply", "not kept; load tests keep replies with --score")
+    sections.add("error", record.error, "red")
+    sections.add("score", _score(record))
+    sections.add("tokens", ", ".join(_tokens(record)))
+    sections.add("times", ", ".join(_times(record)))
+    if record.arrivals:
+        shown = ", ".join(short(1000 * at, METRICS["ttft"]) for at in record.arrivals[:_SHORT_LIST])
+        rest = f", … ({len(record.arrivals):,} in all)" if len(record.arrivals) > _SHORT_LIST else ""
+        sections.add("events with content, ms after sending", f"{shown}{rest}")
+    return sections.group()
+
+
+def _sending(record: RequestRecord) -> str:
+    parts = ["not sent" if record.sent is None else f"{record.sent:,.3f} s after the start of the test"]
+    if record.planned is not None and record.sent is not None:
+        parts.append(f"{_ms(record.planned, record.sent)} ms after its planned time")
+    if record.conversation is not None:
+        parts.append(f"conversation {record.conversation}, turn {record.turn}")
+    parts += [f"{what} {at}" for what, at in (("process", record.worker), ("server", record.url)) if at]
+    if record.attempts != 1:
+        parts.append(f"{record.attempts} attempts")
+    return ", ".join(parts)
+
+
+def _score(record: RequestRecord) -> str | None:
+    """The scores of the reply, or why it has none."""
+    if record.scores:
+        return ", ".join(f"{printable(name)} {value:g}" for name, value in record.scores.items())
+    if record.score_outcome is None:
+        return None
+    return record.score_outcome + (f": {printable(record.score_error)}" if record.score_error else "")
+
+
+def _short_score(record: RequestRecord) -> str:
+    """The first score, or why there is none."""
+    first, more, _ = (_score(record) or "–").partition(", ")
+    return f"{first}, …" if more and record.scores else first
+
+
+def _tokens(record: RequestRecord) -> Iterator[str]:
+    if record.input_tokens is not None:
+        cached = f" ({record.cached_tokens:,} cached)" if record.cached_tokens else ""
+        yield f"{record.input_tokens:,} of the prompt{cached}"
+    if record.output_tokens is not None:
+        source = {"usage": "", None: ""}.get(record.token_source, f" ({record.token_source})")
+        yield f"{record.output_tokens:,} of the reply{source}"
+    if record.reasoning_tokens:
+        yield f"{record.reasoning_tokens:,} of them reasoning"
+    if record.requested_tokens is not None:
+        yield f"max_tokens {record.requested_tokens:,}"
+    if record.finish_reason is not None:
+        yield f"finish reason {printable(record.finish_reason)}"
+
+
+def _times(record: RequestRecord) -> Iterator[str]:
+    """Times after sending, in their order."""
+    for what, at in (
+        ("first byte", record.first_byte),
+        ("first token", record.first_token),
+        ("last content", record.last_content),
+        ("end", record.ended),
+    ):
+        if record.sent is not None and at is not None:
+            yield f"{what} after {_ms(record.sent, at)} ms"
