@@ -14,6 +14,7 @@ from benchwright.cli import main
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     rows = "".join(f"{n}+{n}=,{2 * n}\n" for n in range(20))
     (tmp_path / "qa.csv").write_text("question,answer\n" + rows, encoding="utf-8")
+    monkeypatch.setenv("COLUMNS", "200")  # no cell is broken
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
