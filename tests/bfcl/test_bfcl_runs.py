@@ -12,6 +12,7 @@ import yaml
 
 import benchwright
 from benchwright.bfcl import CATEGORIES, GROUPS, define, load_evaluation
+from benchwright.cli import main
 from benchwright.scorers import ScorerInput
 
 
@@ -148,6 +149,19 @@ def test_a_broken_dataset_is_never_replaced(tmp_path: Path) -> None:
     details = tmp_path / ".benchwright" / "custom_dataset_processing" / "validation_failure_details.json"
     assert json.loads(details.read_text())[0]["line"] == 1
     assert not (tmp_path / ".benchwright" / "runs").exists()
+
+
+def test_expected_calls_are_shown_in_every_language_and_turn(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    result = benchwright.run("bfclv3", task="java,javascript,multi_turn_base", limit=1)
+    for sample in result.samples():
+        truths = sample["metadata"]["ground_truth"]
+        assert truths
+        assert json.loads(sample["target"]) == truths
+    assert main(["show", "last", "0"]) == 0
+    assert "LogReader.tail(file='app.log', lines=10)" in capsys.readouterr().out
 
 
 def test_the_faults_of_a_dataset_go_to_the_workspace_in_use(

@@ -47,3 +47,23 @@ def test_a_folder_without_runs_is_merely_empty(tmp_path: Path, capsys: pytest.Ca
     assert main(["list", "--workspace", str(tmp_path)]) == 0
     assert "no runs yet" in capsys.readouterr().out
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("link", "wrong"), [(False, "is a file"), (True, "is a link to gone, which is not there")]
+)
+def test_a_state_folder_that_is_none_does_not_pass_for_an_empty_one(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    link: bool,
+    wrong: str,
+) -> None:
+    state = tmp_path / ".benchwright"
+    state.symlink_to("gone") if link else state.touch()
+    monkeypatch.chdir(tmp_path)
+    for words in (["list"], ["list", "--workspace", "."], ["show", "last"]):
+        assert main(words) == 2
+        shown = capsys.readouterr()
+        assert f"{state} {wrong}" in shown.err
+        assert "no runs yet" not in shown.out

@@ -517,6 +517,31 @@ def test_a_second_run_configuration_is_refused(folder: Path, capsys: pytest.Capt
     assert "--config b.yaml: a.yaml is named already" in capsys.readouterr().err
 
 
+def test_replaced_files_are_named_then_and_later(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with recording("B") as server:
+        for name, limit in (("first.yml", 1), ("second.yml", 2)):
+            assert (
+                main(
+                    ["run_eval", "-q", "--run_config", write(name, config(server, {"limit_samples": limit}))]
+                )
+                == 0
+            )
+    shown = capsys.readouterr()
+    assert shown.err.count("are replaced") == 1
+    assert "out: the files of run 1 (my_qa) are replaced" in shown.err
+    for run, own in (("1", False), ("2", True)):
+        assert main(["show", run]) == 0
+        text = capsys.readouterr().out
+        assert ("results.yml" in text, "now the files of run 2 (my_qa)" in text) == (own, not own)
+
+
+def test_the_help_says_what_is_required(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run_eval", "--help"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "write the run's files here (default: config.output_dir; one of them is required)" in shown
+    assert "in the workspace" not in shown
+
+
 def test_the_files_that_it_adds_are_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with recording("B") as server:
         assert main(["run", "--config", write("r.yaml", config(server)), "--limit", "1"]) == 0

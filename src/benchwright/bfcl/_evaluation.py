@@ -249,10 +249,12 @@ def load_evaluation(definition: Definition) -> BenchmarkSpec:
 
 
 def _gold(rows: EvaluationRows, row: Row) -> Any:
-    """The expected calls, if calls can be made from them; `""` if that would need a renderer of other languages, or if no call
-    can pass. If none can pass by any row, they are tried, and the check fails."""
+    """The expected calls, to be shown, and to be tried by the check if they are in Python and in one turn; `""` if none are
+    expected or no call can pass. If none can pass by any row, they are tried, and the check fails."""
     category = CATEGORIES[row["category"]]
-    if category.check != "ast" or category.language != "python":
+    if category.check == "multi_turn" or (category.check == "ast" and category.language != "python"):
+        return row.get("ground_truth", "")
+    if category.check != "ast":
         return ""
     if row["id"] in rows.hopeless and len(rows.hopeless) < rows.load():
         return ""

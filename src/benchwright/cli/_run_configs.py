@@ -122,6 +122,8 @@ def _execute(
         return check(runs)
     if arguments.dry_run:
         return _print(runs, output)
+    for run in runs:
+        _name_replaced(run, output)
     if found.several:
         return _run_tasks(runs, arguments, output, all_at_once=found.at_once)
     return _run(runs[0], arguments, output)
@@ -136,6 +138,16 @@ def _with_files(run: ConfiguredRun, *, again: bool) -> ConfiguredRun:
     reports = tuple(dict.fromkeys((*(options.reports or ()), EVAL_REPORT)))
     overwrite = True if again and options.overwrite is None else options.overwrite
     return structs.replace(run, options=replace(options, reports=reports, overwrite=overwrite))
+
+
+def _name_replaced(run: ConfiguredRun, output: Output) -> None:
+    """Print whose files this run will replace."""
+    from benchwright.reports import writer_of
+
+    folder = run.options.output_dir
+    if folder is None or not run.options.overwrite or (writer := writer_of(folder.expanduser())) is None:
+        return
+    output.note(f"{folder}: the files of run {writer[0]} ({writer[1]}) are replaced; its record is kept")
 
 
 def _run(run: ConfiguredRun, arguments: Namespace, output: Output) -> int:

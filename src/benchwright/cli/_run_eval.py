@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from benchwright.cli._flags import add_run_flags, given
+from msgspec.structs import replace
+
+from benchwright.cli._flags import add_flags, given
 from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser
 from benchwright.cli._run_configs import add_config_flags, execute_configs
+from benchwright.config import RUN_SETTINGS
 from benchwright.core import MODEL_TYPES
 
 _FLAGS = ("model_id", "model_url", "output_dir", "api_key_name", "dataset", "num_fewshot", "overwrite")
+_DEFAULTS = {"output_dir": "config.output_dir; one of them is required", "overwrite": "replace them"}
+"""Defaults that differ from those of `run`."""
 
 
 def configure(parser: Parser) -> None:
@@ -23,7 +28,8 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--dry-run", action="store_true", help="only print the merged configuration and the command"
     )
-    add_run_flags(parser, _FLAGS)
+    chosen = [setting for setting in RUN_SETTINGS if setting.name in _FLAGS]
+    add_flags(parser, [replace(one, otherwise=_DEFAULTS.get(one.name, one.otherwise)) for one in chosen])
     add_config_flags(parser, "--run-config", "--config")
     parser.common.add_argument("-q", "--quiet", action="store_true", help="do not show progress")
     parser.example(

@@ -158,6 +158,9 @@ from benchwright.reports.views.runs import (
 from benchwright.reports.views.runs import (
     plain_view as plain_view,
 )
+from benchwright.reports.views.runs import (
+    writer_of as writer_of,
+)
 from benchwright.reports.views.sample_columns import SampleView as SampleView
 from benchwright.reports.views.samples import RunSamples as RunSamples
 from benchwright.reports.views.side_by_side import (

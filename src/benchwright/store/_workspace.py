@@ -115,16 +115,33 @@ class Workspace(Struct, frozen=True):
 def find_workspace(start: Path, explicit: Path | None = None) -> Workspace:
     """The explicit folder, else the nearest ancestor with records or a configuration, else `start` itself.
 
-    The search ends at folders that everybody may write to, such as /tmp.
+    The search ends at folders that everybody may write to, such as /tmp. Raises UsageError if the state folder is a file or a
+    broken link.
     """
     if explicit is not None:
-        return Workspace(explicit.expanduser().resolve())
+        return _usable(explicit.expanduser().resolve())
     for folder in own_ancestors(start):
         for name in _ANCHORS:
-            if (folder / name).exists():
+            if (folder / name).exists() or (name == STATE_FOLDER and (folder / name).is_symlink()):
                 refuse_foreign(folder / name, "workspace", start)
-                return Workspace(folder)
+                return _usable(folder)
     return Workspace(start.resolve())
+
+
+def _usable(root: Path) -> Workspace:
+    """The workspace in a folder. Raises UsageError if its records cannot be reached, because it would seem to have none."""
+    workspace = Workspace(root)
+    state = workspace.state
+    if state.is_dir() or not os.path.lexists(state):
+        return workspace
+    if state.is_symlink():
+        wrong = f"is a link to {os.readlink(state)}, which is not {'a folder' if state.exists() else 'there'}"
+    else:
+        wrong = "is a file"
+    raise UsageError(
+        f"{state} {wrong}, and the records of a workspace are in a folder of this name. Restore it, remove it, or name "
+        "another workspace: --workspace DIR"
+    )
 
 
 def existing_workspace(start: Path, explicit: Path | None = None) -> Workspace:

@@ -101,9 +101,10 @@ class CallTools(Strategy):
         return self._answer(row, dialogue, replies)
 
     def gold(self, scanned: ScannedRow, target: Any) -> Iterator[GoldTry]:
-        """The expected calls themselves. For several turns, the author of the benchmark must try them."""
+        """The expected calls themselves. For several turns, the author of the benchmark must try them; texts in other languages
+        than Python cannot be made from them."""
         task = self._task(scanned.row)
-        if task.open is not None:
+        if task.open is not None or task.language != "python":
             return
         native = self._spec.native_calling
         functions = [function_document(item) for item in task.functions]

@@ -23,7 +23,7 @@ from benchwright.reports.views.figures import (
     tokens,
     too_few_notes,
 )
-from benchwright.reports.views.runs import first_token_times
+from benchwright.reports.views.runs import first_token_times, writer_of
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, Group, RenderableType
@@ -233,22 +233,28 @@ def _remarks(view: ResultView) -> list[tuple[str, Pieces]]:
         add("cost", line)
     for line in judge_lines(summary):
         add("judge", line)
-    add("files", f"{short_path(view.run.folder)}/: {', '.join(_files(view))}")
+    add("files", f"{short_path(view.run.folder)}/: {_files(view)}")
     add("run", _next_step(view))
     return rows
 
 
-def _files(view: ResultView) -> list[str]:
-    """The existing files of the run, including those of `run_eval`; if the folder is gone, the files of every run."""
+def _files(view: ResultView) -> str:
+    """The existing files of the run, including those of `run_eval`; if the folder is gone, the files of every run; if another
+    run has replaced them, which one."""
     folder = view.run.folder
+    writer = writer_of(folder)
+    if writer is not None and writer != (view.run.id, view.run.name):
+        return f"now the files of run {writer[0]} ({writer[1]}), which replaced those of this run"
     there = {path.name for path in folder.iterdir()} if folder.is_dir() else set[str](RunFile)
     own: list[str] = [name for name in RunFile if name in there]
     others = there - set(RunFile)
     if not others:
-        return own
+        return ", ".join(own)
     from benchwright.reports.files.eval_folder import EVAL_FILES  # not for runs that write none of them
 
-    return [*own, *(file.name for file in EVAL_FILES if file.name in others and file.name[0] != ".")]
+    return ", ".join(
+        [*own, *(file.name for file in EVAL_FILES if file.name in others and file.name[0] != ".")]
+    )
 
 
 def _warnings(view: ResultView) -> list[str]:

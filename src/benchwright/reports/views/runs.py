@@ -9,7 +9,16 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from benchwright.core import JsonObject, JsonValue, RunFile, RunStatus, RunSummary, light_dataclass, rfc3339
+from benchwright.core import (
+    JsonObject,
+    JsonValue,
+    RunFile,
+    RunStatus,
+    RunSummary,
+    light_dataclass,
+    load_json,
+    rfc3339,
+)
 from benchwright.reports.views.command import command_of
 from benchwright.reports.views.settings import (
     endpoint_of,
@@ -317,6 +326,15 @@ def first_token_times(run: RunView) -> dict[str, Any] | None:
         return None
     p50, p99 = pc.quantile(times, q=[0.5, 0.99]).to_pylist()
     return {"mean": pc.mean(times).as_py(), "p50": p50, "p99": p99, "count": len(times)}
+
+
+def writer_of(folder: Path) -> tuple[int, str] | None:
+    """Number and name of the run that wrote the files in a folder, by its manifest; None if that cannot be read."""
+    try:
+        known = load_json((folder / RunFile.MANIFEST).read_bytes())["run"]
+        return int(known["id"]), str(known["name"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def run_details(
