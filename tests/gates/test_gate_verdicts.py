@@ -293,6 +293,24 @@ def test_a_verdict_on_values_with_a_long_tail_says_that_it_is_less_certain() -> 
     assert (even.verdict.value, "far from" in even.reason) == ("GO", False), "its lower end is long enough"
 
 
+@benchmark(
+    name="copied rows",
+    dataset=[{"q": f"question {k % 10}", "target": "yes"} for k in range(11)],
+    prompt="{q}",
+)
+def copied_rows(sample: Any) -> dict[str, float]:
+    return {"correct": sample.response == sample.target}
+
+
+@pytest.mark.parametrize("bound", ["lower", "upper"])
+def test_few_rows_may_miss_a_limit_but_never_meet_it_and_copies_are_told(bound: str) -> None:
+    for wrong, word in ((range(8), "NO-GO"), ((), "INCONCLUSIVE")):
+        found = judged(gate_run(wrong, spec=copied_rows), threshold=[threshold(min=0.9, bound=bound)])
+        assert words(found) == [word]
+        assert found.rows[1].n == 10
+        assert any("1 row repeats the content of an earlier row" in note for note in found.notes)
+
+
 def test_failures_count_as_wrong_only_where_zero_is_wrong_and_the_metric_was_due() -> None:
     baseline, run = (gate_run(failing=range(10), cache=False) for _ in range(2))
     for metric, why in (("acc_law", "only some samples have a value"), ("wer", "the best value of wer")):

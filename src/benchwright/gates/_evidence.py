@@ -99,6 +99,8 @@ class Evidence(Struct):
     """Columns with too many values to slice by."""
     unlabelled: Counter[str] = field(default_factory=Counter)
     """Rows without a value in a column to slice by."""
+    copies: int = 0
+    """Rows with the content of an earlier row."""
 
     def keys(self, column: str) -> list[SliceKey]:
         """The groups of a column, by name."""
@@ -138,12 +140,16 @@ def gather(source: Scored, run_id: int, columns: Collection[str], baseline: Scor
     samples = ContentSamples(source)
     labels: dict[bytes, tuple[SliceKey, ...]] = {}
     values: dict[str, set[str]] = {column: set() for column in columns}
-    for _, _, digest, text, row in samples.with_rows(run_id):
-        if digest not in labels:
+    last = -1
+    for number, _, digest, text, row in samples.with_rows(run_id):
+        if digest in labels:
+            found.copies += number != last and row is not None
+        else:
             labels[digest] = tuple(_labels(row, columns))
             for key in labels[digest]:
                 values[key.column].add(key.value)
             found.unlabelled.update({*columns} - {key.column for key in labels[digest]})
+        last = number
         record = decode_score(text)
         found.whole.add(digest, record)
         for key in labels[digest]:

@@ -224,6 +224,9 @@ def _slice_notes(rules: Sequence[Rule], evidence: Evidence) -> Iterator[str]:
 
 def _pair_notes(evidence: Evidence) -> Iterator[str]:
     pairs = evidence.pairs
+    if evidence.copies:
+        rows = "1 row repeats" if evidence.copies == 1 else f"{evidence.copies:,} rows repeat"
+        yield f"{rows} the content of an earlier row: a gate counts copies of a row as one row, compare counts each copy"
     if pairs is not None and (pairs.only_a or pairs.only_b):
         yield (
             f"{pairs.both:,} samples are in both; {pairs.only_a:,} only in the baseline, {pairs.only_b:,} only in the run"
