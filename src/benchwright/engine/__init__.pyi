@@ -1,6 +1,7 @@
 from benchwright.engine._cost_estimate import estimated_cost as estimated_cost
 from benchwright.engine._cost_estimate import tokens_cost as tokens_cost
 from benchwright.engine._feed import WorkItem as WorkItem
+from benchwright.engine._feed import failed_score as failed_score
 from benchwright.engine._group import (
     InterruptedRunError as InterruptedRunError,
 )

@@ -170,7 +170,7 @@ async def _work(parts: RunParts) -> None:
         try:
             record = await do(item)
             if isinstance(record, OpenSample):
-                if record.calls:
+                if record.calls and not item.replaces:  # else its earlier failure stays on record
                     await journal.keep(item, record.calls)
                 return
             if item.recorded is None:

@@ -9,7 +9,7 @@ from copy import deepcopy
 
 from msgspec import Struct
 
-from benchwright.core import Row, decode_score, sample_of, score_key
+from benchwright.core import Outcome, Row, decode_score, load_json, sample_of, score_key
 from benchwright.datasets import Batch
 from benchwright.engine._progress import Progress
 from benchwright.engine._stop import Stop
@@ -29,7 +29,9 @@ class WorkItem(Struct, frozen=True):
     copy: int = 0
     """The number of this row among rows with the same prompt. Copies are treated as repeats and never share a reply."""
     recorded: Mapping[str, StepOutput] | None = None
-    """The calls that an earlier start recorded for it, by key; None if there are none."""
+    """The calls that an earlier start recorded for it, by key; None if nothing is recorded."""
+    replaces: tuple[str, ...] = ()
+    """If it failed in an earlier start: the kinds of its recorded steps that its new record replaces."""
 
 
 class Feed:
@@ -43,6 +45,7 @@ class Feed:
         store: Store,
         run_id: int,
         resuming: bool,
+        retry_failed: bool,
         stop: Stop,
         progress: Progress,
         copy_of: Callable[[int], int],
@@ -53,6 +56,7 @@ class Feed:
         self._store = store
         self._run_id = run_id
         self._resuming = resuming
+        self._retry_failed = retry_failed
         self._stop = stop
         self._progress = progress
         self._ready: deque[WorkItem] = deque()
@@ -108,12 +112,25 @@ class Feed:
         for index, row in enumerate(batch.rows, first):
             for repeat in range(repeats):
                 key = score_key(index, repeat)
+                recorded = calls.get(sample_of(key))
+                replaces: tuple[str, ...] = ()
                 if key in scored:
-                    self._count_recorded(scored[key])
-                    continue
+                    replaces = self._replaced(scored[key])
+                    if not replaces:
+                        self._count_recorded(scored[key])
+                        continue
+                    recorded = _kept(recorded or {}, replaces)
                 # Each repeat gets a separate row, because a scorer that changes its row must not change later prompts.
                 own = deepcopy(row) if repeats > 1 else row
-                ready.append(WorkItem(index, repeat, own, copy_of(index), calls.get(sample_of(key))))
+                ready.append(WorkItem(index, repeat, own, copy_of(index), recorded, replaces))
+
+    def _replaced(self, score: StepOutput) -> tuple[str, ...]:
+        """The kinds of steps to replace if a recorded sample is sent again. If only the scorer or its judge failed, the
+        model's replies are kept, because they were paid for."""
+        if not self._retry_failed or not failed_score(score.output):
+            return ()
+        only_scorer = decode_score(score.output).outcome is Outcome.SCORER_FAILED
+        return ("judge", "score") if only_scorer else ("call", "judge", "score")
 
     def _recorded(self, first: int) -> tuple[dict[str, StepOutput], dict[str, dict[str, StepOutput]]]:
         """What an earlier start recorded for the rows from `first` on: scores by key, calls by sample."""
@@ -130,6 +147,20 @@ class Feed:
     def _count_recorded(self, score: StepOutput) -> None:
         self._progress.done += 1
         self._progress.recorded += 1
-        if decode_score(score.output).scores is None:
+        if failed_score(score.output):
             self._progress.failed += 1
             self._progress.recorded_failed += 1
+
+
+def failed_score(output: bytes) -> bool:
+    """Whether a recorded sample has no scores, so that it may be sent again."""
+    return decode_score(output).scores is None
+
+
+def _kept(calls: Mapping[str, StepOutput], replaces: tuple[str, ...]) -> dict[str, StepOutput]:
+    """The recorded calls of a failed sample whose replies are used again."""
+    return {
+        key: call
+        for key, call in calls.items()
+        if key.partition("/")[0] not in replaces and "x" not in load_json(call.output)
+    }

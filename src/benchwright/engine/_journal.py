@@ -42,6 +42,8 @@ class RunJournal:
 
     def finish(self, item: WorkItem, record: SampleRecord) -> asyncio.Future[None]:
         """Store a sample with its calls; the future is done when they are committed."""
+        if item.replaces:
+            return self._writer.replace(item.replaces, encode_sample(record))
         if item.recorded is not None:
             self._forget_replaced(item, record.calls)
         return self._writer.append(encode_sample(record))

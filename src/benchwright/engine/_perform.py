@@ -90,6 +90,7 @@ async def perform(
     run: RunRecord,
     *,
     resuming: bool,
+    retry_failed: bool = False,
     watcher: Watcher | None = None,
     endpoint: OpenEndpoint | None = None,
     group: RunGroup | None = None,
@@ -98,16 +99,18 @@ async def perform(
     """Execute a run that this process owns, and record its end and its figures. The caller records its status.
 
     The caller closes an `endpoint` that it passes; without one, the settings say which to open. Runs of one `group` may
-    run at the same time; without a group the run handles signals itself. `label` is its name for watchers.
+    run at the same time; without a group the run handles signals itself. `label` is its name for watchers. With
+    `retry_failed`, samples without scores are sent again; each keeps its record until its new one replaces it.
     """
     if group is None:
         group = RunGroup()
         with group.open():
             return await perform(
                 prepared, store, run,
-                resuming=resuming, watcher=watcher, endpoint=endpoint, group=group, label=label,
+                resuming=resuming, retry_failed=retry_failed, watcher=watcher, endpoint=endpoint, group=group,
+                label=label,
             )  # fmt: skip
-    run_under_way = _UnderWay(prepared, store, run, resuming, watcher, group, label or run.name)
+    run_under_way = _UnderWay(prepared, store, run, resuming, retry_failed, watcher, group, label or run.name)
     await run_under_way.work(endpoint)
     return run_under_way.end()
 
@@ -121,6 +124,7 @@ class _UnderWay:
         store: Store,
         run: RunRecord,
         resuming: bool,
+        retry_failed: bool,
         watcher: Watcher | None,
         group: RunGroup,
         label: str,
@@ -130,6 +134,7 @@ class _UnderWay:
         self._store = store
         self._run = run
         self._resuming = resuming
+        self._retry_failed = retry_failed
         self._watcher = watcher
         stop, progress = Stop(settings.budget), Progress(label)
         # Checked once, so that a workspace without replies needs no look-ups at all.
@@ -220,7 +225,7 @@ class _UnderWay:
             answering=replayed if replays else None,
         )
         await stack.enter_async_context(worker)
-        if _wants_warm_up(prepared, store, run.id, self._resuming):
+        if _wants_warm_up(prepared, store, run.id, self._resuming and not self._retry_failed):
             self._show("warming up")
             unrecorded = Calls(
                 self._within(UnrecordedCalls(context.stop)), endpoint, fingerprint, findings,
@@ -229,7 +234,7 @@ class _UnderWay:
             await warm_up(rows, unrecorded, settings.num_warmups)
         feed = Feed(
             iter(rows.batches()), repeats=settings.repeats, store=store, run_id=run.id, resuming=self._resuming,
-            stop=context.stop, progress=context.progress, copy_of=rows.scan.copy_of,
+            retry_failed=self._retry_failed, stop=context.stop, progress=context.progress, copy_of=rows.scan.copy_of,
         )  # fmt: skip
         return RunParts(
             worker,

@@ -138,7 +138,8 @@ class SampleWorker:
         """Send and score one sample. Failures are in the record; only errors that end the run are raised."""
         started = time()
         row = encode_json(item.row)  # before a scorer can change it
-        sample = SampleCalls(self._calls, item, row, self._journal)
+        # The calls of a sample that failed before are stored with its score: until then, its old record stays whole.
+        sample = SampleCalls(self._calls, item, row, None if item.replaces else self._journal)
         answer = await self._answer(item.row, item.repeat, sample)
         if sample.cut_off:
             return OpenSample(sample.calls)

@@ -19,7 +19,7 @@ from benchwright.runs._questions import (
     refuse_unheard,
 )
 from benchwright.runs._result import RunResult, called, recorded, recorded_result
-from benchwright.runs._resume import claimed, forget_failures, refuse_adopted, rescore_plan
+from benchwright.runs._resume import claimed, refuse_adopted, rescore_plan
 from benchwright.runs._run import (
     Plan,
     check_targets,
@@ -58,7 +58,6 @@ __all__ = [
     "count_rows",
     "find_targets",
     "fitting",
-    "forget_failures",
     "in_event_loop",
     "leave",
     "load_run_options",

@@ -29,6 +29,8 @@ class Job(Struct, frozen=True):
     """Its rows, prompts and settings."""
     resuming: bool = False
     """Whether an earlier start may have left records."""
+    retry_failed: bool = False
+    """Whether there are failed samples to send again."""
     otherwise: RunStatus = "failed"
     """Its status if it cannot finish; a run that could not resume keeps its status."""
     label: str | None = None
@@ -113,6 +115,7 @@ async def _perform(
         run = store.start_run(run.id, prepared.manifest)
     elif (
         run.finished_at is None
+        or job.retry_failed
         or store.count_steps(run.id, "score") < prepared.row_count * prepared.settings.repeats
     ):
         run = store.restart_run(run.id)  # not if only the summary is computed again
@@ -125,7 +128,8 @@ async def _perform(
         with first_files(store, run, prepared, group, resuming=job.resuming):
             performed = await perform(
                 prepared, store, run,
-                resuming=job.resuming, watcher=watcher, endpoint=endpoint, group=group, label=job.label,
+                resuming=job.resuming, retry_failed=job.retry_failed, watcher=watcher, endpoint=endpoint, group=group,
+                label=job.label,
             )  # fmt: skip
         # In a thread, because writing the samples of a large run would delay the others.
         details = await asyncio.to_thread(

@@ -10,7 +10,7 @@ from typing import Any
 
 from benchwright.benchmarks import BenchmarkSpec, defined_without_file, is_question_file, load_benchmarks
 from benchwright.config import RESCORE_OPTIONS, RunOptions, find_config, unset_variables
-from benchwright.core import JsonObject, Outcome, RunKind, UsageError, decode_score, kind_title
+from benchwright.core import JsonObject, RunKind, UsageError, kind_title
 from benchwright.datasets import hub_commits, recorded_pins
 from benchwright.engine import (
     DECIDES,
@@ -18,6 +18,7 @@ from benchwright.engine import (
     Prepared,
     RunSettings,
     changed_manifest,
+    failed_score,
     prepare,
 )
 from benchwright.runs._jobs import Job, owned
@@ -52,11 +53,10 @@ def claimed(
         with hub_commits(recorded_pins(run.manifest)):
             prepared = prepare(benchmark_again(run, settings, target), settings)
         _refuse_changes(run, prepared, allow_changed)
-        if retry_failed:
-            forget_failures(store, run.id)
+        failed = sum(failed_score(output) for *_, output in store.scores(run.id)) if retry_failed else 0
         store.update_settings(run.id, settings.to_json())
-        run = _change_recorded(store, run, prepared)
-    return Job(run, prepared, resuming=True, otherwise=found.status, label=label)
+        run = _change_recorded(store, run, prepared, failed)
+    return Job(run, prepared, resuming=True, retry_failed=failed > 0, otherwise=found.status, label=label)
 
 
 def refuse_adopted(run: RunRecord, what: str) -> None:
@@ -68,31 +68,19 @@ def refuse_adopted(run: RunRecord, what: str) -> None:
         )
 
 
-def _change_recorded(store: Store, run: RunRecord, prepared: Prepared) -> RunRecord:
-    """The resumed run. If the benchmark has changed, its record says so from now on."""
+def _change_recorded(store: Store, run: RunRecord, prepared: Prepared, failed: int) -> RunRecord:
+    """The resumed run, of which `failed` samples are sent again. If the benchmark has changed, its record says so from now
+    on."""
     if not run.manifest or (
         _part(run.manifest, "benchmark", "hash") == _part(prepared.manifest, "benchmark", "hash")
         and not _changed_modules(run.manifest, prepared.manifest)
     ):
         return run
-    recorded = store.count_steps(run.id, "score")
+    recorded = store.count_steps(run.id, "score") - failed
     if recorded >= prepared.row_count * prepared.settings.repeats:
         return run  # complete: no request is made with the changed benchmark
     store.record_change(run.id, *changed_manifest(run.manifest, prepared.manifest, recorded))
     return store.run(run.id)
-
-
-def forget_failures(store: Store, run_id: int) -> None:
-    """Forget failed samples, so that they are sent again. If only the scorer or its judge failed, the model's reply is kept,
-    because it was paid for."""
-    requests: list[tuple[int, int]] = []
-    scores: list[tuple[int, int]] = []
-    for index, repeat, output in store.scores(run_id):
-        record = decode_score(output)
-        if record.scores is None:
-            (scores if record.outcome is Outcome.SCORER_FAILED else requests).append((index, repeat))
-    store.forget_samples(run_id, requests)
-    store.forget_samples(run_id, scores, kinds=("judge", "score"))
 
 
 def benchmark_again(

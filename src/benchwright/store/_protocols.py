@@ -105,6 +105,9 @@ class StepWriter(Protocol):
     def append(self, rows: Sequence[StepValues]) -> asyncio.Future[None]:
         """Take rows. The future is done when they are committed."""
 
+    def replace(self, kinds: Sequence[str], rows: Sequence[StepValues]) -> asyncio.Future[None]:
+        """Take all rows of one sample, the score last. They replace its recorded steps of these kinds in one commit."""
+
     async def close(self) -> None:
         """Commit the rest, and close."""
 

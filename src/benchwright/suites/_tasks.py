@@ -24,7 +24,6 @@ from benchwright.runs import (
     Plan,
     claimed,
     fitting,
-    forget_failures,
     leave,
     perform_jobs,
     queue_plans,
@@ -188,8 +187,6 @@ def sending_tasks(store: Store, pairs: Sequence[PairTask], options: RunOptions) 
         for job in jobs.values():
             leave(store, job, job.run.error)
         raise
-    for each in known:
-        forget_failures(store, jobs[id(each)].run.id)
     return [Task(each, jobs[id(each)]) for each in pairs]
 
 
@@ -269,7 +266,7 @@ def _resumed(store: Store, each: PairTask, options: RunOptions) -> Job:
     run = source_run(store, each.run_id or 0)
     refuse_other(each, run, scoring=run.id == each.run_id and not _infers(store, run.id))
     overrides = {name: getattr(options, name) for name in RESUME_OVERRIDES}
-    job = claimed(store, run, overrides=overrides, label=each.label)
+    job = claimed(store, run, retry_failed=True, overrides=overrides, label=each.label)
     return replace_struct(job, run=replace_struct(job.run, error=run.error))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Literal
 
-from benchwright.core import call_key, call_of, key_range, score_key, score_of
+from benchwright.core import call_of, key_range, sample_of, score_key, score_of
 from benchwright.store._records import CallStep, SampleSteps, StepOutput, TakenOver
 from benchwright.store._sqlite.replies import HASHES_PER_STATEMENT, Replies, is_answer
 from benchwright.store._workspace import Workspace
@@ -153,24 +153,8 @@ class Steps(Replies):
         with self._transaction() as connection:
             self._check_held(run_id)
             for index, repeat in samples:
-                if "call" not in kinds:
-                    self._part_from_score(run_id, index, repeat)
-                for kind in kinds:
-                    prefix = f"{kind}/{index:09d}/{repeat:04d}"
-                    connection.execute(
-                        "DELETE FROM steps WHERE run_id = ? AND key >= ? AND key < ?",
-                        (run_id, prefix, prefix + "0"),
-                    )
+                forget_sample(connection, run_id, score_key(index, repeat), kinds)
             lower_marks(connection)
-
-    def _part_from_score(self, run_id: int, index: int, repeat: int) -> None:
-        """Turn a row with a score and its call into a row with only the call."""
-        self._connection.execute(
-            "UPDATE steps SET key = ?, input_hash = call_hash, input = call_input, output = call_output,"
-            " call_hash = NULL, call_input = NULL, call_output = NULL"
-            " WHERE run_id = ? AND key = ? AND call_output IS NOT NULL",
-            (call_key(index, repeat), run_id, score_key(index, repeat)),
-        )
 
     def forget_step(self, run_id: int, key: str) -> None:
         """Delete one step whose input has changed, so that it can be recorded again."""
@@ -238,6 +222,23 @@ class Steps(Replies):
 
 _sample: Callable[[Any], SampleSteps] = partial(tuple.__new__, SampleSteps)
 """`SampleSteps._make` without its call frame, because it is called for every sample."""
+
+
+def forget_sample(connection: sqlite3.Connection, run_id: int, score: str, kinds: Sequence[str]) -> None:
+    """Delete steps of the sample with this score. A call that shares the row of a deleted score stays, in a row of its own,
+    unless calls are deleted too."""
+    if "call" not in kinds:
+        connection.execute(
+            "UPDATE steps SET key = ?, input_hash = call_hash, input = call_input, output = call_output,"
+            " call_hash = NULL, call_input = NULL, call_output = NULL"
+            " WHERE run_id = ? AND key = ? AND call_output IS NOT NULL",
+            (call_of(score), run_id, score),
+        )
+    for kind in kinds:
+        prefix = f"{kind}/{sample_of(score)}"
+        connection.execute(
+            "DELETE FROM steps WHERE run_id = ? AND key >= ? AND key < ?", (run_id, prefix, prefix + "0")
+        )
 
 
 def lower_marks(connection: sqlite3.Connection) -> None:

@@ -22,6 +22,7 @@ from benchwright.core import (
     BenchwrightError,
     RunOwnedError,
     StepValues,
+    call_of,
     known_secrets,
     marked_as_redacted,
     sample_of,
@@ -29,6 +30,7 @@ from benchwright.core import (
 from benchwright.store._records import StoreError
 from benchwright.store._sqlite.database import check_lease, not_written, open_database
 from benchwright.store._sqlite.repair import identity, rescue
+from benchwright.store._sqlite.steps import forget_sample, lower_marks
 from benchwright.store._workflow_records import Lease
 
 _COLUMNS = (
@@ -81,6 +83,7 @@ class SqliteStepWriter:
         self._since_checkpoint = 0
         self._checkpoint: asyncio.Future[None] | None = None
         self._redacted: set[str] = set()
+        self._replaced: list[tuple[str, Sequence[str], list[str]]] = []
         self.commits = 0
         """Commits so far."""
 
@@ -94,6 +97,16 @@ class SqliteStepWriter:
         if self._turns == 0:
             self._turns = self._patience
             self._loop.call_soon(self._gather)
+        return written
+
+    def replace(self, kinds: Sequence[str], rows: Sequence[StepValues]) -> asyncio.Future[None]:
+        """Add all rows of one sample, the score last. The commit deletes its recorded steps of these kinds, and others that
+        were made again, so that a killed process leaves either the old sample or the new one."""
+        written = self.append(rows)
+        keys = [row[0] for row in rows]
+        if rows[-1][-1] is not None:  # the score's row has the call
+            keys.append(call_of(keys[-1]))
+        self._replaced.append((rows[-1][0], kinds, keys))
         return written
 
     async def close(self) -> None:
@@ -121,8 +134,9 @@ class SqliteStepWriter:
             return
         group, self._pending = self._without_secrets(self._pending), []
         written, self._written = self._written, self._loop.create_future()
+        replaced, self._replaced = self._replaced, []
         try:
-            self._insert_all(group)
+            self._insert_all(group, replaced)
         except (sqlite3.Error, RunOwnedError) as error:
             self._failure = not_written(self._database, error) if isinstance(error, sqlite3.Error) else error
             if not written.done():
@@ -194,11 +208,15 @@ class SqliteStepWriter:
             )  # fmt: skip
         return cleaned
 
-    def _insert_all(self, group: list[StepValues]) -> None:
+    def _insert_all(
+        self, group: list[StepValues], replaced: list[tuple[str, Sequence[str], list[str]]]
+    ) -> None:
         execute = self._connection.execute
         execute("BEGIN IMMEDIATE")
         try:
             check_lease(self._connection, self._lease)  # another process may have taken over the run
+            if replaced:
+                self._forget(replaced)
             for start in range(0, len(group), _ROWS_PER_STATEMENT):
                 part = group[start : start + _ROWS_PER_STATEMENT]
                 execute(self._insert[len(part)], _values(part))
@@ -207,6 +225,15 @@ class SqliteStepWriter:
             if self._connection.in_transaction:
                 execute("ROLLBACK")
             raise
+
+    def _forget(self, replaced: list[tuple[str, Sequence[str], list[str]]]) -> None:
+        run_id = self._lease.run_id
+        for score, kinds, keys in replaced:
+            forget_sample(self._connection, run_id, score, kinds)
+            self._connection.executemany(
+                "DELETE FROM steps WHERE run_id = ? AND key = ?", [(run_id, key) for key in keys]
+            )
+        lower_marks(self._connection)
 
 
 _PACKED = b"\x80"
