@@ -10,7 +10,7 @@ import pytest
 
 import benchwright
 from benchwright import ScorerInput, ScriptedEndpoint, benchmark, scorer
-from benchwright.core import ConfigError, RequestFailure, UsageError
+from benchwright.core import BenchwrightError, ConfigError, RequestFailure, UsageError
 from benchwright.demo import DemoSettings, demo_server
 from benchwright.runs._models import choose_model
 from benchwright.sdk import RunOptions
@@ -70,6 +70,17 @@ def test_an_unset_key_leaves_no_run_behind(folder: Path, monkeypatch: pytest.Mon
     store = open_store(Workspace(folder))
     assert store.runs() == []
     store.close()
+
+
+@pytest.mark.parametrize("place", [None, "results/deep"])
+def test_a_run_that_is_refused_leaves_no_folder_behind(folder: Path, place: str | None) -> None:
+    bench = write(folder)
+    first = benchwright.run(bench)
+    (folder / "rows.jsonl").write_text("{broken\n", encoding="utf-8")
+    with pytest.raises(BenchwrightError, match=r"rows\.jsonl"):
+        benchwright.run(bench, output_dir=None if place is None else folder / place)
+    assert [*first.folder.parent.iterdir()] == [first.folder]
+    assert not (folder / "results").exists()
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -88,10 +89,11 @@ def queue_plans(store: Store, plans: Sequence[Plan]) -> list[Job]:
         refuse_taken(plan)
     # Recorded before any data is read, because reading may take long, and a run killed meanwhile can be resumed.
     queued: list[RunRecord] = []
+    made: list[Path] = []
     try:
         queued.extend(_queue(store, plan) for plan in plans)  # those before one that is refused are kept too
         for run in queued:
-            make_folder(run.folder)
+            made += make_folder(run.folder)
         ready = _prepared(plans)
         return [
             Job(run, prepared, label=plan.label)
@@ -100,6 +102,9 @@ def queue_plans(store: Store, plans: Sequence[Plan]) -> list[Job]:
     except BaseException:
         for run in queued:  # nothing was sent, so runs that could not start are deleted
             store.delete_run(run.id)
+        for folder in reversed(made):
+            with suppress(OSError):  # not empty: another run has come meanwhile
+                folder.rmdir()
         raise
 
 

@@ -37,8 +37,10 @@ _MANY_SAMPLES = 100_000
 """Runs with this many samples are indexed at their end, at a few microseconds each; smaller ones when first filtered."""
 
 
-def make_folder(folder: Path) -> None:
-    """Create the folder of a run's files, and check that it can be written to."""
+def make_folder(folder: Path) -> list[Path]:
+    """Create the folder of a run's files, and check that it can be written to. Returns the folders that were not there
+    before, the innermost last."""
+    made = [each for each in (*reversed(folder.parents), folder) if not each.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / ".writable").touch()
@@ -47,6 +49,7 @@ def make_folder(folder: Path) -> None:
         raise UsageError(
             f"cannot write to {folder}: {error.strerror}; nothing was sent. Choose another --output-dir"
         ) from None
+    return made
 
 
 @contextmanager
