@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import shlex
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import benchwright
+from benchwright.cli import main
 from benchwright.core import BenchwrightError, ConfigError, DatasetError, UsageError
 from benchwright.endpoints import ScriptedEndpoint
 from benchwright.sdk import RunOptions, RunResult, check, rescore, resume, run
@@ -266,6 +269,27 @@ def test_input_may_change_model_limit_and_prompt_only(folder: Path) -> None:
             answered(echo, input=given)
     with pytest.raises(UsageError, match="keep one of them"):
         answered(echo, input={"limit": 1}, limit=2)
+
+
+@pytest.mark.parametrize("name", ["x", "simpleqa-verified"])
+def test_the_recorded_command_and_configuration_have_the_input(folder: Path, name: str) -> None:
+    (folder / "other.j2").write_text("{{ row.wrong }}?", encoding="utf-8")
+    given: dict[str, Any] = {"limit": 2, "prompt_template_file": "other.j2"}
+    if name != "x":
+        write(folder, [{"problem": f"{k}?", "answer": str(k)} for k in range(5)])
+        given = {"samples": 2, "dataset": "rows.jsonl"}
+    table(folder)
+    benchwright.run(name, model="demo", input=given, output_dir=folder / "first")
+    first = yaml.safe_load((folder / "first" / "run_config.yml").read_text(encoding="utf-8"))
+    commands = {
+        "command": shlex.split(first["command"])[1:],
+        "file": ["run", "--config", str(folder / "first" / "run_config.yml")],
+    }
+    for place, words in commands.items():
+        assert main([*words, "--quiet", "--output-dir", place]) in (0, 3)
+        again = yaml.safe_load((folder / place / "run_config.yml").read_text(encoding="utf-8"))
+        assert again["settings"]["nocode"] == first["settings"]["nocode"], place
+        assert again["config"]["params"]["limit_samples"] == 2, place
 
 
 def test_input_is_refused_where_nothing_takes_it(folder: Path) -> None:

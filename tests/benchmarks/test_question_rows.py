@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from benchwright import run
 from benchwright.benchmarks import FileReport, QuestionOptions, load_questions, validate_questions
+from benchwright.cli import main
 
 
 def validated(folder: Path, name: str, text: str, **options: Any) -> FileReport:
@@ -213,3 +215,36 @@ def test_what_cannot_be_read_to_its_end_is_an_error(tmp_path: Path) -> None:
 def test_an_empty_file_is_an_error(tmp_path: Path) -> None:
     assert validated(tmp_path, "f.jsonl", "").errors == ("the file has no rows",)
     assert "is empty" in validated(tmp_path, "f.csv", "").errors[0]
+
+
+DOUBTFUL = "question,A,B,answer\nten squared?,100, 100,A\nfine?,1,2,B\nfine?,1,2,B\nbyte?,1\0,2,A\n"
+
+
+def test_rows_that_look_wrong_are_told_by_validate_check_and_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    report = validated(tmp_path, "f.csv", DOUBTFUL)
+    again = "1 row repeats what an earlier row asks, word for word"
+    assert report.ok
+    assert report.warnings == (
+        again,
+        '1 row has two equal options, of which only one can be right; the first are both "100"',
+        '1 row has the character \\0 in a cell, which is sent as it is; the first is in "A"',
+    )
+    assert main(["check", "f.csv", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["checks"][0]["warnings"] == list(report.warnings)
+    assert again in run("f.csv", model="demo").summary.notes
+
+
+def test_a_file_that_cannot_be_read_has_one_error_and_no_type(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "dup.csv").write_text("question,A,A,answer\n1?,1,2,A\n", encoding="utf-8")
+    assert main(["validate", "dup.csv"]) == 2
+    error, summary = capsys.readouterr().out.splitlines()
+    assert error.startswith("error: dup.csv:1: header names 'A' more than once")
+    assert summary == "dup.csv: 0 rows: cannot be run"
+    assert main(["check", "dup.csv", "--json"]) == 2
+    assert json.loads(capsys.readouterr().out)["checks"][0]["data_type"] == ""

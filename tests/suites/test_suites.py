@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from benchwright.cli import main
 from benchwright.config import SuiteOptions
 from benchwright.core import BenchmarkError, BenchwrightError, ConfigError, NotFoundError, UsageError
 from benchwright.sdk import RunOptions, rescore, resume, run, run_suite
@@ -608,3 +609,17 @@ def test_a_pair_that_never_began_did_not_fail() -> None:
     assert pair.not_begun
     assert (pair.to_json()["status"], pair.exit_code) == ("not begun", 130)
     assert failed_pair("local", "qa", 3, UsageError("no")).to_json()["status"] == "failed"
+
+
+def test_the_title_of_a_run_has_the_name_that_the_suite_gives_the_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "quiz.csv").write_text("question,A,B,answer\n1+1=,1,2,B\n", encoding="utf-8")
+    models = [{"name": "steady", "type": "demo"}]
+    (tmp_path / "suite.yaml").write_text(
+        json.dumps({"models": models, "datasets": ["quiz.csv"]}), encoding="utf-8"
+    )
+    run_suite("suite.yaml")
+    assert main(["show", "1"]) == 0
+    assert "quiz on steady (demo): 1 row" in capsys.readouterr().out

@@ -23,7 +23,15 @@ from benchwright.benchmarks._scan import RowScan, ScannedRow, estimate_tokens
 from benchwright.benchmarks._scoring import judge_count, judge_problems
 from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.benchmarks._strategies import strategy_of
-from benchwright.core import BadRow, BenchwrightError, JsonObject, JsonValue, MissingFieldError, ModelRequest
+from benchwright.core import (
+    BadRow,
+    BenchwrightError,
+    DatasetError,
+    JsonObject,
+    JsonValue,
+    MissingFieldError,
+    ModelRequest,
+)
 from benchwright.datasets import hub_commits, open_dataset
 
 SAMPLES = 2
@@ -171,6 +179,8 @@ def check_rows(
         rows = open_rows(counting, settings, watch_repetition=True, max_listed=max_listed)
     except BenchwrightError as error:
         errors = (*judge_problems(requested), str(error))
+        if isinstance(error, DatasetError) and tally is not None and not tally.options:
+            report = replace(report, data_type="")  # without a row, it is a guess
         return CheckedRows(replace(report, strategy=strategy, errors=errors, warnings=tuple(warnings)))
     spec, scan = rows.spec, rows.scan
     # Rows of tasks are in memory and their scorers are fast, so all are tried; of other rows, only the first.
@@ -178,6 +188,7 @@ def check_rows(
     gold = check_gold(spec, tried, rows.strategy, source=rows.reader.name)
     judged = scan.rows * max(judge_count(spec), int(gold.judged))
     warnings += _warnings(rows, gold)
+    warnings += () if tally is None else tally.doubts()
     warnings += _about_judges(judged, sure=gold.judged)
     report = replace(
         report,

@@ -109,11 +109,15 @@ def repeated_ids(scan: RowScan) -> str | None:
     )
 
 
+def repeated_questions(count: int) -> str | None:
+    """A warning that this many rows have the question of an earlier one."""
+    return f"{_rows(count, 'repeats', 'repeat')} what an earlier row asks, word for word" if count else None
+
+
 def repetitions(scan: RowScan) -> Iterator[str]:
     """A warning that rows have the same question, or share their `id`."""
-    if scan.repeated_prompts:
-        again = _rows(scan.repeated_prompts, "repeats", "repeat")
-        yield f"{again} what an earlier row asks, word for word"
+    if again := repeated_questions(scan.repeated_prompts):
+        yield again
     if same := repeated_ids(scan):
         yield same
 

@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace as replace_struct
 
-from benchwright.benchmarks._doubts import cut_conversations, definition_doubts, missing_answers, repeated_ids
+from benchwright.benchmarks._doubts import (
+    cut_conversations,
+    definition_doubts,
+    missing_answers,
+    repeated_ids,
+    repeated_questions,
+)
 from benchwright.benchmarks._examples import FewShot
 from benchwright.benchmarks._fewshot import fewshot_problem, resolve_fewshot, strict_problem
 from benchwright.benchmarks._media import media_notes, media_problem
@@ -201,12 +207,21 @@ class AskableRows(Struct, frozen=True, kw_only=True):
         found = (
             target_problem(spec, scan),
             missing_answers(spec, scan),
+            self._repeated_questions(),
             repeated_ids(scan),
             cut_conversations(spec, scan),
             reread_targets(spec, scan),
             fewshot_problem(self.fewshot, scan),
         )
         return [*notes, *filter(None, found), *media_notes(spec)]
+
+    def _repeated_questions(self) -> str | None:
+        """A note that rows of a file of questions ask the same. Copies are counted anyway where the prompt is all that is
+        sent; copies that a sampling plan requests are not reported."""
+        spec, prompts_alone = self.spec, self.strategy.name == "generate" and self.spec.media is None
+        if spec.family not in ("mcq", "qa") or not prompts_alone or self.reader.origins() is not None:
+            return None
+        return repeated_questions(len(self.scan.copies))
 
 
 def open_rows(

@@ -45,7 +45,7 @@ def execute(arguments: Namespace, output: Output) -> int:
 
 def _lines(report: FileReport, *, quiet: bool) -> list[str]:
     lines = [f"error: {error}" for error in report.errors]
-    lines += [str(bad) for bad in report.bad_rows]
+    lines += [str(bad) for bad in report.bad_rows if str(bad) not in report.errors]
     if report.bad_total > len(report.bad_rows):
         more = report.bad_total - len(report.bad_rows)
         lines.append(f"… and {more:,} more bad {'row' if more == 1 else 'rows'}")
@@ -63,7 +63,7 @@ def summary_line(report: FileReport) -> str:
     'x.csv: mcq, 4 rows with 3 options (A-C), answers in 3: ready'
     """
     rows = "1 row" if report.rows == 1 else f"{report.rows:,} rows"
-    parts = [report.data_type, f"{rows}{_options(report)}"]
+    parts = [*filter(None, [report.data_type]), f"{rows}{_options(report)}"]
     if report.rows:
         everywhere = report.answers == report.rows
         some = f"answers in {report.answers:,}" if report.answers else "no answers"

@@ -82,6 +82,8 @@ class RunSettings:
     """How a file of questions is sent and scored; None for a benchmark in Python."""
     nocode: JsonObject | None = field(default=None, metadata=_QUESTIONS)
     """An evaluation that the configuration describes, templates included; None for any other."""
+    input: JsonObject | None = None
+    """What `--input` changed in that evaluation; settings of the run in it are recorded as such."""
     system: str | None = None
     """System message of the model, for benchmarks without a system message."""
     max_failures: int | None = None

@@ -38,7 +38,7 @@ from benchwright.runs._questions import (
 )
 from benchwright.runs._result import RunResult
 from benchwright.runs._run_files import make_folder
-from benchwright.runs._targets import Target, resolve_targets
+from benchwright.runs._targets import Target, kept_input, resolve_targets
 from benchwright.store import RunRecord, Store, Workspace, open_store
 
 if TYPE_CHECKING:
@@ -184,6 +184,7 @@ def run_settings(target: Target, options: RunOptions, model: ChosenModel) -> Run
         # Files of questions have the option of this name in their prompts.
         "system": model.system if target.questions else system_of(options, target.spec, model.system),
         "nocode": target.nocode,
+        "input": kept_input(options) if target.nocode and "bfcl" not in target.nocode else None,
         "model_type": model.model_type,
         "model_notes": (*model.notes, *_load_notes(model)),
         "questions": target.questions,

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from benchwright.config import BenchmarkConfig, BuiltinBenchmark, NoCodeBenchmark
 
 _MAY_CHANGE = ("model", "limit", "prompt_template_file")
+_DESCRIBING = ("prompt_template_file", "benchmark", "dataset", "metric")
+"""Keys of `--input` that describe an evaluation; the others are settings of its run."""
 
 
 def described(
@@ -81,6 +83,13 @@ def again(record: Mapping[str, Any]) -> BenchmarkSpec:
     from benchwright.config import NoCodeBenchmark
 
     return _loaded(NoCodeBenchmark.from_json(record))
+
+
+def kept_input(options: RunOptions) -> JsonObject | None:
+    """The part of `--input` that describes the evaluation; a run records the rest as its settings."""
+    if options.input is None:
+        return None
+    return {key: value for key, value in options.input.items() if key in _DESCRIBING}
 
 
 def refuse_input(options: RunOptions, target: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchwright.benchmarks import BENCHMARK_PLUGINS, BenchmarkSpec, is_question_file
+from benchwright.benchmarks import BENCHMARK_PLUGINS, BUILTIN_EVALUATIONS, BenchmarkSpec, is_question_file
 from benchwright.config import ConfigFile
 from benchwright.core import ConfigError, NotFoundError, normalise_name, suggest
 
@@ -33,7 +33,10 @@ def evaluation_target(written: str, file: ConfigFile | None, cwd: Path) -> str:
         return written
     if (only := framework.removeprefix("byob_")) != name and framework != only and only in known:
         raise NotFoundError(f"{framework} has no benchmark {name!r}. It has: {only}")
-    if framework in (f"byob_{name}", "nocode", "mcq", "qa") or name in known:
+    if framework == "nocode":  # types have normalised names, without the hyphens of names
+        described = [each for each in (*known, *BUILTIN_EVALUATIONS) if normalise_name(each) == name]
+        return next(iter(described), name)
+    if framework in (f"byob_{name}", "mcq", "qa") or name in known:
         return name
     entries = [entry for entry in map(BENCHMARK_PLUGINS.entry, known) if entry is not None]
     if offered := [e.name for e in entries if normalise_name(e.package) == normalise_name(framework)]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -91,6 +91,13 @@ class RowRules:
         if self._columns.has_answer(row):
             _check_letter(row[self._columns.answer], options, self._columns.answer, several=self._several)
         return len(options)
+
+    def equal_options(self, row: Row) -> str | None:
+        """The text that two options of a row share; None if all differ."""
+        texts = [] if self._options is None else [text.strip() for text in self._options(row).values()]
+        if len(set(texts)) == len(texts):
+            return None
+        return next(text for index, text in enumerate(texts) if text in texts[:index])
 
     def _check_options(self, row: Row, options: Mapping[str, str]) -> None:
         only = self._columns.only
@@ -211,16 +218,33 @@ LISTED_BAD_ROWS = 100_000
 
 
 class Tally:
-    """Row rules that also count the options."""
+    """Row rules that also count the options, and rows that can be sent but look wrong."""
 
     def __init__(self, rules: RowRules) -> None:
         self._rules = rules
         self.options: Counter[int] = Counter()
         """Good rows by their number of options."""
+        self._twins: list[str] = []
+        self._nulls: list[str] = []
 
     def __call__(self, row: Row) -> None:
         """Check a row by the rules, and count its options."""
         self.options[self._rules.examine(row)] += 1
+        if (twin := self._rules.equal_options(row)) is not None:
+            self._twins.append(twin)
+        for name, value in row.items():
+            if type(value) is str and "\0" in value:
+                self._nulls.append(name)
+                break
+
+    def doubts(self) -> Iterator[str]:
+        """Warnings about equal options, and about characters that belong in no text."""
+        if self._twins:
+            has = "1 row has" if len(self._twins) == 1 else f"{len(self._twins)} rows have"
+            yield f"{has} two equal options, of which only one can be right; the first are both {_shown(self._twins[0])}"
+        if self._nulls:
+            has = "1 row has" if len(self._nulls) == 1 else f"{len(self._nulls)} rows have"
+            yield f'{has} the character \\0 in a cell, which is sent as it is; the first is in "{self._nulls[0]}"'
 
 
 def tallied(spec: BenchmarkSpec) -> tuple[BenchmarkSpec, Tally | None]:
@@ -238,7 +262,7 @@ class FileReport:
     file: str
     """The file as the user wrote it."""
     data_type: str
-    """mcq or qa."""
+    """mcq or qa; empty if no row can be read."""
     rows: int = 0
     """Rows that can be sent."""
     answers: int = 0
@@ -282,7 +306,11 @@ def validate_questions(spec: BenchmarkSpec, *, limit: int | None = None) -> File
         scan = scan_rows(counting, reader, build_prompts(spec), LISTED_BAD_ROWS)
     except DatasetError as error:
         return FileReport(
-            file=file, data_type=spec.data_type, options={}, errors=(str(error),), bad_rows=error.bad_rows
+            file=file,
+            data_type=spec.data_type if options else "",  # without a row, it is a guess
+            options={},
+            errors=(str(error),),
+            bad_rows=error.bad_rows,
         )
     return FileReport(
         file=file,
@@ -292,7 +320,7 @@ def validate_questions(spec: BenchmarkSpec, *, limit: int | None = None) -> File
         options={count: options[count] for count in sorted(options) if count},
         columns=scan.columns,
         errors=tuple(_errors(spec, scan)),
-        warnings=tuple(_warnings(spec, scan)),
+        warnings=(*_warnings(spec, scan), *(() if tally is None else tally.doubts())),
         bad_rows=scan.bad_rows,
         bad_total=scan.bad_total,
     )

@@ -138,7 +138,7 @@ def result_parts(view: ResultView) -> ResultParts:
     if summary.repeats != 1:
         size += f" × {plural(summary.repeats, 'repeat')}"
     title = (
-        (view.run.name, "bold"), (" on ", ""), (printable(view.run.model or ""), "bold"), (f": {size}", ""),
+        (view.run.name, "bold"), (" on ", ""), (printable(view.run.model_title), "bold"), (f": {size}", ""),
     )  # fmt: skip
     missing = "no scores" if summary.unscored else "no sample gave a score"
     return ResultParts(title, _metrics(summary), _remarks(view), "" if summary.metrics else missing)

@@ -108,7 +108,7 @@ def run_overview(details: RunDetails) -> Group:
     run, result = details.run, result_view(details)
     parts: list[RenderableType] = []
     if result is None:
-        model = (printable(run.model or ""), "bold")
+        model = (printable(run.model_title), "bold")
         parts += [Text(), Text.assemble((run.name, "bold"), " on ", model, f": {run.status}")]
         parts.append(Text(_so_far(details), "yellow"))
         if run.error:

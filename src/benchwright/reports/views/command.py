@@ -80,6 +80,8 @@ def command_of(run: RunRecord) -> str:
             add(name, _words(BY_NAME[name], value))
         elif value is not None:
             add(name, [f"--{name.replace('_', '-')}", str(value)])
+    if source is None:  # an empty one is written too: it replaces the table of a built-in evaluation
+        add("input", _words(BY_NAME["input"], settings.get("input"), reset=True))
     recorded = {**settings, **generation}
     data = [s for s in RUN_SETTINGS if s.group == "data" and (source is None or s.name in RESCORE_OPTIONS)]
     sent = sorted((s for s in RUN_SETTINGS if s.group == "generation"), key=_by_kind)
@@ -230,7 +232,7 @@ def _other_values(settings: JsonObject) -> dict[tuple[str, ...], Any]:
     another run."""
     generation = table_of(settings.get("generation"))
     found: dict[str, Any] = {setting.name: _changed(setting, settings) for setting in _OTHERS}
-    found["judge"] = settings.get("judge")
+    found |= {name: settings.get(name) for name in ("judge", "input")}
     filters: Any = settings.get("filters") or ()
     found["filters"] = [each if isinstance(each, str) else "=".join(each) for each in filters]
     found["headers"] = _public_headers(settings)
