@@ -94,6 +94,7 @@ class CallLedger:
             self.retries += 1
         if failure is not None:
             if reply.untried or failure.kind == "budget":
+                stop.out_of_time()  # if the deadline ended the request, it is why the run stops
                 sample.cut_off = True  # not failed for good: a resumed run sends it again
                 return reply
             reply = advised(reply, failure, request)
