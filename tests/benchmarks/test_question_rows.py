@@ -203,7 +203,7 @@ def test_rows_partly_without_answers_are_counted(tmp_path: Path) -> None:
     report = validated(tmp_path, "f.csv", "question,answer\nq,1\nr,\n")
     assert (report.rows, report.answers) == (2, 1)
     (warning,) = report.warnings
-    assert warning.startswith("1 row has no answer (of 2): sent and recorded, left out of every metric")
+    assert warning.startswith("1 row has no answer (of 2): left out of every metric")
 
 
 def test_what_cannot_be_read_to_its_end_is_an_error(tmp_path: Path) -> None:

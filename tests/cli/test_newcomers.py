@@ -36,7 +36,7 @@ def test_a_list_says_in_words_how_samples_ended(folder: Path, capsys: pytest.Cap
     assert "all scored" in shown
     assert " 3 scored\n" in shown or " 3 scored " in shown
     assert " 1 empty" in shown
-    assert "what is not named is 0: scored, unparsed, empty," in " ".join(shown.split())
+    assert "outcomes of samples: scored, unparsed, empty," in " ".join(shown.split())
     assert main(["list", "--json"]) == 0
     outcomes = [each["outcomes"] for each in json.loads(capsys.readouterr().out)["runs"]]
     assert [len(each) for each in outcomes] == [8, 8]

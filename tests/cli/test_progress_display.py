@@ -37,7 +37,7 @@ def half_done() -> Progress:
 def test_a_line_says_all_that_matters() -> None:
     line = progress_line(half_done())
     for part in (
-        "my_qa: 1,000 of 2,000 (50%)",
+        "my_qa: 1,000 of 2,000 (50 %)",
         "per second",
         "64 in flight",
         "3 failed",

@@ -97,7 +97,7 @@ def test_replies_that_nobody_counted_are_left_out_and_said(capsys: pytest.Captur
         assert cost["amount"] == sum(7 + n for n in range(9)) + 9 * 3 * 2.0
         assert (cost["coverage"], cost["per_right_answer"]) == (0.75, None)
         main(["show", "last"])
-        assert "only 75% of the replies have a count of tokens" in " ".join(capsys.readouterr().out.split())
+        assert "only 75 % of the replies have a count of tokens" in " ".join(capsys.readouterr().out.split())
         server.usage = lambda body: None
         cost = cost_of(capsys, "run", "sums.py", *server.model, "--no-cache")
     assert (cost["amount"], cost["spent"], cost["coverage"]) == (None, None, 0.0)

@@ -94,7 +94,7 @@ def test_several_judges_and_how_far_they_agree(tmp_path: Path) -> None:
     # 3 agree on I, 3 on C, 2 differ: observed 0.75, by chance (3·5 + 5·3) / 64.
     assert summary.derived["judge_kappa"] == pytest.approx((0.75 - 30 / 64) / (1 - 30 / 64))
     assert {name: figures["requests"] for name, figures in summary.judges.items()} == {"kind": 8, "strict": 8}
-    assert judge_lines(summary)[-1] == "the judges disagree on 25.0% of 8 samples, κ 0.53"
+    assert judge_lines(summary)[-1] == "the judges disagree on 25.0 % of 8 samples, κ 0.53"
     assert summary.metrics["score_of_judge"].value == 5 / 8
     assert summary.metrics["judge_score"].value == 4 / 8  # ties count as a half
 

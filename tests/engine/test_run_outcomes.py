@@ -104,7 +104,7 @@ def test_ten_percent_failing_is_not_comparable_and_both_conventions_are_given(
     metric = result.metrics["correct"]
     assert (metric.value, metric.count) == (1.0, 18)
     assert (metric.with_failures, metric.with_failures_count) == (0.9, 20)
-    assert "10.0% of the samples failed" in result.summary.notes[-1]
+    assert "10.0 % of the samples failed" in result.summary.notes[-1]
     assert result.first_failure == "HTTP 500: oops"
 
 

@@ -44,7 +44,7 @@ def test_a_threshold_is_met_missed_or_open_by_its_interval() -> None:
     row = open_one.rows[1]
     assert row.n_needed is not None
     assert row.n_needed > 200
-    assert "would decide with 80% power" in row.reason
+    assert "would decide with 80 % power" in row.reason
     assert judged(run, threshold=[threshold(min=0.78, bound="upper")]).verdict == "GO"
     assert judged(run, threshold=[threshold(min=0.81, bound="value")]).verdict == "NO-GO"
 

@@ -21,7 +21,7 @@ def test_each_sign_makes_a_verdict_with_what_to_do() -> None:
     busy = WorkerHealth(QUICK, QUICK, cpu_s=4.9, wall_s=5.0)
     lagging = WorkerHealth(tuple([0.05] * 100), QUICK, cpu_s=1.0, wall_s=5.0)
     late = WorkerHealth(QUICK, tuple([0.2] * 100), cpu_s=1.0, wall_s=5.0)
-    for worker, word in ((busy, "98% of a core"), (lagging, "event loop"), (late, "after their time")):
+    for worker, word in ((busy, "98 % of a core"), (lagging, "event loop"), (late, "after their time")):
         health = judged([worker], open_loop=True)
         assert health.verdict == "limit"
         (reason,) = health.reasons

@@ -83,7 +83,7 @@ SUMMARY = RunSummary(
     failed=2,
     comparable=False,
     partial=False,
-    notes=["28.6% of the samples failed (limit 5.0%): not comparable with other runs"],
+    notes=["28.6 % of the samples failed (limit 5.0 %): not comparable with other runs"],
     prompt_tokens=70,
     completion_tokens=14,
 )  # fmt: skip

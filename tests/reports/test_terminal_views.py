@@ -162,7 +162,7 @@ def test_a_list_of_runs_loses_nothing_at_any_width(record: Record, width: int) -
     assert max(map(len, shown.splitlines())) <= width
     for outcome in OUTCOMES:
         count = SUMMARY.outcomes.get(outcome, 0)
-        assert (f" {count} {outcome}" in shown) == (count > 0), "what is not named is 0"
+        assert (f" {count} {outcome}" in shown) == (count > 0), "outcomes that did not occur are left out"
     assert runs[0].finished_at is not None
     assert figures.duration(runs[0].finished_at - runs[0].created_at) in shown
     for part in ("completed,", "not", "comparable", "0.600,", "running", *OUTCOMES):

@@ -69,7 +69,7 @@ def test_a_row_without_an_answer_is_recorded_and_left_out_of_both_means(folder: 
     assert (summary.outcomes["scored"], summary.outcomes["request_failed"], summary.failed) == (2, 1, 1)
     assert (exact.count, exact.value, exact.with_failures) == (1, 1.0, 0.5)
     about = [note for note in summary.notes if note.startswith("1 row ")]
-    assert about[0].startswith("1 row has no answer (of 3): sent and recorded, left out of every metric")
+    assert about[0].startswith("1 row has no answer (of 3): left out of every metric")
     assert about[1:] == ["1 row repeats the id of an earlier row"]
     assert set(about) <= set(check("part.jsonl")[0].warnings)
     assert set(about) <= set(validate("part.jsonl").warnings)

@@ -72,10 +72,7 @@ def missing_answers(spec: BenchmarkSpec, scan: RowScan) -> str | None:
     if not spec.family or spec.unscored or not scan.missing_targets or target_problem(spec, scan):
         return None
     rows = _rows(scan.missing_targets, "has", "have")
-    return (
-        f"{rows} no answer (of {scan.rows}): sent and recorded, left out of every metric; the outcome of such a reply "
-        f"is scored, without numbers{_elsewhere(spec, scan)}"
-    )
+    return f"{rows} no answer (of {scan.rows}): left out of every metric{_elsewhere(spec, scan)}"
 
 
 def _elsewhere(spec: BenchmarkSpec, scan: RowScan) -> str:

@@ -145,9 +145,8 @@ class Scoreboard:
             yield average.name, value, gaps
 
     def remarks(self) -> Sequence[str]:
-        """Rows of each category, and incomplete averages."""
-        counted = [f"{name} {tally.right}/{tally.rows}" for name, tally in self._tallies.items()]
-        notes = [f"right of rows scored: {', '.join(counted)}"] if counted else []
+        """Samples without a score, incomplete averages, and the faults of wrong samples."""
+        notes = []
         if self._failed:
             lost = ", ".join(f"{name} {self._failed[name]:,}" for name in CATEGORIES if self._failed[name])
             notes.append(f"samples without a score, neither right nor wrong: {lost}")

@@ -47,8 +47,10 @@ def progress_line(progress: Progress) -> str:
     """The state of a run in one line."""
     parts = [f"{progress.name}: {progress.phase}"]
     if progress.total:
+        from benchwright.core import percent
+
         parts[0] = (
-            f"{progress.name}: {progress.done:,} of {progress.total:,} ({progress.done / progress.total:.0%})"
+            f"{progress.name}: {progress.done:,} of {progress.total:,} ({percent(progress.done / progress.total)})"
         )
     if progress.phase == "asking":
         parts.append(f"{progress.rate_per_s():,.1f} per second")

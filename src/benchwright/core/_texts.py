@@ -103,6 +103,15 @@ def shown(text: str) -> str:
     return printable(redact(text))
 
 
+def percent(share: float, digits: int = 0) -> str:
+    """A share as every message, table and page writes it.
+
+    >>> percent(0.95), percent(0.286, 1)
+    ('95 %', '28.6 %')
+    """
+    return f"{100 * share:.{digits}f} %"
+
+
 def clause(text: object) -> str:
     """Something that another program or an exception says, as a part of a sentence: without the mark that ends it.
 

@@ -245,7 +245,7 @@ class Attempter:
         names = self._names
         if status in (401, 403):
             if self._settings.api_key_name is None:
-                return f". No key was sent: name its environment variable with {names.key}"
+                return f". Name the environment variable that holds the key with {names.key}"
             return f". Check the key in the environment variable {self._settings.api_key_name}"
         if status == 404:
             speaks = "" if self._native else f", and that the server speaks {self._settings.api} (--api)"

@@ -20,6 +20,7 @@ from benchwright.core import (
     RecordColumns,
     RunSummary,
     lower_is_better,
+    percent,
     score_columns,
 )
 from benchwright.engine._judge_figures import judge_figures, verdicts_in
@@ -66,7 +67,7 @@ def summarise(
     notes = [*notes, *_score_notes(spec, sums, metrics), *_reply_notes(sums), *changes]
     if too_many:
         notes.append(
-            f"{share:.1%} of the samples failed (limit {failure_threshold:.1%}): not comparable with other runs"
+            f"{percent(share, 1)} of the samples failed (limit {percent(failure_threshold, 1)}): not comparable with other runs"
         )
     if partial:
         notes.append(f"partial: {evaluated} of {rows * repeats} samples evaluated")

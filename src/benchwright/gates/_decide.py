@@ -9,6 +9,7 @@ from math import isinf
 from msgspec import Struct
 from msgspec.structs import replace
 
+from benchwright.core import percent
 from benchwright.gates._policy import Bound, Policy, Rule
 from benchwright.gates._verdict import RuleRow, Word
 from benchwright.stats import FEWEST, LimitTest, holm, rows_needed, smallest_effect
@@ -151,7 +152,7 @@ def _judged(
         least = "no loss" if detectable is None else f"only losses of {figure(detectable)} or more"
         return (
             Word.INCONCLUSIVE,
-            f"not shown to be worse, but {least} would be found with {policy.power:.0%} power, not {figure(detect)}",
+            f"not shown to be worse, but {least} would be found with {percent(policy.power)} power, not {figure(detect)}",
             detect,
         )
     return Word.GO, "not shown to be missed", None
@@ -184,4 +185,4 @@ def _outlook(claim: Claim, found: LimitTest, policy: Policy, needed: int | None,
     if needed <= found.spread.n:
         return ""
     assumed = "" if wanted is not None else " if the true value is the observed one"
-    return f"; about {needed:,} {claim.noun} would decide with {policy.power:.0%} power{assumed}"
+    return f"; about {needed:,} {claim.noun} would decide with {percent(policy.power)} power{assumed}"

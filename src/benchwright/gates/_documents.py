@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from xml.sax.saxutils import escape, quoteattr
 
-from benchwright.core import printable, redact
+from benchwright.core import percent, printable, redact
 from benchwright.gates._decide import figure
 from benchwright.gates._verdict import RuleRow, Verdict, Word
 
@@ -106,7 +106,7 @@ def markdown(verdict: Verdict) -> str:
         lines.append(f"| {_MARKS[row.verdict]} {row.verdict.value} | {' | '.join(map(_cell, cells))} |")
     lines += [
         "",
-        f"Tests, corrected together: {verdict.tests}. Chance of a false NO-GO: at most {verdict.alpha:.0%}.",
+        f"Tests, corrected together: {verdict.tests}. Chance of a false NO-GO: at most {percent(verdict.alpha)}.",
     ]
     lines += [f"* {_cell(note)}" for note in verdict.notes]
     return "\n".join(lines) + "\n"

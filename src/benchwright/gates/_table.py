@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchwright.core import shown
+from benchwright.core import percent, shown
 from benchwright.gates._decide import figure
 from benchwright.gates._documents import observed
 from benchwright.gates._verdict import Verdict, Word
@@ -57,14 +57,14 @@ def verdict_table(verdict: Verdict) -> Group:
         )
         parts.append(
             Text(
-                f"{counted}: chance of a NO-GO although all limits are met, at most {verdict.alpha:.0%}",
+                f"{counted}: chance of a NO-GO although all limits are met, at most {percent(verdict.alpha)}",
                 "dim",
             )
         )
     if found and max(found) <= 1:  # figures of load tests have different units; JSON has them all
         parts.append(
             Text(
-                f"with {verdict.power:.0%} power, misses of {figure(max(found))} or more would be found in each of them",
+                f"with {percent(verdict.power)} power, misses of {figure(max(found))} or more would be found in each of them",
                 "dim",
             )
         )

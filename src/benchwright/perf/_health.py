@@ -13,6 +13,7 @@ from typing import Any, TypeVar, get_args
 
 from msgspec import Struct
 
+from benchwright.core import percent
 from benchwright.perf._values import Health, Spread, Verdict
 
 _Result = TypeVar("_Result")
@@ -142,9 +143,7 @@ def _more_hands(workers: int) -> str:
 
 
 _INSIDE = "the model answers in the client's own process, so their delays cannot be separated"
-_TOO_SHORT = (
-    f"the test was too short: a verdict takes {_ENOUGH * _EVERY_S:g} s and, by a schedule, {_ENOUGH} requests"
-)
+_TOO_SHORT = f"the test was too short to judge the client: this needs {_ENOUGH * _EVERY_S:g} s and, with a schedule, {_ENOUGH} requests"
 
 
 def _bounds(strained: float, limit: float) -> str:
@@ -167,7 +166,7 @@ def judged(workers: Sequence[WorkerHealth], *, open_loop: bool, inside: bool = F
     more = _more_hands(len(workers))
     busiest = max(shares, default=0.0)
     checks: tuple[tuple[float, float, float, str], ...] = (
-        (busiest, STRAINED_CPU, LIMIT_CPU, f"the client used {busiest:.0%} of a core. {more}"),
+        (busiest, STRAINED_CPU, LIMIT_CPU, f"the client used {percent(busiest)} of a core. {more}"),
         (
             lag.p99,
             STRAINED_LAG_S,

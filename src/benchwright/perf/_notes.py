@@ -7,7 +7,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from benchwright.core import percent
 from benchwright.perf._columns import compute as pc
+from benchwright.perf._distributions import enough_values
 from benchwright.perf._faults import FAULTS
 from benchwright.perf._figures import StageRequests
 from benchwright.perf._requests import Requests
@@ -35,14 +37,6 @@ class Note(Struct, frozen=True):
     kind: str
     """A name that stays the same if the words change."""
     text: str
-
-
-def percent(share: float) -> str:
-    """
-    >>> percent(0.676)
-    '68 %'
-    """
-    return f"{100 * share:.0f} %"
 
 
 def repeated_share(everything: Requests, measured: Requests) -> float | None:
@@ -277,10 +271,10 @@ def _counts(stage: StageRequests) -> Iterator[Note]:
             f"{len(retried):,} completed requests took more than one attempt; latencies leave them out",
         )
     count = len(stage.measurable)
-    if 0 < count < 100:
+    if count and not enough_values(count, "p99"):
         yield Note(
             "few_requests",
-            f"{count:,} request{'s have' if count > 1 else ' has'} latencies: with fewer than 100, the 99th percentile is little more than the largest value",
+            f"{count:,} request{'s have' if count > 1 else ' has'} latencies: too few for a 99th percentile",
         )
 
 

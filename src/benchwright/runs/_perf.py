@@ -390,7 +390,7 @@ def _performed(store: Store, ready: _Ready, run: RunRecord, watcher: LoadWatcher
 
 
 _WHY = {
-    "interrupt": "interrupted; its figures are of what had ended",
+    "interrupt": "interrupted; the figures cover the requests that had ended",
     "errors": "stopped: too many requests failed",
     "watchdog": "stopped by the watchdog: requests were under way long after their timeout",
 }

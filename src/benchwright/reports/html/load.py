@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from benchwright.core import rfc3339
+from benchwright.core import percent, rfc3339
 from benchwright.perf import (
     LATENCIES,
     METRICS,
@@ -141,7 +141,7 @@ def cost_tiles(cost: dict[str, Any] | None) -> list[Tile]:
         return [Tile("cost", "–", "", line, about)]
     value, _, unit = money(cost["per_1000_requests"], cost["currency"]).partition(" ")
     whole = f"{money(cost['amount'], cost['currency'])} for this test; prices of {cost['as_of']}"
-    part = "" if cost["coverage"] >= 1 else f", {cost['coverage']:.0%} of the replies"
+    part = "" if cost["coverage"] >= 1 else f", {percent(cost['coverage'])} of the replies"
     return [Tile("cost of 1,000 requests", value, unit, whole + part, about)]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchwright.core import printable
+from benchwright.core import percent, printable
 from benchwright.reports.terminal.result import FittedTable, grid
 from benchwright.reports.views.calibration import Calibration
 from benchwright.reports.views.figures import number, plural
@@ -31,12 +31,14 @@ def calibration_table(view: Calibration) -> Group:
         (name, [f"{row[place]:,}" for row in found.confusion], 9) for place, name in enumerate(names)
     ]
     rows: list[tuple[str, str | RenderableType]] = [
-        ("accuracy", f"{found.agreed:.1%} of the labels"),
+        ("accuracy", f"{percent(found.agreed, 1)} of the labels"),
         ("kappa", _kappa(view)),
         ("bias", _bias(view)),
     ]
     if view.sensitivity is not None and view.specificity is not None:
-        rows.append(("sensitivity", f"{view.sensitivity:.1%}, specificity {view.specificity:.1%}"))
+        rows.append(
+            ("sensitivity", f"{percent(view.sensitivity, 1)}, specificity {percent(view.specificity, 1)}")
+        )
     rows.append(("judge's score", number(view.judge_score)))
     rows += [("corrected", _corrected(each)) for each in view.corrected]
     rows += [("note", Text(printable(note), "yellow")) for note in view.notes]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from benchwright.core import LoadFile, printable
+from benchwright.core import LoadFile, percent, printable
 from benchwright.perf import (
     LATENCIES,
     METRICS,
@@ -140,7 +140,7 @@ def _level_columns(stages: Sequence[StageSummary]) -> list[tuple[str, list[str]]
 
 def _acceptance(stage: StageSummary) -> str:
     spec = None if stage.server is None else stage.server.spec_decode
-    return "–" if spec is None or spec.acceptance_rate is None else f"{100 * spec.acceptance_rate:.1f} %"
+    return "–" if spec is None or spec.acceptance_rate is None else percent(spec.acceptance_rate, 1)
 
 
 def _rates(stage: StageSummary) -> Table:

@@ -70,7 +70,7 @@ def compare_benchmarks(samples: Scored, a: RunRecord, b: RunRecord, options: Com
     if reasons and not options.force:
         raise UsageError(
             f"{title_of(a)} and {title_of(b)} cannot be compared: they {' and '.join(reasons)}. "
-            "Compare them all the same, by the rows they share, with --force"
+            "To compare the rows that both have anyway, add --force"
         )
     first, second = _summary(a), _summary(b)
     less = {*options.lower, *first.lower_is_better, *second.lower_is_better}

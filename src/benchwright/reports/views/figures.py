@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct, field
 
-from benchwright.core import OUTCOMES, JsonObject, MetricSummary, RunSummary, printable
+from benchwright.core import OUTCOMES, JsonObject, MetricSummary, RunSummary, listed, percent, printable
 from benchwright.stats import FEWEST
 from benchwright.store import MetricTotals, RunRecord
 
@@ -115,7 +115,7 @@ def too_few_notes(summary: RunSummary) -> list[str]:
     if not few:
         return []
     measured = [name for name, metric in summary.metrics.items() if not metric.constant]
-    which = "" if len(few) == len(measured) else f" of {', '.join(few)}"
+    which = "" if len(few) == len(measured) else f" of {listed(few, 3)}"
     return [f"fewer than {FEWEST} rows: too few to rely on the 95 % intervals{which}"]
 
 
@@ -249,7 +249,7 @@ def _priced(cost: Mapping[str, Any]) -> str:
     covered = (
         ""
         if cost["coverage"] >= 1
-        else f"; only {cost['coverage']:.0%} of the replies have a count of tokens"
+        else f"; only {percent(cost['coverage'])} of the replies have a count of tokens"
     )
     return f" (prices of {cost['as_of']}{covered})"
 
@@ -273,7 +273,7 @@ def judge_lines(summary: RunSummary) -> list[str]:
     if agree is not None:
         known = "" if kappa is None else f", κ {kappa:.2f}"
         lines.append(
-            f"the judges disagree on {1 - agree.value:.1%} of {plural(agree.count, 'sample')}{known}"
+            f"the judges disagree on {percent(1 - agree.value, 1)} of {plural(agree.count, 'sample')}{known}"
         )
     return lines
 

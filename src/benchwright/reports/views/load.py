@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from msgspec import Struct
 
-from benchwright.core import DEMO_NOTE, JsonObject
+from benchwright.core import DEMO_NOTE, JsonObject, percent
 from benchwright.perf import (
     LATENCIES,
     METRICS,
@@ -190,7 +190,7 @@ def group_columns(what: str, groups: Sequence[GroupSummary]) -> list[tuple[str, 
         )
     )
     shares = [each.cached_share for each in groups]
-    columns.append(("from\ncache", ["–" if share is None else f"{100 * share:.0f} %" for share in shares]))
+    columns.append(("from\ncache", ["–" if share is None else percent(share) for share in shares]))
     errors = [
         ", ".join(f"{name} {n:,}" for name, n in each.outcomes.items() if name != "ok") for each in groups
     ]
@@ -207,7 +207,7 @@ def short(value: float | None, metric: Metric) -> str:
     if value is None:
         return "–"
     if metric.unit == "share":
-        return f"{100 * value:.3g} %" if 0 < abs(value) < 0.001 else f"{100 * value:.1f} %"
+        return f"{100 * value:.3g} %" if 0 < abs(value) < 0.001 else percent(value, 1)
     if metric.name == "peak_concurrency":
         return f"{value:,.0f}"
     if abs(value) >= 1000:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from benchwright.core import percent
 from benchwright.perf import (
     MAX_ERROR_SHARE,
     STRAINED_LAG_S,
@@ -211,7 +212,7 @@ def server_rows(stage: StageSummary) -> list[tuple[str, str]]:
         rows += [
             ("draft tokens accepted", None if spec.acceptance_rate is None else f"{100 * spec.acceptance_rate:.1f} %{counted}"),
             ("acceptance length", None if spec.acceptance_length is None else f"{spec.acceptance_length:.2f} tokens per step"),
-            ("accepted by position", ", ".join(f"{100 * share:.0f} %" for share in spec.per_position) or None),
+            ("accepted by position", ", ".join(percent(share) for share in spec.per_position) or None),
         ]  # fmt: skip
     if found.prefix_hit_rate is not None:
         tokens = f"{found.prefix_hits:,} of {found.prefix_queries:,} tokens"
@@ -223,5 +224,5 @@ def server_rows(stage: StageSummary) -> list[tuple[str, str]]:
         ("preemptions", found.preemptions, False),
     ):
         if value is not None:
-            rows.append((title, f"{100 * value:.1f} %" if share else f"{value:,}"))
+            rows.append((title, percent(value, 1) if share else f"{value:,}"))
     return [(title, text) for title, text in rows if text is not None]

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Literal, TypeAlias, get_args
 
-from benchwright.core import MetricSummary, UsageError, suggest
+from benchwright.core import MetricSummary, UsageError, percent, suggest
 from benchwright.scorers._choices import gold_letter, gold_letters, options_of
 from benchwright.scorers._mcq.cascade import extract_choice
 from benchwright.scorers._mcq.extraction import NOT_PART, WORD, Extraction, nothing
@@ -134,19 +134,19 @@ def mcq_remarks(metrics: Mapping[str, MetricSummary], fallback: str = "none") ->
     strict, guessed = _value(metrics, "accuracy_strict"), _value(metrics, "accuracy_with_fallback")
     if strict is not None:
         if guessed is None or (guessed == strict and not _value(metrics, "fallback_rate")):
-            remarks.append(f"strict {percent(strict)}, nothing decided by guess")
+            remarks.append(f"strict {percent(strict, 1)}, nothing decided by guess")
         else:
             points = round(100 * guessed, 1) - round(100 * strict, 1)
             effect = "decided" if points >= 0 else "lost"
             by = "AISBench's reading" if fallback == "aisbench" else "nearest-option fallback"
             how = "that reading" if fallback == "aisbench" else "guess"
             remarks.append(
-                f"strict {percent(strict)}, with {by} {percent(guessed)}, {abs(points):.1f} points {effect} by {how}"
+                f"strict {percent(strict, 1)}, with {by} {percent(guessed, 1)}, {abs(points):.1f} points {effect} by {how}"
             )
     remarks += unread_remark(metrics, _GUESSES.get(fallback, "counted as not right"))
     chance = _value(metrics, "chance")
     if chance is not None:
-        remarks.append(f"chance level {percent(chance)}")
+        remarks.append(f"chance level {percent(chance, 1)}")
     return remarks
 
 
@@ -156,15 +156,13 @@ def unread_remark(metrics: Mapping[str, MetricSummary], counted: str = "counted 
     if read is None or read >= 1:
         return []
     among = _value(metrics, "accuracy_parsed")
-    shown = "" if among is None else f", accuracy among readable ones {percent(among)}"
-    return [f"{percent(1 - read, of_all=False)} of the replies hold no readable answer: {counted}{shown}"]
+    shown = "" if among is None else f", accuracy among readable ones {percent(among, 1)}"
+    return [f"{_share(1 - read)} of the replies hold no readable answer: {counted}{shown}"]
 
 
-def percent(share: float, *, of_all: bool = True) -> str:
+def _share(share: float) -> str:
     """`71.2 %`; a small share that is not zero is not shown as zero."""
-    if not of_all and 0 < share < 0.0005:
-        return "less than 0.1 %"
-    return f"{100 * share:.1f} %"
+    return "less than 0.1 %" if 0 < share < 0.0005 else percent(share, 1)
 
 
 def _value(metrics: Mapping[str, MetricSummary], name: str) -> float | None:
@@ -270,7 +268,7 @@ def set_remarks(metrics: Mapping[str, MetricSummary]) -> list[str]:
     chance = metrics.get("chance")
     if chance is not None:
         of = " of exact_set" if "exact_set" in metrics else ""
-        remarks.append(f"chance level{of} {percent(chance.value or 0.0)}")
+        remarks.append(f"chance level{of} {percent(chance.value or 0.0, 1)}")
     return remarks
 
 

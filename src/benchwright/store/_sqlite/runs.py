@@ -166,7 +166,7 @@ class Runs(Connected):
                 )
             if row[2] == RunKind.LOAD:
                 raise UsageError(
-                    f"run {run_id} is a load test, which two halves would not measure: start it again"
+                    f"run {run_id} is a load test, and load tests cannot be resumed. Start it again with benchwright perf"
                 )
             if row[2] != RunKind.BENCHMARK:
                 raise UsageError(f"run {run_id} is {kind_title(row[2])}")
