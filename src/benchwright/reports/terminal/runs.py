@@ -40,12 +40,12 @@ def _table(runs: Sequence[RunView], *, narrow: bool) -> Table:
     from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    if any(run.outcomes for run in runs):
-        known = [f"of samples: {', '.join(OUTCOMES)}"]
-        if any(run.kind == RunKind.LOAD for run in runs):
-            from benchwright.perf import RequestOutcome
+    known = [f"of samples: {', '.join(OUTCOMES)}"] if any(run.outcomes for run in runs) else []
+    if any(run.kind == RunKind.LOAD and run.summary for run in runs):
+        from benchwright.perf import RequestOutcome
 
-            known.append(f"of requests: {', '.join(RequestOutcome)}")
+        known.append(f"of requests: {', '.join(RequestOutcome)}")
+    if known:
         table.caption = f"outcomes {'; '.join(known)}. Those that did not occur are left out"
     break_ = "\n" if narrow else " "
     table.add_column("run", justify="right", no_wrap=True)
