@@ -53,7 +53,7 @@ _VOLATILE = (
     (re.compile(r"( *)<"), " <"),  # a column grows with the numbers in it
 )
 PROGRESS = re.compile(
-    rf"(?:[^:]|:\S)+: (?:(?:{'|'.join(get_args(Phase))})(?:, |$)|[\d,]+ of [\d,]+ \(\d+%\)|[\d,]+ steps? done, )"
+    rf"(?:[^:]|:\S)+: (?:(?:{'|'.join(get_args(Phase))})(?:, |$)|[\d,]+ of [\d,]+ \(\d+ %\)|[\d,]+ steps? done, )"
     r"|.+?, .*[\d.]/s, [\d,]+ in flight"
 )
 """A line about a run, a program or a load test under way."""
