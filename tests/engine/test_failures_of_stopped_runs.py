@@ -13,6 +13,7 @@ import pytest
 
 import benchwright
 from benchwright import ScorerInput, ScriptedEndpoint, benchmark, judge_score, scorer
+from benchwright.cli import main
 from benchwright.core import ModelRequest, RequestFailure
 from benchwright.demo import DemoSettings, FaultMix, demo_server
 from benchwright.engine._stop import Stop
@@ -89,7 +90,7 @@ def test_failures_that_arrive_after_the_stop_are_recorded(
 
 @pytest.mark.parametrize(("retries", "recorded"), [(0, 3), (2, 0)])
 def test_only_failures_that_would_be_tried_again_stay_open(
-    tmp_path: Path, retries: int, recorded: int
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], retries: int, recorded: int
 ) -> None:
     target = questions()
     with demo_server(FAILING) as server:
@@ -98,6 +99,8 @@ def test_only_failures_that_would_be_tried_again_stay_open(
         )  # fmt: skip
         assert server.stats()["requests"] == result.requests_sent == 3
     assert result.summary.outcomes["request_failed"] == result.summary.evaluated == recorded
+    assert main(["show", "last", "--failed", "--workspace", str(tmp_path)]) == 0
+    assert ("evaluated so far has a score" in capsys.readouterr().out) is (recorded == 0)
 
 
 def test_a_judge_that_fails_for_good_is_recorded_although_the_run_stops(tmp_path: Path) -> None:

@@ -135,7 +135,8 @@ def benchmark_samples(store: Store, run: RunRecord, request: PartsRequest) -> Sa
         below=request.below,
         text=request.text,
     )
-    if request.metric is not None and (summary := summary_of(run)) is not None:
+    summary = summary_of(run)
+    if request.metric is not None and summary is not None:
         known = summary.metrics
         if request.metric not in known:
             there = ", ".join(known) or "none"
@@ -145,7 +146,9 @@ def benchmark_samples(store: Store, run: RunRecord, request: PartsRequest) -> Sa
         SampleFilter(): "no samples",
         SampleFilter(verdict="wrong"): "no sample was judged wrong",
         SampleFilter(Outcome.UNPARSED.value): "an answer was read out of every reply",
-        SampleFilter(scored=False): "every sample has a score",
+        SampleFilter(scored=False): "every sample has a score"
+        if summary is not None and not summary.partial
+        else "every sample evaluated so far has a score",
     }.get(where, "no sample is like that")
     return filtered_samples(store, run.id, where, request.limit, empty=empty, reasons=request.failed)
 
