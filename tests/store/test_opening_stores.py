@@ -5,7 +5,9 @@ from __future__ import annotations
 import inspect
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
@@ -88,3 +90,17 @@ def test_protocols_name_nothing_of_a_database() -> None:
 def test_backends_are_imported_only_when_a_store_is_opened() -> None:
     code = "import sys, benchwright.store; sys.exit('sqlite3' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_new_workspace_may_be_opened_by_many_at_once(tmp_path: Path) -> None:
+    for attempt in range(40):
+        place, ready = tmp_path / str(attempt) / "new.db", Barrier(8)
+        place.parent.mkdir()
+
+        def opened(url: str = f"sqlite:///{place}", ready: Barrier = ready) -> int:
+            ready.wait()
+            with open_store(url) as store:
+                return len(list(store.runs()))
+
+        with ThreadPoolExecutor(8) as threads:
+            assert [each.result() for each in [threads.submit(opened) for _ in range(8)]] == [0] * 8

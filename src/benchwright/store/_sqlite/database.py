@@ -6,6 +6,7 @@ import os
 import sqlite3
 from contextlib import suppress
 from pathlib import Path
+from time import monotonic, sleep
 from types import TracebackType
 from typing import Self
 
@@ -104,6 +105,24 @@ def _keep_private(path: Path) -> None:
         make_private(path.with_name(path.name + ending))
 
 
+_PATIENCE_S = 10
+"""How long to wait for other processes that use the database."""
+
+
+def _use_log(connection: sqlite3.Connection) -> None:
+    """Switch a new database to a write-ahead log. If several processes open it at once, SQLite refuses all but one of them
+    without waiting, despite its time-out."""
+    latest = monotonic() + _PATIENCE_S
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if _kind_of(error) != "locked" or monotonic() > latest:
+                raise
+            sleep(0.005)
+
+
 def open_database(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
     """Open (and create or migrate) the database.
 
@@ -121,12 +140,12 @@ def open_database(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
         else:
             _keep_private(path)
             connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-        connection.execute("PRAGMA busy_timeout = 10000")
+        connection.execute(f"PRAGMA busy_timeout = {_PATIENCE_S * 1000}")
         if read_only:
             if (version := _version(connection, path)) < len(MIGRATIONS):
                 show_as_newest(connection, version)
         else:
-            connection.execute("PRAGMA journal_mode = WAL")
+            _use_log(connection)
             connection.execute("PRAGMA synchronous = NORMAL")
             _migrate(connection, path)
         return connection
