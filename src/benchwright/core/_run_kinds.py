@@ -76,6 +76,7 @@ class RunFile(StrEnum):
     CONFIG = "run_config.yml"
     SAMPLES = "samples.parquet"
     MANIFEST = "manifest.json"
+    REPORT = "report.html"
 
 
 class LoadFile(StrEnum):

@@ -112,7 +112,7 @@ def refuse_taken(plan: Plan) -> None:
     """Raise for a folder with the files of another run, because it would get the files of both."""
     if plan.folder is None or plan.overwrite:
         return
-    there = [name for name in (*RunFile, *LoadFile) if (plan.folder / name).exists()]
+    there = [name for name in dict.fromkeys((*RunFile, *LoadFile)) if (plan.folder / name).exists()]
     if there:
         raise UsageError(
             f"{plan.folder} holds the files of another run ({', '.join(there)}); nothing was sent. Choose another "

@@ -17,7 +17,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from benchwright.core import (
-    JsonObject,
     RecordColumns,
     RunSummary,
     known_secrets,
@@ -30,12 +29,10 @@ from benchwright.reports.files.eval_samples import (
     EXCHANGES,
     PREDICTION_COLUMNS,
     exchanges,
-    exchanges_page,
     predictions,
 )
 from benchwright.reports.files.run_files import dump_yaml, indented_json, results_document
 from benchwright.reports.views.command import versioning
-from benchwright.reports.views.figures import cost_lines
 from benchwright.reports.views.runs import RunDetails
 from benchwright.reports.views.samples import RecordedCall, RunSamples
 from benchwright.reports.views.settings import table_of
@@ -76,14 +73,6 @@ class EvalRun(Struct, frozen=True):
     def start(self) -> int:
         """The number of its last start, from 0."""
         return max(0, self.details.run.starts - 1)
-
-    def step(self, name: str) -> JsonObject | None:
-        """The settings of a step of the run's pipeline; None if it has no such step."""
-        entries = table_of(self.details.settings.get("steps")).get("interceptors")
-        for entry in entries if isinstance(entries, list) else ():
-            if isinstance(entry, dict) and entry.get("name") == name:
-                return table_of(entry.get("config"))
-        return None
 
     def calls(self) -> Iterator[list[RecordedCall]]:
         """Its calls to the model so far, block by block."""
@@ -131,7 +120,7 @@ def write_eval_folder(run: EvalRun) -> list[Path]:
 
 def write_files_of_steps(run: EvalRun) -> list[Path]:
     """Write only the files that steps of the run's pipeline request."""
-    asked = [file for file in EVAL_FILES if file.step and run.step(file.step) is not None]
+    asked = [file for file in EVAL_FILES if file.step and run.details.step(file.step) is not None]
     return _write("end", run, asked) if asked else []
 
 
@@ -175,9 +164,9 @@ def _run_time(run: EvalRun) -> bytes | None:
 
 def _metrics(run: EvalRun) -> bytes:
     document = metrics_document(run.replies(), run.details, run.folder)
-    if (run.step("response_stats") or {}).get("enabled") is False:
+    if (run.details.step("response_stats") or {}).get("enabled") is False:
         del document["response_stats"]
-    if (run.step("reasoning") or {}).get("enable_reasoning_tracking") is False:
+    if (run.details.step("reasoning") or {}).get("enable_reasoning_tracking") is False:
         del document["reasoning"]
     return indented_json(document)
 
@@ -197,27 +186,11 @@ def _results(run: EvalRun) -> bytes | None:
 
 
 def _exchanges(run: EvalRun) -> bytes | None:
-    return indented_json(_first(run)) if _reports(run, "json") else None
-
-
-def _reports(run: EvalRun, kind: str) -> bool:
-    """Whether the first exchanges are reported in this form."""
-    step = run.step("post_eval_report") or {}
-    kinds = step.get("report_types")
-    return step.get("enabled") is not False and (not isinstance(kinds, list) or kind in kinds)
-
-
-def _first(run: EvalRun) -> list[JsonObject]:
-    step = run.step("post_eval_report")
-    size = EXCHANGES if step is None else step.get("html_report_size", EXCHANGES)
-    return exchanges(chain.from_iterable(run.calls()), run.url, size if isinstance(size, int) else EXCHANGES)
-
-
-def _page(run: EvalRun) -> bytes | None:
-    if not _reports(run, "html"):
+    if not run.details.reports_exchanges("json"):
         return None
-    cost = () if run.summary is None else cost_lines(run.summary.cost)
-    return exchanges_page(run.details.run.name, _first(run), cost).encode()
+    size = run.details.report_size
+    calls = chain.from_iterable(run.calls())
+    return indented_json(exchanges(calls, run.url, EXCHANGES if size is None else size))
 
 
 def _interruption(run: EvalRun) -> bytes:
@@ -236,7 +209,6 @@ EVAL_FILES = (
     EvalFile("{name}/byob_predictions.jsonl", "end", _predictions),
     EvalFile("{name}/byob_results.json", "end", _results),
     EvalFile("report.json", "end", _exchanges, "post_eval_report"),
-    EvalFile("report.html", "end", _page, "post_eval_report"),
     EvalFile(".nemo_evaluator_interrupted", "interrupted", _interruption),
     EvalFile(".nemo_evaluator_server_error", "upstream error", _upstream_error),
 )

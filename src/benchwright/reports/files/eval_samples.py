@@ -13,9 +13,7 @@ from benchwright.core import (
     JsonObject,
     ModelReply,
     Outcome,
-    exact_json,
     load_json,
-    printable,
     reply_from_json,
 )
 from benchwright.reports.files.parquet import dump_each
@@ -23,7 +21,7 @@ from benchwright.reports.views.sample_columns import COLUMNS
 from benchwright.reports.views.samples import RecordedCall
 
 EXCHANGES = 5
-"""Requests with their replies in `report.json` and `report.html`, unless the pipeline says otherwise."""
+"""Requests with their replies in `report.json`, unless the pipeline says otherwise."""
 _STATUSES: dict[str, str] = {
     Outcome.REQUEST_FAILED.value: "skipped_model_error",
     Outcome.SCORER_FAILED.value: "skipped_scorer_error",
@@ -79,31 +77,6 @@ def exchanges(calls: Iterable[RecordedCall], url: str, most: int = EXCHANGES) ->
         for call in islice(calls, most)
         for request in (None if call.input is None else load_json(call.input),)
     ]
-
-
-def exchanges_page(name: str, shown: Sequence[JsonObject], cost: Sequence[str] = ()) -> str:
-    """The same as an HTML page. It is built by hand, because loading a template engine takes longer than all other files."""
-    title = f"First requests of {escape(printable(name))}"
-    parts = [
-        f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{title}</title>\n{_STYLE}\n<h1>{title}</h1>\n'
-    ]
-    parts += [f"<p>Cost: {escape(printable(line))}</p>\n" for line in cost]
-    for number, exchange in enumerate(shown, 1):
-        for heading, key in ((f"Request {number}", "request_data"), ("Reply", "response")):
-            text = escape(printable(exact_json(exchange[key], indent=True).decode()))
-            parts.append(f"<h2>{heading}</h2>\n<pre>{text}</pre>\n")
-    return "".join(parts)
-
-
-_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
-
-
-def escape(text: str) -> str:
-    """As `html.escape`; importing that module takes longer than writing the page."""
-    return text.translate(_ESCAPES)
-
-
-_STYLE = "<style>body { font-family: sans-serif; margin: 2em; } pre { white-space: pre-wrap; overflow-wrap: anywhere; }</style>"
 
 
 def _body(reply: ModelReply) -> JsonObject:

@@ -8,7 +8,7 @@ left to pyarrow.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,8 +39,15 @@ _FORMATS = {"int64": "q", "double": "d"}
 """Arrow's number types → the format codes of `struct`, which packs them in half the time that `array` takes."""
 
 
-def write_samples(path: Path, samples: RunSamples, metrics: Sequence[str], *, choices: bool = False) -> int:
-    """Write the file and return the number of rows.
+def write_samples(
+    path: Path,
+    samples: RunSamples,
+    metrics: Sequence[str],
+    *,
+    choices: bool = False,
+    seen: Callable[[Mapping[str, Sequence[Any]]], None] | None = None,
+) -> int:
+    """Write the file and return the number of rows. `seen` gets the columns of all samples, some at a time.
 
     Columns are the fields of `SampleView`; `scores` and `metadata` are JSON texts, and each metric also has a column
     `score.<name>`. Choice columns are written for runs that rank: if `choices` is set, or one of the first samples has
@@ -48,7 +55,7 @@ def write_samples(path: Path, samples: RunSamples, metrics: Sequence[str], *, ch
     """
     from benchwright.reports.files.small_parquet import MOST_ROWS
 
-    groups = _groups(samples, metrics)
+    groups = _groups(samples, metrics, seen)
     group = next(groups, None)
     ranked = choices or (group is not None and any(given is not None for given in group["choices"]))
     if group is not None and not ranked and len(group["outcome"]) <= MOST_ROWS:
@@ -103,11 +110,15 @@ def sample_rows(table: Any) -> list[Row]:
     return rows
 
 
-def _groups(samples: RunSamples, metrics: Sequence[str]) -> Iterator[dict[str, list[Any]]]:
+def _groups(
+    samples: RunSamples, metrics: Sequence[str], seen: Callable[[Mapping[str, Sequence[Any]]], None] | None
+) -> Iterator[dict[str, list[Any]]]:
     """The columns of each row group, one group after the other."""
     group: dict[str, list[Any]] = {}
     rows = held = 0
     for block in samples.blocks(GROUP_ROWS, GROUP_BYTES):
+        if seen is not None:
+            seen(block.columns)
         for name, values in _with_scores(block.columns, metrics).items():
             group.setdefault(name, []).extend(values)
         rows, held = rows + block.rows, held + block.size

@@ -26,8 +26,10 @@ from benchwright.core import (
 from benchwright.plugins import Registry, check_function
 from benchwright.reports.files.parquet import write_samples
 from benchwright.reports.files.plain_yaml import plain_yaml
+from benchwright.reports.html.run_page import run_page
 from benchwright.reports.views.command import config_table, manifest_table, metadata_table, run_config
 from benchwright.reports.views.figures import ALL_REPLIES, metric_labels, metric_stats
+from benchwright.reports.views.run_page import ChosenSamples, RunPage
 from benchwright.reports.views.runs import RunDetails
 from benchwright.reports.views.samples import RunSamples
 from benchwright.reports.views.settings import table_of, without_none
@@ -48,14 +50,21 @@ def write_run_files(details: RunDetails, samples: RunSamples, summary: RunSummar
     """Write the files of a run into its folder and return their paths. Existing ones are replaced."""
     folder = details.run.folder
     write_run_config(details)
+    chosen = ChosenSamples(details.report_size or 0)
     if details.saves_samples:
-        write_samples(folder / RunFile.SAMPLES, samples, list(summary.metrics), choices=details.ranks_choices)
+        path, metrics = folder / RunFile.SAMPLES, list(summary.metrics)
+        write_samples(path, samples, metrics, choices=details.ranks_choices, seen=chosen.add)
     else:
         (folder / RunFile.SAMPLES).unlink(missing_ok=True)  # from another run that used the folder
+    if details.reports_exchanges("html"):
+        page = RunPage(details, summary, chosen.counts)
+        write_whole(folder / RunFile.REPORT, run_page(page, chosen.records))
+    else:
+        (folder / RunFile.REPORT).unlink(missing_ok=True)  # as above
     write_whole(folder / RunFile.MANIFEST, indented_json(manifest_table(details)))
     # Written last, so that if results.yml exists the others do too.
     write_whole(folder / RunFile.RESULTS, dump_yaml(results_document(details, summary)))
-    return [folder / name for name in RunFile if name != RunFile.SAMPLES or details.saves_samples]
+    return [folder / name for name in RunFile if (folder / name).is_file()]
 
 
 def write_run_config(details: RunDetails) -> Path:

@@ -52,7 +52,7 @@ def is_run_folder(folder: Path) -> bool:
 def folder_run(folder: Path, number: int) -> RunRecord:
     """The run whose files are in `folder`, under a number that no run of a workspace has. Raises UsageError if a file is
     missing or was not written by a run."""
-    missing = [name for name in RunFile if not (folder / name).is_file()]
+    missing = [name for name in RunFile if name != RunFile.REPORT and not (folder / name).is_file()]
     if missing:
         unsaved = ", which save_predictions: false leaves out" if missing == [RunFile.SAMPLES] else ""
         raise UsageError(f"{folder} has no {', '.join(missing)}{unsaved}; copy the whole folder of the run")

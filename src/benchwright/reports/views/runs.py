@@ -245,6 +245,26 @@ class RunDetails(Struct, frozen=True, kw_only=True):
         """Whether its folder has a file of the samples."""
         return self.settings.get("save_predictions") is not False
 
+    def step(self, name: str) -> JsonObject | None:
+        """The settings of a step of the run's pipeline; None if it has no such step."""
+        entries = table_of(self.settings.get("steps")).get("interceptors")
+        for entry in entries if isinstance(entries, list) else ():
+            if isinstance(entry, dict) and entry.get("name") == name:
+                return table_of(entry.get("config"))
+        return None
+
+    def reports_exchanges(self, kind: str) -> bool:
+        """Whether the run writes a report in this form: `html` or `json`. A step of the pipeline may say no."""
+        step = self.step("post_eval_report") or {}
+        kinds = step.get("report_types")
+        return step.get("enabled") is not False and (not isinstance(kinds, list) or kind in kinds)
+
+    @property
+    def report_size(self) -> int | None:
+        """How many requests or samples a report shows at least; None: its usual number."""
+        size = (self.step("post_eval_report") or {}).get("html_report_size")
+        return size if isinstance(size, int) else None
+
     @property
     def ranks_choices(self) -> bool:
         """Whether samples have choices with log-likelihoods."""

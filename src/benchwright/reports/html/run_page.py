@@ -1,0 +1,53 @@
+"""`report.html` of a benchmark run: a page that never changes, with the run inside as JSON, which the page's script shows.
+
+Every run writes this page, and a template engine takes longer to load than a short run takes to score. The script only sets
+texts, and a policy in the page forbids every other script and every request, so nothing in a reply can become markup or
+leave the machine.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from benchwright.core import exact_json, known_secrets, printable
+from benchwright.reports.files.parquet import dump_each
+from benchwright.reports.views.run_page import RunPage
+
+_TEMPLATES = Path(__file__).with_name("templates")
+_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
+
+
+def run_page(page: RunPage, samples: Sequence[dict[str, Any]]) -> bytes:
+    """The complete page, without external resources."""
+    script = _part("run.js")
+    parts = {
+        b"TITLE": known_secrets().clean(printable(page.title)).translate(_ESCAPES).encode(),
+        b"STYLE": _part("style.css") + _part("run.css"),
+        b"SCRIPT": script,
+        b"SCRIPT_HASH": b64encode(sha256(script).digest()),
+        b"DATA": _data(page, samples),
+    }
+    shell = _part("run.html").split(b"@@")  # every second part is the name of what belongs there
+    shell[1::2] = [parts[name] for name in shell[1::2]]
+    return b"".join(shell)
+
+
+def _part(name: str) -> bytes:
+    return (_TEMPLATES / name).read_bytes()
+
+
+def _data(page: RunPage, samples: Sequence[dict[str, Any]]) -> bytes:
+    """The JSON of the page. Without `<`, no text can end the element that holds it."""
+    document = known_secrets().clean_value(page.to_json())
+    records = b",".join(filter(None, dump_each(samples)))
+    try:
+        encoded = orjson.dumps(document)
+    except TypeError:  # a setting is nested so deeply that it can only be written alone
+        encoded = exact_json(document)
+    return (b'%b,"samples":[%b]}' % (encoded[:-1], records)).replace(b"<", b"\\u003c")

@@ -1,0 +1,46 @@
+"""Shows pages in a real browser: Chromium without a window. If it is missing, it is installed from the system's packages."""
+
+from __future__ import annotations
+
+import fcntl
+import shutil
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+
+LONGEST_S = 240
+_INSTALL_S = 540
+
+
+@cache
+def chromium() -> str:
+    """The program. Fails if there is none and none can be installed."""
+    with (Path(tempfile.gettempdir()) / "benchwright-tests-chromium.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # workers must not install it at the same time
+        for name in ("chromium", "google-chrome"):
+            if found := shutil.which(name):
+                return found
+        for command in (
+            ["apt-get", "update", "-q"],
+            ["apt-get", "install", "-y", "-q", "--no-install-recommends", "chromium"],
+        ):
+            done = subprocess.run(command, capture_output=True, text=True, timeout=_INSTALL_S, check=False)
+            assert done.returncode == 0, f"install Chromium; {' '.join(command)} failed: {done.stderr[-500:]}"
+        return str(shutil.which("chromium"))
+
+
+def document_of(page: Path, scratch: Path, *, width: int = 1300) -> str:
+    """The document of a page after its scripts have run, as HTML."""
+    quiet = [
+        "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-quic", "--no-first-run",
+    ]  # fmt: skip
+    done = subprocess.run(
+        [
+            chromium(), "--headless", "--no-sandbox", "--disable-gpu", *quiet, "--virtual-time-budget=5000",
+            f"--user-data-dir={scratch / 'profile'}", f"--window-size={width},1000", "--dump-dom", page.as_uri(),
+        ],
+        capture_output=True, text=True, check=False, timeout=LONGEST_S,
+    )  # fmt: skip
+    assert done.stdout, done.stderr[-1000:]
+    return done.stdout

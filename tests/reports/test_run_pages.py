@@ -1,0 +1,204 @@
+"""`report.html` of a benchmark run: everything is on it, nothing on it is markup of a model's, and a browser shows it."""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64encode
+from collections.abc import Callable
+from dataclasses import replace
+from hashlib import sha256
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from recorded_runs import SETTINGS, SUMMARY, chat_call, every_kind_of_sample, score, write_run_files
+
+from benchwright.core import OUTCOMES, JsonObject, ModelReply, StepValues
+from benchwright.reports.views import run_page as of_pages
+from benchwright.reports.views.run_page import MOST_SHOWN, ChosenSamples
+from benchwright.store import RunRecord, Store, verdict_of
+from browser import document_of
+
+Record = Callable[..., RunRecord]
+HOSTILE = "</script><img src=x onerror=\"document.title='taken'\"><!-- <script> \u2028 \x00 \x1b[2J 'ü' ]]>"
+
+
+class Elements(HTMLParser):
+    """The elements of a page with their texts."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[tuple[str, str]] = []
+        self._open: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in ("meta", "img", "input"):
+            self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in self._open:
+            while self._open.pop() != tag:
+                pass
+
+    def handle_data(self, data: str) -> None:
+        if self._open:
+            self.texts.append((self._open[-1], data))
+
+    def inside(self, tag: str) -> list[str]:
+        return [text for name, text in self.texts if name == tag]
+
+
+def page_of(store: Store, run: RunRecord) -> Path:
+    write_run_files(store, run, SUMMARY)
+    return run.folder / "report.html"
+
+
+def data_of(page: Path) -> dict[str, Any]:
+    found = re.findall(
+        r'<script type="application/json" id="data">(.*?)</script>', page.read_text(encoding="utf-8"), re.S
+    )
+    assert len(found) == 1
+    content: dict[str, Any] = json.loads(found[0])
+    return content
+
+
+def test_a_page_has_every_figure_and_every_sample(store: Store, record: Record) -> None:
+    data = data_of(page_of(store, record(every_kind_of_sample())))
+    assert data["title"] == "my_qa on my-model"
+    assert {row["name"]: row["value"] for row in data["metrics"]} == {
+        name: metric.value for name, metric in SUMMARY.metrics.items()
+    }
+    assert data["outcomes"] == [[outcome.value, SUMMARY.outcomes[outcome.value]] for outcome in OUTCOMES]
+    assert [words for state, words in data["verdicts"] if state == "bad"]
+    assert SUMMARY.notes[0] in [words for _, words in data["verdicts"]]
+    assert [sample["sample_id"] for sample in data["samples"]] == [0, 1, 2, 3, 4, 5, 6]
+    assert data["counts"] == {"right": 3, "wrong": 2, "failed": 2}
+    groups = {sample["sample_id"]: sample["group"] for sample in data["samples"]}
+    assert groups == {0: "right", 1: "wrong", 2: "right", 3: "failed", 4: "failed", 5: "wrong", 6: "right"}
+    first = data["samples"][0]
+    assert (first["prompt"], first["response"], first["target"]) == ("question 0", "yes", "yes")
+    assert first["metadata"] == {"question": "question 0", "answer": 0}
+
+
+def test_no_secret_is_on_a_page(store: Store, record: Record) -> None:
+    text = page_of(store, record(every_kind_of_sample())).read_text(encoding="utf-8")
+    assert "sk-in-url" not in text
+    assert "sk-in-header" not in text
+    assert "MY_KEY" in text
+
+
+def hostile_steps() -> list[StepValues]:
+    reply = ModelReply("answered", HOSTILE, HOSTILE)
+    return [
+        chat_call(0, 0, reply, HOSTILE),
+        score(0, 0, {"o": "scored", "s": {"correct": False, HOSTILE: 1.0}, "t": HOSTILE}, {HOSTILE: HOSTILE}),
+        score(1, 0, {"o": "skipped", "t": None, "e": HOSTILE}),
+    ]
+
+
+def hostile_run(store: Store, record: Record) -> RunRecord:
+    metrics = {**SUMMARY.metrics, HOSTILE: SUMMARY.metrics["correct"]}
+    summary = replace(SUMMARY, metrics=metrics, notes=[HOSTILE], reasons={HOSTILE: 1})
+    settings: JsonObject = {**SETTINGS, "model": {**SETTINGS["model"], "model_id": HOSTILE}}  # type: ignore[dict-item]
+    return record(hostile_steps(), settings=settings, summary=summary)
+
+
+def test_nothing_of_a_model_becomes_markup(store: Store, record: Record) -> None:
+    page = page_of(store, hostile_run(store, record))
+    found = Elements(page.read_text(encoding="utf-8"))
+    assert [tag for tag, _ in found.tags].count("script") == 2
+    assert "img" not in [tag for tag, _ in found.tags]
+    (sample, _) = data_of(page)["samples"]
+    assert sample["response"] == sample["target"] == HOSTILE
+    assert sample["metadata"] == {HOSTILE: HOSTILE}
+
+
+def test_the_policy_of_a_page_admits_its_own_script_only(store: Store, record: Record) -> None:
+    found = Elements(page_of(store, record(every_kind_of_sample())).read_text(encoding="utf-8"))
+    (policy,) = [str(given["content"]) for _, given in found.tags if given.get("http-equiv")]
+    script = found.inside("script")[-1]
+    assert f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'" in policy
+    assert "default-src 'none'" in policy
+    linked = [given for _, given in found.tags if given.keys() & {"src", "href", "srcset", "action"}]
+    assert not linked, "a page opens without network"
+
+
+@pytest.mark.parametrize("report", [{"enabled": False}, {"report_types": ["json"]}])
+def test_a_step_of_the_pipeline_may_leave_the_page_out(
+    store: Store, record: Record, report: JsonObject
+) -> None:
+    steps: JsonObject = {"interceptors": [{"name": "post_eval_report", "config": report}]}
+    run = record(every_kind_of_sample(), settings={**SETTINGS, "steps": steps})
+    assert not page_of(store, run).exists()
+
+
+def test_a_run_without_saved_samples_has_none_on_its_page(store: Store, record: Record) -> None:
+    run = record(every_kind_of_sample(), settings={**SETTINGS, "save_predictions": False})
+    data = data_of(page_of(store, run))
+    assert (data["samples"], data["counts"]) == ([], {})
+
+
+def columns_of(count: int, scores: Callable[[int], dict[str, Any] | None], text: str = "t") -> dict[str, Any]:
+    from benchwright.reports.views.sample_columns import COLUMNS
+
+    found: dict[str, Any] = {name: [None] * count for name in COLUMNS}
+    found |= {"sample_id": list(range(count)), "repeat": [0] * count, "response": [text] * count}
+    found["scores"] = [scores(number) for number in range(count)]
+    found["metadata"] = [b'{"a": 1}'] * count
+    return found
+
+
+def test_a_large_run_shows_the_first_samples_of_each_group_and_counts_all() -> None:
+    kinds: list[dict[str, Any] | None] = [{"correct": True}, {"correct": False}, None, {"f1": 0.5}]
+    chosen = ChosenSamples()
+    for _ in range(40):
+        chosen.add(columns_of(100, lambda number: kinds[number % 4]))
+    assert chosen.counts == {"right": 1000, "wrong": 1000, "failed": 1000, "scored": 1000}
+    shown = [record["group"] for record in chosen.records]
+    assert {group: shown.count(group) for group in MOST_SHOWN} == MOST_SHOWN
+
+
+def test_long_texts_are_cut_and_a_page_stays_small() -> None:
+    chosen = ChosenSamples()
+    for _ in range(100):
+        chosen.add(columns_of(100, lambda _: {"correct": False}, "x" * 30_000))
+    assert chosen.counts == {"wrong": 10_000}
+    assert sum(len(record["response"]) for record in chosen.records) < of_pages._MOST_BYTES
+    assert chosen.records[0]["response"].endswith("… (30,000 characters)")
+    assert all(verdict_of(record["scores"]) == "wrong" for record in chosen.records)
+
+
+_PROBE = (
+    """<body><iframe id="page" style="width:{width}px;height:900px;border:0" src="{page}"></iframe></body>"""
+)
+
+
+@pytest.mark.slow
+def test_a_browser_shows_every_part_of_the_page(store: Store, record: Record, tmp_path: Path) -> None:
+    page = page_of(store, record(every_kind_of_sample()))
+    found = Elements(document_of(page, tmp_path))
+    headings = found.inside("h2")
+    assert headings == ["Scores", "Outcomes", "Effort", "Samples", "Settings"]
+    cells = found.inside("td")
+    for name, metric in SUMMARY.metrics.items():
+        assert name in cells
+        assert f"{metric.value:,.4f}" in cells
+    assert "wrong 2" in found.inside("button")
+    texts = found.inside("pre")
+    assert "question 1" in texts, "the wrong samples are shown first"
+    assert "question 0" not in texts
+    assert [tag for tag, _ in found.tags].count("article") == 2
+    assert SUMMARY.notes[0] in found.inside("span")
+
+
+@pytest.mark.slow
+def test_a_browser_shows_hostile_texts_as_texts(store: Store, record: Record, tmp_path: Path) -> None:
+    found = Elements(document_of(page_of(store, hostile_run(store, record)), tmp_path))
+    assert "img" not in [tag for tag, _ in found.tags]
+    assert found.inside("title")[0] != "taken"
+    assert any("onerror" in text for text in found.inside("pre"))
