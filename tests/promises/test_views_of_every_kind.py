@@ -355,10 +355,17 @@ def test_on_pages(done: Done) -> None:
         assert f"{100 * case.values['normalised_exact']:.2f}" in text
         assert f"{case.failed} of {sum(case.outcomes.values())} failed" in text
         assert all(f"{name} {count}" in text for name, count in case.outcomes.items())
-    else:  # the page of run_eval shows requests and replies
-        asked = sum(case.outcomes.values()) - case.outcomes.get("skipped", 0)
-        assert len(re.findall(r"\bRequest \d+", text)) == asked
-        assert text.count("&quot;error&quot;: {") == case.outcomes["request_failed"]
+    else:
+        data = json.loads(
+            path.read_text(encoding="utf-8").partition('id="data">')[2].partition("</script>")[0]
+        )
+        assert {name: count for name, count in data["outcomes"] if count} == {
+            name: count for name, count in case.outcomes.items() if count
+        }
+        shown = {row["name"]: row["value"] for row in data["metrics"]}
+        assert {name: shown[name] for name in case.values} == pytest.approx(case.values)
+        assert len(data["samples"]) == sum(case.outcomes.values())
+        assert data["counts"].get("failed", 0) == case.failed
 
 
 def test_load_tests_that_sent_something_else_are_not_called_the_same(
