@@ -21,6 +21,7 @@ def chromium() -> str:
         for name in ("chromium", "google-chrome"):
             if found := shutil.which(name):
                 return found
+        assert shutil.which("apt-get"), "these tests need Chromium, which they can install only with apt-get"
         for command in (
             ["apt-get", "update", "-q"],
             ["apt-get", "install", "-y", "-q", "--no-install-recommends", "chromium"],
