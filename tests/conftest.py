@@ -39,6 +39,14 @@ def _no_secrets_of_other_tests() -> Iterator[None]:
     forget_secrets()
 
 
+@pytest.fixture(autouse=True)
+def _no_folders_of_other_tests() -> Iterator[None]:
+    """Take the folders of loaded files off the path again, where another test would find the modules in them."""
+    before = sys.path.copy()
+    yield
+    sys.path[:] = before
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection(session: pytest.Session) -> Iterator[None]:
     """Have each file of tests compiled by one worker, and kept for the next run.
