@@ -16,7 +16,8 @@ from backends import sqlite_only
 
 import warm
 from benchwright.core import BenchwrightError, NotFoundError, RunOwnedError
-from benchwright.store import Store, StoreError, Workspace, find_workspace, open_store
+from benchwright.store import Store, StoreError, Workspace, _owner, find_workspace, open_store
+from benchwright.store._sqlite import runs, workflow_runs
 from benchwright.store._sqlite.database import open_database
 
 
@@ -57,6 +58,35 @@ def test_finishing_gives_the_run_back(store: Store) -> None:
     run = store.run(run_id)
     assert (run.status, run.summary) == ("completed", {"rows": 1})
     assert [event.kind for event in store.events(run_id)] == ["run.started", "run.finished"]
+
+
+@sqlite_only
+@pytest.mark.parametrize("kind", ["benchmark", "workflow"])
+def test_a_slow_start_does_not_move_the_end(store: Store, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    """The end comes from two clocks. They must be read at the same moment, however long the database keeps a run waiting."""
+    now = [1_000.0]
+    monkeypatch.setattr(time, "time", lambda: now[0] + 1e9)
+    monkeypatch.setattr(_owner, "_steady", lambda: now[0])
+    real = _owner.this_process
+
+    def waits() -> _owner.Owner:
+        now[0] += 60
+        return real()
+
+    for module in (runs, workflow_runs):
+        monkeypatch.setattr(module, "this_process", waits)
+    if kind == "workflow":
+        lease = store.create_workflow("w")
+        now[0] += 1
+        store.finish_workflow(lease, "completed")
+        run_id = lease.run_id
+    else:
+        run_id = new_run(store)
+        now[0] += 1
+        store.finish_run(run_id, "completed", summary=None)
+    run = store.run(run_id)
+    assert run.finished_at == now[0] + 1e9
+    assert run.created_at == 1_000.0 + 1e9
 
 
 def test_runs_are_found_by_number_name_last_and_folder(store: Store) -> None:

@@ -48,9 +48,10 @@ class Owner(Struct, frozen=True):
 _BEGAN: dict[tuple[str, int], tuple[float, float]] = {}
 
 
-def begin_run(store: str, run_id: int, wall: float) -> None:
-    """Note that this process starts or resumes a run of that store at that time."""
-    _BEGAN[store, run_id] = wall, _steady()
+def begin_run(store: str, run_id: int) -> None:
+    """Note that this process starts or resumes a run of that store now. Both clocks are read together: what happens between two
+    readings would be missing from the end of the run."""
+    _BEGAN[store, run_id] = time.time(), _steady()
 
 
 def end_of_run(store: str, run_id: int) -> float:

@@ -254,7 +254,7 @@ class Transaction:
 
 def begin_work(connection: sqlite3.Connection, run_id: int, now: float) -> None:
     """Note that this process begins to work on a run, or continues a start that was handed over to it."""
-    begin_run(database_of(connection), run_id, now)
+    begin_run(database_of(connection), run_id)
     connection.execute(
         "UPDATE runs SET began = coalesce(began, ?), worked = coalesce(worked, 0) WHERE id = ?", (now, run_id)
     )
