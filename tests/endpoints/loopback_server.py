@@ -14,7 +14,7 @@ from typing import Any, Literal
 import orjson
 
 from benchwright.core import ModelRequest, encode_json
-from benchwright.endpoints import LOOP_CLOCK, Clock, EndpointSettings
+from benchwright.endpoints import LOOP_CLOCK, USUAL, Clock, EndpointSettings, Policy
 from benchwright.endpoints._http_endpoint import HttpEndpoint
 from benchwright.endpoints._lean import LeanTransport
 from benchwright.endpoints._reqwest import ReqwestTransport
@@ -160,13 +160,18 @@ def make_transport(name: TransportName, parallelism: int = 8, clock: Clock = LOO
 
 @asynccontextmanager
 async def endpoint_at(
-    url: str, transport: TransportName = "lean", **settings: Any
+    url: str,
+    transport: TransportName = "lean",
+    policy: Policy = USUAL,
+    clock: Clock = LOOP_CLOCK,
+    **settings: Any,
 ) -> AsyncIterator[HttpEndpoint]:
     """An endpoint with short pauses, so that tests are quick."""
     values: dict[str, Any] = {
         "url": url, "model_id": "m", "retry_backoff_s": 0.002, "request_timeout_s": 60.0, "parallelism": 8, **settings,
     }  # fmt: skip
-    endpoint = HttpEndpoint(EndpointSettings(**values), make_transport(transport, values["parallelism"]))
+    sends = make_transport(transport, values["parallelism"], clock)
+    endpoint = HttpEndpoint(EndpointSettings(**values), sends, policy=policy, clock=clock)
     try:
         yield endpoint
     finally:

@@ -6,9 +6,10 @@ from typing import Any
 
 import orjson
 import pytest
+from fake_clock import FakeClock
 from loopback_server import Call, chat, completion, endpoint_at, in_loop, serving
 
-from benchwright.endpoints import EchoRefusedError, learn_echo
+from benchwright.endpoints import SEND_ONCE, EchoRefusedError, learn_echo
 
 
 def chunk(choice: dict[str, Any]) -> bytes:
@@ -112,3 +113,41 @@ async def test_llama_cpp_lists_log_probabilities_as_chat_does_and_ignores_echo()
         assert reply.echoed.top_logprobs == [{" Paris": -0.2589}]
         with pytest.raises(EchoRefusedError, match="ignores `echo`"):
             await learn_echo(endpoint, "m")
+
+
+def closing_after(answered: set[int]) -> Any:
+    """llama.cpp: it announces that it keeps connections, and closes each one at the end of its stream."""
+
+    async def answer(call: Call) -> None:
+        if call.connection in answered:
+            call.close()  # it was closing when this request arrived
+        else:
+            answered.add(call.connection)
+            await call.events(chunk({"delta": {"content": "4"}, "finish_reason": "stop"}))
+
+    return answer
+
+
+@in_loop
+async def test_a_load_test_repeats_only_what_llama_cpp_lost_in_closing_a_connection() -> None:
+    async with serving(closing_after(set())) as server, endpoint_at(server.url, policy=SEND_ONCE) as endpoint:
+        replies = [await endpoint.send(chat("2+2?", stream=True)) for _ in range(6)]
+    assert [reply.status for reply in replies] == ["answered"] * 6
+    assert [reply.attempts for reply in replies] == [1, 2, 2, 1, 1, 1]
+    assert len(server.calls) == 8
+
+
+@in_loop
+async def test_a_load_test_does_not_repeat_what_a_server_read_before_it_closed() -> None:
+    clock = FakeClock()
+
+    async def answer(call: Call) -> None:
+        if call.number == 2:
+            clock.time += 6.0  # it thought about the request, and failed
+            call.close()
+        else:
+            await call.says("4")
+
+    async with serving(answer) as server, endpoint_at(server.url, policy=SEND_ONCE, clock=clock) as endpoint:
+        replies = [await endpoint.send(chat("2+2?")) for _ in range(2)]
+    assert [(reply.status, reply.attempts) for reply in replies] == [("answered", 1), ("failed", 1)]

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from random import Random
 
 _RUN_OVER = " (not tried again: the run may send no more requests)"
+_LOST_AT_MOST = 3  # times that a request is repeated because the server was closing its connection
 _CLOCK_ERROR_S = 0.01  # a timeout may fire slightly before the deadline that it was computed from
 
 
@@ -128,9 +129,9 @@ class HttpEndpoint:
             limiter.succeeded()
             return result
         result = self._refused(result)
-        if not (self._policy.retries or self._policy.adapts):
-            return self._failed(result, stamps)
-        return await self._persist(request, result, urls, stamps)
+        if self._policy.retries or self._policy.adapts:
+            return await self._persist(request, result, urls, stamps)
+        return await self._send_lost_again(request, result, urls, stamps)
 
     async def _admitted(self, stamps: Stamps) -> float | None:
         """Wait for a place. Returns the seconds that the attempt may last, or None if it must not be sent."""
@@ -172,6 +173,23 @@ class HttpEndpoint:
             trouble = replace(trouble, collateral=True)
         self._limiter.release()
         return trouble
+
+    async def _send_lost_again(
+        self, request: ModelRequest, trouble: Trouble, urls: Urls, stamps: Stamps
+    ) -> ModelReply:
+        """For a policy without retries: repeat only what never reached the server, on another connection."""
+        while trouble.lost_in_closing(self._clock.now()) and stamps.attempts <= _LOST_AT_MOST:
+            timeout_s = min(self._timeout_s, self._allowance.left_s())
+            if timeout_s <= 0:
+                break
+            stamps.again()
+            self.retries += 1
+            self._limiter.in_flight += 1
+            result = await self._attempt(request, urls, timeout_s, stamps)
+            if isinstance(result, ModelReply):
+                return result
+            trouble = result
+        return self._failed(trouble, stamps)
 
     async def _persist(
         self, request: ModelRequest, trouble: Trouble, urls: Urls, stamps: Stamps

@@ -24,6 +24,7 @@ _SELDOM.update(dict.fromkeys(PERMANENT_FAILURES, "never"))
 _LONGEST_PAUSE_S = 30.0
 _TRANSIENT = frozenset({409, 424, 425})  # 424: TGI's status for failed generation
 _NO_ROOM = frozenset({429, 503})
+_CLOSES_WITHIN_S = 5.0
 
 
 class Trouble(Struct, frozen=True):
@@ -46,6 +47,14 @@ class Trouble(Struct, frozen=True):
     def again(self) -> Again:
         """Whether another attempt makes sense."""
         return again_of(self.failure.kind)
+
+    def lost_in_closing(self, now: float) -> bool:
+        """Whether the attempt met a server that was closing the kept connection, and did not read it.
+
+        llama.cpp closes after each stream, although it announces that it keeps connections. Such a close takes no longer
+        than a way there and back. A server that closes later has read the request, and failed.
+        """
+        return self.stale and now - self.begun_at < _CLOSES_WITHIN_S
 
     @property
     def no_room(self) -> bool:

@@ -268,7 +268,8 @@ def _counts(stage: StageRequests) -> Iterator[Note]:
     if len(retried):
         yield Note(
             "retried",
-            f"{len(retried):,} completed requests took more than one attempt; latencies leave them out",
+            f"{len(retried):,} completed {'requests were' if len(retried) > 1 else 'request was'} sent again, because the server "
+            "was closing the connection; latencies leave them out",
         )
     count = len(stage.measurable)
     if count and not enough_values(count, "p99"):
