@@ -125,6 +125,27 @@ def test_wrong_calls_are_named_and_kept(tmp_path: Path, reply: Any, error: str) 
         assert any("--no-native-calling" in note for note in result.summary.notes)
 
 
+@pytest.mark.parametrize(
+    ("replies", "native", "noted"),
+    [
+        (("It is sunny.", "I cannot tell."), True, True),
+        (("It is sunny.", called(("weather", '{"city": "Rome"}'))), True, False),
+        (("It is sunny.", called(("weather", "{broken"))), True, False),
+        (("It is sunny.", "I cannot tell."), False, False),
+    ],
+)
+def test_functions_that_no_reply_calls_may_have_been_hidden_by_the_server(
+    tmp_path: Path, replies: tuple[Any, ...], native: bool, noted: bool
+) -> None:
+    """llama.cpp answers as if there were no tools if the model's chat template has no place for them."""
+    rows = [{**ROW, "question": str(number)} for number in range(len(replies))]
+    script = ScriptedEndpoint(list(replies))
+    result = benchwright.run(
+        bench(rows), endpoint=script, workspace=tmp_path, native_calling=native, parallelism=1
+    )
+    assert any("no reply calls a function" in note for note in result.summary.notes) is noted
+
+
 def test_a_reply_of_any_kind_costs_its_sample_only(tmp_path: Path) -> None:
     """A Python dict may have keys that JSON has not; texts may be long, half a character, or code."""
     replies = [

@@ -13,6 +13,7 @@ import yaml
 import benchwright
 from benchwright.bfcl import CATEGORIES, GROUPS, define, load_evaluation
 from benchwright.cli import main
+from benchwright.endpoints import ScriptedEndpoint
 from benchwright.scorers import ScorerInput
 
 
@@ -177,6 +178,23 @@ def test_the_faults_of_a_dataset_go_to_the_workspace_in_use(
         with pytest.raises(benchwright.DatasetError, match=re.escape(str(workspace / ".benchwright"))):
             act("bfclv3_ast", task="simple", tool_data="broken.jsonl", workspace=place)
     assert not (below / ".benchwright").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "noted"),
+    [
+        ("bfcl_simple", True), ("bfcl_multi_turn_base", True), ("bfcl_irrelevance", True),
+        ("bfcl_simple_prompting", False), ("bfcl_multi_turn_base_prompting", False),
+    ],
+)  # fmt: skip
+def test_functions_that_no_reply_calls_may_have_been_hidden_by_the_server(
+    tmp_path: Path, name: str, noted: bool
+) -> None:
+    hidden = benchwright.run(name, endpoint=ScriptedEndpoint("It is sunny."), workspace=tmp_path)
+    assert any("no reply calls a function" in note for note in hidden.summary.notes) is noted
+    shown = benchwright.run(name, workspace=tmp_path, demo_skill=1.0)
+    calls = "irrelevance" not in name
+    assert any("no reply calls a function" in note for note in shown.summary.notes) is (noted and not calls)
 
 
 def test_a_category_counts_its_own_failures_as_wrong(tmp_path: Path) -> None:

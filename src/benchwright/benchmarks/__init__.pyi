@@ -181,5 +181,5 @@ from benchwright.benchmarks._tool_tasks import Readings as Readings
 from benchwright.benchmarks._tool_tasks import ToolEnvironment as ToolEnvironment
 from benchwright.benchmarks._tool_tasks import ToolTask as ToolTask
 from benchwright.benchmarks._tool_tasks import ToolTurn as ToolTurn
-from benchwright.benchmarks._tool_tasks import text_calls_remark as text_calls_remark
+from benchwright.benchmarks._tool_tasks import UnheededTools as UnheededTools
 from benchwright.core import MissingFieldError as MissingFieldError

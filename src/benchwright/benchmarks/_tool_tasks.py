@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from msgspec import Struct
@@ -223,16 +223,46 @@ class Readings:
         )
 
 
+class UnheededTools:
+    """Counts, from the scores, what servers do to calls: leave them in the text, or hide the functions from the model."""
+
+    def __init__(self) -> None:
+        self._rows = self._silent = self._as_text = 0
+
+    def add(self, scores: Mapping[str, Any]) -> None:
+        """Take one sample's scores."""
+        error = scores.get("call_error")
+        self._rows += 1
+        self._silent += error == "no_calls"  # only of functions that were sent as tools
+        self._as_text += error == "calls_as_text"
+
+    def remarks(self) -> Iterator[str]:
+        """What to do about it."""
+        if self._as_text:
+            yield (
+                f"{self._as_text:,} replies hold calls as text: the server does not read its model's calls. Start it with a "
+                "parser for them (vLLM: --enable-auto-tool-choice --tool-call-parser NAME), or ask with --no-native-calling"
+            )
+        if self._rows and self._silent == self._rows:
+            yield (
+                "no reply calls a function, although functions were sent as tools. If the prompt tokens are too few to "
+                "include them, the server does not show them to the model: start it with a chat template that has tools "
+                "(llama.cpp: --jinja --chat-template-file FILE), or ask with --no-native-calling"
+            )
+
+
 class CallErrors:
     """Implements `Derived`: how often calls were wrong in each way, by the `error_type` of the scores."""
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
         self._readings = Readings()
+        self._tools = UnheededTools()
 
     def add(self, scores: Mapping[str, Any]) -> None:
         """Take one sample's scores."""
         self._readings.add(scores)
+        self._tools.add(scores)
         kind = scores.get("error_type")
         if isinstance(kind, str) and kind:
             self._counts[kind] += 1
@@ -242,21 +272,9 @@ class CallErrors:
         return {f"errors.{kind}": float(count) for kind, count in self._counts.most_common()}
 
     def remarks(self) -> Sequence[str]:
-        """The same in one line, and what to do about calls that the server left in the text."""
-        if not self._counts:
-            return self._readings.remarks()
-        listed = ", ".join(f"{count:,} × {kind}" for kind, count in self._counts.most_common())
-        notes = [f"wrong calls by their first fault: {listed}", *self._readings.remarks()]
-        texts = sum(count for kind, count in self._counts.items() if kind.endswith("calls_as_text"))
-        notes += text_calls_remark(texts)
-        return notes
-
-
-def text_calls_remark(replies: int) -> tuple[str, ...]:
-    """What to do about a server that leaves its model's calls in the text."""
-    if not replies:
-        return ()
-    return (
-        f"{replies:,} replies hold calls as text: the server does not read its model's calls. Start it with a parser for "
-        "them (vLLM: --enable-auto-tool-choice --tool-call-parser NAME), or ask with --no-native-calling",
-    )
+        """The same in one line, and what to do about a server that does not pass on functions or calls."""
+        notes = []
+        if self._counts:
+            listed = ", ".join(f"{count:,} × {kind}" for kind, count in self._counts.most_common())
+            notes.append(f"wrong calls by their first fault: {listed}")
+        return [*notes, *self._readings.remarks(), *self._tools.remarks()]

@@ -11,7 +11,7 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchwright.benchmarks import BenchmarkSpec, Readings, ToolTask, ToolTurn, text_calls_remark
+from benchwright.benchmarks import BenchmarkSpec, Readings, ToolTask, ToolTurn, UnheededTools
 from benchwright.bfcl._categories import CATEGORIES, Category, categories_of
 from benchwright.bfcl._definition import Definition
 from benchwright.bfcl._executable import KEYS, check_executable
@@ -285,22 +285,22 @@ def _task(rows: EvaluationRows, row: Row) -> ToolTask:
 
 
 class _Scores(Scoreboard):
-    """The scoreboard, the gain from the lenient reading, and advice about calls that a server left in the text."""
+    """The scoreboard, the gain from the lenient reading, and advice about servers that do not pass on functions or calls."""
 
     def __init__(self, version: str) -> None:
         super().__init__(version)
-        self._as_text = 0
+        self._tools = UnheededTools()
         self._readings = Readings()
 
     def add(self, scores: Mapping[str, Any]) -> None:
         """Take one sample's scores."""
         super().add(scores)
-        self._as_text += scores.get("call_error") == "calls_as_text"
+        self._tools.add(scores)
         self._readings.add(scores)
 
     def remarks(self) -> list[str]:
         """Notes of the scoreboard, and the advice."""
-        return [*super().remarks(), *self._readings.remarks(), *text_calls_remark(self._as_text)]
+        return [*super().remarks(), *self._readings.remarks(), *self._tools.remarks()]
 
 
 class _Scorer:
@@ -325,7 +325,7 @@ class _Scorer:
             "parsed": not unread,
             "category": category.name,
             **verdict.fault,
-            "call_error": None if acts else error,
+            "call_error": None if acts and any(map(any, row.get("_turns") or ())) else error,
             **self._lenient(row, acts),
         }
 

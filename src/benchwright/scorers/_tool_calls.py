@@ -13,7 +13,8 @@ def tool_calls_match(sample: ScorerInput) -> AnswerScores:
 
     `correct`: as many calls as expected, each with the name and arguments of another expected one. `parsed`: whether the reply
     could be read as calls; a reply in plain words is parsed, and right if no call is expected. `name_correct`: whether the
-    right functions were called, regardless of their arguments. `error_type`: the first fault, as a text.
+    right functions were called, regardless of their arguments. `error_type`: the first fault, as a text. `call_error`: why the
+    reply could not be read as calls, in one word.
 
     Expected calls are `{"name": …, "arguments": {…}}`, or `{name: {parameter: [allowed values]}}`, where `""` among the values
     says that the parameter may be left out. If a run offers functions, their schemas say which types are right.
@@ -41,6 +42,7 @@ def tool_calls_match(sample: ScorerInput) -> AnswerScores:
             "parsed": spoke or correct,
             "name_correct": _names(calls or [], underscores) == _expected_names(sample.target, underscores),
             **judged.fault,
+            "call_error": error,
             **lenient,
         },
         sample.response,
