@@ -44,7 +44,7 @@ _VOLATILE = (
     (re.compile(r"(?<!\d)\d{8}_\d{6}(?:_\d+)?\b"), "<stamp>"),  # numbered where two commands share a second
     (re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::[\d.]+(?:\+00:00|Z)?)?"), "<time>"),
     (re.compile(r"\b\d[\d,]* h \d+ min\b|\b\d+ min \d+ s\b|\b\d[\d,.]* m?s\b"), "<duration>"),
-    (re.compile(r"\b[\d,]+ per second"), "<rate> per second"),
+    (re.compile(r"\b[\d,.]+ per second"), "<rate> per second"),
     (
         re.compile(r"(\"(?:seconds|samples_per_s|latency_s|duration_s|started_at)\": )[\d.e+-]+"),
         r"\1<number>",

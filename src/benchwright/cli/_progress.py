@@ -53,7 +53,9 @@ def progress_line(progress: Progress) -> str:
             f"{progress.name}: {progress.done:,} of {progress.total:,} ({percent(progress.done / progress.total)})"
         )
     if progress.phase == "asking":
-        parts.append(f"{progress.rate_per_s():,.1f} per second")
+        from benchwright.reports import rate
+
+        parts.append(f"{rate(progress.rate_per_s())} per second")
         parts.append(f"{progress.in_flight} in flight")
         parts.append(f"{progress.failed:,} failed")
     if progress.cached:
@@ -123,6 +125,7 @@ class BarWatcher:
 
     def _draw(self, progress: Progress) -> None:
         from benchwright.core import shown
+        from benchwright.reports import rate
 
         if progress.phase == "done":
             self._remove(progress)
@@ -141,7 +144,7 @@ class BarWatcher:
             description=shown(
                 progress.name if progress.phase == "asking" else f"{progress.name}: {progress.phase}"
             ),
-            rate=f"{progress.rate_per_s():,.1f}/s" if going else "",
+            rate=f"{rate(progress.rate_per_s())}/s" if going else "",
             flight=f"{progress.in_flight} in flight",
             failed=f"{progress.failed:,} failed"
             if progress.failed

@@ -108,6 +108,7 @@ from benchwright.reports.views.figures import headline_of as headline_of
 from benchwright.reports.views.figures import judge_lines as judge_lines
 from benchwright.reports.views.figures import money as money
 from benchwright.reports.views.figures import plural as plural
+from benchwright.reports.views.figures import rate as rate
 from benchwright.reports.views.load import LoadView as LoadView
 from benchwright.reports.views.load import load_details as load_details
 from benchwright.reports.views.load import load_requests as load_requests

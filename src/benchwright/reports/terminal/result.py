@@ -20,6 +20,7 @@ from benchwright.reports.views.figures import (
     no_interval,
     number,
     plural,
+    rate,
     tokens,
     too_few_notes,
 )
@@ -273,7 +274,7 @@ def _speed(view: ResultView) -> str:
         retries = f" ({plural(view.retries, 'retry')})" if view.retries else ""
         parts.append(plural(view.requests_sent, "request") + retries)
         if view.seconds and view.requests_sent:
-            parts.append(f"{view.requests_sent / view.seconds:,.0f} per second")
+            parts.append(f"{rate(view.requests_sent / view.seconds)} per second")
     if view.from_cache:
         parts.append(f"{plural(view.from_cache, 'reply')} from earlier runs")
     return ", ".join(parts)

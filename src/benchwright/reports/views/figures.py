@@ -165,6 +165,15 @@ def duration(seconds: float | None) -> str:
     return f"{minutes // 60} h {minutes % 60} min"
 
 
+def rate(per_second: float) -> str:
+    """How many a second, also if they are few: a model on a laptop takes seconds for each.
+
+    >>> rate(3049.2), rate(12.3), rate(1.26), rate(0.0462)
+    ('3,049', '12', '1.3', '0.046')
+    """
+    return f"{per_second:,.0f}" if per_second >= 10 else f"{per_second:.2g}"
+
+
 def local_time(seconds: float) -> str:
     """A wall-clock time in the local time zone."""
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
