@@ -11,6 +11,7 @@ from pathlib import Path
 
 import model_servers
 
+CALLING = Path(__file__).with_name("calling.jinja")
 SERVE = """
 import importlib.util, pathlib, sys, threading
 import xllamacpp
@@ -23,6 +24,8 @@ settings.port = int(sys.argv[1])
 settings.n_ctx = 2048
 settings.n_parallel = 1
 settings.cpuparams.n_threads = 1
+if sys.argv[2:]:
+    settings.chat_template = pathlib.Path(sys.argv[2]).read_text(encoding="utf-8")
 server = xllamacpp.Server(settings)
 threading.Event().wait()
 """
@@ -35,9 +38,9 @@ def python() -> Path:
 
 
 @contextmanager
-def serving() -> Iterator[str]:
-    """The server's base URL; it ends with the block."""
+def serving(*, calls: bool = False) -> Iterator[str]:
+    """The server's base URL; it ends with the block. With `calls`, the model is shown tools and how to call them."""
     port = model_servers.free_port()
-    command = [python(), "-c", SERVE, str(port)]
+    command = [python(), "-c", SERVE, str(port), *([CALLING] if calls else [])]
     with model_servers.started(command, f"http://127.0.0.1:{port}/v1", path="/models") as url:
         yield url
