@@ -119,7 +119,7 @@ def test_a_run_offline_gives_scores_by_category_and_resumes(tmp_path: Path) -> N
     (folder,) = (tmp_path / ".benchwright" / "runs").iterdir()
     text = (folder / "results.yml").read_text()
     assert "non_live_ast:" in text
-    assert "rows that ship with benchwright" in text
+    assert "these rows ship with benchwright (" in text
 
 
 def test_the_files_of_a_run_name_its_task_its_data_and_its_calls(tmp_path: Path) -> None:
@@ -140,6 +140,17 @@ def test_the_files_of_a_run_name_its_task_its_data_and_its_calls(tmp_path: Path)
     params = yaml.safe_load((folder / "results.yml").read_text())["config"]["params"]
     assert (params["task"], params["extra"]["native_calling"]) == ("simple", True)
     assert params["extra"]["custom_dataset"] == {"path": str(tmp_path / "mine.jsonl"), "format": "openai"}
+
+
+def test_a_run_names_the_folders_of_results_and_scores_that_it_wrote(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "mine" / "result").mkdir(parents=True)  # somebody else's
+    assert main(["run", "bfcl_simple", "--output-dir", "calls", "--quiet"]) == 0
+    assert "manifest.json, result/, score/" in " ".join(capsys.readouterr().out.split())
+    (tmp_path / "sums.csv").write_text("question,answer\n1+1=,2\n")
+    assert main(["run", "sums.csv", "--output-dir", "mine", "--quiet"]) == 0
+    assert "result/" not in capsys.readouterr().out
 
 
 def test_a_broken_dataset_is_never_replaced(tmp_path: Path) -> None:

@@ -219,8 +219,7 @@ def load_evaluation(definition: Definition) -> BenchmarkSpec:
     if definition.path is None and rows.provider is None:
         doubts.insert(
             0,
-            f"these are {count} rows that ship with benchwright, not the published ones, which come with: "
-            "benchwright fetch bfcl",
+            f"these rows ship with benchwright ({count} in all); the published ones come with: benchwright fetch bfcl",
         )
     module = Path(definition.executable_module) if definition.executable_module else None
     return BenchmarkSpec(

@@ -9,7 +9,7 @@ from typing import Any
 from benchwright.benchmarks import RecordedSample
 from benchwright.bfcl._categories import CATEGORIES
 from benchwright.bfcl._score_files import FAILED, JsonLines, ScoreFiles, result_file
-from benchwright.core import ModelReply, Outcome, Row, SampleRecord, encode_json
+from benchwright.core import CallFolder, ModelReply, Outcome, Row, SampleRecord, encode_json
 
 
 def write_result_files(version: str, folder: Path, model: str, samples: Iterable[RecordedSample]) -> None:
@@ -33,9 +33,9 @@ def write_result_files(version: str, folder: Path, model: str, samples: Iterable
         elif "category" in record.scores:  # not if nothing is to be scored
             files.add(row, result, record.tool_calls, record.scores, repeat)
     for name, lines in results.items():
-        lines.write(result_file(folder / "result" / model, CATEGORIES[name], version, "result"))
+        lines.write(result_file(folder / CallFolder.RESULTS / model, CATEGORIES[name], version, "result"))
     if files.board.tallies or files.failed:
-        files.write(folder / "score" / model)
+        files.write(folder / CallFolder.SCORES / model)
 
 
 def _result_line(

@@ -69,6 +69,7 @@ from benchwright.core._requests import (
 )
 from benchwright.core._run_kinds import (
     STREAM_FILES,
+    CallFolder,
     LengthLaw,
     LoadFile,
     LoadProfile,
@@ -213,6 +214,7 @@ __all__ = [
     "BenchmarkError",
     "BenchwrightError",
     "BraceTemplate",
+    "CallFolder",
     "CallRecord",
     "CallTimes",
     "ConfigError",

@@ -79,6 +79,13 @@ class RunFile(StrEnum):
     REPORT = "report.html"
 
 
+class CallFolder(StrEnum):
+    """The folders that an evaluation of function calls adds, each with one folder for the model."""
+
+    RESULTS = "result"
+    SCORES = "score"
+
+
 class LoadFile(StrEnum):
     """The files of a load test."""
 

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import Struct
 
-from benchwright.core import OUTCOMES, MetricSummary, Outcome, RunFile, RunSummary, known_outcome, printable
+from benchwright.core import (
+    OUTCOMES,
+    CallFolder,
+    MetricSummary,
+    Outcome,
+    RunFile,
+    RunSummary,
+    known_outcome,
+    printable,
+    safe_name,
+)
 from benchwright.reports.views.benchmarks import ResultView
 from benchwright.reports.views.figures import (
     cost_lines,
@@ -248,7 +258,9 @@ def _files(view: ResultView) -> str:
         return f"now the files of run {writer[0]} ({writer[1]}), which replaced those of this run"
     there = {path.name for path in folder.iterdir()} if folder.is_dir() else set[str](RunFile)
     own: list[str] = [name for name in RunFile if name in there]
-    others = there - set(RunFile)
+    calls = safe_name(view.run.model or "")
+    own += [f"{name}/" for name in CallFolder if name in there and (folder / name / calls).is_dir()]
+    others = there - set(RunFile) - set(CallFolder)
     if not others:
         return ", ".join(own)
     from benchwright.reports.files.eval_folder import EVAL_FILES  # not for runs that write none of them
