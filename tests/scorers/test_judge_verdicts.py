@@ -60,6 +60,13 @@ def test_asking_again_is_bounded_and_ends_in_a_failure(retries: int, asked: int)
     assert caught.value.reason == "judge_unparsed"
 
 
+def test_a_judge_that_was_asked_for_a_grade_is_to_be_replaced_and_not_the_question() -> None:
+    with pytest.raises(UnreadableVerdictError, match="use a stronger judge"):
+        judge_score(sample(Judge("Paris."), parse_retries=0), template="binary_qa")
+    with pytest.raises(UnreadableVerdictError, match="Ask for a last line"):
+        judge_score(sample(Judge("Paris."), parse_retries=0), template="Is {response} right?")
+
+
 def test_the_documented_zero_for_a_failed_judge_can_be_chosen() -> None:
     def unreachable(call: JudgeCall) -> str:
         raise JudgeFailedError("the judge gave no reply: 503")

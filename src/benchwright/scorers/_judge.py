@@ -130,7 +130,7 @@ class _Reading(Struct, frozen=True):
         own = self.pattern is not None or self.parser is not None
         grade = self._grade(reply)
         if grade is None:
-            raise _no_grade(reply, {} if own else self.mapping)
+            raise _no_grade(reply, {} if own else self.mapping, asked=self.named and not own)
         return _scores(grade, self.mapping, self.spellings, reply, closed=self.named and not own)
 
     def reminder(self) -> str:
@@ -235,13 +235,14 @@ def _parsed(parser: Callable[[str], object], reply: str) -> str | None:
     return None if grade is None else str(grade)
 
 
-def _no_grade(reply: str, mapping: Mapping[str, float]) -> UnreadableVerdictError:
+def _no_grade(reply: str, mapping: Mapping[str, float], *, asked: bool) -> UnreadableVerdictError:
+    """`asked`: the question, a named template, already asks for a grade in the right form."""
     stated = stated_words(reply) if mapping else ""
     if not stated:
-        return UnreadableVerdictError(
-            f"the judge's reply holds no grade: {_shown(reply)}. Ask for a last line 'GRADE: …', "
-            "or pass grade_pattern= or judge_output_parser="
-        )
+        cure = "Ask for a last line 'GRADE: …', or pass grade_pattern= or judge_output_parser="
+        if asked:
+            cure = "It was asked for a last line 'GRADE: …': use a stronger judge, or pass response_format= to make it write JSON"
+        return UnreadableVerdictError(f"the judge's reply holds no grade: {_shown(reply)}. {cure}")
     return _not_listed(stated if len(stated) <= _GRADE_CHARS else f"{stated[:_GRADE_CHARS]}…", mapping, reply)
 
 
