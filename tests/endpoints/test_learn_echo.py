@@ -157,7 +157,8 @@ async def test_server_without_logprobs_is_refused() -> None:
 async def test_server_without_a_completions_route_gets_a_cure_that_helps_a_ranking_benchmark() -> None:
     missing = RequestFailure("rejected", "HTTP 404: not found", 404)
     with pytest.raises(
-        EchoRefusedError, match=r"404.*leave completions_logprob out.*endpoint_type="
+        EchoRefusedError,
+        match=r"404.*leave --infer-method logprob out.*leave completions_logprob out.*endpoint_type=",
     ) as caught:
         await learn_echo(ScriptedEndpoint(missing), "toy")
     assert "--model-type chat" not in str(caught.value)

@@ -151,3 +151,17 @@ async def test_a_load_test_does_not_repeat_what_a_server_read_before_it_closed()
     async with serving(answer) as server, endpoint_at(server.url, policy=SEND_ONCE, clock=clock) as endpoint:
         replies = [await endpoint.send(chat("2+2?")) for _ in range(2)]
     assert [(reply.status, reply.attempts) for reply in replies] == [("answered", 1), ("failed", 1)]
+
+
+@in_loop
+async def test_llama_cpp_python_cuts_a_stream_for_the_next_request_and_the_failure_names_the_cure() -> None:
+    async def answer(call: Call) -> None:
+        opening = chunk({"delta": {"role": "assistant"}, "logprobs": None, "finish_reason": None})
+        words = chunk({"delta": {"content": "Once upon"}, "logprobs": None, "finish_reason": None})
+        await call.events(opening, words, b"data: [DONE]\n\n")
+
+    async with serving(answer) as server, endpoint_at(server.url, max_retries=0) as endpoint:
+        reply = await endpoint.send(chat("Tell me a long story", stream=True))
+    assert reply.failure is not None
+    assert reply.failure.kind == "broken_stream"
+    assert "--interrupt_requests false" in reply.failure.message

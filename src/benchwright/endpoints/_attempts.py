@@ -266,7 +266,8 @@ def _cut(collected: Collector) -> TransportFailure:
     if collected.done:
         message = (
             "the stream ended with [DONE] and without a finish reason, so the answer was cut off. "
-            "If the server never sends a finish reason, leave --stream out"
+            "Some servers do this if another request arrives (llama-cpp-python: start it with --interrupt_requests false): "
+            "send one request at a time. If the server never sends a finish reason, use --no-stream"
         )
     return TransportFailure("broken_stream", message)
 

@@ -111,9 +111,9 @@ def _after_other_stems(echoes: Sequence[EchoedPrompt]) -> Iterator[float]:
 TOLERANCE = 1.0  # nats; batching and quantised caches move a number by a few hundredths
 CURE_OTHER_SERVER = (
     "Ranking choices needs a server whose /completions route returns `echo` with `logprobs`, such as vLLM. On "
-    "this one the model can answer in words: leave completions_logprob out where it is asked for (endpoint_type= "
-    "of @benchmark, --model-type, or the model's type in benchwright.toml), and score with one that reads the "
-    "choice from the reply, such as mcq_letter_extract"
+    "this one the model can answer in words. For a file of questions, leave --infer-method logprob out. For a benchmark, leave "
+    "completions_logprob out (endpoint_type= of @benchmark, --model-type, or the model's type in benchwright.toml), and score "
+    "with a scorer that reads the choice from the reply, such as mcq_letter_extract"
 )
 CURE_SHIFT = (
     "llama-cpp-python does this unless it is started with "
