@@ -132,6 +132,7 @@ def test_wrong_calls_are_named_and_kept(tmp_path: Path, reply: Any, error: str) 
         (("It is sunny.", called(("weather", '{"city": "Rome"}'))), True, False),
         (("It is sunny.", called(("weather", "{broken"))), True, False),
         (("It is sunny.", "I cannot tell."), False, False),
+        (("It is sunny.", ""), True, False),
     ],
 )
 def test_functions_that_no_reply_calls_may_have_been_hidden_by_the_server(
@@ -144,6 +145,27 @@ def test_functions_that_no_reply_calls_may_have_been_hidden_by_the_server(
         bench(rows), endpoint=script, workspace=tmp_path, native_calling=native, parallelism=1
     )
     assert any("no reply calls a function" in note for note in result.summary.notes) is noted
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        called(("weather", "{")),
+        called(("weather", '{"city": "Par')),
+        called(text="<tool_call>\n"),
+        called(text='<tool_call>\n{"name": "weather", "arg'),
+    ],
+)
+def test_a_call_that_reached_max_tokens_is_not_blamed_on_the_model_or_the_server(
+    tmp_path: Path, reply: dict[str, Any]
+) -> None:
+    """llama.cpp leaves a cut call in the text if its name is not complete, and sends it as a call if its arguments are not."""
+    cut = {"choices": [{**reply["choices"][0], "finish_reason": "length"}]}
+    result = benchwright.run(bench([ROW]), endpoint=ScriptedEndpoint(cut), workspace=tmp_path)
+    (sample,) = samples(result)
+    assert (sample["outcome"], sample["scores"]["error_type"]) == ("unparsed", "ast_decoder:cut_off")
+    assert not any("calls as text" in note for note in result.summary.notes)
+    assert any("reached max_tokens" in note for note in result.summary.notes)
 
 
 def test_a_reply_of_any_kind_costs_its_sample_only(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from benchwright.bfcl._scores import Scoreboard
 from benchwright.bfcl._simulations import Simulation
 from benchwright.bfcl._verdicts import verdict_of
 from benchwright.core import MissingFieldError, Row, UsageError
-from benchwright.toolcalls import CallVerdict, is_calls
+from benchwright.toolcalls import READABLE, CallVerdict, is_calls
 
 if TYPE_CHECKING:
     from benchwright.bfcl._custom import CustomRows
@@ -317,7 +317,7 @@ class _Scorer:
         category, error = CATEGORIES[row["category"]], row.get("_call_error")
         acts = category.check == "multi_turn"
         # Words instead of calls are an answer; a text that looks like calls but cannot be read is not.
-        unread = category.check == "ast" and row.get("_calls") is None and error not in (None, "no_calls")
+        unread = category.check == "ast" and row.get("_calls") is None and error not in READABLE
         return {
             "correct": verdict.valid,
             category.name: verdict.valid,

@@ -19,14 +19,14 @@ def tool_calls_match(sample: ScorerInput) -> AnswerScores:
     Expected calls are `{"name": …, "arguments": {…}}`, or `{name: {parameter: [allowed values]}}`, where `""` among the values
     says that the parameter may be left out. If a run offers functions, their schemas say which types are right.
     """
-    from benchwright.toolcalls import VALID, CallVerdict, expected_calls_verdict
+    from benchwright.toolcalls import READABLE, VALID, CallVerdict, expected_calls_verdict
 
     row = sample.metadata
     calls, error = _calls_of(sample)
     functions: list[dict[str, Any]] = row.get("_functions") or _expected_functions(sample.target)
     underscores = bool(row.get("_native_calling"))
     verdict = expected_calls_verdict(functions, calls or [], sample.target, underscore_names=underscores)
-    spoke = error in (None, "no_calls")
+    spoke = error in READABLE
     kind = verdict.error_type if spoke or verdict.valid else f"ast_decoder:{error}"
     correct = verdict.valid and (spoke or not sample.target)
     judged = VALID if correct else CallVerdict(False, kind, verdict.message)

@@ -1,3 +1,4 @@
+from benchwright.toolcalls._call import READABLE as READABLE
 from benchwright.toolcalls._call import Call as Call
 from benchwright.toolcalls._call import CallDecodeError as CallDecodeError
 from benchwright.toolcalls._call import Calls as Calls

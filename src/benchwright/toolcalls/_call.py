@@ -14,6 +14,10 @@ Calls: TypeAlias = list[dict[str, dict[Any, Any]]]
 """Calls in order, each as `{name: {parameter: value}}`. A key may be None if the text gave no name."""
 
 
+READABLE = frozenset({None, "no_calls", "no_text"})
+"""Of the reasons why a reply has no calls, those that leave nothing unread: there are calls, words, or nothing at all."""
+
+
 class CallDecodeError(BenchwrightError, ValueError):
     """A reply that cannot be read as calls. `reason` is one word for tables, the text is for people."""
 

@@ -121,8 +121,12 @@ class ToolDialogue:
             if reply.tool_calls is not None:
                 return ToolStep(read_tool_calls(reply.tool_calls))
         except CallDecodeError as error:
-            return ToolStep(None, error.reason, lenient)
-        return ToolStep(None, "calls_as_text" if _looks_like_calls(reply.text) else "no_calls")
+            return ToolStep(
+                None, "cut_off" if self.native and reply.finish_reason == "length" else error.reason, lenient
+            )
+        if _looks_like_calls(reply.text):  # llama.cpp leaves a call in the text if it ends before its name
+            return ToolStep(None, "cut_off" if reply.finish_reason == "length" else "calls_as_text")
+        return ToolStep(None, "no_calls" if reply.text.strip() else "no_text")
 
     def _read_leniently(self, text: str) -> Calls | None:
         """By the forgiving rules, or else by the published ones: these may drop what those stumble over."""
