@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import count
@@ -13,6 +14,7 @@ import pytest
 import benchwright
 from benchwright import BenchmarkError, DatasetError, benchmark
 from benchwright.benchmarks import ToolTask, ToolTurn
+from benchwright.cli import main
 from benchwright.core import JsonObject, ModelRequest, RequestFailure
 from benchwright.endpoints import ScriptedEndpoint
 from benchwright.reports.views.samples import find_samples
@@ -114,13 +116,22 @@ def test_prompting_mode_describes_functions_and_reads_text(tmp_path: Path, model
         ("It is sunny.", "multiple_function_checker:wrong_count"),
     ],
 )  # fmt: skip
-def test_wrong_calls_are_named_and_kept(tmp_path: Path, reply: Any, error: str) -> None:
+def test_wrong_calls_are_named_and_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], reply: Any, error: str
+) -> None:
     result = benchwright.run(bench([ROW]), endpoint=ScriptedEndpoint(reply), workspace=tmp_path)
     (sample,) = samples(result)
     assert (sample["scores"]["correct"], sample["scores"]["error_type"]) == (False, error)
     assert sample["outcome"] == ("unparsed" if error.startswith("ast_decoder") else "scored")
     assert result.summary.derived == {f"errors.{error}": 1.0}
     assert any(error in note for note in result.summary.notes)
+    if isinstance(reply, dict):  # whatever it holds can be looked at
+        for call in reply["choices"][0]["message"]["tool_calls"]:
+            words = re.findall(r"\w+", call["function"]["arguments"])
+            assert all(word in sample["response"] for word in words)
+            assert call["function"]["name"] in sample["response"]
+        assert main(["show", str(result.run_id), "0", "--workspace", str(tmp_path)]) == 0
+        assert "reply ──" in capsys.readouterr().out
     if "calls_as_text" in error:
         assert any("--no-native-calling" in note for note in result.summary.notes)
 

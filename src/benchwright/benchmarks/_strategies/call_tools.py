@@ -195,7 +195,7 @@ class CallTools(Strategy):
             extra |= {"conversation": list(dialogue.messages), "reply_counts": dialogue.counts}
         return Answer(
             last,
-            last.text if step.calls is None else calls_text(step.calls),
+            _unread(last, native=dialogue.native) if step.calls is None else calls_text(step.calls),
             metadata,
             conversation=list(dialogue.messages) if dialogue.acts else None,
             turn_index=len(dialogue.steps) - 1 if dialogue.acts else None,
@@ -240,6 +240,14 @@ def calls_text(calls: Sequence[Mapping[str, Mapping[Any, Any]]]) -> str:
         )
         + "]"
     )
+
+
+def _unread(reply: ModelReply, *, native: bool) -> str:
+    """A reply that could not be read as calls, as it came: its text, and the native calls in it."""
+    if not native or not reply.tool_calls:
+        return reply.text
+    sent = encode_json(reply.tool_calls).decode()
+    return f"{reply.text}\n{sent}" if reply.text else sent
 
 
 def _placed(found: Mapping[str, int], source: str) -> str:
