@@ -10,7 +10,7 @@ READY  := $(VENV)/.ready
 help:
 	@echo "make demo    run the example benchmark on the embedded demo model and show the result"
 	@echo "make test    install what is needed, run all checks and all tests"
-	@echo "make test-real   ranking against a real 135M-parameter model (compiles its server first)"
+	@echo "make test-real   questions, tools, load and ranking against a real 135M-parameter model (compiles one of its servers first)"
 	@echo "make check   ruff, mypy strict, import table"
 	@echo "make cover   tests with coverage"
 	@echo "make docs    write the manual's tables of settings from their declaration"

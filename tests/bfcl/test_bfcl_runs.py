@@ -142,6 +142,16 @@ def test_the_files_of_a_run_name_its_task_its_data_and_its_calls(tmp_path: Path)
     assert params["extra"]["custom_dataset"] == {"path": str(tmp_path / "mine.jsonl"), "format": "openai"}
 
 
+def test_the_messages_of_a_shown_sample_have_their_calls(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = benchwright.run("bfcl_multi_turn_base", limit=1, demo_skill=1.0, workspace=tmp_path)
+    assert main(["show", str(result.run_id), "0", "--workspace", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    assert '[assistant] add_task({"' in out
+    assert "[assistant] null" not in out
+
+
 def test_a_run_names_the_folders_of_results_and_scores_that_it_wrote(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

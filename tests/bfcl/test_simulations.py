@@ -10,7 +10,15 @@ from typing import Any
 import pytest
 
 import benchwright.bfcl
-from benchwright.bfcl import CATEGORIES, GROUPS, NativeFolder, Simulation, SimulationError, check_turns
+from benchwright.bfcl import (
+    CATEGORIES,
+    GROUPS,
+    NativeFolder,
+    Simulation,
+    SimulationError,
+    check_turns,
+    decode_calls,
+)
 from benchwright.bfcl._multi_turn import doubtful_truths
 
 MINI = NativeFolder(Path(benchwright.bfcl.__file__).parent / "_mini_set")
@@ -94,6 +102,27 @@ TRUTH = [["add_to_basket(article='tea')"], [], ["check_out()"]]
 def test_state_and_responses_decide(turns: Any, stopped: bool, error: str | None) -> None:
     verdict = check_turns(turns, TRUTH, shop, stopped=stopped)
     assert verdict.error_type == (error and f"multi_turn:{error}")
+
+
+@pytest.mark.parametrize(
+    ("call", "expected", "difference"),
+    [
+        ("add_task(title='Paint')", "add_task(title='Paint the fence')", "TaskBoard.tasks[31]['title'] is 'Paint', expected 'Paint the fence'"),
+        ("find_tasks()", "add_task(title='Paint')", "TaskBoard.tasks[31] is missing, expected {'id': 31, 'title': 'Paint'"),
+        ("add_task(title='Paint')", "find_tasks()", "TaskBoard.tasks[31] is {'id': 31, 'title': 'Paint'"),
+    ],
+)  # fmt: skip
+def test_the_first_difference_between_long_states_is_the_entry_that_differs(
+    call: str, expected: str, difference: str
+) -> None:
+    start = {"TaskBoard": {"people": ["Ada"], "tasks": [{"title": f"Task {n}"} for n in range(30)]}}
+
+    def opened() -> Simulation:
+        return Simulation(start, ["TaskBoard"], MINI.documents(["TaskBoard"]))
+
+    verdict = check_turns([[decode_calls(f"[{call}]")]], [[expected]], opened)
+    assert verdict.error_type == "multi_turn:instance_state_mismatch"
+    assert difference in str(verdict.message)
 
 
 def test_every_expected_response_must_have_been_given() -> None:

@@ -13,6 +13,8 @@ from benchwright.toolcalls import Calls, CallVerdict
 
 _ERROR = "multi_turn:"
 _LINT_SECONDS = 2.0
+_BRIEF = 200  # characters of a value in a message
+_DEEPEST = 50  # levels of a state that are searched for a difference
 
 
 def check_turns(
@@ -65,8 +67,32 @@ def _state_difference(model: dict[str, dict[str, Any]], truth: dict[str, dict[st
     for name, expected in truth.items():
         for key, value in expected.items():
             if model[name].get(key) != value:
-                return f"{name}.{key} is {str(model[name].get(key))[:200]}, expected {str(value)[:200]}"
+                return _difference(f"{name}.{key}", model[name].get(key), value, _DEEPEST)
     return None
+
+
+def _difference(where: str, found: Any, expected: Any, deeper: int) -> str:
+    """The innermost place at which two unequal values differ first: states are long, and differ in one entry."""
+    if deeper and isinstance(found, dict) and isinstance(expected, dict):
+        for key in {**expected, **found}:
+            if key not in found:
+                return f"{where}[{key!r}] is missing, expected {_brief(expected[key])}"
+            if key not in expected:
+                return f"{where}[{key!r}] is {_brief(found[key])}, expected nothing there"
+            if found[key] != expected[key]:
+                return _difference(f"{where}[{key!r}]", found[key], expected[key], deeper - 1)
+    if deeper and isinstance(found, list) and isinstance(expected, list):
+        for number, (one, other) in enumerate(zip(found, expected, strict=False)):
+            if one != other:
+                return _difference(f"{where}[{number}]", one, other, deeper - 1)
+        if len(found) != len(expected):
+            return f"{where} has {len(found):,} items, expected {len(expected):,}"
+    return f"{where} is {_brief(found)}, expected {_brief(expected)}"
+
+
+def _brief(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= _BRIEF else f"{text[:_BRIEF]}…"
 
 
 def _wrong(kind: str, message: str) -> CallVerdict:
