@@ -143,6 +143,14 @@ def test_one_call(calls: Any, error: str | None) -> None:
     assert check_ast(ONE, calls, TRUTH, "simple").error_type == error
 
 
+@pytest.mark.parametrize(("kind", "value"), [("string", "x"), ("integer", 5), ("boolean", True)])
+def test_a_parameter_that_must_be_left_out_is_named_so(kind: str, value: Any) -> None:
+    verdict = check_ast(
+        [document(v=kind)], [{"shop.order": {"v": value}}], [{"shop.order": {"v": [""]}}], "simple"
+    )
+    assert f"v: expected to be left out, got {value!r}" in str(verdict.message)
+
+
 def test_a_parameter_that_the_truth_demands_may_not_be_left_out() -> None:
     verdict = check_ast([document(a="integer")], [{"shop.order": {}}], [{"shop.order": {"a": [1]}}], "simple")
     assert (verdict.error_type, verdict.parameter) == ("simple_function_checker:missing_optional", "a")

@@ -153,4 +153,6 @@ def _check_dicts(name: object, value: list[Any], allowed: Any) -> CallVerdict | 
 
 
 def _unexpected(error_type: str, name: object, value: Any, allowed: Any) -> CallVerdict:
+    if allowed == [""]:  # the mark of an optional parameter alone
+        return invalid(error_type, "{}: expected to be left out, got {!r}", name, name, value)
     return invalid(error_type, "{}: expected one of {!r}, got {!r}", name, name, allowed, value)
