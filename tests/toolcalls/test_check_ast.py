@@ -87,6 +87,11 @@ def test_a_value_against_the_allowed_ones(kind: Any, value: Any, allowed: Any, e
         ({"type": "ArrayList", "items": {"type": "integer"}}, "new ArrayList<Integer>() {{ add(1); add(2); }}", [[1, 2]], None),
         ("HashMap", 'new HashMap<String, Object>() {{ put("k", "v"); put("n", 2L); }}', [{"k": ["v"], "n": [2]}], None),
         ("HashMap", "new HashMap<>()", [{"k": ["v", ""]}], None),
+        # Bracket, quote and line break within a value mislead the published patterns; verdicts must still be the same.
+        ("HashMap", 'new HashMap<>() {{ put("k", ")"); }}', [{"k": ["v", ""]}], None),
+        ("HashMap", 'new HashMap<>() {{ put("k", List.of("a",\n "b")); }}', [{"k": ["v", ""]}], "value_error:dict_key"),
+        ("HashMap", 'new HashMap<>() {{ put("",\n "b"); }}', [{"": ["b"]}], None),
+        ({"type": "ArrayList", "items": {"type": "String"}}, 'new ArrayList<>() {{ }}; x {{ add("b"); }}', [["b"]], None),
     ],
 )  # fmt: skip
 def test_java_texts_are_converted_by_type(kind: Any, value: Any, allowed: Any, error: str | None) -> None:
@@ -224,6 +229,9 @@ def test_expected_calls_of_users_take_both_forms() -> None:
         ("java", "HashMap", "new HashMap<String, Object>() {" + " " * 4_900),
         ("java", "HashMap", "new HashMap<A, B>() {{ " + 'put("a", ' * 540 + "}}"),
         ("java", "HashMap", 'new HashMap<A, B>() {{ put("a",' + " " * 4_900 + "}}"),
+        ("java", "HashMap", "new HashMap<A, B>() {{ " + 'put("a",' * 560 + "\n}}"),
+        ("java", "HashMap", "new HashMap<A, B>() {{ " + 'put("a",\n' * 500 + "}}"),
+        ("java", "ArrayList", "new ArrayList<>() {{ " * 230),
         ("java", "ArrayList", "new ArrayList<String>() {{" + " " * 4_900),
         ("java", "HashMap", "new HashMap<String, Object>() {{ " + 'put("a", ' * 11_000),
     ],

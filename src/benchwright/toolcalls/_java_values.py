@@ -15,11 +15,14 @@ _FLOAT = re.compile(r"^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?[fF]$")
 _DOUBLE = re.compile(r"^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$")
 _ARRAY = re.compile(r"new\s+\w+\[\]\s*\{(.*?)\}")
 _AS_LIST = re.compile(r"new\s+ArrayList<(\w*)>\(Arrays\.asList\((.+?)\)\)")
-_ADDED = re.compile(r"new\s+ArrayList<(\w*)>\(\)\s*\{\{(.+?)\}\}", re.DOTALL)
+_ADDED = re.compile(r"new\s+ArrayList<(\w*)>\(\)\s*\{\{\s*+(.+?)\}\}", re.DOTALL)
 _ADD = re.compile(r"add\((.+?)\)")
 _EMPTY_LIST = re.compile(r"new\s+ArrayList<(\w*)>\(\)")
 _MAP = re.compile(r"new\s+HashMap<.*?>\s*\(\)\s*\{([^}]*)\}", re.DOTALL)
-_PUT = re.compile(r"put\(\"(?>(.*?)\",)\s*+(.*?)\)")
+_PUT = re.compile(
+    r"put\(\"(?:(?>(.*?)\",)\s*+(.*?)\)"
+    r"|(.*)\",[^\S\n]*+\n\s*+(.*?)\))"  # a value that goes on in the next line after a text ends the key there
+)
 _EMPTY_MAP = re.compile(r"new\s+HashMap<.*?>\s*\(\)")
 _MOST_DIGITS = 4000
 """The most digits that Python converts; longer numbers stay text."""
@@ -87,7 +90,10 @@ def _element(text: str, inner: str | None) -> Any:
 def _hash_map(text: str) -> Any:
     match = _MAP.search(text)
     if match is not None:
-        return {key: _guess(value) for key, value in _PUT.findall(match.group(1))}
+        return {
+            key or later_key: _guess(value or later_value)
+            for key, value, later_key, later_value in _PUT.findall(match.group(1))
+        }
     return {} if _EMPTY_MAP.search(text) else text
 
 
@@ -96,7 +102,7 @@ def _guess(text: str) -> Any:
     text = text.strip()
     if text in ("true", "false"):
         return text == "true"
-    if len(text) >= 2 and text[0] == text[-1] == '"':
+    if text[:1] == '"' == text[-1:]:  # also of a single quote, which is what remains of ")"
         return text[1:-1]
     for kind in ("long", "float"):
         value = _scalar(text, kind)
