@@ -20,6 +20,7 @@ from benchwright.bfcl import (
     decode_calls,
 )
 from benchwright.bfcl._multi_turn import doubtful_truths
+from benchwright.bfcl._simulations import COSTLY
 
 MINI = NativeFolder(Path(benchwright.bfcl.__file__).parent / "_mini_set")
 SHOP = {"CornerShop": {"balance": 5, "stock": {"tea": {"price": 2.5, "count": 3}}}}
@@ -146,6 +147,38 @@ def test_published_classes_are_loaded_by_path_and_name_what_they_lack(tmp_path: 
     with pytest.raises(SimulationError, match="no_such_library"):
         Simulation({}, ["MathAPI"], [], source=tmp_path)
     assert not [name for name in sys.modules if name.endswith(".math_api")]
+
+
+def test_no_call_computes_more_digits_than_can_be_written(tmp_path: Path) -> None:
+    (tmp_path / "math_api.py").write_text(
+        "class MathAPI:\n"
+        "    def power(self, base, exponent): return {'result': 'computed'}\n"
+        "    def logarithm(self, value, base, precision): return {'result': 'computed'}\n"
+        "    def square_root(self, number, precision): return {'result': 'computed'}\n"
+        "    def round_number(self, number, decimal_places=0): return {'result': 'computed'}\n"
+        "    def multiply(self, a, b): return {'result': a * b}\n"
+    )
+    documents = [{"name": name} for name in (*COSTLY, "multiply")]
+    simulation = Simulation({}, ["MathAPI"], documents, source=tmp_path)
+    for text, computed in (
+        ("power(base=9, exponent=99999999)", False),
+        ("power(9, 99999999)", False),
+        ("power(base=10**1000, exponent=-5)", False),
+        ("power(base=2, exponent=0x" + "f" * 900 + ")", False),
+        ("power(base=2, exponent=1000)", True),
+        ("power(base=2.5, exponent=1000)", True),
+        ("logarithm(value=3, base=10, precision=100000000)", False),
+        ("logarithm(value=3, base=10, precision='100000000')", False),
+        ("logarithm(value=3, base=10, precision=1e9)", False),
+        ("logarithm(3, 10, 50)", True),
+        ("square_root(number=2, precision=1000000000)", False),
+        ("square_root(number=2, precision=[5])", True),
+        ("round_number(number=7, decimal_places=-1000000000)", False),
+        ("round_number(number=7)", True),
+        ("multiply(a=10**1000, b=10**1000)", True),
+    ):
+        assert ("computes at most" not in simulation.call_text(text)) is computed, text
+    assert "Error during execution" in simulation.call("multiply", {"a": 10**3000, "b": 10**3000})
 
 
 def test_ground_truths_of_several_turns_are_carried_out_and_their_faults_named() -> None:

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from importlib.machinery import SourceFileLoader
+from math import inf
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
@@ -36,6 +37,17 @@ DOCUMENT_FILES: Mapping[str, str] = {**PUBLISHED_FILES, **OWN_FILES}
 
 EXECUTION_ERROR = "Error during execution: "
 """The start of the result of a call that could not be executed."""
+
+
+COSTLY: Mapping[str, str] = {
+    "power": "exponent",
+    "logarithm": "precision",
+    "square_root": "precision",
+    "round_number": "decimal_places",
+}
+"""Published functions whose time grows with the value of a parameter. They compute in C, where no deadline reaches them."""
+_MOST_DIGITS = 4_000
+"""The most digits that such a function may compute. Python writes no longer number."""
 
 
 class SimulationError(BenchwrightError):
@@ -103,6 +115,8 @@ class Simulation:
             return f"{EXECUTION_ERROR}{name} was given a value without a name"
         try:
             values = {str(key): self._nested(value) for key, value in arguments.items()}
+            if name in COSTLY and _digits(name, values, positional) > _MOST_DIGITS:
+                return f"{EXECUTION_ERROR}{name} computes at most {_MOST_DIGITS:,} digits"
             return method(*deepcopy(list(positional)), **deepcopy(values))
         except Exception as error:  # simulated classes may raise anything
             return f"{EXECUTION_ERROR}{error}"
@@ -116,15 +130,30 @@ class Simulation:
         return value
 
 
+def _digits(name: str, values: Mapping[str, Any], positional: Sequence[Any]) -> float:
+    """How many digits a costly function is to compute, by the parameter that decides it, which is its last one."""
+    given = values.get(COSTLY[name], positional[-1] if positional else 0)
+    try:
+        digits = abs(float(given))  # a text of digits is a number for some of them
+        base = values.get("base", positional[0] if positional else 0)
+        return digits * len(str(base)) if name == "power" and isinstance(base, int) else digits
+    except OverflowError:
+        return inf
+    except (TypeError, ValueError):
+        return 0  # the function itself refuses it
+
+
 def _as_text(result: Any) -> str:
     if isinstance(result, str):
         return result
-    if isinstance(result, dict):
-        try:
-            return json.dumps(result)
-        except (TypeError, ValueError):
-            return str(result)
-    return str(result)
+    try:
+        return json.dumps(result) if isinstance(result, dict) else str(result)
+    except (TypeError, ValueError):
+        pass
+    try:
+        return str(result)
+    except ValueError as error:  # a number with very many digits
+        return f"{EXECUTION_ERROR}{error}"
 
 
 def _open(name: str, config: Any, source: Path | None, long_context: bool) -> Any:
