@@ -15,6 +15,7 @@ from benchwright.bfcl import CATEGORIES, GROUPS, define, load_evaluation
 from benchwright.cli import main
 from benchwright.endpoints import ScriptedEndpoint
 from benchwright.scorers import ScorerInput
+from recording_server import recording
 
 
 @pytest.fixture(autouse=True)
@@ -161,6 +162,54 @@ def test_a_run_names_the_folders_of_results_and_scores_that_it_wrote(
     (tmp_path / "sums.csv").write_text("question,answer\n1+1=,2\n")
     assert main(["run", "sums.csv", "--output-dir", "mine", "--quiet"]) == 0
     assert "result/" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("native", [True, False])
+@pytest.mark.parametrize("layout", ["openai", "native"])
+def test_numbers_beyond_64_bits_are_compared_to_the_last_digit(
+    tmp_path: Path, native: bool, layout: str
+) -> None:
+    right = 10**25 + 1
+    parameters = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    function = {"name": "is_prime", "description": "Whether a number is prime.", "parameters": parameters}
+    asked = [[[{"role": "user", "content": str(number)}]] for number in (right, right + 1)]
+    truth = [{"is_prime": {"n": [right]}}]
+    data = tmp_path / "data"
+    if layout == "openai":
+        tools = [{"type": "function", "function": function}]
+        rows = [{"messages": each, "tools": tools, "tool_calls_ground_truth": truth} for each in asked]
+        data.write_text("\n".join(map(json.dumps, rows)))
+    else:
+        (data / "possible_answer").mkdir(parents=True)
+        ids = [f"simple_{number}" for number in range(2)]
+        rows = [
+            {"id": id, "question": each, "function": [function]} for id, each in zip(ids, asked, strict=True)
+        ]
+        answers = [{"id": id, "ground_truth": truth} for id in ids]
+        for folder, lines in ((data, rows), (data / "possible_answer", answers)):
+            (folder / "BFCL_v3_simple.json").write_text("\n".join(map(json.dumps, lines)))
+
+    def reply(body: dict[str, Any]) -> dict[str, Any]:
+        number = body["messages"][-1]["content"]
+        call = {
+            "id": "1",
+            "type": "function",
+            "function": {"name": "is_prime", "arguments": f'{{"n": {number}}}'},
+        }
+        return {"tool_calls": [call]} if native else {"content": f"[is_prime(n={number})]"}
+
+    with recording(reply) as server:
+        result = benchwright.run(
+            "bfclv3_ast",
+            task="simple",
+            native_calling=native,
+            tool_data=str(data),
+            tool_data_format=layout,
+            model_url=server.url,
+            model_id="m",
+        )
+    for scored in (result, benchwright.rescore(result.run_id)):
+        assert [sample["scores"]["correct"] for sample in scored.samples()] == [True, False]
 
 
 def test_a_broken_dataset_is_never_replaced(tmp_path: Path) -> None:

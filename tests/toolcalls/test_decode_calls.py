@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -97,6 +98,8 @@ def test_operators_on_constants_are_computed(text: str) -> None:
         "f(a=[[[1] * 900] * 900] * 900)",  # small in memory, and endless when it is written down
         "f(a=[{'k': 'a' * 900}] * 900)",
         "f(a=1 << 10**9)",
+        "f(a=0x" + "f" * 4_000 + ")",  # Python reads it, and cannot write it down
+        "f(a=[g(b=0b" + "1" * 20_000 + ")])",
         "__import__('os').system(command='true')",
         "f()(a=1)",
         "f(a='\x00')",
@@ -239,6 +242,8 @@ def test_native_calls_name_what_cannot_be_read() -> None:
 
     assert read_tool_calls(call('{"a": 1}')) == [{"f": {"a": 1}}]
     assert read_tool_calls(call({"a": 1})) == [{"f": {"a": 1}}]
+    for exact in (10**25 + 1, -(10**19), float("inf"), "\ud800"):
+        assert read_tool_calls(call(json.dumps({"a": exact}))) == [{"f": {"a": exact}}]
     assert read_tool_calls([]) == []
     for broken, reason in (
         (call('{"a": '), "arguments_not_json"),

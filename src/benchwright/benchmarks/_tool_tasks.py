@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from benchwright.benchmarks._fields import at_path
-from benchwright.core import JsonObject, MissingFieldError, Row, load_json
+from benchwright.core import JsonObject, MissingFieldError, Row, load_data_json
 
 if TYPE_CHECKING:
     from benchwright.benchmarks._prompts import Prompt
@@ -93,7 +93,7 @@ def read_functions(row: Row, field: str) -> list[JsonObject]:
         raise MissingFieldError(field, row)
     if isinstance(value, str):  # as in CSV files
         try:
-            value = load_json(value)
+            value = load_data_json(value)
         except ValueError as error:
             raise MissingFieldError(field, reason=f'"{field}" is not JSON: {error}') from None
     if not isinstance(value, list | tuple):

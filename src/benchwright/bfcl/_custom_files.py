@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchwright.core import DatasetError, load_json
+from benchwright.core import DatasetError, load_data_json
 
 _UP_TO_A_VALUE = re.compile(r"\s*(?=\S)")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -66,7 +66,7 @@ class Answers:
     def __getitem__(self, identity: str) -> Any:
         place = self._places[identity]
         try:
-            value = load_json(place if isinstance(place, str) else self._line(place))
+            value = load_data_json(place if isinstance(place, str) else self._line(place))
             if value["id"] == identity:
                 return self._read(value)
         except (ValueError, KeyError, TypeError):
@@ -81,7 +81,7 @@ class Answers:
 
 def _is_json(line: bytes) -> bool:
     try:
-        load_json(line)
+        load_data_json(line)
     except ValueError:
         return False
     return True

@@ -12,7 +12,7 @@ from benchwright.bfcl._custom_files import Answers, RawObject, raw_objects
 from benchwright.bfcl._data_templates import Shape, load_template
 from benchwright.bfcl._native import NativeFolder
 from benchwright.bfcl._row_rules import messages_row, question_of, truth_of
-from benchwright.core import DatasetError, Row, load_json, suggest
+from benchwright.core import DatasetError, Row, load_data_json, suggest
 
 if TYPE_CHECKING:
     from benchwright.bfcl._custom import CustomRows
@@ -173,7 +173,7 @@ def _objects(
             found.refuse(file, category, fault, number, raw.text)
             continue
         try:
-            value = load_json(raw.text)
+            value = load_data_json(raw.text)
             if not isinstance(value, dict):
                 raise ValueError(f"expected a JSON object, found {type(value).__name__}")
         except ValueError as error:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchwright.core import DatasetError, exact_json, load_json
+from benchwright.core import DatasetError, exact_json, load_data_json
 
 Shape = Callable[[dict[str, Any]], Any]
 
@@ -20,7 +20,7 @@ def load_template(path: Path) -> Shape:
     except (OSError, UnicodeDecodeError) as error:
         raise DatasetError(f"{path}: the data template cannot be read: {error}") from None
     try:
-        value = load_json(text)
+        value = load_data_json(text)
     except ValueError as error:
         raise DatasetError(f"{path}: the data template is not JSON: {error}") from None
     return _compiled(value, str(path))
@@ -62,7 +62,7 @@ def _text(source: str, where: str) -> Shape:
     def render(row: dict[str, Any]) -> Any:
         try:
             text = template.render({**row, "item": row})
-            return load_json(text) if as_json else text
+            return load_data_json(text) if as_json else text
         except (TemplateError, ValueError, TypeError, ArithmeticError, LookupError, AttributeError) as error:
             raise ValueError(f"the data template cannot be rendered: {error}") from None
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from benchwright.bfcl._categories import Category
 from benchwright.bfcl._simulations import DOCUMENT_FILES
-from benchwright.core import DatasetError, NotFoundError, Row, load_json
+from benchwright.core import DatasetError, NotFoundError, Row, load_data_json
 
 log = logging.getLogger("benchwright.bfcl")
 
@@ -112,7 +112,7 @@ def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             if not line.strip():
                 continue
             try:
-                value = load_json(line)
+                value = load_data_json(line)
             except ValueError as error:
                 raise DatasetError(f"{path}:{number}: this line is not JSON: {error}") from None
             if not isinstance(value, dict):

@@ -16,7 +16,7 @@ from benchwright.bfcl._score_files import FAILED, ScoreFiles, result_file
 from benchwright.bfcl._scores import Scoreboard
 from benchwright.bfcl._simulations import Simulation
 from benchwright.bfcl._verdicts import verdict_of
-from benchwright.core import NotFoundError, Row, load_json
+from benchwright.core import NotFoundError, Row, load_exact_json
 from benchwright.toolcalls import CallDecodeError, Calls, CallVerdict, decode_calls
 
 
@@ -105,7 +105,8 @@ def _calls(result: Any, category: Category, native: bool) -> tuple[Calls | None,
         calls: Calls = []
         for item in result:
             ((name, arguments),) = item.items()
-            calls.append({name: load_json(arguments) if isinstance(arguments, str) else arguments})
+            values: Any = load_exact_json(arguments) if isinstance(arguments, str) else arguments
+            calls.append({name: values})
         return calls, None
     except CallDecodeError as error:
         return None, error.reason

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchwright.core import load_json
+from benchwright.core import load_data_json
 from benchwright.toolcalls._checker import check_ast
 from benchwright.toolcalls._verdict import VALID, CallVerdict, invalid, shown
 
@@ -31,7 +31,7 @@ def ground_truth_of(expected: Any) -> list[dict[str, dict[str, list[Any]]]]:
 def parsed_json(text: str, what: str) -> Any:
     """The value of a string that must be JSON. The ValueError names it as `what`."""
     try:
-        return load_json(text)
+        return load_data_json(text)
     except ValueError as error:
         raise ValueError(f"{what} must be JSON, found the text {shown(text)}: {error}") from None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchwright.core import load_json
+from benchwright.core import load_exact_json
 from benchwright.toolcalls._call import CallDecodeError, Calls
 
 MAX_CHARS = 1_000_000
@@ -38,7 +38,7 @@ def _arguments(name: str, arguments: Any) -> dict[Any, Any]:
                 "too_long",
             )
         try:
-            arguments = load_json(arguments)
+            arguments = load_exact_json(arguments)
         except ValueError as error:
             raise CallDecodeError(
                 f"the arguments of {name} are not JSON: {error}", "arguments_not_json"

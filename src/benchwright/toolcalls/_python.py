@@ -13,6 +13,8 @@ from benchwright.toolcalls._call import CallDecodeError, Calls
 _NO_NAMES: Mapping[str, Sequence[str]] = {}
 _PARSE_ERRORS = (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError)
 _TREE_ONLY = ast.PyCF_ONLY_AST
+_LONG_TEXT = 3_000
+"""Shorter texts have no number that Python could not write down again."""
 _Call, _Constant, _Name, _Tuple = ast.Call, ast.Constant, ast.Name, ast.Tuple
 
 
@@ -34,6 +36,8 @@ def parse_calls(text: str) -> list[ast.Call]:
     for node in nodes:
         if type(node) is not _Call:
             raise CallDecodeError(f"expected a list of calls, but found {_kind(node)}", "not_a_call")
+    if len(text) > _LONG_TEXT:
+        _guard_numbers(nodes)
     return nodes  # type: ignore[return-value]  # every one was looked at
 
 
@@ -54,6 +58,17 @@ def _items(text: str) -> list[ast.expr] | None:
     items: list[ast.expr] = body.elts
     starts_alike = items[0].col_offset == body.col_offset and items[0].lineno == body.lineno
     return items if starts_alike else None
+
+
+def _guard_numbers(nodes: list[ast.expr]) -> None:
+    """Refuse numbers that no record can contain. Python does not read them in decimal digits, but in hexadecimal ones."""
+    for item in nodes:
+        for node in ast.walk(item):
+            if type(node) is _Constant and type(node.value) is int:
+                try:
+                    str(node.value)
+                except ValueError as error:
+                    raise CallDecodeError(f"a number is too long: {error}", "value") from None
 
 
 def _parse(text: str) -> ast.expr:

@@ -349,7 +349,7 @@ def _parsed(value: JsonValue) -> JsonValue:
     if not isinstance(value, str):
         return value
     try:
-        parsed = load_exact_json(value.encode("utf-8", "surrogatepass"))
+        parsed = load_exact_json(value)
     except ValueError:
         return value
     return parsed

@@ -97,7 +97,7 @@ def parse_input(text: str | None, what: str) -> JsonValue:
     if text is None:
         return None
     try:
-        value = load_exact_json(text.encode("utf-8", "surrogatepass"))
+        value = load_exact_json(text)
     except ValueError as error:
         raise UsageError(f"""{what} is not JSON ({error}). Write it as '{{"limit": 10}}'""") from None
     return value
