@@ -92,6 +92,10 @@ def test_a_data_template_maps_other_fields(tmp_path: Path) -> None:
         ('{"messages": "{{ x"}', "cannot be used"),
         ('{"messages": "{{ ().__class__.__base__.__subclasses__() | tojson }}"}', "cannot be rendered"),
         ('["{{ item.messages | tojson }}"]', "expected an object"),
+        (
+            '{"messages": "{{ item.messages }}", "tools": [], "tool_calls_ground_truth": []}',
+            "end with | tojson".replace("|", "[|]"),
+        ),
     ],
 )
 def test_a_bad_data_template_is_named(tmp_path: Path, text: str | None, message: str) -> None:
@@ -127,6 +131,8 @@ def without(row: dict[str, Any], key: str) -> dict[str, Any]:
         (without(OPENAI, "messages"), '"messages" is missing'),
         (without(OPENAI, "tools"), '"tools" is missing'),
         ({**OPENAI, "tools": []}, "at least one tool"),
+        ({**OPENAI, "tools": [{"type": "function"}]}, 'tool 1 needs "function"'),
+        ({**OPENAI, "tools": [{"type": "web_search"}]}, "no tool of the type"),
         ({**OPENAI, "messages": []}, "list of turns"),
         ({**OPENAI, "messages": [[{"role": "boss", "content": "x"}]]}, "'boss'"),
         ({**OPENAI, "messages": [[{"role": "user", "content": 5}]]}, "content is int"),
@@ -183,6 +189,7 @@ def test_a_row_that_is_not_utf_8_is_refused_as_such(tmp_path: Path, encoding: st
         (lambda path: native(path, answer=None), "File not found: .*possible_answer"),
         (lambda path: native(path, question={**NATIVE, "id": "simple_1"}), "no answer has the id 'simple_1'"),
         (lambda path: native(path, question=2 * (json.dumps(NATIVE) + "\n")), "occurs twice"),
+        (lambda path: native(path, answer=2 * (json.dumps(ANSWER) + "\n")), "possible_answer.*:2: .*occurs twice"),
         (lambda path: native(path, question={**NATIVE, "function": []}), "at least one function"),
         (lambda path: native(path, answer={**ANSWER, "ground_truth": {}}), "at least one expected call"),
         (lambda path: native(path, category="multiple"), "File not found: .*BFCL_v3_simple.json; the folder has: BFCL_v3_multiple.json"),
@@ -347,3 +354,51 @@ def test_a_check_fails_where_no_call_can_pass_by_any_row(tmp_path: Path) -> None
     for rows, code in (([impossible], 1), ([impossible, OPENAI], 0)):
         file = openai(tmp_path, *rows)
         assert main(["check", "bfcl_simple", "--tool-data", str(file)]) == code
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}", "more than 100,000 times"),
+        ("{% for a in item.many %}{% for b in item.many %}{% endfor %}{% endfor %}", "more than 100,000 times"),
+        ("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "calls itself without end"),
+        ("{% set n = namespace(t='a') %}{% for i in range(60) %}{% set n.t = n.t ~ n.t %}{% endfor %}", "1,000,000 characters"),
+        ("{% set n = namespace(t=[1]) %}{% for i in range(60) %}{% set n.t = n.t + n.t %}{% endfor %}", "1,000,000 characters"),
+        ("{{ 'a' * 9999999999 }}", "too large"),
+        ("{{ 9 ** 99999999 }}", "too large"),
+        ("{{ 'a'.center(9999999999) }}", "too large"),
+        ("{{ 'a' | center(9999999999) }}", "too large"),
+        ("{{ '{:9999999999}'.format(1) }}", "too large"),
+        ("{{ '%9999999999d' % 1 }}", "too large"),
+        ("{{ '%*d' | format(9999999999, 1) }}", "too large"),
+        ("{{ (5).to_bytes(9999999999, 'big') }}", "too large"),
+        ("{{ lipsum(99999999) }}", "too large"),
+        ("{{ item.many | batch }}", "missing 1 required positional argument"),
+    ],
+)  # fmt: skip
+def test_a_data_template_that_would_not_end_is_refused_with_its_place(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    template = tmp_path / "template.json"
+    template.write_text(json.dumps({"messages": [text]}))
+    row = {**OPENAI, "many": list(range(1_000))}
+    with pytest.raises(DatasetError, match=message) as caught:
+        read_custom(openai(tmp_path, row), "openai", categories_of("simple"), template=template)
+    assert "data.jsonl:1: " in str(caught.value)
+    assert "template.json: messages" in str(caught.value)
+
+
+def test_what_data_templates_usually_do_is_not_bounded(tmp_path: Path) -> None:
+    text = (
+        "{% for t in item.many if t > 90000 %}{{ 'No. ' ~ t ~ '; ' }}{{ loop.last }} {{ loop.length }}{% endfor %}"
+        "{{ item.get('absent', 123456) }} {{ absent | default(99999) }} {{ '%s-%05d' | format('a', 7) }} {{ 2 ** 10 }}"
+        "{{ 123456 * 1000 }} {{ '-' * 3 }} {{ [1] + [2] }} {{ 'a' + 'b' }} {{ 12345.678 | round(1) }}"
+    )
+    template = tmp_path / "template.json"
+    tools, truth = "{{ tools | tojson }}", "{{ item.tool_calls_ground_truth | tojson }}"
+    asked = [{"role": "user", "content": text}]
+    template.write_text(json.dumps({"messages": asked, "tools": tools, "tool_calls_ground_truth": truth}))
+    file = openai(tmp_path, *([{**OPENAI, "many": [1, 123456]}] * 3))
+    rows = read_custom(file, "openai", categories_of("simple"), template=template).rows()
+    shown = "No. 123456; True 1123456 99999 a-00007 1024123456000 --- [1, 2] ab 12345.7"
+    assert [row["question"][0][0]["content"] for row in rows] == [shown] * 3

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -91,8 +91,9 @@ def read_custom(
     details: Path | None = None,
     skip_bad_rows: bool = False,
     as_text: bool = False,
+    opens: Callable[[Row], object] | None = None,
 ) -> CustomRows:
-    """Every row of a dataset. With `as_text`, calls are read from text. Raises DatasetError for a broken dataset, after
+    """Every row of a dataset. With `as_text`, calls are read from text. `opens` tries the simulated classes of a row. Raises DatasetError for a broken dataset, after
     writing all faults into the folder `details`; `skip_bad_rows` leaves out the bad rows instead."""
     details = None if _DRY.get() else details
     found = CustomRows()
@@ -100,7 +101,7 @@ def read_custom(
         if format == "native":
             if template is not None:
                 raise DatasetError("data_template_path: only the openai format takes a template")
-            open_native(path, categories, found)
+            open_native(path, categories, found, opens)
         elif format == "openai":
             found.sources.append(openai_source(path, categories, template))
         else:

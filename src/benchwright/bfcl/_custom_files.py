@@ -54,7 +54,7 @@ class Answers:
         self._places: dict[str, int | str] = {}
 
     def add(self, identity: str, raw: RawObject) -> None:
-        """Note where an answer is. Of several answers with one id, the last counts."""
+        """Note where an answer is."""
         self._places[identity] = raw.text if raw.offset is None else raw.offset
 
     def __contains__(self, identity: str) -> bool:

@@ -12,7 +12,7 @@ from benchwright.bfcl._custom_files import Answers, RawObject, raw_objects
 from benchwright.bfcl._data_templates import Shape, load_template
 from benchwright.bfcl._native import NativeFolder
 from benchwright.bfcl._row_rules import messages_row, question_of, truth_of
-from benchwright.core import DatasetError, Row, load_data_json, suggest
+from benchwright.core import DatasetError, Row, clause, load_data_json, suggest
 
 if TYPE_CHECKING:
     from benchwright.bfcl._custom import CustomRows
@@ -30,7 +30,11 @@ class GoodRow(NamedTuple):
     line: int
 
 
-def open_native(path: Path, categories: Sequence[Category], found: CustomRows) -> None:
+def open_native(
+    path: Path, categories: Sequence[Category], found: CustomRows, opens: Callable[[Row], object] | None
+) -> None:
+    """Add the sources of a folder. `opens` tries the simulated classes of a row; it raises DatasetError if they cannot be
+    loaded."""
     if not path.is_dir():
         raise DatasetError(
             f"File not found: {path}: the native format is a folder with BFCL_v3_<category>.json files"
@@ -50,11 +54,15 @@ def open_native(path: Path, categories: Sequence[Category], found: CustomRows) -
         found.doubts.append(f"{path} has no rows of: {', '.join(absent)}")
     for category in there:
         answers = _answers(folder, category, found)
-        found.sources.append(partial(_native_rows, folder, category, answers))
+        found.sources.append(partial(_native_rows, folder, category, answers, opens))
 
 
 def _native_rows(
-    folder: NativeFolder, category: Category, answers: Answers | None, found: CustomRows
+    folder: NativeFolder,
+    category: Category,
+    answers: Answers | None,
+    opens: Callable[[Row], object] | None,
+    found: CustomRows,
 ) -> Iterator[GoodRow]:
     file = folder.questions_file(category)
     seen: set[str] = set()
@@ -69,6 +77,8 @@ def _native_rows(
             row = question_of(value, category, identity)
             if category.check == "multi_turn":
                 row["function"] = folder.documents(row["involved_classes"])
+                if opens is not None:
+                    opens(row)
             if answers is not None:
                 if identity not in answers:
                     raise ValueError(f"no answer has the id {identity!r} in {folder.answers_file(category)}")
@@ -95,6 +105,8 @@ def _answers(folder: NativeFolder, category: Category, found: CustomRows) -> Ans
             identity = value.get("id")
             if not isinstance(identity, str):
                 raise ValueError('field "id" is missing or no text')
+            if identity in answers:
+                raise ValueError(f"the id {identity!r} occurs twice")
             read(value)
             answers.add(identity, raw)
         except ValueError as error:
@@ -108,6 +120,8 @@ def _answer(value: dict[str, Any], *, several_turns: bool) -> Any:
         return truth_of(truth)
     if not isinstance(truth, list) or not all(isinstance(turn, list) for turn in truth):
         raise ValueError("the ground truth must list the calls of each turn")
+    if not all(isinstance(call, str) for turn in truth for call in turn):
+        raise ValueError('a call in the ground truth of several turns is a text, such as "list_people()"')
     return truth
 
 
@@ -129,15 +143,29 @@ def _openai_rows(
     for line, raw, value in _objects(path, categories[0].name, "Dataset conversion error: ", found):
         try:
             category = _category_of(value, categories)
-            rendered = shape(value) if shape is not None else value
-            if not isinstance(rendered, dict):
-                raise ValueError(f"the data template gives {type(rendered).__name__}; expected an object")
-            row = messages_row(rendered, category, f"{category.name}_{line - 1}")
+            identity = f"{category.name}_{line - 1}"
+            row = (
+                messages_row(value, category, identity)
+                if shape is None
+                else _rendered_row(shape(value), category, identity)
+            )
         except ValueError as error:
             name = categories[0].name if len(categories) == 1 else str(value.get("category", ""))
             found.refuse(path, name, f"Dataset conversion error: {error}", line, raw.text)
             continue
         yield _good(row, category, path, line)
+
+
+def _rendered_row(rendered: Any, category: Category, identity: str) -> Row:
+    """The row that a data template gives."""
+    if not isinstance(rendered, dict):
+        raise ValueError(f"the data template gives {type(rendered).__name__}; expected an object")
+    try:
+        return messages_row(rendered, category, identity)
+    except ValueError as error:
+        raise ValueError(
+            f"{clause(error)}. The row is what the data template gives; in it, lists and objects end with | tojson"
+        ) from None
 
 
 def _category_of(row: Row, categories: Sequence[Category]) -> Category:
@@ -150,7 +178,7 @@ def _category_of(row: Row, categories: Sequence[Category]) -> Category:
         raise ValueError(
             f'several categories are evaluated, and the row has no field "category"; name one: task={names[0]}'
         )
-    if name not in CATEGORIES or (len(categories) > 1 and name not in names):
+    if not isinstance(name, str) or name not in CATEGORIES or (len(categories) > 1 and name not in names):
         raise ValueError(f"category {name!r} is not evaluated.{suggest(str(name), names)}")
     if CATEGORIES[name].check in ("multi_turn", "executable", "rest"):
         raise ValueError(f"category {name!r} cannot be written in the openai format; use the native format")

@@ -146,6 +146,7 @@ class EvaluationRows:
             details=definition.details,
             skip_bad_rows=definition.skip_bad_rows,
             as_text=not definition.native_calling,
+            opens=self.simulation,
         )
         self.doubts += found.doubts
         self.hopeless.update(found.hopeless)

@@ -74,7 +74,7 @@ class NativeFolder:
                     raise NotFoundError(
                         f"{path}: there is no such file; it should describe the functions of {name}"
                     )
-                self._documents[stem] = [document for _, document in json_lines(path)]
+                self._documents[stem] = [_document(path, line, value) for line, value in json_lines(path)]
             found += self._documents[stem]
         return found
 
@@ -103,6 +103,12 @@ class NativeFolder:
             raise DatasetError(f"{self.answers_file(category)}: no answer has the id {identity!r}")
         log.info("%s: %s takes the answer %s, which has its running number", category.name, identity, near[0])
         return answers[near[0]]
+
+
+def _document(path: Path, line: int, value: dict[str, Any]) -> dict[str, Any]:
+    if not isinstance(value.get("name"), str) or not value["name"]:
+        raise DatasetError(f'{path}:{line}: the document of a function needs a "name"')
+    return value
 
 
 def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:

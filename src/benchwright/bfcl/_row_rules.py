@@ -48,7 +48,11 @@ def messages_row(row: Row, category: Category, identity: str) -> Row:
         if not isinstance(tool, dict) or not isinstance(tool.get("type"), str):
             raise ValueError(f'tool {number} needs "type" and "function"')
         if tool["type"] == "function":
-            functions.append(tool.get("function"))
+            if not isinstance(tool.get("function"), dict):
+                raise ValueError(f'tool {number} needs "function", an object with name and parameters')
+            functions.append(tool["function"])
+    if not functions and category.check == "ast":
+        raise ValueError('"tools" has no tool of the type "function"')
     native = {**row, "question": row["messages"], "function": functions}
     for name in ("messages", "tools", "tool_calls_ground_truth"):
         native.pop(name, None)
@@ -228,7 +232,15 @@ def _function(item: Any, number: int) -> dict[str, Any]:
 
 def _check_multi_turn(row: Row) -> None:
     classes = row.get("involved_classes")
-    if not isinstance(classes, list) or not classes:
-        raise ValueError('"involved_classes" must list at least one simulated class')
+    if not isinstance(classes, list) or not classes or not all(isinstance(name, str) for name in classes):
+        raise ValueError('"involved_classes" must list the names of one or more simulated classes')
     if not isinstance(row.get("initial_config", {}), dict):
         raise ValueError('"initial_config" must be an object by class')
+    missed = row.get("missed_function") or {}
+    if not isinstance(missed, dict) or not all(
+        turn.isdecimal() and isinstance(names, list) and all(isinstance(name, str) for name in names)
+        for turn, names in missed.items()
+    ):
+        raise ValueError(
+            '"missed_function" must be an object: the number of a turn, from "0", and a list of names'
+        )

@@ -160,7 +160,12 @@ def _open(name: str, config: Any, source: Path | None, long_context: bool) -> An
     cls = _class(name, source)
     instance = cls()
     if hasattr(instance, "_load_scenario"):
-        instance._load_scenario(deepcopy(config or {}), long_context=long_context)
+        try:
+            instance._load_scenario(deepcopy(config or {}), long_context=long_context)
+        except Exception as error:  # published classes take any configuration for granted
+            raise DatasetError(
+                f'"initial_config" of {name} cannot be loaded: {type(error).__name__}: {error}'
+            ) from None
     return instance
 
 
