@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -110,6 +111,9 @@ def test_prompting_mode_describes_functions_and_reads_text(tmp_path: Path, model
         (called(("weather", '["Paris"]')), "ast_decoder:arguments_not_object"),
         (called(("", "{}")), "ast_decoder:no_name"),
         ('<tool_call>{"name": "weather", "arguments": {"city": "Paris"}}</tool_call>', "ast_decoder:calls_as_text"),
+        ("[weather(city='Paris')]", "ast_decoder:calls_as_text"),
+        ("<|python_tag|>weather.call(city='Paris')", "ast_decoder:calls_as_text"),
+        ("I would ask (again): sunny(very=True)", "multiple_function_checker:wrong_count"),
         (called(("forecast", '{"city": "Paris"}')), "simple_function_checker:wrong_func_name"),
         (called(("weather", '{"city": "Rome"}')), "value_error:string"),
         (called(("weather", '{"city": "Paris"}'), ("weather", '{"city": "Paris"}')), "multiple_function_checker:wrong_count"),
@@ -134,6 +138,10 @@ def test_wrong_calls_are_named_and_kept(
         assert "reply ──" in capsys.readouterr().out
     if "calls_as_text" in error:
         assert any("--no-native-calling" in note for note in result.summary.notes)
+    if error.startswith("ast_decoder"):
+        assert sample["scores"]["error"].startswith("the reply holds no calls that can be read: ")
+        raw = reply if isinstance(reply, str) else reply["choices"][0]["message"]["tool_calls"][0]
+        assert raw == (sample["response"] if isinstance(raw, str) else json.loads(sample["response"])[0])
 
 
 @pytest.mark.parametrize(
@@ -185,6 +193,7 @@ def test_a_reply_of_any_kind_costs_its_sample_only(tmp_path: Path) -> None:
         "[weather(city={(1, 2): 3, b'x': 4, 1j: 5, None: 6})]", "[weather(city=1e999, days=-1e999)]", "[weather(**{'city': 1})]",
         "[weather(city=(1, b'\\xff'), days=1j)]", "[" * 1_000_000, "\ud800", "[weather(city='\ud800')]",
         "[__import__('os').mkdir('written')]", "[weather(city=__import__('os').mkdir('written'))]",
+        "[weather(city=0x" + "f" * 20_000 + ")]", "[weather(city=[0b" + "1" * 20_000 + ", g(h=1)])]",
     ]  # fmt: skip
     rows = [{**ROW, "question": str(number)} for number in range(len(replies))]
 
@@ -226,6 +235,32 @@ def test_no_call_is_right_where_none_is_expected_and_a_failed_request_is_neither
     )
     assert len(again.requests) == 1
     assert resumed.metrics["correct"].value == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize(
+    ("reply", "native", "outcome", "correct"),
+    [
+        ("No, thanks.", True, "scored", True),
+        ("No, thanks.", False, "scored", True),
+        ("[]", False, "scored", True),
+        (called(("weather", "{broken")), True, "unparsed", False),
+        (called(("", "{}")), True, "unparsed", False),
+        ("[weather(city='Paris')]", True, "unparsed", False),
+        ("[weather(city='Paris')]", False, "scored", False),
+    ],
+)
+@pytest.mark.parametrize("expected", [[], "[]"])
+def test_a_call_where_none_is_expected_is_wrong_even_if_it_cannot_be_read(
+    tmp_path: Path, reply: Any, native: bool, outcome: str, correct: bool, expected: Any
+) -> None:
+    result = benchwright.run(
+        bench([{**ROW, "calls": expected}]),
+        endpoint=ScriptedEndpoint(reply),
+        workspace=tmp_path,
+        native_calling=native,
+    )
+    (sample,) = samples(result)
+    assert (sample["outcome"], sample["scores"]["correct"]) == (outcome, correct)
 
 
 @pytest.mark.parametrize(
@@ -394,8 +429,9 @@ def test_a_model_that_never_stops_calling_is_stopped(tmp_path: Path) -> None:
     assert result.summary.outcomes["scored"] == 1
 
 
-def test_calls_without_ids_get_some(tmp_path: Path) -> None:
-    call = {"type": "function", "function": {"name": "switch", "arguments": '{"on": true}'}}
+@pytest.mark.parametrize("given", [{}, {"id": None}, {"id": 7}, {"id": ""}, {"id": "same"}])
+def test_calls_without_ids_of_their_own_get_some(tmp_path: Path, given: dict[str, Any]) -> None:
+    call = {**given, "type": "function", "function": {"name": "switch", "arguments": '{"on": true}'}}
     reply: JsonObject = {"choices": [{"message": {"content": None, "tool_calls": [call, call]}}]}
     script = ScriptedEndpoint([reply, "Done.", "Done."])
     benchwright.run(lamps(tmp_path, TWO_TURNS), endpoint=script, workspace=tmp_path)

@@ -158,7 +158,7 @@ def test_a_run_names_the_folders_of_results_and_scores_that_it_wrote(
 ) -> None:
     (tmp_path / "mine" / "result").mkdir(parents=True)  # somebody else's
     assert main(["run", "bfcl_simple", "--output-dir", "calls", "--quiet"]) == 0
-    assert "manifest.json, result/, score/" in " ".join(capsys.readouterr().out.split())
+    assert "report.html, result/, score/" in " ".join(capsys.readouterr().out.split())
     (tmp_path / "sums.csv").write_text("question,answer\n1+1=,2\n")
     assert main(["run", "sums.csv", "--output-dir", "mine", "--quiet"]) == 0
     assert "result/" not in capsys.readouterr().out

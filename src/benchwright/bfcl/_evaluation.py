@@ -358,6 +358,7 @@ class _Scorer:
             row,
             calls,
             error=row.get("_call_error"),
+            why=row.get("_call_problem"),
             native=bool(row.get("_native_calling")),
             turns=row.get("_turns"),
             stopped=bool(row.get("_stopped")),

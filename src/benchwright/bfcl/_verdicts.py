@@ -8,7 +8,7 @@ from typing import Any
 from benchwright.bfcl._categories import CATEGORIES
 from benchwright.bfcl._multi_turn import check_turns
 from benchwright.bfcl._simulations import Simulation
-from benchwright.toolcalls import CallVerdict, check_ast, has_call, is_calls
+from benchwright.toolcalls import CallVerdict, check_ast, has_call, is_calls, no_calls_message
 
 
 def verdict_of(
@@ -16,12 +16,14 @@ def verdict_of(
     calls: Any,
     *,
     error: str | None = None,
+    why: str | None = None,
     native: bool = False,
     turns: Any = None,
     stopped: bool = False,
     open_simulation: Callable[[], Simulation] | None = None,
 ) -> CallVerdict:
-    """Whether a sample is right. `calls` are those of the reply; None, with the reason in `error`, if none were read."""
+    """Whether a sample is right. `calls` are those of the reply; None, with the reason in `error` as a word and in `why` as a
+    sentence, if none were read."""
     category = CATEGORIES[row["category"]]
     if category.check == "multi_turn":
         assert open_simulation is not None  # rows of several turns have one
@@ -38,9 +40,7 @@ def verdict_of(
         return CallVerdict(False, "relevance_error:decoder_failed", "a function fits, and none was called")
     if calls is None:
         kind = "wrong_output_format" if error == "no_call" else "failed"
-        return CallVerdict(
-            False, f"ast_decoder:decoder_{kind}", f"the reply holds no calls ({error or 'unreadable'})"
-        )
+        return CallVerdict(False, f"ast_decoder:decoder_{kind}", no_calls_message(why))
     if not is_calls(calls):
         return CallVerdict(
             False,

@@ -19,27 +19,29 @@ def tool_calls_match(sample: ScorerInput) -> AnswerScores:
     Expected calls are `{"name": …, "arguments": {…}}`, or `{name: {parameter: [allowed values]}}`, where `""` among the values
     says that the parameter may be left out. If a run offers functions, their schemas say which types are right.
     """
-    from benchwright.toolcalls import READABLE, VALID, CallVerdict, expected_calls_verdict
+    from benchwright.toolcalls import READABLE, VALID, CallVerdict, expected_calls_verdict, no_calls_message
 
     row = sample.metadata
-    calls, error = _calls_of(sample)
+    calls, error, why = _calls_of(sample)
     functions: list[dict[str, Any]] = row.get("_functions") or _expected_functions(sample.target)
     underscores = bool(row.get("_native_calling"))
     verdict = expected_calls_verdict(functions, calls or [], sample.target, underscore_names=underscores)
-    spoke = error in READABLE
-    kind = verdict.error_type if spoke or verdict.valid else f"ast_decoder:{error}"
-    correct = verdict.valid and (spoke or not sample.target)
-    judged = VALID if correct else CallVerdict(False, kind, verdict.message)
+    # Words are an answer. A text that is no list of calls is words; calls in the reply that cannot be read are not.
+    spoke = error in READABLE or (verdict.valid and not underscores)
+    correct = verdict.valid and spoke
+    judged = VALID if correct else verdict
+    if not spoke:
+        judged = CallVerdict(False, f"ast_decoder:{error}", no_calls_message(why))
     lenient: dict[str, Any] = {}
     if "_lenient_calls" in row:
         again = row["_lenient_calls"]
         other = expected_calls_verdict(functions, again or [], sample.target, underscore_names=underscores)
-        lenient["correct_lenient"] = other.valid and (again is not None or not sample.target)
+        lenient["correct_lenient"] = other.valid
         lenient["reading"] = "lenient" if again != calls else None
     return AnswerScores(
         {
             "correct": correct,
-            "parsed": spoke or correct,
+            "parsed": spoke,
             "name_correct": _names(calls or [], underscores) == _expected_names(sample.target, underscores),
             **judged.fault,
             "call_error": error,
@@ -49,17 +51,18 @@ def tool_calls_match(sample: ScorerInput) -> AnswerScores:
     )
 
 
-def _calls_of(sample: ScorerInput) -> tuple[list[dict[str, Any]] | None, str | None]:
-    """The calls that the run read, or those in the text of a ready-made response; and why there are none."""
+def _calls_of(sample: ScorerInput) -> tuple[list[dict[str, Any]] | None, str | None, str | None]:
+    """The calls that the run read, or those in the text of a ready-made response; and why there are none, in a word and in a
+    sentence."""
     row = sample.metadata
     if "_calls" in row:
-        return row["_calls"], row.get("_call_error")
+        return row["_calls"], row.get("_call_error"), row.get("_call_problem")
     from benchwright.toolcalls import CallDecodeError, decode_calls
 
     try:
-        return decode_calls(sample.response), None
+        return decode_calls(sample.response), None, None
     except CallDecodeError as error:
-        return None, error.reason
+        return None, error.reason, str(error)
 
 
 def _names(calls: list[dict[str, Any]], underscores: bool) -> list[str]:

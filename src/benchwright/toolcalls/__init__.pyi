@@ -26,3 +26,4 @@ from benchwright.toolcalls._schema_types import language_of as language_of
 from benchwright.toolcalls._syntax_trees import MissingGrammarError as MissingGrammarError
 from benchwright.toolcalls._verdict import VALID as VALID
 from benchwright.toolcalls._verdict import CallVerdict as CallVerdict
+from benchwright.toolcalls._verdict import no_calls_message as no_calls_message

@@ -45,6 +45,11 @@ def invalid(error_type: str, wording: str, parameter: object = None, *values: ob
     return _new(CallVerdict, (False, error_type, wording, name, values))
 
 
+def no_calls_message(why: str | None = None) -> str:
+    """The message about a reply of which no calls were read."""
+    return f"the reply holds no calls that can be read: {why}" if why else "the reply holds no calls"
+
+
 def shown(value: object, limit: int = 200) -> str:
     """A value for a message, cut so that a table stays readable."""
     try:

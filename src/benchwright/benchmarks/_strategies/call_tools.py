@@ -182,6 +182,7 @@ class CallTools(Strategy):
             dialogue.task,
             calls=step.calls,
             error=step.error,
+            why=step.why,
             turns=dialogue.as_json(),
             stopped=dialogue.stopped,
         )
@@ -210,6 +211,7 @@ class CallTools(Strategy):
         *,
         calls: Sequence[Any] | None,
         error: str | None = None,
+        why: str | None = None,
         turns: Sequence[Any] = (),
         stopped: bool = False,
     ) -> dict[str, Any]:
@@ -218,6 +220,7 @@ class CallTools(Strategy):
             **row,
             "_calls": calls,
             "_call_error": error,
+            "_call_problem": why,
             "_functions": [dict(function_document(item)) for item in task.functions],
             "_native_calling": self._spec.native_calling,
             "_turns": list(turns),

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import Struct
 
 from benchwright.benchmarks._prompts import Prompt
-from benchwright.benchmarks._tool_tasks import MAX_STEPS, ToolTask, ToolTurn, function_document, is_tool
+from benchwright.benchmarks._tool_tasks import (
+    MAX_STEPS,
+    ToolTask,
+    ToolTurn,
+    function_document,
+    is_tool,
+    sent_name,
+)
 from benchwright.core import JsonObject, JsonValue, encode_json
 
 if TYPE_CHECKING:
@@ -22,6 +29,11 @@ InThread: TypeAlias = Callable[..., Awaitable[Any]]
 
 CALL_SECONDS = 30.0
 """How long one call may take. Its thread cannot be ended, but the sample continues without it."""
+_MARKS = (
+    "<tool_call>", "<function=", "[TOOL_CALLS]", "<|tool_call", "<|python_tag|>", "<|tool_calls_section_begin|>",
+    "<｜tool▁calls▁begin｜>", "to=functions.",
+)  # fmt: skip
+"""What models of several makers write before calls."""
 _MORE_FUNCTIONS = "More functions are available now. Try again with them."
 _MORE_DOCUMENTS = "More functions are available now (JSON): {functions}\nTry again with them."
 
@@ -35,6 +47,8 @@ class ToolStep(Struct, frozen=True):
     """Why not, in one word."""
     lenient: Calls | None = None
     """The calls by the lenient rules, if requested."""
+    why: str | None = None
+    """Why not, in a sentence."""
 
 
 class ToolDialogue:
@@ -121,12 +135,32 @@ class ToolDialogue:
             if reply.tool_calls is not None:
                 return ToolStep(read_tool_calls(reply.tool_calls))
         except CallDecodeError as error:
-            return ToolStep(
-                None, "cut_off" if self.native and reply.finish_reason == "length" else error.reason, lenient
-            )
-        if _looks_like_calls(reply.text):  # llama.cpp leaves a call in the text if it ends before its name
-            return ToolStep(None, "cut_off" if reply.finish_reason == "length" else "calls_as_text")
+            cut = self.native and reply.finish_reason == "length"
+            return ToolStep(None, "cut_off" if cut else error.reason, lenient, str(error))
+        if self._holds_calls(reply.text):
+            if (
+                reply.finish_reason == "length"
+            ):  # llama.cpp leaves a call in the text if it ends before its name
+                return ToolStep(None, "cut_off", why="it reached max_tokens before the end of a call")
+            return ToolStep(None, "calls_as_text", why="it holds them as text, which the server did not read")
         return ToolStep(None, "no_calls" if reply.text.strip() else "no_text")
+
+    def _holds_calls(self, text: str) -> bool:
+        """Whether a model wrote calls into its text because no parser reads them: with marks, as JSON, or as a list of calls of
+        functions on offer."""
+        from benchwright.toolcalls import CallDecodeError, decode_calls
+
+        if any(mark in text for mark in _MARKS) or (
+            '"name"' in text and ('"arguments"' in text or '"parameters"' in text)
+        ):
+            return True
+        if "(" not in text:
+            return False
+        offered = {sent_name(item) for turn in self.task.turns for item in turn.functions}
+        try:
+            return any(name in offered for call in decode_calls(text) for name in call)
+        except CallDecodeError:
+            return False
 
     def _read_leniently(self, text: str) -> Calls | None:
         """By the forgiving rules, or else by the published ones: these may drop what those stumble over."""
@@ -155,8 +189,8 @@ class ToolDialogue:
         if not self.native or not reply.tool_calls or not calls:
             return {"role": "assistant", "content": reply.text}
         sent: list[JsonValue] = [
-            {**call, "id": self._identity(call, number)}
-            for number, call in enumerate(reply.tool_calls)
+            {**call, "id": identity}
+            for call, identity in zip(reply.tool_calls, self._identities(reply.tool_calls), strict=True)
             if isinstance(call, dict)
         ]
         return {"role": "assistant", "content": reply.text or None, "tool_calls": sent}
@@ -164,8 +198,8 @@ class ToolDialogue:
     def _results(self, reply: ModelReply, calls: Calls, results: list[str]) -> list[JsonObject]:
         if self.native:
             return [
-                {"role": "tool", "tool_call_id": self._identity(call, number), "content": result}
-                for number, (call, result) in enumerate(zip(reply.tool_calls or (), results, strict=True))
+                {"role": "tool", "tool_call_id": identity, "content": result}
+                for identity, result in zip(self._identities(reply.tool_calls or ()), results, strict=True)
             ]
         from benchwright.toolcalls import Call
 
@@ -175,12 +209,16 @@ class ToolDialogue:
         ]
         return [{"role": "user", "content": encode_json(told).decode()}]
 
-    def _identity(self, call: JsonValue, number: int) -> str:
-        """The id of a call; servers that give none get one back, since results must name their call."""
-        given = call.get("id") if isinstance(call, dict) else None
-        if isinstance(given, str) and given:
-            return given
-        return f"call_{len(self.steps) - 1}_{len(self.steps[-1]) - 1}_{number}"
+    def _identities(self, calls: Sequence[JsonValue]) -> list[str]:
+        """The ids of a reply's calls. Servers that give none, or one to several calls, get others back, since results must name
+        their call."""
+        found: list[str] = []
+        for number, call in enumerate(calls):
+            given = call.get("id") if isinstance(call, dict) else None
+            if not isinstance(given, str) or not given or given in found:
+                given = f"call_{len(self.steps) - 1}_{len(self.steps[-1]) - 1}_{number}"
+            found.append(given)
+        return found
 
     def _as_tools(self, turn: ToolTurn) -> list[JsonValue]:
         from benchwright.toolcalls import tools_of
@@ -199,10 +237,3 @@ class ToolDialogue:
             document = dict(function_document(item))
             found += [document] if is_tool(item) else hinted([document], self.task.language)
         return found
-
-
-def _looks_like_calls(text: str) -> bool:
-    """Whether a model without a parser in front of it wrote calls: tags, JSON with a name and arguments, or a list of calls."""
-    if "<tool_call>" in text or "<function=" in text or "[TOOL_CALLS]" in text:
-        return True
-    return '"name"' in text and ('"arguments"' in text or '"parameters"' in text)
