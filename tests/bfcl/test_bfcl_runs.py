@@ -235,6 +235,19 @@ def test_expected_calls_are_shown_in_every_language_and_turn(
     assert "LogReader.tail(file='app.log', lines=10)" in capsys.readouterr().out
 
 
+def test_the_messages_of_turns_are_shown_with_their_calls(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    result = benchwright.run("bfcl_multi_turn_base", limit=1, demo_skill=1.0)
+    (sample,) = result.samples()
+    name = next(iter(sample["calls"][0][0][0]))
+    assert main(["show", "last", "0"]) == 0
+    shown = capsys.readouterr().out
+    assert f"[assistant] {name}({{" in shown
+    assert "[assistant] null" not in shown
+
+
 def test_the_faults_of_a_dataset_go_to_the_workspace_in_use(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import NoneType
 from typing import Any, TypeAlias
 
-from benchwright.toolcalls._schema_types import LanguageTypes, language_of, types_of
+from benchwright.toolcalls._schema_types import LanguageTypes, fitting, language_of, types_of
 from benchwright.toolcalls._value_rules import value_fault
 from benchwright.toolcalls._verdict import VALID, CallVerdict, invalid, shown
 
@@ -145,7 +146,7 @@ def _check_call(
                 and value in allowed
             ):
                 continue
-        except KeyError:
+        except (KeyError, TypeError):
             if parameter not in properties or parameter not in expected:
                 kind = "simple_function_checker:unexpected_param"
                 return invalid(kind, "unexpected parameter {!r}", parameter, parameter)
@@ -171,18 +172,22 @@ def _wrong_count(checker: str, expected: int, calls: Any) -> CallVerdict:
 
 
 def _argument_fault(
-    name: object, value: Any, schema: dict[str, Any], allowed: Any, types: LanguageTypes
+    name: object, value: Any, schema: Mapping[str, Any], allowed: Any, types: LanguageTypes
 ) -> CallVerdict | None:
     kind = schema.get("type")
-    expected = types.types.get(kind)  # type: ignore[arg-type]  # None finds nothing
+    if type(kind) is not str and types.convert is None:  # the published checker knows no such schema
+        schema = fitting(schema, value)
+        kind = schema.get("type")
+    expected = NoneType if kind == "null" else types.types.get(kind) if type(kind) is str else None
     if expected is None:
-        return invalid("type_error:simple", "{}: the schema has the unknown type {!r}", name, name, kind)
+        wording = "{}: the schema gives the type {!r}, which cannot be checked; write one of: {}"
+        known = ", ".join(types.types)
+        return invalid("type_error:simple", wording, name, name, kind, known)
     if type(allowed) is not list and not isinstance(allowed, tuple | str):
         allowed = [allowed]
     inner_kind: str | None = None
     if expected is list and kind in types.lists:
-        items = schema.get("items")
-        inner_kind = items.get("type") if isinstance(items, dict) else None
+        inner_kind = _item_kind(schema.get("items"), value)
     if types.convert is not None:
         if type(value) is not str:
             return invalid(str(types.error_type), "{}: expected a text, got {!r}", name, name, value)
@@ -194,6 +199,17 @@ def _argument_fault(
     elif kind == "tuple" and type(value) is tuple:
         value = list(value)
     return value_fault(name, value, allowed, expected, types.types.get(inner_kind) if inner_kind else None)
+
+
+def _item_kind(items: Any, value: Any) -> str | None:
+    """The type of a list's items. None if the schema gives none, or several that occur: such items are compared by value only."""
+    if not isinstance(items, dict):
+        return None
+    kind = items.get("type")
+    if type(kind) is str:
+        return kind
+    kinds = {str(fitting(items, item).get("type")) for item in value} if type(value) is list else set()
+    return kinds.pop() if len(kinds) == 1 else None
 
 
 class _Reason:

@@ -14,6 +14,9 @@ Function = dict[str, Any]
 _SYNTAX = {"python": "Python 3", "java": "Java 8 SE", "javascript": "JavaScript"}
 _NAMES = {"java": "Java", "javascript": "JavaScript"}
 
+_SELF_CONTAINED = frozenset(("anyOf", "oneOf", "allOf", "$ref", "enum", "const"))
+"""Keys of JSON schema that say what a value is without `type`; a type added to them would contradict them."""
+
 PROMPT = (
     "You answer requests by calling functions. Decide which of the functions listed below are needed and "
     "reply with nothing but the calls, written as a Python list: [first_function(param=value, other=value), "
@@ -86,6 +89,8 @@ def _schemas(properties: dict[str, Any]) -> dict[str, Any]:
 
 def _schema(schema: dict[str, Any], *, is_item: bool = False) -> dict[str, Any]:
     """Convert a schema and its sub-schemas to the terms of JSON schema. Items of a list get no note on floats."""
+    if "type" not in schema and not _SELF_CONTAINED.isdisjoint(schema):
+        return schema
     kind = schema.get("type", "string")
     known = {**schema, "type": JSON_TYPES.get(kind, "string") if isinstance(kind, str) else kind}
     if kind == "float" and not is_item:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,6 +63,52 @@ LIST_TYPES: dict[Language, frozenset[str]] = {
     "javascript": frozenset(("array",)),
 }
 """Types with an element type."""
+_TYPE_OF_VALUES = {
+    bool: "boolean",
+    int: "integer",
+    float: "float",
+    str: "string",
+    list: "array",
+    dict: "dict",
+}
+
+
+def options_of(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The schemas of one type each that a schema of JSON schema offers: by a list of types, by `anyOf` or `oneOf`, or by the
+    values of `enum` or `const`. Only itself if it has one type, or none that can be told.
+
+    >>> [option["type"] for option in options_of({"type": ["integer", "null"]})]
+    ['integer', 'null']
+    """
+    kind = schema.get("type")
+    if isinstance(kind, list):
+        return [{**schema, "type": name} for name in kind if isinstance(name, str)] or [schema]
+    if kind is not None:
+        return [schema]
+    for key in ("anyOf", "oneOf"):
+        inner = schema.get(key)
+        if isinstance(inner, list) and inner:
+            return [found for option in inner if isinstance(option, Mapping) for found in options_of(option)]
+    values = [schema["const"]] if "const" in schema else schema.get("enum")
+    if isinstance(values, list):
+        names = dict.fromkeys(_TYPE_OF_VALUES.get(type(value), "null") for value in values)
+        return [{"type": name} for name in names] or [schema]
+    return [schema]
+
+
+def fitting(schema: Mapping[str, Any], value: object) -> Mapping[str, Any]:
+    """The option of a schema that has the type of a value, else the first one."""
+    options = options_of(schema)
+    for actual in (type(value), float) if type(value) is int else (type(value),):
+        for option in options:
+            kind = option.get("type")
+            if kind == "null" and value is None:
+                return option
+            if isinstance(kind, str) and actual is PYTHON_TYPES.get(kind):
+                return option
+    return options[0] if options else schema
+
+
 NUMBER_TYPES = frozenset(
     name
     for types in (JAVA_TYPES, JAVASCRIPT_TYPES)

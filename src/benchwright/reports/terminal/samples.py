@@ -165,14 +165,14 @@ def _media(content: Any) -> list[str]:
 
 
 def _message(message: dict[str, Any]) -> str:
-    content, calls = message.get("content"), message.get("tool_calls") or ()
-    if not isinstance(content, str):
-        content = "" if content is None and calls else encode_json(content).decode()
-    said = [content] if content or not calls else []
-    for call in calls:  # as they are sent back to the server, with arguments as JSON
-        function = call.get("function", {})
-        said.append(f"{function.get('name')}({function.get('arguments')})")
-    return f"[{message.get('role')}] " + "\n".join(said)
+    content = message.get("content")
+    said = [] if content is None else [content if isinstance(content, str) else encode_json(content).decode()]
+    called = [
+        call["function"] for call in message.get("tool_calls") or () if isinstance(call.get("function"), dict)
+    ]
+    said += [f"{function.get('name')}({function.get('arguments')})" for function in called]
+    text = "\n".join(said) if said else "null"
+    return f"[{message.get('role')}] {text}"
 
 
 def _json_lines(value: JsonValue) -> str:
