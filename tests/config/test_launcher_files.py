@@ -228,20 +228,39 @@ def test_variables_of_a_file_are_read(tmp_path: Path, monkeypatch: pytest.Monkey
         "PYTHONHASHSEED": "lit:0",
     }
     read(tmp_path, document([{"name": "a", "env_vars": {"A": "lit:6"}}], env_vars=good))
-    found = read_run_configs(tmp_path / "my_config.yaml", {})
+    (found,) = read_run_configs(tmp_path / "my_config.yaml", {}).configs
     assert found.variables == {"A": "lit:6", "B": "host:LEVEL", "PYTHONHASHSEED": "lit:0"}
     for variables, cure in (
         ({"B": "host:NOT_THERE"}, "NOT_THERE is not set; export it"),
         ({"MY_API_KEY": "sk-secret"}, "neither host:NAME, .* nor lit:VALUE"),
         ({"PYTHONHASHSEED": "lit:1"}, "only when a process starts; export it"),
         ({"LD_PRELOAD": "lit:x"}, "only when a process starts; export it"),
+        ({"A=B": "lit:sk-secret"}, "env_vars: 'A=B' is not the name of a variable"),
+        ({"": "lit:sk-secret"}, "env_vars: '' is not the name of a variable"),
+        ({"A\0": "lit:sk-secret"}, "is not the name of a variable"),
+        ({"A": "lit:sk-secret\0"}, "env_vars: 'A' has a value with the character NUL"),
     ):
         with pytest.raises(ConfigError, match=cure) as raised:
             read(tmp_path, document([{"name": "a", "env_vars": variables}]))
         assert "sk-secret" not in str(raised.value)
-    tasks = [{"name": name, "env_vars": {"A": f"lit:{name}"}} for name in "ab"]
-    with pytest.raises(ConfigError, match=r"env_vars\.A has different values .* one command each"):
-        read(tmp_path, document(tasks))
+
+
+@pytest.mark.parametrize("kept", ["host:LEVEL", "LEVEL", "$LEVEL", "runtime:LEVEL", None])
+def test_a_task_has_its_own_variables_and_the_shared_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: str | None
+) -> None:
+    monkeypatch.setenv("LEVEL", "5")
+    tasks = [
+        {"name": "a", "env_vars": {"A": "lit:a"}},
+        {"name": "b", "env_vars": {"A": "lit:b", "B": "lit:b", "LEVEL": kept}},
+        {"name": "c"},
+    ]
+    shared = {"C": "lit:all", "LEVEL": "lit:all"}
+    assert [each.variables for each in read(tmp_path, document(tasks, env_vars=shared))] == [
+        {**shared, "A": "lit:a"},
+        {"C": "lit:all", "A": "lit:b", "B": "lit:b"},  # as it is in the process
+        shared,
+    ]
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -80,3 +83,57 @@ def test_variables_hold_for_the_run_alone_and_no_record_has_a_secret(
     assert main(again) == 0
     (once_more,) = server.take()
     assert (once_more.body, once_more.headers["authorization"]) == (sent.body, sent.headers["authorization"])
+
+
+@pytest.mark.parametrize("flags", [[], ["--parallel-tasks"]], ids=["one by one", "parallel"])
+def test_every_task_has_its_own_variables_and_the_shared_ones(
+    server: RecordingServer, capsys: pytest.CaptureFixture[str], flags: list[str]
+) -> None:
+    """At every moment: while its file is loaded, its key is read, its replies are scored, and in the record."""
+    document = yaml.safe_load(Path("all.yaml").read_text(encoding="utf-8"))
+    key = {"MODEL_KEY": "host:HOST_KEY", "OTHER_KEY": "lit:x"}
+    alone = {"LEVEL": "lit:alone", "MODEL_KEY": "lit:sk-of-one-task-0123456789"}
+    document["evaluation"] = {
+        "env_vars": {**key, "LEVEL": "lit:shared"},
+        "tasks": ["bench.py:b", {"name": "bench.py:b", "env_vars": alone}, "bench.py:b"],
+    }
+    Path("all.yaml").write_text(yaml.safe_dump(document), encoding="utf-8")
+    server.reply = lambda body: body["messages"][0]["content"].removeprefix("x ")
+    assert main(["check", "--config", "all.yaml", "--json"]) == 1  # no gold answer is right
+    checks = json.loads(capsys.readouterr().out)["checks"]
+    assert ["x alone" in str(each) for each in checks] == [False, True, False]
+
+    assert main(["run", "--config", "all.yaml", "-q", "--no-cache", *flags]) == 0
+    assert ("different env_vars do not run at the same time" in capsys.readouterr().err) == bool(flags)
+    sent = sorted(
+        (each.body["messages"][0]["content"], each.headers["authorization"]) for each in server.take()
+    )
+    shared = ("x shared", [f"Bearer {KEY}"])
+    assert sent == [("x alone", ["Bearer sk-of-one-task-0123456789"]), shared, shared]
+    assert not {"MODEL_KEY", "LEVEL"} & os.environ.keys()
+    for number, level in ((1, "shared"), (2, "alone"), (3, "shared")):
+        folder = Path("out", f"bench.py_b.{number}")
+        recorded = yaml.safe_load((folder / "run_config.yml").read_text(encoding="utf-8"))
+        assert recorded["settings"]["variables"]["LEVEL"] == f"lit:{level}"
+        results = yaml.safe_load((folder / "results.yml").read_text(encoding="utf-8"))
+        (scores,) = results["results"]["tasks"]["b"]["metrics"].values()
+        assert scores["scores"]["right"]["value"] == 1.0, level
+
+
+def test_after_an_interruption_no_task_with_other_variables_begins(
+    server: RecordingServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = yaml.safe_load(Path("all.yaml").read_text(encoding="utf-8"))
+    (task,) = document["evaluation"]["tasks"]
+    other = {**task, "env_vars": {**task["env_vars"], "LEVEL": "lit:other"}}
+    document["evaluation"]["tasks"] = [task, other]
+    Path("all.yaml").write_text(yaml.safe_dump(document), encoding="utf-8")
+
+    def interrupt(body: dict[str, Any]) -> str:
+        os.kill(os.getpid(), signal.SIGINT)
+        return "five 5"
+
+    server.reply = interrupt
+    assert main(["run", "--config", "all.yaml", "-q"]) == 130
+    assert len(server.take()) == 1
+    assert "LEVEL" not in os.environ

@@ -95,25 +95,31 @@ def _check_configs(runs: Sequence[ConfiguredRun], arguments: Namespace, output: 
     """Check what a run configuration describes, all of its tasks."""
     from benchwright.sdk import Benchmarks
 
-    return _show([(Benchmarks(run.found), run.options) for run in runs], arguments, output)
+    found = [(Benchmarks(run.found), run.options, run.config.variables) for run in runs]
+    return _show(found, arguments, output)
 
 
 def check_targets(
     found: Benchmarks | Questions, arguments: Namespace, options: RunOptions, output: Output
 ) -> int:
     """Check what one target names."""
-    return _show([(found, options)], arguments, output)
+    return _show([(found, options, {})], arguments, output)
 
 
 def _show(
-    targets: Sequence[tuple[Benchmarks | Questions, RunOptions]], arguments: Namespace, output: Output
+    targets: Sequence[tuple[Benchmarks | Questions, RunOptions, Mapping[str, str]]],
+    arguments: Namespace,
+    output: Output,
 ) -> int:
+    """Check targets, each with its environment variables."""
+    from benchwright.config import exported
     from benchwright.sdk import check
 
     reports: list[CheckReport] = []
     codes: list[int] = []
-    for found, options in targets:
-        of_target: list[CheckReport] = check(found, options)
+    for found, options, variables in targets:
+        with exported(variables):
+            of_target: list[CheckReport] = check(found, options)
         reports += of_target
         codes += [
             check_code(each, is_ready(each, options), arguments.allow_failing_gold) for each in of_target

@@ -83,7 +83,7 @@ def execute_configs(
 ) -> int:
     """Merge file, flags and overrides, and run, print or `check` the result. `complete`: the folder and the model must be
     given."""
-    from benchwright.config import check_complete, exported, read_run_configs  # not for runs without a file
+    from benchwright.config import check_complete, read_run_configs  # not for runs without a file
 
     overrides = ",".join(filter(None, arguments.overrides or ()))
     found = read_run_configs(arguments.run_config, flags, overrides, arguments.override or ())
@@ -92,8 +92,7 @@ def execute_configs(
     if complete:
         for config in found.configs:
             check_complete(config)
-    with exported(found.variables):
-        return _execute(found, arguments, output, complete=complete, check=check)
+    return _execute(found, arguments, output, complete=complete, check=check)
 
 
 def _execute(
@@ -105,17 +104,12 @@ def _execute(
     check: Callable[[Sequence[ConfiguredRun]], int] | None,
 ) -> int:
     load("sdk")
-    from benchwright.config import recorded_variables
     from benchwright.sdk import configure_run
 
     for note in found.notes:
         output.note(f"note: {note}")
     dry = arguments.explain_config or (check is None and arguments.dry_run)  # `check` has no such flag
-    variables = recorded_variables(found.variables)
-    runs = [
-        _with_files(configure_run(config, dry=dry, variables=variables), again=complete)
-        for config in found.configs
-    ]
+    runs = [_with_files(configure_run(config, dry=dry), again=complete) for config in found.configs]
     if arguments.explain_config:
         return _explain(runs, output)
     if check is not None:
@@ -152,6 +146,7 @@ def _name_replaced(run: ConfiguredRun, output: Output) -> None:
 
 def _run(run: ConfiguredRun, arguments: Namespace, output: Output) -> int:
     from benchwright.cli._progress import watching
+    from benchwright.config import exported
     from benchwright.sdk import Benchmarks, RunResult
     from benchwright.sdk import run as evaluate
 
@@ -161,7 +156,10 @@ def _run(run: ConfiguredRun, arguments: Namespace, output: Output) -> int:
         results.append(result)
         print_result(result, output)
 
-    with watching(quiet=arguments.quiet, debug=getattr(arguments, "debug", False)) as watcher:
+    with (
+        exported(run.config.variables),
+        watching(quiet=arguments.quiet, debug=getattr(arguments, "debug", False)) as watcher,
+    ):
         evaluate(Benchmarks(run.found), run.options, watcher=watcher, finished=finished)
     return conclude(results, output)
 
@@ -176,6 +174,8 @@ def _run_tasks(
     at_once = arguments.parallel_tasks
     if at_once is None:
         at_once = 0 if all_at_once else 1
+    if at_once != 1 and any(run.config.variables != runs[0].config.variables for run in runs):
+        output.note("note: tasks with different env_vars do not run at the same time; those with the same do")
     with watching(quiet=arguments.quiet, debug=getattr(arguments, "debug", False)) as watcher:
 
         def finished(task: TaskResult) -> None:

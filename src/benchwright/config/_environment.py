@@ -17,17 +17,29 @@ from benchwright.core import ConfigError, is_secret_name, remember_if_secret
 
 _AT_START = re.compile("PYTHON|LD_|DYLD_")
 """Variables that a process reads once, at its start."""
+_NAME = re.compile(r"[^=\0]+")
+"""Names that a process can have."""
 _KEPT_OUT = "secret"
 """Stands in records for a literal value that is not recorded."""
 
 
 def read_variables(source: str, place: str, table: Mapping[str, Any]) -> dict[str, str]:
-    """Variables by name, each `host:NAME` or `lit:VALUE`; those that the process has anyway are left out. ConfigError for a
-    value that cannot be known here; it is not repeated, because it may be a key."""
+    """Variables by name, each `host:NAME` or `lit:VALUE`. ConfigError for a value that cannot be known here; it is not repeated,
+    because it may be a key."""
     found: dict[str, str] = {}
     for name, value in table.items():
         kind, mark, text = str(value).partition(":")
+        if not _NAME.fullmatch(name) or "\0" in text:
+            wrong = (
+                "has a value with the character NUL"
+                if _NAME.fullmatch(name)
+                else "is not the name of a variable"
+            )
+            raise ConfigError(
+                f"{source}: {place}env_vars: {name!r} {wrong}; no process can have such a variable"
+            )
         if value in (None, name, f"${name}") or (kind == "runtime" and text == name):
+            found[name] = _unchanged(name)
             continue
         if not mark or kind not in ("host", "runtime", "lit"):
             raise ConfigError(
@@ -46,22 +58,20 @@ def read_variables(source: str, place: str, table: Mapping[str, Any]) -> dict[st
             raise ConfigError(
                 f"{source}: {place}env_vars.{name} is {value}, and {text} is not set; export it before you start"
             )
-        elif text != name:
+        else:
             found[name] = f"host:{text}"
     return found
 
 
-def merge_variables(source: str, tables: list[dict[str, str]]) -> dict[str, str]:
-    """The variables of several tasks. ConfigError if two of them differ: all tasks of a command share one process."""
-    merged: dict[str, str] = {}
-    for table in tables:
-        for name, value in table.items():
-            if merged.setdefault(name, value) != value:
-                raise ConfigError(
-                    f"{source}: env_vars.{name} has different values for different tasks, which share one process here; start "
-                    "them by one command each, from files with one task"
-                )
-    return merged
+def merge_variables(*tables: Mapping[str, str]) -> dict[str, str]:
+    """The variables of one task, the last table first in rank; those that the process has anyway are left out."""
+    merged = {name: value for table in tables for name, value in table.items()}
+    return {name: value for name, value in merged.items() if value != _unchanged(name)}
+
+
+def _unchanged(name: str) -> str:
+    """The value of a variable that stays as it is in the process."""
+    return f"host:{name}"
 
 
 @contextmanager

@@ -48,6 +48,8 @@ class LauncherTask(Struct, frozen=True):
     """The values in the file."""
     overrides: tuple[Layer, ...]
     """The values in overrides."""
+    variables: Mapping[str, str] = {}
+    """Its variables and those of all tasks, each `host:NAME` or `lit:VALUE`."""
 
 
 class LauncherFile(Struct, frozen=True):
@@ -59,8 +61,6 @@ class LauncherFile(Struct, frozen=True):
     at_once: bool
     """Whether the tasks run at the same time."""
     notes: tuple[str, ...]
-    variables: Mapping[str, str] = {}
-    """Variables of all tasks, each `host:NAME` or `lit:VALUE`."""
 
 
 def is_launcher_file(document: Mapping[str, Any]) -> bool:
@@ -81,32 +81,31 @@ def read_launcher(source: str, document: Mapping[str, Any], pairs: Sequence[tupl
         notes.append(f"{source}: the defaults list is ignored; nothing is composed from other files")
     notes += [f"{source}: {key} is ignored" for key in ("export", "user") if key in document]
     _deployment(source, document)
-    variables = _environment(source, "", document.get("env_vars"))
     evaluation = _table(source, "evaluation", document.get("evaluation"))
     _known(source, "evaluation", evaluation, _EVALUATION)
     execution = _table(source, "execution", document.get("execution"))
     at_once = _execution(source, {"type": _composed(document, "execution"), **execution}, notes)
-    variables |= _environment(source, "execution.", execution.get("env_vars"))
-    variables |= _environment(source, "evaluation.", evaluation.get("env_vars"))
+    variables = [
+        _environment(source, place, table.get("env_vars"))
+        for place, table in (("", document), ("execution.", execution), ("evaluation.", evaluation))
+    ]
     shared, more = _shared(source, document, evaluation)
     above = override_layer(every, "-o") if every else None
     found_tasks = []
-    of_tasks: list[dict[str, str]] = []
     for number, (name, entry) in enumerate(_entries(source, evaluation.get("tasks"))):
-        of_tasks.append(
-            {**variables, **_environment(source, f"evaluation.tasks.{number}.", entry.get("env_vars"))}
-        )
+        own_variables = _environment(source, f"evaluation.tasks.{number}.", entry.get("env_vars"))
         layer, found = _task_layer(source, number, name, entry, notes)
         notes += found
         overrides = [] if above is None else [above]
         if own.get(number):
             overrides.append(override_layer(own[number], "-o"))
-        found_tasks.append(LauncherTask(name, (*shared, layer), tuple(overrides)))
+        merged = merge_variables(*variables, own_variables)
+        found_tasks.append(LauncherTask(name, (*shared, layer), tuple(overrides), merged))
     place = execution.get("output_dir")
     if place is not None and not isinstance(place, str):
         raise ConfigError(f"{source}: execution.output_dir is {place!r}; expected a folder")
     notes = [*dict.fromkeys((*more, *notes))]
-    return LauncherFile(tuple(found_tasks), place, at_once, tuple(notes), merge_variables(source, of_tasks))
+    return LauncherFile(tuple(found_tasks), place, at_once, tuple(notes))
 
 
 def _entries(source: str, tasks: Any) -> list[tuple[str, dict[str, Any]]]:

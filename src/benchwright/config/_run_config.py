@@ -67,6 +67,8 @@ class RunConfig(Struct, frozen=True):
     """The task's name in a file with several."""
     notes: tuple[str, ...] = ()
     """Notes on keys without effect."""
+    variables: Mapping[str, str] = {}
+    """Environment variables of the run, each `host:NAME` or `lit:VALUE`."""
 
     @property
     def values(self) -> dict[str, Any]:
@@ -149,7 +151,12 @@ def override_layer(pairs: Sequence[tuple[str, Any]], source: str) -> Layer:
 
 
 def config_of(
-    layers: Sequence[Layer], *, label: str = "", name: str = "", notes: Sequence[str] = ()
+    layers: Sequence[Layer],
+    *,
+    label: str = "",
+    name: str = "",
+    notes: Sequence[str] = (),
+    variables: Mapping[str, str] | None = None,
 ) -> RunConfig:
     """Merge the layers into a configuration. `name` is the target if no layer gives one."""
     values = merge_layers(layers)
@@ -206,6 +213,7 @@ def config_of(
         adapter,
         label,
         tuple(notes),
+        variables or {},
     )
 
 

@@ -41,8 +41,6 @@ class RunConfigs(Struct, frozen=True):
     """Whether the file requests its tasks to run at the same time."""
     notes: tuple[str, ...] = ()
     """Notes on keys without effect."""
-    variables: Mapping[str, str] = {}
-    """Environment variables of the runs, each `host:NAME` or `lit:VALUE`."""
 
 
 def read_run_configs(
@@ -71,7 +69,8 @@ def read_run_configs(
         layers.append(override_layer(read_overrides(overrides), "--overrides"))
     if pairs:
         layers.append(override_layer([read_override(pair) for pair in pairs], "-o"))
-    return RunConfigs((config_of(layers, notes=notes),), False, notes=notes, variables=_recorded(document))
+    config = config_of(layers, notes=notes, variables=_recorded(document))
+    return RunConfigs((config,), False, notes=notes)
 
 
 def _recorded(document: Mapping[str, Any]) -> dict[str, str]:
@@ -110,9 +109,9 @@ def _tasks(found: LauncherFile, flags: Mapping[str, Any]) -> RunConfigs:
             typed_place = bool(flags.get("output_dir"))  # otherwise the folder of a task takes precedence
             at = len(task.layers) + (1 if typed_place else -1)
             layers.insert(at, Layer("run config", folder, source))
-        configs.append(config_of(layers, label=label, name=task.name))
+        configs.append(config_of(layers, label=label, name=task.name, variables=task.variables))
     _refuse_shared_folders(configs)
-    return RunConfigs(tuple(configs), True, found.at_once, found.notes, found.variables)
+    return RunConfigs(tuple(configs), True, found.at_once, found.notes)
 
 
 def _labels(names: Sequence[str]) -> list[str]:

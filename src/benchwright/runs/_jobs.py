@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
 from msgspec import Struct
 
+from benchwright.config import exported
 from benchwright.core import BenchwrightError, RunOwnedError, RunStatus, UsageError, refuse_while_loading
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine import InterruptedRunError, Prepared, RunGroup, Watcher, perform
@@ -35,6 +36,8 @@ class Job(Struct, frozen=True):
     """Its status if it cannot finish; a run that could not resume keeps its status."""
     label: str | None = None
     """Its name for watchers; None: the benchmark's name."""
+    variables: Mapping[str, str] = {}
+    """Environment variables that hold while it runs, each `host:NAME` or `lit:VALUE`."""
 
 
 class Ended(Struct, frozen=True):
@@ -60,7 +63,7 @@ def perform_jobs(
 ) -> list[Ended]:
     """Perform all jobs, in the order given; `finished` is called after each.
 
-    The jobs of a lane run together, and so do up to `at_once` lanes. If a job cannot finish, no other begins and the error is
+    The jobs of a lane run together, and so do up to `at_once` lanes whose variables are the same. If a job cannot finish, no other begins and the error is
     raised, unless `go_on` says otherwise. After Ctrl-C no job begins.
     """
     group = RunGroup()
@@ -100,11 +103,30 @@ async def _perform_all(
         async with places:
             return await asyncio.gather(*map(one, jobs))
 
+    ended: list[list[Ended]] = []
     with group.open():
-        ended = await asyncio.gather(*map(lane, lanes))
+        for variables, together in _same_variables(lanes, at_once):
+            with exported(variables):
+                ended += await asyncio.gather(*map(lane, together))
     if errors and not go_on:
         raise errors[0]
     return [each for jobs in ended for each in jobs]
+
+
+def _same_variables(
+    lanes: Sequence[Sequence[Job]], at_once: int
+) -> list[tuple[Mapping[str, str], list[Sequence[Job]]]]:
+    """The lanes in batches that may run together, because a process has one environment. If one lane runs at a time, the order
+    stays."""
+    batches: list[tuple[Mapping[str, str], list[Sequence[Job]]]] = []
+    for lane in lanes:
+        variables = lane[0].variables
+        fitting = [batch for batch in (batches if at_once > 1 else batches[-1:]) if batch[0] == variables]
+        if not fitting:
+            fitting = [(variables, [])]
+            batches += fitting
+        fitting[0][1].append(lane)
+    return batches
 
 
 async def _perform(

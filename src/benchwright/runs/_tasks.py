@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from benchwright.benchmarks import open_rows
-from benchwright.config import ConfigFile, RunOptions
+from benchwright.config import ConfigFile, RunOptions, exported
 from benchwright.core import BenchwrightError
 from benchwright.datasets import hub_commits
 from benchwright.engine import Watcher, row_settings
@@ -26,6 +27,8 @@ class Task(Struct, frozen=True):
     """Its name in tables."""
     targets: tuple[Target, ...]
     options: RunOptions
+    variables: Mapping[str, str] = {}
+    """Environment variables that hold while it is prepared and runs, each `host:NAME` or `lit:VALUE`."""
 
 
 class TaskResult(Struct, frozen=True):
@@ -54,7 +57,10 @@ def run_tasks(
 
     All tasks are planned first, so that wrong options raise before anything is sent. Unreadable data fail their task.
     """
-    plans = [each for task in tasks for each in _plans(task, config)]
+    plans: list[tuple[Plan, Mapping[str, str]]] = []
+    for task in tasks:
+        with exported(task.variables):
+            plans += [(plan, task.variables) for plan in _plans(task, config)]
     results: dict[str, TaskResult] = {}
 
     def end(result: TaskResult) -> None:
@@ -64,19 +70,20 @@ def run_tasks(
 
     with open_store(workspace) as store:
         jobs: list[Job] = []
-        for plan in plans:
-            job = _queued(store, plan)
+        for plan, variables in plans:
+            with exported(variables):
+                job = _queued(store, plan)
             if isinstance(job, TaskResult):
                 end(job)
             else:
-                jobs.append(job)
+                jobs.append(replace(job, variables=variables))
         ended = perform_jobs(
             store, [[job] for job in jobs],
             at_once=at_once, go_on=True, watcher=watcher, finished=lambda each: end(_task_result(each)),
         )  # fmt: skip
         for each in ended:
             results.setdefault(str(each.job.label), _task_result(each))
-    return [results[str(plan.label)] for plan in plans]
+    return [results[str(plan.label)] for plan, _ in plans]
 
 
 def count_rows(target: Target, options: RunOptions, config: ConfigFile | None) -> int:

@@ -29,8 +29,10 @@ from benchwright.config import (
     RunConfig,
     RunOptions,
     Setting,
+    exported,
     find_config,
     leaves,
+    recorded_variables,
 )
 from benchwright.core import ConfigError, UsageError, canonical_json, suggest
 from benchwright.engine import Watcher
@@ -92,23 +94,24 @@ def configure_run(
     cwd: Path | None = None,
     *,
     dry: bool = False,
-    variables: Mapping[str, str] | None = None,
 ) -> ConfiguredRun:
-    """Find the evaluation of a configuration, and check that the settings fit it. Sends nothing. Writes only a report of
-    problems with a dataset, and with `dry` not even that.
+    """Find the evaluation of a configuration, and check that the settings fit it, with its environment variables set. Sends
+    nothing. Writes only a report of problems with a dataset, and with `dry` not even that.
 
     Raises ConfigError for values that do not fit the benchmark, NotFoundError for one that does not exist.
     """
-    if dry:
-        from benchwright.bfcl import without_files
+    with exported(config.variables):
+        if dry:
+            from benchwright.bfcl import without_files
 
-        with without_files():
+            with without_files():
+                found = _configured(config, cwd)
+        else:
             found = _configured(config, cwd)
-    else:
-        found = _configured(config, cwd)
-    if not variables:
+    if not config.variables:
         return found
-    targets = tuple(structs.replace(each, variables=variables) for each in found.found)
+    recorded = recorded_variables(config.variables)
+    targets = tuple(structs.replace(each, variables=recorded) for each in found.found)
     return structs.replace(found, found=targets)
 
 
@@ -148,10 +151,13 @@ def run_configured(
     watcher: Watcher | None = None,
     finished: Callable[[TaskResult], None] | None = None,
 ) -> list[TaskResult]:
-    """Run all configurations, up to `at_once` at a time. A failed one does not stop the others."""
+    """Run all configurations, up to `at_once` at a time. A failed one does not stop the others.
+
+    A process has one environment, so configurations with different variables never run at the same time.
+    """
     cwd = Path.cwd()
     place = find_workspace(cwd, runs[0].options.workspace)
-    tasks = [Task(each.name, each.found, each.options) for each in runs]
+    tasks = [Task(each.name, each.found, each.options, each.config.variables) for each in runs]
     return run_tasks(place, tasks, find_config(cwd), at_once=at_once, watcher=watcher, finished=finished)
 
 
