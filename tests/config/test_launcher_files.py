@@ -173,6 +173,30 @@ def test_what_is_refused(
     assert "sk-secret" not in str(raised.value)
 
 
+@pytest.mark.parametrize(
+    ("key", "word"),
+    [
+        (key, word)
+        for key in (
+            "execution.output_dir",
+            "evaluation.env_vars",
+            "evaluation.nemo_evaluator_config.config.params.top_p",
+            "evaluation.tasks.a.endpoint_type",
+            "evaluation.tasks.a.nemo_evaluator_config.config.params.top_p",
+            "target.api_endpoint.type",
+            "deployment.type",
+            "user_config_path",
+        )
+        for word in range(1 if key == "deployment.type" else key.count(".") + 1)
+    ],
+)
+def test_no_word_of_an_override_may_be_mistyped(tmp_path: Path, key: str, word: int) -> None:
+    words = key.split(".")
+    words[word] = f"{words[word][:-1]}_"
+    with pytest.raises(ConfigError, match=r"is not known|no task of that name"):
+        read(tmp_path, document(["a"]), f"{'.'.join(words)}=chat")
+
+
 def test_a_task_is_also_named_without_its_framework(tmp_path: Path) -> None:
     key = "evaluation.tasks.%s.nemo_evaluator_config.config.params.top_p=0"
     assert read(tmp_path, document(["f.x", "g.y"]), key % "y")[1].options["top_p"] == 0

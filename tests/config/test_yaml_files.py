@@ -94,3 +94,33 @@ def test_overrides_are_held_to_the_same(tmp_path: Path, pair: str, reason: str) 
         read(tmp_path, "{}", pair)
     assert read(tmp_path, "{}", r'target.api_endpoint.model_id="\ud83c\udfaf"').options["model_id"] == "🎯"
     assert read(tmp_path, "{}", "target.api_endpoint.model_id=on: off").options["model_id"] == "on: off"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("x-common: &c {temperature: 0.25}\nconfig: {type: b, params: {<<: *c}}", None),
+        ("x-common: {whatever: 1}\nconfig: {type: b, params: {temperature: 0.25}}", None),
+        ("common: &c {temperature: 0.25}\nconfig: {type: b, params: {<<: *c}}", None),
+        ("common: {a: &a 0.25, b: 5}\nconfig: {type: b, params: {temperature: *a}}", None),
+        ("x-one: &a {temperature: 0.5}\ntwo: &b {<<: *a, temperature: 0.25}\nconfig: {type: b, params: *b}", None),
+        ("evaluation: {tasks: [{name: b, nemo_evaluator_config: {config: {params: *c}}}]}\n", "undefined alias"),
+        ("x-c: &c {temperature: 0.25}\nevaluation: {tasks: [{name: b, nemo_evaluator_config: {config: {params: *c}}}]}", None),
+        ("c: &c {temperature: 0.25}\nevaluation: {tasks: [{name: b, nemo_evaluator_config: {config: {params: *c}}}]}", None),
+        ("common: {temperature: 0.25}\nconfig: {type: b}", "common.temperature is not known"),
+        ("confg: &c {temperature: 0.25}\nconfig: {type: b, params: *c}", "confg.temperature is not known"),
+        ("config: {type: b, x-note: 1}", "config.x-note is not known"),
+        ("xcommon: 1\nconfig: {type: b}", "xcommon is not known"),
+    ],
+)  # fmt: skip
+def test_a_key_that_only_holds_values_for_others_is_none_of_the_configuration(
+    tmp_path: Path, text: str, reason: str | None
+) -> None:
+    """As in compose files: `x-…`, or a key that aliases refer to, but not one that is nearly a known key."""
+    file = tmp_path / "r.yaml"
+    file.write_text(text, encoding="utf-8")
+    if reason is None:
+        assert read_run_configs(file, {}).configs[0].options == {"temperature": 0.25}
+        return
+    with pytest.raises(ConfigError, match=reason):
+        read_run_configs(file, {})

@@ -145,6 +145,14 @@ def test_a_key_that_stands_twice_is_refused(write: Write, name: str, text: str, 
     assert place in str(refused.value)
 
 
+def test_a_key_that_only_holds_values_for_others_is_none_of_the_suite(write: Write) -> None:
+    text = "x-a: &a {limit: 3}\ncommon: &c {path: mcq.csv, <<: *a}\ndatasets: [*c]\n"
+    (dataset,) = read(write("s.yaml", text)).datasets
+    assert Path(str(dataset.target)).name == "mcq.csv"
+    with pytest.raises(ConfigError, match="common is not known"):
+        read(write("s.yaml", "common: {path: mcq.csv}\ndatasets: [mcq.csv]\n"))
+
+
 def test_yaml_makes_no_objects(write: Write) -> None:
     path = write("s.yaml", "datasets: [!!python/object/apply:os.getcwd []]")
     with pytest.raises(ConfigError, match="could not determine a constructor"):

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
 from benchwright.config._values import sub_table
-from benchwright.config._yaml import load_yaml
+from benchwright.config._yaml import aliased_keys, load_yaml
 from benchwright.core import (
     ConfigError,
     JsonObject,
@@ -21,6 +22,7 @@ from benchwright.core import (
     TooDeepError,
     check_depth,
     clause,
+    nearest,
     own_ancestors,
     refuse_foreign,
     suggest,
@@ -140,9 +142,15 @@ SUITE_SUFFIXES = (".toml", ".yaml", ".yml", ".json", ".py")
 SUITE_HOLDS = "a suite has the keys models and datasets, each with a list"
 
 
-def read_document(path: Path, expected: str = SUITE_HOLDS) -> dict[str, object]:
+def read_document(
+    path: Path, expected: str = SUITE_HOLDS, known: Collection[str] = (), others: Collection[str] = ()
+) -> dict[str, object]:
     """The top level of a TOML, YAML or JSON file. Raises `ConfigError` with the file and the place, and with `expected` if it
-    is not a table."""
+    is not a table.
+
+    If `known` has the keys that such a file may have, keys that only hold values for others are left out: those that begin
+    with `x-`, and those that aliases refer to, unless their names are similar to a known one. `others` are known too.
+    """
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
@@ -161,7 +169,13 @@ def read_document(path: Path, expected: str = SUITE_HOLDS) -> dict[str, object]:
     if not isinstance(document, dict):
         found = "nothing" if document is None else f"a {type(document).__name__}"
         raise ConfigError(f"{path} holds {found}; {expected}")
-    return {str(key): value for key, value in document.items()}
+    table = {str(key): value for key, value in document.items()}
+    unknown = [key for key in table if known and key not in (*known, *others)]
+    aliased = aliased_keys(text) if unknown and read is _yaml else set()
+    for key in unknown:
+        if key.startswith("x-") or (key in aliased and nearest(key, known) is None):
+            del table[key]
+    return table
 
 
 _MOST_VALUES = 1_000_000

@@ -24,7 +24,7 @@ from benchwright.config._run_config_keys import KEY_OF
 from benchwright.core import ConfigError, suggest
 
 _OWN = "nemo_evaluator_config"
-_TOP = (
+LAUNCHER_KEYS = (
     "defaults", "execution", "deployment", "target", "evaluation", "metadata", "export", "user", "env_vars",
     "auxiliary_deployments", "user_config_path",
 )  # fmt: skip
@@ -71,11 +71,13 @@ def is_launcher_file(document: Mapping[str, Any]) -> bool:
 def read_launcher(source: str, document: Mapping[str, Any], pairs: Sequence[tuple[str, Any]]) -> LauncherFile:
     """The tasks of a file. Raises ConfigError for keys that are missing, unknown or not supported."""
     notes: list[str] = []
-    _known(source, "", document, _TOP)
+    _known(source, "", document, LAUNCHER_KEYS)
     evaluation = _table(source, "evaluation", document.get("evaluation"))
     tasks = [entry for _, entry in _entries(source, evaluation.get("tasks"))]
     document = {**document, "evaluation": {**evaluation, "tasks": tasks}}
     every, own, rest = _split(source, pairs, [task["name"] for task in tasks])
+    for key, _ in rest:
+        _known("-o", "", {key.partition(".")[0]: None}, LAUNCHER_KEYS)
     document = resolve_references(source, patch(source, document, rest))
     if "defaults" in document:
         notes.append(f"{source}: the defaults list is ignored; nothing is composed from other files")

@@ -13,7 +13,7 @@ from msgspec import Struct
 from benchwright.config._config_layers import Layer, leaves
 from benchwright.config._environment import unset_variables
 from benchwright.config._files import read_document
-from benchwright.config._launcher import LauncherFile, is_launcher_file, read_launcher
+from benchwright.config._launcher import LAUNCHER_KEYS, LauncherFile, is_launcher_file, read_launcher
 from benchwright.config._overrides import read_override, read_overrides
 from benchwright.config._recorded_runs import with_options
 from benchwright.config._run_config import (
@@ -24,10 +24,14 @@ from benchwright.config._run_config import (
     override_layer,
     read_layer,
 )
-from benchwright.config._run_config_keys import KEY_OF
+from benchwright.config._run_config_keys import KEY_OF, RECORDS, RUN_CONFIG_KEYS
 from benchwright.core import ConfigError
 
 _HOLDS = "a run configuration has the keys config and target, that of several tasks evaluation and target"
+
+
+_KEYS = {*(path[0] for path in RUN_CONFIG_KEYS), *LAUNCHER_KEYS, "datasets", "models"}
+"""The keys of a run configuration, of a launcher's file, and of a suite, which is recognised here."""
 
 
 class RunConfigs(Struct, frozen=True):
@@ -54,7 +58,7 @@ def read_run_configs(
     `flags` has options of a run by name, and `eval_type`. Raises ConfigError with the file, the key and similar ones.
     """
     above = [*(read_overrides(overrides) if overrides else ()), *map(read_override, pairs)]
-    document = {} if file is None else read_document(file, _HOLDS)
+    document = {} if file is None else read_document(file, _HOLDS, _KEYS, [path[0] for path in RECORDS])
     if "datasets" in document and "config" not in document:
         raise ConfigError(f"{file} is a suite of models and datasets; start it with: benchwright run {file}")
     if file is not None and is_launcher_file(document):

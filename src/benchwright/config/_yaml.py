@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,31 @@ def load_yaml(text: str, place: Callable[[yaml.Node], str]) -> object:
     Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, mapping)
     Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_SCALAR_TAG, scalar)
     return yaml.load(text, Loader)
+
+
+def aliased_keys(text: str) -> set[str]:
+    """The top-level keys of a valid document whose values, in whole or in part, also stand below another one, by an alias."""
+    import yaml
+
+    root = yaml.compose(text, yaml.SafeLoader)
+    entries = root.value if isinstance(root, yaml.MappingNode) else []
+    parts = [(str(key.value), _parts(value)) for key, value in entries]
+    uses = Counter(part for _, own in parts for part in own)
+    return {key for key, own in parts if any(uses[part] > 1 for part in own)}
+
+
+def _parts(node: yaml.Node) -> set[int]:
+    """The identities of a node and all nodes below it; an alias is the node that it stands for."""
+    found: set[int] = set()
+    left: list[Any] = [node]
+    while left:
+        part = left.pop()
+        if isinstance(part, tuple):  # a key with its value
+            left.extend(part)
+        elif id(part) not in found:
+            found.add(id(part))
+            left.extend(part.value if isinstance(part.value, list) else ())
+    return found
 
 
 def _key(place: str, node: yaml.Node, key: object) -> str:

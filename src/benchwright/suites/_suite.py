@@ -107,7 +107,7 @@ class Suite(Struct, frozen=True, kw_only=True):
 
 def read_suite(path: Path, *, cwd: Path) -> Suite:
     """Read a TOML, YAML or JSON suite. A `ConfigError` names the file, the entry and the key."""
-    return suite_of(path, read_document(path), cwd=cwd)
+    return suite_of(path, read_document(path, known=SUITE_KEYS), cwd=cwd)
 
 
 def suite_of(path: Path, document: Mapping[str, object], *, cwd: Path, notes: tuple[str, ...] = ()) -> Suite:
