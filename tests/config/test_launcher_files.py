@@ -197,6 +197,14 @@ def test_no_word_of_an_override_may_be_mistyped(tmp_path: Path, key: str, word: 
         read(tmp_path, document(["a"]), f"{'.'.join(words)}=chat")
 
 
+def test_a_task_is_also_named_without_its_file(tmp_path: Path) -> None:
+    pair = "evaluation.tasks.two.nemo_evaluator_config.config.params.top_p=0.5"
+    found = read(tmp_path, document(["my.py:one", "my.py:two"]), pair)
+    assert [each.options.get("top_p") for each in found] == [None, 0.5]
+    with pytest.raises(ConfigError, match="several tasks whose names end so"):
+        read(tmp_path, document(["my.py:two", "frame.two"]), pair)
+
+
 def test_a_task_is_also_named_without_its_framework(tmp_path: Path) -> None:
     key = "evaluation.tasks.%s.nemo_evaluator_config.config.params.top_p=0"
     assert read(tmp_path, document(["f.x", "g.y"]), key % "y")[1].options["top_p"] == 0
@@ -236,9 +244,59 @@ def test_references_stand_for_other_values_and_other_dollars_for_themselves(
         ("${oc.env:NO_SUCH_VARIABLE}", "the variable is not set"),
         ("${oc.env:MY_API_KEY}", "api_key_name: MY_API_KEY"),
         ("${target.api_endpoint.model_id}", "stands for itself"),
+        ("x ${target.api_endpoint}", "stands for itself"),
+        ("x ${execution}", "puts a table into a text"),
+        ("${.nothing}", "there is no such key"),
+        ("${oc.decode:5}", "of oc.decode nothing is known here"),
+        ("${now:%Y}", "of now nothing is known here"),
     ):
         with pytest.raises(ConfigError, match=reason):
             read(tmp_path, document(["a"], target={"api_endpoint": {"model_id": wrong}}))
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("${oc.env:NO_SUCH_VARIABLE,null}", None),
+        ("${oc.env:NO_SUCH_VARIABLE, 'a, b'}", "a, b"),
+        ('${oc.env:NO_SUCH_VARIABLE,"a"}', "a"),
+        ("${oc.env:NO_SUCH_VARIABLE,${oc.env:TEAM}}", "${execution.output_dir}"),
+        ("${oc.env:TEAM}", "${execution.output_dir}"),
+        ("${.type}-${...user}", "chat-bob"),
+        ("${user}-${USER_}-${HOME:-x}-$user-${", "bob-${USER_}-${HOME:-x}-$user-${"),
+        ("${evaluation.tasks[0].name}${evaluation.tasks.0.name}", "aa"),
+        ("${metadata.on}/${metadata.none}/${metadata.five}", "true/null/5"),
+        ("${metadata.nested}", "bob!"),
+        ("\\${user}", "${user}"),
+    ],
+)  # fmt: skip
+def test_what_a_reference_means(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: str, meant: str | None
+) -> None:
+    """In the file and in an override. The value of a variable is data, whatever it looks like."""
+    monkeypatch.setenv("TEAM", "${execution.output_dir}")
+    metadata = {"on": True, "none": None, "five": 5, "nested": "${user}!"}
+    content = document(["a"], user="bob", metadata=metadata)
+    content["target"] = {"api_endpoint": {"type": "chat", "url": "http://h/v1", "model_id": written}}
+    assert read(tmp_path, content)[0].options.get("model_id") == meant
+    content["target"]["api_endpoint"]["model_id"] = "other"
+    pair = f"target.api_endpoint.model_id={written}"
+    assert read(tmp_path, content, pair)[0].options.get("model_id") == meant
+
+
+def test_a_reference_means_the_value_that_holds_in_the_end(tmp_path: Path) -> None:
+    content = document(["a", "b"], execution={"output_dir": "of ${target.api_endpoint.model_id}"})
+    own_limit = "evaluation.tasks.1.nemo_evaluator_config.config.params.limit_samples"
+    content["metadata"] = {"label": f"${{{own_limit}}}"}
+    content["evaluation"]["tasks"][1] = {"name": "b", "nemo_evaluator_config": own(limit_samples=1)}
+    pairs = ["target.api_endpoint.model_id=overridden", f"{own_limit}=7"]
+    found = read(tmp_path, content, *pairs)
+    assert [each.options["output_dir"] for each in found] == ["of overridden/a", "of overridden/b"]
+    assert found[0].metadata == {"label": 7}
+    typed = read(tmp_path, content, model_id="typed")
+    assert [each.options["output_dir"] for each in typed] == ["of typed/a", "of typed/b"]
+    both = read(tmp_path, content, *pairs, model_id="typed")
+    assert both[0].options["output_dir"] == "of overridden/a"
 
 
 def test_variables_of_a_file_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,32 +12,30 @@ evaluation:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 from msgspec import Struct
 
 from benchwright.config._config_layers import Layer, Path, leaves
 from benchwright.config._environment import merge_variables, read_variables
-from benchwright.config._launcher_values import patch, resolve_references
+from benchwright.config._launcher_overrides import OWN, patch, split_overrides, with_overrides
+from benchwright.config._references import References
 from benchwright.config._run_config import override_layer, read_layer
 from benchwright.config._run_config_keys import KEY_OF
 from benchwright.core import ConfigError, suggest
 
-_OWN = "nemo_evaluator_config"
 LAUNCHER_KEYS = (
     "defaults", "execution", "deployment", "target", "evaluation", "metadata", "export", "user", "env_vars",
     "auxiliary_deployments", "user_config_path",
 )  # fmt: skip
-_EVALUATION = (_OWN, "tasks", "env_vars", "overrides")
+_EVALUATION = (OWN, "tasks", "env_vars", "overrides")
 _TASK = (
-    "name", _OWN, "env_vars", "overrides", "container", "container_arch", "dataset_dir", "dataset_mount_path", "endpoint_type",
+    "name", OWN, "env_vars", "overrides", "container", "container_arch", "dataset_dir", "dataset_mount_path", "endpoint_type",
 )  # fmt: skip
 _NO_CONTAINER = ("container", "container_arch", "dataset_mount_path", "mounts", "extra_docker_args")
 _NO_CLUSTER = ("endpoint_readiness_timeout", "walltime", "num_instances")
 _EXECUTION = ("output_dir", "type", "mode", "env_vars", "auto_export", *_NO_CONTAINER, *_NO_CLUSTER)
 _MODES = ("parallel", "sequential")
-_RUN_CONFIG = ("target", "config", "metadata")
-"""The first words of overrides for all tasks, besides `evaluation.nemo_evaluator_config`."""
 
 
 class LauncherTask(Struct, frozen=True):
@@ -68,17 +66,28 @@ def is_launcher_file(document: Mapping[str, Any]) -> bool:
     return "evaluation" in document or ("execution" in document and "config" not in document)
 
 
-def read_launcher(source: str, document: Mapping[str, Any], pairs: Sequence[tuple[str, Any]]) -> LauncherFile:
-    """The tasks of a file. Raises ConfigError for keys that are missing, unknown or not supported."""
+def read_launcher(
+    source: str, document: Mapping[str, Any], pairs: Sequence[tuple[str, Any]], typed: Layer | None = None
+) -> LauncherFile:
+    """The tasks of a file. References in it mean the value that holds in the end: that of an override, or of a `typed` flag.
+    Raises ConfigError for keys that are missing, unknown or not supported."""
     notes: list[str] = []
     _known(source, "", document, LAUNCHER_KEYS)
     evaluation = _table(source, "evaluation", document.get("evaluation"))
     tasks = [entry for _, entry in _entries(source, evaluation.get("tasks"))]
     document = {**document, "evaluation": {**evaluation, "tasks": tasks}}
-    every, own, rest = _split(source, pairs, [task["name"] for task in tasks])
+    every, own, rest = split_overrides(source, pairs, [task["name"] for task in tasks])
     for key, _ in rest:
         _known("-o", "", {key.partition(".")[0]: None}, LAUNCHER_KEYS)
-    document = resolve_references(source, patch(source, document, rest))
+    document = patch(source, document, rest)
+    flags = [] if typed is None else [(".".join(path), value) for path, value in typed.values.items()]
+    references = References(with_overrides(source, document, [*flags, *every], own))
+    document = references.resolved(source, document)
+    every = [(key, references.resolved("-o", value, key)) for key, value in every]
+    own = {
+        number: [(key, references.resolved("-o", value, key)) for key, value in of_task]
+        for number, of_task in own.items()
+    }
     if "defaults" in document:
         notes.append(f"{source}: the defaults list is ignored; nothing is composed from other files")
     notes += [f"{source}: {key} is ignored" for key in ("export", "user") if key in document]
@@ -135,68 +144,14 @@ def _entries(source: str, tasks: Any) -> list[tuple[str, dict[str, Any]]]:
     return found
 
 
-_Pairs: TypeAlias = list[tuple[str, Any]]
-
-
-def _split(
-    source: str, pairs: Sequence[tuple[str, Any]], names: Sequence[str]
-) -> tuple[_Pairs, dict[int, _Pairs], _Pairs]:
-    """Overrides of all tasks, of single tasks by number, and of the file itself. Keys of the first two are relative to the run
-    configuration."""
-    every: _Pairs = []
-    own: dict[int, _Pairs] = {}
-    rest: _Pairs = []
-    for key, value in pairs:
-        if key.partition(".")[0] in _RUN_CONFIG:
-            every.append((key, value))
-        elif (inner := _inside(key, f"evaluation.{_OWN}", value)) is not None:
-            every += inner
-        elif not key.startswith("evaluation.tasks."):
-            rest.append((key, value))
-        else:
-            name, chosen = _chosen(source, key, names)
-            after = key.removeprefix(f"evaluation.tasks.{name}.")
-            for number in chosen:
-                inner = _inside(after, _OWN, value)
-                if inner is None:
-                    rest.append((f"evaluation.tasks.{number}.{after}", value))
-                else:
-                    own.setdefault(number, []).extend(inner)
-    return every, own, rest
-
-
-def _inside(key: str, table: str, value: Any) -> _Pairs | None:
-    """The values that an override sets inside a table; None if it concerns something else."""
-    if key == table:
-        return list(value.items()) if isinstance(value, Mapping) else None
-    return [(key.removeprefix(f"{table}."), value)] if key.startswith(f"{table}.") else None
-
-
-def _chosen(source: str, key: str, names: Sequence[str]) -> tuple[str, list[int]]:
-    """The name of a task in an override, and the numbers of the matching tasks: by number, by name, or by the name after the
-    framework's. Names may contain dots; the longest match counts."""
-    after = key.removeprefix("evaluation.tasks.")
-    name = after.partition(".")[0]
-    if name.isdigit() and int(name) < len(names):
-        return name, [int(name)]
-    name = max((name for name in names if after.startswith(f"{name}.")), key=len, default=name)
-    if found := [number for number, each in enumerate(names) if each == name]:
-        return name, found
-    ending = {each for each in names if each.endswith(f".{name}")}
-    if len(ending) == 1:
-        return name, [number for number, each in enumerate(names) if each in ending]
-    wrong = "several tasks whose names end so" if ending else "no task of that name"
-    raise ConfigError(f"-o {key}: {source} has {wrong}.{suggest(name, names)} Tasks: {', '.join(names)}")
-
-
 def _shared(
     source: str, document: Mapping[str, Any], evaluation: Mapping[str, Any]
 ) -> tuple[list[Layer], tuple[str, ...]]:
     """The values for all tasks: the model, and the configuration next to the list of tasks."""
     top = {key: document[key] for key in ("target", "metadata") if document.get(key) is not None}
     first, more = read_layer("run config", source, dict(leaves(top)))
-    values = _config_values(source, f"evaluation.{_OWN}", evaluation)
-    second, others = read_layer("run config", f"{source}: evaluation.{_OWN}", values)
+    values = _config_values(source, f"evaluation.{OWN}", evaluation)
+    second, others = read_layer("run config", f"{source}: evaluation.{OWN}", values)
     return [first, second], (*more, *others)
 
 
@@ -209,7 +164,7 @@ def _task_layer(
         for key in (*_NO_CONTAINER, "dataset_dir")
         if entry.get(key) is not None
     ]
-    values = _config_values(source, f"{place}.{_OWN}", entry)
+    values = _config_values(source, f"{place}.{OWN}", entry)
     if entry.get("endpoint_type") is not None:
         values.setdefault(KEY_OF["model_type"], entry["endpoint_type"])
     return read_layer("run config", f"{source}: {name}", values)
@@ -217,8 +172,8 @@ def _task_layer(
 
 def _config_values(source: str, place: str, entry: Mapping[str, Any]) -> dict[Path, Any]:
     """The values of a configuration and of the older `overrides` next to it, whose keys are dotted."""
-    values = dict(leaves(_table(source, place, entry.get(_OWN))))
-    older = _table(source, place.replace(_OWN, "overrides"), entry.get("overrides"))
+    values = dict(leaves(_table(source, place, entry.get(OWN))))
+    older = _table(source, place.replace(OWN, "overrides"), entry.get("overrides"))
     for path, value in leaves(older):
         values[(*path[0].split("."), *path[1:])] = value
     return values

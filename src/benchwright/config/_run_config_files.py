@@ -62,7 +62,8 @@ def read_run_configs(
     if "datasets" in document and "config" not in document:
         raise ConfigError(f"{file} is a suite of models and datasets; start it with: benchwright run {file}")
     if file is not None and is_launcher_file(document):
-        return _tasks(read_launcher(str(file), document, above), flags)
+        typed = flag_layer({name: value for name, value in flags.items() if name != "output_dir"})
+        return _tasks(read_launcher(str(file), document, above, typed), flags, typed)
     layers: list[Layer] = []
     notes: tuple[str, ...] = ()
     if file is not None:
@@ -91,14 +92,13 @@ def _recorded(document: Mapping[str, Any]) -> dict[str, str]:
     return variables
 
 
-def _tasks(found: LauncherFile, flags: Mapping[str, Any]) -> RunConfigs:
+def _tasks(found: LauncherFile, flags: Mapping[str, Any], typed: Layer) -> RunConfigs:
     if flags.get("eval_type") is not None:
         raise ConfigError(
             "the file lists what is evaluated as evaluation.tasks; leave the name on the command line out"
         )
     labels = _labels([task.name for task in found.tasks])
     folders = _labels([_folder(label) for label in labels])
-    typed = flag_layer({name: value for name, value in flags.items() if name != "output_dir"})
     place = flags.get("output_dir") or found.output_dir
     if place == TO_BE_GIVEN:
         raise ConfigError(
