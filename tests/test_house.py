@@ -173,3 +173,15 @@ def test_the_top_of_the_tree_holds_what_belongs_there() -> None:
     found = {name.split("/")[0] for name in tracked.stdout.splitlines()}
     known = ".ci .gitignore CHANGELOG.md LICENSE Makefile README.md SECURITY.md benchmarks docs examples pyproject.toml src tests"
     assert found == set(known.split())
+
+
+def test_a_home_folder_is_asked_for_in_one_place() -> None:
+    """`Path.expanduser` and `Path.home` raise where there is no home folder, or no such user."""
+    asking = [
+        f"{path.relative_to(PACKAGE)}:{node.lineno}"
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute)
+        and (node.attr == "expanduser" or (node.attr == "home" and getattr(node.value, "id", "") == "Path"))
+    ]
+    assert [place.partition(":")[0] for place in asking] == ["core/_home.py"], asking

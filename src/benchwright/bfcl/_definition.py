@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchwright.bfcl._categories import categories_of, evaluation_of
-from benchwright.core import JsonObject, UsageError, suggest
+from benchwright.core import JsonObject, UsageError, expand_home, suggest
 
 _KEYS = ("task", "custom_dataset", "data_version", "executable_module", "native_calling", "share")
 _CUSTOM_KEYS = ("path", "format", "data_template_path")
@@ -124,7 +124,7 @@ def _place(value: Any, cwd: Path, key: str) -> str | None:
         value = os.fspath(value)
     if not isinstance(value, str) or not value:
         raise UsageError(f"--input {key}: {value!r} is not a path")
-    return str(cwd / Path(value).expanduser())
+    return str(cwd / expand_home(value))
 
 
 def _refuse_unknown(table: Mapping[str, Any], keys: tuple[str, ...], where: str) -> None:

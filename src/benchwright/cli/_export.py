@@ -11,6 +11,7 @@ from benchwright.cli._flags import add_workspace, existing_store
 from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser, value_of
 from benchwright.config import Setting
+from benchwright.core import expand_home
 
 if TYPE_CHECKING:
     from benchwright.perf import Requests
@@ -84,7 +85,7 @@ def execute(arguments: Namespace, output: Output) -> int:
                 )
             output.stream(exported_lines(details, samples, kind, raw=arguments.raw))
             return 0
-        path = Path(arguments.output or f"{run.name}-{run.id}.{kind}").expanduser()
+        path = expand_home(arguments.output or f"{run.name}-{run.id}.{kind}")
         count = _write(details, samples, path, kind, raw=arguments.raw)
     if output.as_json:
         output.json({"file": str(path), "format": kind, "samples": count})
@@ -119,7 +120,7 @@ def _export_requests(arguments: Namespace, output: Output, run: int, name: str, 
     if arguments.output == "-":
         output.stream(request_lines(requests, kind, raw=arguments.raw))
         return 0
-    path = Path(arguments.output or f"{name}-{run}.{kind}").expanduser()
+    path = expand_home(arguments.output or f"{name}-{run}.{kind}")
     try:
         count = export_requests(requests, path, kind, raw=arguments.raw)
     except OSError as error:

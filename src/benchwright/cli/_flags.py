@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchwright.cli._parser import Parser, value_of
 from benchwright.config import RUN_SETTINGS, SUITE_SETTINGS, RunOptions, Setting, SuiteOptions
+from benchwright.core import expand_home
 
 if TYPE_CHECKING:
     from benchwright.cli._output import Output
@@ -160,12 +161,11 @@ def check_target(arguments: Namespace) -> None:
 
 def suite_options(arguments: Namespace) -> SuiteOptions:
     """The flags as options of a suite."""
-    from pathlib import Path
 
     names = [*(setting.name for setting in SUITE_SETTINGS), "models", "reuse"]
     values: dict[str, Any] = {name: getattr(arguments, name) for name in names}
     if values["work_dir"] is not None:
-        values["work_dir"] = Path(values["work_dir"]).expanduser()
+        values["work_dir"] = expand_home(values["work_dir"])
     return SuiteOptions.from_keywords(values)
 
 

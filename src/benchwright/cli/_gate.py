@@ -8,6 +8,7 @@ from pathlib import Path
 from benchwright.cli._flags import add_workspace
 from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser
+from benchwright.core import expand_home
 
 
 def configure(parser: Parser) -> None:
@@ -49,7 +50,7 @@ def execute(arguments: Namespace, output: Output) -> int:
         if target == "-":
             output.stream([render(verdict)])
         elif target is not None:
-            _write(Path(target).expanduser(), render(verdict))
+            _write(expand_home(target), render(verdict))
     if output.as_json:
         output.json(verdict.to_json())
     elif not to_stdout:

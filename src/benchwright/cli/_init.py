@@ -8,6 +8,7 @@ from pathlib import Path
 
 from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser
+from benchwright.core import expand_home
 
 _CONFIG = """\
 # Defaults for every run from this folder. Flags on the command line override them.
@@ -82,7 +83,7 @@ def configure(parser: Parser) -> None:
 
 def execute(arguments: Namespace, output: Output) -> int:
     """Write the starter; JSON: `{"folder", "files", "next"}`."""
-    folder = Path(arguments.folder).expanduser()
+    folder = expand_home(arguments.folder)
     written = write_starter(folder, _prices() if arguments.prices else STARTER)
     if arguments.prices:
         return _show(output, folder, written, f"edit {folder / written[0]}")

@@ -13,7 +13,7 @@ from benchwright.cli._output import Output, conclude, note_problems, print_resul
 from benchwright.cli._parser import Parser, value_of
 from benchwright.cli._process import load
 from benchwright.config import Setting
-from benchwright.core import UsageError, worst_exit_code
+from benchwright.core import UsageError, expand_home, worst_exit_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -139,7 +139,7 @@ def _name_replaced(run: ConfiguredRun, output: Output) -> None:
     from benchwright.reports import writer_of
 
     folder = run.options.output_dir
-    if folder is None or not run.options.overwrite or (writer := writer_of(folder.expanduser())) is None:
+    if folder is None or not run.options.overwrite or (writer := writer_of(expand_home(folder))) is None:
         return
     output.note(f"{folder}: the files of run {writer[0]} ({writer[1]}) are replaced; its record is kept")
 

@@ -15,7 +15,7 @@ from benchwright.config._nocode import NoCodeBenchmark, read_nocode, read_source
 from benchwright.config._run_settings import RUN_SETTINGS, settings_of
 from benchwright.config._setting import Setting
 from benchwright.config._values import read_table, read_values
-from benchwright.core import ConfigError, JsonObject, JsonValue, suggest
+from benchwright.core import ConfigError, JsonObject, JsonValue, expand_home, suggest
 
 _BUILTIN = (
     Setting("type", "text", "builtin"),
@@ -248,7 +248,7 @@ def _target(file: Path, target: str) -> str:
 
 def _is_file(file: Path, path: str) -> bool:
     try:
-        return (file.parent / Path(path).expanduser()).is_file()
+        return (file.parent / expand_home(path)).is_file()
     except (OSError, RuntimeError, ValueError):  # a whole prompt is not a valid file name
         return False
 
@@ -257,7 +257,7 @@ def _from_here(file: Path, path: str) -> str:
     """Make a path absolute, relative to the folder of the file and not to the current one. URIs stay."""
     if "://" in path:
         return path
-    return str(file.parent / Path(path).expanduser())
+    return str(file.parent / expand_home(path))
 
 
 def _text(value: JsonValue) -> str:

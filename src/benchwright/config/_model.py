@@ -26,7 +26,15 @@ from benchwright.config._servers import (
 )
 from benchwright.config._setting import Setting
 from benchwright.config._values import read_values
-from benchwright.core import MODEL_TYPES, Api, ConfigError, JsonObject, JsonValue, light_dataclass
+from benchwright.core import (
+    MODEL_TYPES,
+    Api,
+    ConfigError,
+    JsonObject,
+    JsonValue,
+    expand_home,
+    light_dataclass,
+)
 
 if TYPE_CHECKING:
     from benchwright.config._pipeline import PipelineSettings
@@ -224,7 +232,7 @@ def _read(where: str, name: str, written: Mapping[str, object], folder: Path | N
             character |= {"by_chance": True, "model_id": "random"}
         checked["demo"] = character
     if "ca_file" in checked:
-        checked["ca_file"] = str((folder or Path()) / Path(checked["ca_file"]).expanduser())
+        checked["ca_file"] = str((folder or Path()) / expand_home(checked["ca_file"]))
         try:
             trusted_certificates(checked.get("verify"), checked["ca_file"])
         except ConfigError as error:

@@ -13,7 +13,7 @@ from benchwright.config._nocode_style import ChoiceStyle, GraderStyle, read_styl
 from benchwright.config._run_settings import RUN_SETTINGS
 from benchwright.config._setting import Setting
 from benchwright.config._values import read_values
-from benchwright.core import ConfigError, JsonObject, is_data_file, is_hub_uri, suggest
+from benchwright.core import ConfigError, JsonObject, expand_home, is_data_file, is_hub_uri, suggest
 
 _SETTINGS = (
     Setting("name", "text", "dataset of the hub, or a file"),
@@ -57,7 +57,7 @@ def local_path(name: str, folder: Path) -> str | None:
     """The absolute path of the file that a name means; None for anything else."""
     if "://" in name:
         return None
-    path = folder / Path(name).expanduser()
+    path = folder / expand_home(name)
     try:
         there = path.exists()
     except (OSError, ValueError):
@@ -313,7 +313,7 @@ def _fewshot(where: str, value: object, folder: Path) -> FewShotTable:
     if "template" in checked and "template_file" in checked:
         raise ConfigError(f"{where} has template and template_file; keep one of them")
     if "template_file" in checked:
-        checked["template_file"] = str(folder / Path(checked["template_file"]).expanduser())
+        checked["template_file"] = str(folder / expand_home(checked["template_file"]))
     return FewShotTable(
         count=checked.pop("count", len(examples)),
         rows=examples,
@@ -327,7 +327,7 @@ def _with_function(file: Path, grader: GraderStyle) -> GraderStyle:
 
     place, _, name = (grader.function or "").partition(":")
     if place.endswith(".py"):
-        place = str(file.parent / Path(place).expanduser())
+        place = str(file.parent / expand_home(place))
     return replace(grader, function=f"{place}:{name}" if name else place)
 
 
@@ -338,7 +338,7 @@ def _taken(checked: JsonObject, key: str) -> str | None:
 
 def _file(file: Path, checked: JsonObject, key: str) -> str | None:
     value = _taken(checked, key)
-    return None if value is None else str(file.parent / Path(value).expanduser())
+    return None if value is None else str(file.parent / expand_home(value))
 
 
 def _tuples(record: Mapping[str, Any], *names: str) -> dict[str, Any]:

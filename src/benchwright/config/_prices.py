@@ -13,7 +13,16 @@ from typing import Any
 
 from msgspec import Struct
 
-from benchwright.core import ConfigError, JsonObject, TooDeepError, own_ancestors, refuse_foreign, suggest
+from benchwright.core import (
+    ConfigError,
+    JsonObject,
+    TooDeepError,
+    expand_home,
+    home_folder,
+    own_ancestors,
+    refuse_foreign,
+    suggest,
+)
 
 PRICES_NAME = "prices.toml"
 """The name of the file."""
@@ -126,7 +135,7 @@ def find_prices(start: Path, given: str | None = None) -> Prices:
     """The prices for a folder: only those of the `given` file, or those of `prices.toml` from `start` upwards and then of the
     user's file. Raises ConfigError with file, line and field."""
     if given is not None:
-        found = _together([Path(given).expanduser()])
+        found = _together([expand_home(given)])
         if not found.entries:
             raise ConfigError(
                 f"{given} has no prices: add a [[price]] table with {', '.join(_REQUIRED)}, or leave --prices out"
@@ -137,8 +146,9 @@ def find_prices(start: Path, given: str | None = None) -> Prices:
     )
     if nearest is not None:
         refuse_foreign(nearest, "prices", start)
-    home = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "benchwright" / PRICES_NAME
-    return _together([path for path in (nearest, home) if path is not None and path.is_file()])
+    own = os.environ.get("XDG_CONFIG_HOME") or (None if (home := home_folder()) is None else home / ".config")
+    general = None if own is None else Path(own) / "benchwright" / PRICES_NAME
+    return _together([path for path in (nearest, general) if path is not None and path.is_file()])
 
 
 def _together(paths: Sequence[Path]) -> Prices:
@@ -148,10 +158,13 @@ def _together(paths: Sequence[Path]) -> Prices:
 
 def _shown(path: Path) -> str:
     """A path without parts that are specific to this machine."""
-    home = Path.home()
+    home = home_folder()
     return (
         f"~/{path.relative_to(home)}"
-        if path.is_relative_to(home) and path.name == PRICES_NAME and ".config" in path.parts
+        if home is not None
+        and path.is_relative_to(home)
+        and path.name == PRICES_NAME
+        and ".config" in path.parts
         else path.name
     )
 

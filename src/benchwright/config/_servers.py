@@ -10,12 +10,11 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from benchwright.core import Api, ConfigError, Route, environment_secret, is_secret_name, suggest
+from benchwright.core import Api, ConfigError, Route, environment_secret, expand_home, is_secret_name, suggest
 
 if TYPE_CHECKING:
     from benchwright.config._model import ModelConfig
@@ -177,7 +176,7 @@ def trusted_certificates(verify: bool | None, ca_file: str | None) -> bool | str
         raise ConfigError(
             "verify = false checks no certificate, so ca_file has no effect; leave one of them out"
         )
-    return str(Path(ca_file).expanduser().absolute())
+    return str(expand_home(ca_file).absolute())
 
 
 def apply_profile(where: str, checked: dict[str, Any]) -> None:

@@ -27,6 +27,7 @@ from benchwright.core._errors import (
     worst_exit_code,
 )
 from benchwright.core._fronts import lazy_front
+from benchwright.core._home import expand_home, home_folder
 from benchwright.core._json import (
     MAX_DEPTH,
     DifferenceKind,
@@ -281,9 +282,11 @@ __all__ = [
     "encode_score",
     "environment_secret",
     "exact_json",
+    "expand_home",
     "fails_in",
     "finite_number",
     "forget_secrets",
+    "home_folder",
     "hub_format",
     "is_data_file",
     "is_hub_uri",

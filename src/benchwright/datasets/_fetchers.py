@@ -18,6 +18,7 @@ from benchwright.core import (
     DatasetError,
     UsageError,
     data_format,
+    expand_home,
     is_hub_uri,
     light_dataclass,
     suggest,
@@ -109,7 +110,7 @@ def local_path(uri: str, base_dir: Path | None) -> Path:
 
         uri = url2pathname(urlsplit(uri).path)
     try:
-        path = Path(uri).expanduser()
+        path = expand_home(uri)
     except RuntimeError as exc:
         raise DatasetError(f"{uri}: {exc}") from exc
     return Path(os.path.abspath((base_dir or Path()) / path))

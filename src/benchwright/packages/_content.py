@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from benchwright.benchmarks import BenchmarkSpec, imported_modules, load_benchmarks, template_file
-from benchwright.core import BenchmarkError, DatasetError, NotFoundError
+from benchwright.core import BenchmarkError, DatasetError, NotFoundError, expand_home
 from benchwright.datasets import file_of_dataset
 
 DATA_FIELDS = ("dataset", "fewshot_dataset")
@@ -155,7 +155,7 @@ def _place(path: Path, top: Path) -> tuple[str, bool]:
 
 def _included(include: Sequence[str], cwd: Path, top: Path) -> Iterable[tuple[str, Path]]:
     for written in include:
-        path = Path(os.path.abspath(cwd / Path(written).expanduser()))
+        path = Path(os.path.abspath(cwd / expand_home(written)))
         if not path.is_relative_to(top) and not path.resolve().is_relative_to(top):
             raise BenchmarkError(
                 f"--include {written}: {path} is outside of {top}; code finds files only below its own folder"

@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from benchwright.core import UsageError
+from benchwright.core import UsageError, expand_home
 
 _TEXT = """
 about above across action active after again against agree almost along always among animal another answer appear apple area
@@ -99,7 +99,7 @@ def open_text_maker(tokenizer: str | None, seed: int) -> TextMaker:
 
     Raises UsageError if the tokenizer cannot be read, or its library is not installed.
     """
-    return TextMaker(seed, None if tokenizer is None else _counter(Path(tokenizer).expanduser()))
+    return TextMaker(seed, None if tokenizer is None else _counter(expand_home(tokenizer)))
 
 
 def _counter(path: Path) -> Callable[[str], int]:

@@ -16,6 +16,7 @@ from benchwright.core import (
     ModelReply,
     ModelRequest,
     encode_json,
+    expand_home,
     is_secret_name,
     known_secrets,
     load_json,
@@ -48,7 +49,7 @@ class ExchangeLog:
         self._save_requests = self._save_replies = 0
         self._saved_in = folder / "cache"
         if saving is not None:
-            self._saved_in = Path(saving.cache_dir).expanduser() if saving.cache_dir else self._saved_in
+            self._saved_in = expand_home(saving.cache_dir) if saving.cache_dir else self._saved_in
             self._save_requests = _limit(saving.max_saved_requests) if saving.value("save_requests") else 0
             self._save_replies = _limit(saving.max_saved_responses) if saving.value("save_responses") else 0
         self.wants_requests = self._requests_left > 0 or self._save_requests > 0

@@ -11,7 +11,7 @@ from benchwright.benchmarks import (
     BenchmarkSpec,
 )
 from benchwright.config import JUDGE_SETTINGS, RUN_SETTINGS, ConfigFile, RunOptions, resolve_provider
-from benchwright.core import LEFT_OUT, JsonObject, UsageError, suggest
+from benchwright.core import LEFT_OUT, JsonObject, UsageError, expand_home, suggest
 
 if TYPE_CHECKING:
     from benchwright.benchmarks import BenchmarkSpec, QuestionOptions
@@ -123,7 +123,7 @@ def flag(name: str) -> str:
 def _judge(given: Mapping[str, Any], config: ConfigFile | None) -> JsonObject:
     judge: JsonObject = {key: given[name] for name, key in JUDGE_SETTINGS.items() if name in given}
     if "ca_file" in judge:  # a resumed run may start in another folder
-        judge["ca_file"] = str(Path(str(judge["ca_file"])).expanduser().absolute())
+        judge["ca_file"] = str(expand_home(str(judge["ca_file"])).absolute())
     named = given.get("judge_model")
     if named is None:
         return judge

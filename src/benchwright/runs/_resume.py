@@ -10,7 +10,7 @@ from typing import Any
 
 from benchwright.benchmarks import BenchmarkSpec, defined_without_file, is_question_file, load_benchmarks
 from benchwright.config import RESCORE_OPTIONS, RunOptions, find_config, unset_variables
-from benchwright.core import JsonObject, RunKind, UsageError, kind_title
+from benchwright.core import JsonObject, RunKind, UsageError, expand_home, kind_title
 from benchwright.datasets import hub_commits, recorded_pins
 from benchwright.engine import (
     DECIDES,
@@ -210,7 +210,7 @@ def rescore_plan(
     with hub_commits(commits):
         spec, settings = _retargeted(source, settings, target, options)
     folder = options.output_dir
-    place = None if folder is None else folder.expanduser().resolve()
+    place = None if folder is None else expand_home(folder).resolve()
     return Plan(spec, settings, place, label, commits, bool(options.overwrite))
 
 

@@ -13,7 +13,15 @@ from msgspec import Struct
 
 from benchwright.benchmarks import BenchmarkSpec, requested_spec
 from benchwright.config import PROFILES, ConfigFile, RunOptions
-from benchwright.core import BenchwrightError, ConfigError, JsonValue, LoadFile, RunFile, UsageError
+from benchwright.core import (
+    BenchwrightError,
+    ConfigError,
+    JsonValue,
+    LoadFile,
+    RunFile,
+    UsageError,
+    expand_home,
+)
 from benchwright.datasets import hub_commits
 from benchwright.endpoints import EndpointSettings, OpenEndpoint, ScriptedSettings
 from benchwright.engine import (
@@ -235,7 +243,7 @@ def recorded_options(options: RunOptions, repeats: int) -> dict[str, Any]:
         "budget": Budget(
             options.max_requests, options.max_tokens_total, options.max_minutes, options.max_cost
         ),
-        "prices": None if options.prices is None else str(Path(options.prices).expanduser().resolve()),
+        "prices": None if options.prices is None else str(expand_home(options.prices).resolve()),
     }
 
 
@@ -281,7 +289,7 @@ def plan_of(target: Target, effective: RunOptions, model: ChosenModel, label: st
     return Plan(
         spec=target.spec,
         settings=run_settings(target, effective, model),
-        folder=None if place is None else place.expanduser().resolve(),
+        folder=None if place is None else expand_home(place).resolve(),
         overwrite=bool(effective.overwrite),
         model=model,
         label=label,
@@ -324,7 +332,7 @@ def absolute_dataset(dataset: str | None) -> str | None:
     """Make a path of the command line absolute, because a resumed run may start in another folder."""
     if dataset is None or "://" in dataset:
         return dataset
-    return str(Path(dataset).expanduser().resolve())
+    return str(expand_home(dataset).resolve())
 
 
 def pass_k_of(k: int | None, repeats: int) -> int | None:

@@ -17,7 +17,7 @@ from benchwright.benchmarks import (
     load_benchmarks,
 )
 from benchwright.config import ConfigFile, RunOptions, layered
-from benchwright.core import JsonObject, JsonValue, UsageError, suggest
+from benchwright.core import JsonObject, JsonValue, UsageError, expand_home, suggest
 from benchwright.runs._questions import (
     flag,
     given_questions,
@@ -135,7 +135,7 @@ def _other_prompt(definition: NoCodeBenchmark, value: JsonValue, cwd: Path) -> N
         raise UsageError("--input prompt_template_file: the table has messages; change them there")
     if not isinstance(value, str) or not value:
         raise UsageError(f"--input prompt_template_file: {value!r} is not a path")
-    return replace(definition, prompt=None, prompt_file=str(cwd / Path(value).expanduser()))
+    return replace(definition, prompt=None, prompt_file=str(cwd / expand_home(value)))
 
 
 def _frozen(definition: NoCodeBenchmark, config: ConfigFile) -> NoCodeBenchmark:
@@ -235,7 +235,7 @@ def _function_calling(
         raise UsageError(f"--dataset: {target} takes rows of your own by --tool-data PATH")
     output = effective.output_dir
     if output is not None:
-        output = output.expanduser().resolve()
+        output = expand_home(output).resolve()
     definition = replace(definition, name=target, output=None if output is None else str(output))
     # A state folder in the current folder would become the nearest workspace and hide all earlier runs.
     faults = output or find_workspace(cwd, options.workspace).state

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from benchwright.config import RUN_SETTINGS, RunOptions
-from benchwright.core import UsageError
+from benchwright.core import UsageError, expand_home
 
 TOOL_SETTINGS = tuple(setting.name for setting in RUN_SETTINGS if setting.group == "tools")
 """Names of the options that only function-calling evaluations take."""
@@ -44,6 +44,6 @@ def evaluation_input(options: RunOptions, folder: Path) -> dict[str, Any]:
         flag = next(name for name in _CUSTOM if getattr(options, name) is not None).replace("_", "-")
         raise UsageError(f"--{flag}: says how rows of your own are written; give them with --tool-data PATH")
     if custom:  # a folder can only be one format, and a file the other
-        path = folder / Path(custom["path"]).expanduser()
+        path = folder / expand_home(custom["path"])
         custom.setdefault("format", "native" if path.is_dir() else "openai")
     return {**found, **given}

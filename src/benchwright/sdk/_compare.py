@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Never
 from msgspec.structs import replace
 
 from benchwright.config import HARMLESS, keywords_in_errors
-from benchwright.core import NotFoundError, RunKind, UsageError, clause, kind_title, suggest
+from benchwright.core import NotFoundError, RunKind, UsageError, clause, expand_home, kind_title, suggest
 from benchwright.endpoints import changes_no_reply
 from benchwright.engine import DECIDES
 from benchwright.reports import (
@@ -97,7 +97,7 @@ def _baseline(run: int | str | RunResult, place: Workspace) -> Baseline | None:
         return None
     from benchwright.gates import baseline_file, named_baseline, read_baseline
 
-    file = baseline_file(Path(run).expanduser())
+    file = baseline_file(expand_home(run))
     return named_baseline(place, run) or (None if file is None else read_baseline(file))
 
 
@@ -141,7 +141,7 @@ _KEYWORDS = [name for name, each in signature(compare).parameters.items() if eac
 
 def find_run(store: Store | None, run: int | str | RunResult, number: int, place: Workspace) -> RunRecord:
     """A run of the workspace, or of a folder from elsewhere, which gets `number`, 0 or less."""
-    folder = Path(called(run)).expanduser()
+    folder = expand_home(called(run))
     try:
         if store is not None:
             return recorded(store, run)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Never, TypeAlias
 from msgspec.structs import replace
 
 from benchwright.config import keywords_in_errors
-from benchwright.core import NotFoundError, RunKind, UsageError, kind_title, suggest
+from benchwright.core import NotFoundError, RunKind, UsageError, expand_home, kind_title, suggest
 from benchwright.gates import (
     Baseline,
     Blessed,
@@ -111,7 +111,7 @@ def export_baseline(
         found = _portable(store, run, place)
         if not force:
             _refuse_unfit(found, "Export")
-        return write_baseline(Path(path).expanduser(), found)
+        return write_baseline(expand_home(path), found)
 
 
 def _refuse_unfit(found: Baseline, verb: str) -> None:
@@ -138,7 +138,7 @@ def _policy(policy: str | os.PathLike[str] | Mapping[str, object] | Policy) -> P
     elif isinstance(policy, Mapping):
         found = policy_of(policy, "policy")
     elif isinstance(policy, str | os.PathLike):
-        found = read_policy(Path(policy).expanduser())
+        found = read_policy(expand_home(policy))
     else:
         raise UsageError(
             f"gate(): policy is {policy!r}; expected the path of a TOML file, or a dict with its tables"
@@ -176,7 +176,7 @@ def _found(store: Store | None, given: AnyRun, place: Workspace) -> Baseline:
         written = os.fspath(given)
         if (known := named_baseline(place, written)) is not None:
             return known
-        file = baseline_file(Path(written).expanduser())
+        file = baseline_file(expand_home(written))
         if file is not None:
             return read_baseline(file)
     try:

@@ -8,7 +8,14 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from benchwright.core import NotFoundError, UsageError, make_private, own_ancestors, refuse_foreign
+from benchwright.core import (
+    NotFoundError,
+    UsageError,
+    expand_home,
+    make_private,
+    own_ancestors,
+    refuse_foreign,
+)
 
 STATE_FOLDER = ".benchwright"
 SQLITE_URL = "sqlite:///"
@@ -119,7 +126,7 @@ def find_workspace(start: Path, explicit: Path | None = None) -> Workspace:
     broken link.
     """
     if explicit is not None:
-        return _usable(explicit.expanduser().resolve())
+        return _usable(expand_home(explicit).resolve())
     for folder in own_ancestors(start):
         for name in _ANCHORS:
             if (folder / name).exists() or (name == STATE_FOLDER and (folder / name).is_symlink()):

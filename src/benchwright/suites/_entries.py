@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from benchwright.config import ModelConfig, Setting, read_model_entry, settings_of
-from benchwright.core import ConfigError, JsonObject, NotFoundError, is_data_file, suggest
+from benchwright.core import ConfigError, JsonObject, NotFoundError, expand_home, is_data_file, suggest
 
 QUESTION_KEYS = ("bot_prompt", "human_prompt", "judge", "template")
 """Keys for a file of questions besides the settings of a run: prompts as AISBench writes them
@@ -83,7 +83,7 @@ def locate(written: str, suite: Path, cwd: Path, where: str) -> Place:
     """Find a file. Raises NotFoundError, with the places searched and similar names, if there is none."""
     if "://" in written:
         return Place(written)
-    path = Path(written).expanduser()
+    path = expand_home(written)
     if path.is_absolute():
         if path.exists():
             return Place(str(path))
@@ -237,7 +237,7 @@ def _target(
     if "://" in written:
         return written, ()
     looks_like_a_file = "/" in file or is_data_file(file) or Path(file).suffix.lower() in _OTHER_FILES
-    there = (path.parent / Path(file).expanduser()).is_file() or (cwd / file).is_file()
+    there = (path.parent / expand_home(file)).is_file() or (cwd / file).is_file()
     if not (must_exist or looks_like_a_file or there):
         return written, ()
     place = locate(file, path, cwd, where)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from benchwright.benchmarks import BENCHMARK_PLUGINS, custom_media_file, import_file, is_question_file
 from benchwright.config import SUITE_SUFFIXES, ConfigFile, find_profile, read_document
-from benchwright.core import NotFoundError, UsageError, light_dataclass, refuse_foreign
+from benchwright.core import NotFoundError, UsageError, expand_home, light_dataclass, refuse_foreign
 from benchwright.suites._entries import SuiteDataset, SuiteModel
 from benchwright.suites._suite import Suite, gathered_datasets, suite_of
 
@@ -74,7 +74,7 @@ def chosen_models(suite: Suite, names: Sequence[str], *, config_dir: str | None 
 
 def config_folder(config_dir: str | None, cwd: Path) -> Path | None:
     """Return the folder of configurations, or None if there is none."""
-    folder = cwd / Path(config_dir or DEFAULT_CONFIG_DIR).expanduser()
+    folder = cwd / expand_home(config_dir or DEFAULT_CONFIG_DIR)
     if folder.is_dir():
         return folder
     if config_dir is not None:
@@ -102,7 +102,7 @@ def _origin(kind: Kind, name: str, folder: Path | None, config: ConfigFile | Non
         return "embedded demo model" if name == "demo" else ""
     place = name.partition(":")[0]
     if is_question_file(name) or place.endswith(".py"):
-        path = cwd / Path(place).expanduser()
+        path = cwd / expand_home(place)
         return str(path) if path.is_file() else name if "://" in name else ""
     entry = BENCHMARK_PLUGINS.entry(name)
     return "" if entry is None else f"package {entry.package}"
@@ -167,5 +167,5 @@ def _names(file: Path) -> Mapping[str, object]:
 
 
 def _absolute(target: str, cwd: Path) -> str:
-    path = cwd / Path(target).expanduser()
+    path = cwd / expand_home(target)
     return str(path) if "://" not in target and path.exists() else target

@@ -12,7 +12,7 @@ from msgspec.structs import replace as replace_struct
 
 from benchwright.benchmarks import BenchmarkSpec, QuestionOptions, is_question_file, load_questions
 from benchwright.config import ConfigFile, RunOptions, layered
-from benchwright.core import BenchwrightError, ConfigError, UsageError, canonical_json
+from benchwright.core import BenchwrightError, ConfigError, UsageError, canonical_json, expand_home
 from benchwright.endpoints import OpenEndpoint
 from benchwright.runs import (
     ONLY_MCQ,
@@ -263,7 +263,7 @@ def _plan(
     settings = run_settings(dataset.target, effective, chosen)
     folder = effective.output_dir
     if folder is not None:
-        folder = (folder / _folder_name(name) / _folder_name(dataset.label)).expanduser().resolve()
+        folder = expand_home(folder / _folder_name(name) / _folder_name(dataset.label)).resolve()
         settings = replace(settings, output_dir=str(folder))
     settings = replace(settings, cwd=str(dataset.folder), model_name=name)
     plan = Plan(dataset.target.spec, settings, folder, f"{dataset.label} on {name}")

@@ -20,7 +20,7 @@ from benchwright.config import (
     read_document,
     settings_of,
 )
-from benchwright.core import ConfigError, JsonObject, UsageError, load_json, suggest
+from benchwright.core import ConfigError, JsonObject, UsageError, expand_home, load_json, suggest
 from benchwright.suites._entries import (
     SuiteDataset,
     SuiteModel,
@@ -174,7 +174,7 @@ def _run_table(path: Path, document: Mapping[str, object]) -> tuple[JsonObject, 
     except UsageError as error:
         raise ConfigError(f"{path}: {error}") from None
     if "work_dir" in settings:  # relative to the suite's folder, like every path in the file
-        settings["work_dir"] = str(path.parent / Path(str(settings["work_dir"])).expanduser())
+        settings["work_dir"] = str(path.parent / expand_home(str(settings["work_dir"])))
     return {name: value for name, value in checked.items() if name not in _SUITE_NAMES}, settings
 
 
@@ -197,7 +197,7 @@ _LARGE = 1_000_000
 
 def load_suite(target: str, *, cwd: Path) -> Suite | None:
     """Load the suite that `target` names; None if it names something else."""
-    path = Path(target).expanduser()
+    path = expand_home(target)
     suffix = path.suffix.lower()
     there = cwd / path
     if suffix in _ALWAYS:

@@ -21,6 +21,7 @@ from benchwright.core import (
     JsonValue,
     RunStatus,
     UsageError,
+    expand_home,
     light_dataclass,
     suggest,
 )
@@ -199,7 +200,7 @@ def program_executable(command: Sequence[str], cwd: Path) -> str:
     """
     program = command[0]
     if os.sep in program:
-        path = os.path.normpath(os.path.join(cwd, os.path.expanduser(program)))
+        path = os.path.normpath(os.path.join(cwd, expand_home(program)))
         if os.path.isfile(path) and os.access(path, os.X_OK):
             return path
         raise UsageError(f"command: {program} is not a program in {cwd}; expected an executable file")
@@ -259,7 +260,7 @@ def find_script(target: str, cwd: Path) -> tuple[Script, str | None] | None:
     A file that defines benchmarks is not a program, nor is one that cannot be parsed: loading it reports why.
     """
     place, _, name = target.partition(":")
-    path = cwd / Path(place).expanduser()
+    path = cwd / expand_home(place)
     if path.suffix != ".py" or not path.is_file():
         return None
     try:

@@ -33,6 +33,7 @@ from benchwright.core import (
     UsageError,
     canonical_json,
     data_format,
+    expand_home,
     listed,
     normalise_name,
     split_data_name,
@@ -195,7 +196,7 @@ def _open(path: str, cwd: Path) -> DatasetReader:
     try:
         return open_dataset(path, base_dir=cwd)
     except DatasetError as error:
-        if "://" not in path and not (cwd / Path(path.partition("?")[0]).expanduser()).exists():
+        if "://" not in path and not (cwd / expand_home(path.partition("?")[0])).exists():
             raise NotFoundError(str(error)) from None  # a missing target, like any other
         raise
 

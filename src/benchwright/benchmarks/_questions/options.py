@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from benchwright.config import OPTIONS
-from benchwright.core import DatasetError, JsonObject, UsageError, suggest
+from benchwright.core import DatasetError, JsonObject, UsageError, expand_home, suggest
 from benchwright.datasets import Sampling, read_meta
 
 DataType: TypeAlias = Literal["mcq", "mcq_multi", "qa"]
@@ -229,7 +229,7 @@ def sampling_for(path: Path | None, options: QuestionOptions, *, cwd: Path | Non
     """
     base = Path.cwd() if cwd is None else cwd
     if options.meta_path is not None:
-        meta = base / Path(options.meta_path).expanduser()
+        meta = base / expand_home(options.meta_path)
         if not meta.is_file():
             raise DatasetError(_not_there(options.meta_path, meta))
         return read_meta(meta, name=options.meta_path, compat=options.compat)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchwright.core import ConfigError, redact, remember_secret
+from benchwright.core import ConfigError, expand_home, redact, remember_secret
 
 PUBLIC_HUB = "https://huggingface.co"
 """The hub if `HF_ENDPOINT` is not set."""
@@ -130,7 +130,4 @@ def _cache_home(env: Mapping[str, str]) -> Path:
 def _folder(text: str | None) -> Path | None:
     if not text:
         return None
-    try:
-        return Path(os.path.abspath(Path(text).expanduser()))
-    except RuntimeError:  # no home folder
-        return Path(os.path.abspath(text))
+    return Path(os.path.abspath(expand_home(text)))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from pathlib import Path
 
-from benchwright.core import UsageError
+from benchwright.core import UsageError, expand_home
 from benchwright.store._protocols import Store
 from benchwright.store._records import Recovered, StoreError
 from benchwright.store._sqlite.database import not_read
@@ -26,7 +25,7 @@ def workspace_at(url: str) -> Workspace:
         raise UsageError(
             f"{url!r} names no file. Write it as in sqlite:///results.db or sqlite:////tmp/results.db"
         )
-    file = Path(written).expanduser().resolve()
+    file = expand_home(written).resolve()
     usual = Workspace(file.parent.parent)
     if file == usual.database and file.parent.name == STATE_FOLDER:
         return usual

@@ -19,6 +19,7 @@ from benchwright.core import (
     StepValues,
     UsageError,
     encode_json,
+    expand_home,
     kind_title,
     known_run_status,
     suggest,
@@ -291,7 +292,7 @@ class Runs(Connected):
         runs = self.runs()
         if target in ("last", "latest") and runs:
             return runs[0]
-        place = Path(target).expanduser().resolve()
+        place = expand_home(target).resolve()
         for run in runs:
             if target == run.name or place == run.folder:
                 return run
