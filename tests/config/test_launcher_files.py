@@ -197,6 +197,17 @@ def test_no_word_of_an_override_may_be_mistyped(tmp_path: Path, key: str, word: 
         read(tmp_path, document(["a"]), f"{'.'.join(words)}=chat")
 
 
+@pytest.mark.parametrize("name", ["b.c", "c", "1"])
+def test_a_task_may_be_overridden_as_a_table(tmp_path: Path, name: str) -> None:
+    table = "{nemo_evaluator_config: {config: {params: {top_p: 0.5}}}, endpoint_type: chat}"
+    found = read(tmp_path, document(TASKS), f"evaluation.tasks.{name}={table}")
+    assert [each.options.get("top_p") for each in found] == [None, 0.5, None]
+    assert found[1].options["parallelism"] == 9
+    assert found[1].options["model_type"] == "chat"
+    with pytest.raises(ConfigError, match=rf"-o evaluation.tasks.{name} is None; expected a table, or a key"):
+        read(tmp_path, document(TASKS), f"~evaluation.tasks.{name}")
+
+
 def test_a_task_is_also_named_without_its_file(tmp_path: Path) -> None:
     pair = "evaluation.tasks.two.nemo_evaluator_config.config.params.top_p=0.5"
     found = read(tmp_path, document(["my.py:one", "my.py:two"]), pair)

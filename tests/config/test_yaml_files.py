@@ -97,6 +97,16 @@ def test_overrides_are_held_to_the_same(tmp_path: Path, pair: str, reason: str) 
 
 
 @pytest.mark.parametrize(
+    "value",
+    ["[2024-01-01]", "{a: 2024-01-01T10:00:00Z}", "!!set {a}", "!!binary aGVsbG8=", ".nan", "[{b: -.inf}]"],
+)
+def test_a_benchmarks_own_settings_are_what_a_record_can_hold(tmp_path: Path, value: str) -> None:
+    """A resumed run takes them from its record, and must give its scorers the same values."""
+    with pytest.raises(ConfigError, match=r"config\.params\.extra\.own(\.a)?: .*JSON"):
+        read(tmp_path, f"{{extra: {{own: {value}}}}}")
+
+
+@pytest.mark.parametrize(
     ("text", "reason"),
     [
         ("x-common: &c {temperature: 0.25}\nconfig: {type: b, params: {<<: *c}}", None),

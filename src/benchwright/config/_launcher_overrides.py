@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any, TypeAlias
 
 from benchwright.config._config_layers import leaves
@@ -33,11 +34,16 @@ def split_overrides(
             rest.append((key, value))
         else:
             name, chosen = _chosen(source, key, names)
-            after = key.removeprefix(f"evaluation.tasks.{name}.")
-            for number in chosen:
-                inner = _inside(after, OWN, value)
+            after = key.removeprefix(f"evaluation.tasks.{name}").removeprefix(".")
+            if not after and not isinstance(value, Mapping):
+                raise ConfigError(
+                    f"-o {key} is {value!r}; expected a table, or a key of the task: {key}.{OWN}.…"
+                )
+            of_task = [(after, value)] if after else value.items()
+            for number, (inner_key, each) in product(chosen, of_task):
+                inner = _inside(inner_key, OWN, each)
                 if inner is None:
-                    rest.append((f"evaluation.tasks.{number}.{after}", value))
+                    rest.append((f"evaluation.tasks.{number}.{inner_key}", each))
                 else:
                     own.setdefault(number, []).extend(inner)
     return every, own, rest
@@ -78,7 +84,7 @@ def _chosen(source: str, key: str, names: Sequence[str]) -> tuple[str, list[int]
     name = after.partition(".")[0]
     if name.isdigit() and int(name) < len(names):
         return name, [int(name)]
-    name = max((name for name in names if after.startswith(f"{name}.")), key=len, default=name)
+    name = max((name for name in names if f"{after}.".startswith(f"{name}.")), key=len, default=name)
     if found := [number for number, each in enumerate(names) if each == name]:
         return name, found
     ending = {each for each in names if each.endswith((f".{name}", f":{name}"))}

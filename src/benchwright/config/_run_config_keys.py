@@ -219,8 +219,9 @@ def checked_value(where: str, path: Path, value: Any) -> Any:
 
 
 def _in_table(where: str, path: Path, value: Any) -> Any:
-    """A value below the key of a table. Most are sent in requests, so they must be JSON."""
-    if any(option_of(path[:length]) in _SENT for length in range(1, len(path))):
+    """A value below the key of a table. Most are sent in requests or given to scorers, which must get the same value when the
+    run is resumed, so they must be JSON."""
+    if path[:3] == EXTRA or any(option_of(path[:length]) in _SENT for length in range(1, len(path))):
         try:
             return sendable(value)
         except ValueError as error:
