@@ -527,12 +527,27 @@ def test_replaced_files_are_named_then_and_later(folder: Path, capsys: pytest.Ca
                 == 0
             )
     shown = capsys.readouterr()
-    assert shown.err.count("are replaced") == 1
-    assert "out: the files of run 1 (my_qa) are replaced" in shown.err
+    assert shown.err.count("replace") == 1
+    assert "out: this run will replace the files of run 1 (my_qa)" in shown.err
     for run, own in (("1", False), ("2", True)):
         assert main(["show", run]) == 0
         text = capsys.readouterr().out
         assert ("results.yml" in text, "now the files of run 2 (my_qa)" in text) == (own, not own)
+
+
+@pytest.mark.parametrize(
+    ("flag", "key"),
+    [
+        ("--limit_samples", "config.params.limit_samples"),
+        ("--n-repeats", "config.params.extra.n_repeats"),
+        ("--header", "target.api_endpoint.headers"),
+    ],
+)
+def test_a_setting_without_a_flag_here_is_named_by_its_key(
+    folder: Path, capsys: pytest.CaptureFixture[str], flag: str, key: str
+) -> None:
+    assert main(["run_eval", "--eval-type", "my_qa", flag, "3"]) == 2
+    assert f"run has it, benchwright run_eval does not. Write -o {key}=VALUE" in capsys.readouterr().err
 
 
 def test_the_help_says_what_is_required(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

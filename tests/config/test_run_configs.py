@@ -243,6 +243,8 @@ def test_files_that_are_no_run_configuration(tmp_path: Path, text: str, reason: 
         ({**of_params({}), "target": {"api_endpoint": {"model_id": 7}}}, None, "Put it in quotes"),
         (of_params({}), "target.api_endpoint.type=embedding", "returns vectors and no text"),
         (of_params({}), "target.api_endpoint.api_key=sk-1", "keys are not kept in files"),
+        ({"target": {"api_endpoint": {"headers": {"X-Key": 12345678}}}}, None, r"api_endpoint\.headers\.X-Key is not a text"),
+        ({"target": {"api_endpoint": {"extra_body": {"top_k": 5}}}}, None, "Did you mean 'config.params.extra.extra_body'"),
         ({"target": {"api_endpoint": {"model_id": "m"}}}, None, "no evaluation is named"),
         ({"config": {"type": "x"}, "adapter": {"a": 1}}, None, "adapter.a is not known"),
         ({"config": {"type": ["x"]}}, None, "config.type is .*expected a text"),
@@ -255,6 +257,7 @@ def test_what_is_refused(tmp_path: Path, document: Any, overrides: str | None, r
     with pytest.raises(ConfigError, match=reason) as raised:
         merged_run_config(config_file(tmp_path, document), {}, overrides)
     assert "sk-1" not in str(raised.value)
+    assert "12345678" not in str(raised.value)
 
 
 def test_a_complete_configuration_names_folder_and_model(tmp_path: Path) -> None:

@@ -91,12 +91,16 @@ class Parser(argparse.ArgumentParser):
             return UsageError(f"unexpected argument {words[0]!r}\nSee: {self.prog} --help")
         name = option.partition("=")[0]
         known = [text for text in self._option_string_actions if text.startswith("--")]
-        from benchwright.config import LOAD_OPTIONS, RUN_SETTINGS
+        from benchwright.config import KEY_OF, LOAD_OPTIONS, RUN_SETTINGS
 
         for command, settings in (("run", RUN_SETTINGS), ("perf", LOAD_OPTIONS)):
-            if any(name in setting.flags for setting in settings):
+            for setting in settings:
+                if name not in setting.flags:
+                    continue
+                key = ".".join(KEY_OF.get(setting.name, ())) if "-o" in self._option_string_actions else ""
                 return UsageError(
-                    f"unknown option {name}: {command} has it, {self.prog} does not\nSee: {self.prog} --help, benchwright {command} --help"
+                    f"unknown option {name}: {command} has it, {self.prog} does not"
+                    f"{f'. Write -o {key}=VALUE' if key else ''}\nSee: {self.prog} --help, benchwright {command} --help"
                 )
         return UsageError(f"unknown option {name}.{suggest(name, known)}\nSee: {self.prog} --help")
 

@@ -141,7 +141,9 @@ def _name_replaced(run: ConfiguredRun, output: Output) -> None:
     folder = run.options.output_dir
     if folder is None or not run.options.overwrite or (writer := writer_of(expand_home(folder))) is None:
         return
-    output.note(f"{folder}: the files of run {writer[0]} ({writer[1]}) are replaced; its record is kept")
+    output.note(
+        f"{folder}: this run will replace the files of run {writer[0]} ({writer[1]}), whose record is kept"
+    )
 
 
 def _run(run: ConfiguredRun, arguments: Namespace, output: Output) -> int:

@@ -154,8 +154,9 @@ def _unknown(where: str, path: Path) -> ConfigError:
     )
     elsewhere = {known[-1]: ".".join(known) for known in RUN_CONFIG_KEYS}
     near = suggest(wrong, siblings)
-    if not near and (known := nearest(last, elsewhere)) is not None:
-        near = f" Did you mean {elsewhere[known]!r}?"
+    if not near:
+        known = wrong if wrong in elsewhere else nearest(last, elsewhere)
+        near = "" if known is None else f" Did you mean {elsewhere[known]!r}?"
     listed = ", ".join(siblings) if len(siblings) <= _LISTED else f"see the manual ({len(siblings)} keys)"
     return ConfigError(
         f"{where}: {key} is not known.{near} Known in {'.'.join(table) or 'a run configuration'}: {listed}"
@@ -221,6 +222,8 @@ def checked_value(where: str, path: Path, value: Any) -> Any:
 def _in_table(where: str, path: Path, value: Any) -> Any:
     """A value below the key of a table. Most are sent in requests or given to scorers, which must get the same value when the
     run is resumed, so they must be JSON."""
+    if path[:-1] == KEY_OF["headers"] and not isinstance(value, str):
+        raise ConfigError(f"{where}: {'.'.join(path)} is not a text; put it in quotes")
     if path[:3] == EXTRA or any(option_of(path[:length]) in _SENT for length in range(1, len(path))):
         try:
             return sendable(value)
