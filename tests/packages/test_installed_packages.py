@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -104,4 +105,21 @@ def test_item_22_compile_installs_one_package_and_nothing_that_runs_when_python_
     ]
     assert listed["benchmarks"] == ["byob_quiz.my_sums", "byob_quiz.choose"]
     machine.pip("uninstall", "--yes", "byob-quiz")
+    assert machine.files() == before
+
+
+def test_a_wheel_in_a_folder_whose_name_pip_would_take_for_a_requirement(
+    machine: Machine, tmp_path: Path
+) -> None:
+    source = write_quiz(tmp_path / "here; there [x] @#")
+    before = machine.files()
+    shown = machine.benchwright(
+        "compile", "quiz.py", "--no-install", "--install-dir", "a;b", cwd=source
+    ).stdout
+    machine.pip(*shlex.split(shown.partition("install it with: ")[2].splitlines()[0])[1:])
+    machine.pip("uninstall", "-y", "byob-quiz")
+    machine.benchwright("compile", "quiz.py", "--install-dir", "c;d", cwd=source)
+    listed = machine.benchwright("compile", "--list", cwd=tmp_path).stdout
+    assert "byob_quiz.my_sums" in listed
+    machine.pip("uninstall", "-y", "byob-quiz")
     assert machine.files() == before

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -161,7 +162,12 @@ def try_package(package: str, folder: str, data: bool) -> None:
 
 def pip_command(wheel: Path) -> str:
     """The command that installs a wheel here."""
-    return shlex.join(["pip", "install", str(wheel)])
+    return shlex.join(["pip", "install", _as_requirement(wheel)])
+
+
+def _as_requirement(wheel: Path) -> str:
+    """The wheel as an argument of pip, which takes a path with `;` or brackets for a requirement with a marker or extras."""
+    return wheel.resolve().as_uri() if re.search(r"[;\[\]@#]", str(wheel)) else str(wheel)
 
 
 def install_wheel(wheel: Path, *, force: bool = False) -> None:
@@ -173,7 +179,7 @@ def install_wheel(wheel: Path, *, force: bool = False) -> None:
         )
     forced = ("--force-reinstall",) if force else ()
     done = subprocess.run(
-        [sys.executable, "-m", "pip", *_PIP, *forced, str(wheel)],
+        [sys.executable, "-m", "pip", *_PIP, *forced, _as_requirement(wheel)],
         capture_output=True, text=True, errors="replace", check=False, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     if done.returncode != 0:
