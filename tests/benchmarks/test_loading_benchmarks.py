@@ -198,6 +198,14 @@ def test_what_is_not_there_gets_near_names(tmp_path: Path) -> None:
         match=r"no file, configured name, module or installed benchmark .bensh.\. Did you mean .bench.",
     ):
         load_benchmarks("bensh", cwd=tmp_path)
+    write(
+        tmp_path / "aside.py",
+        "raise SystemExit('run, although nobody named it')\nbenchmark(name='My Lakes!')\n",
+    )
+    write(tmp_path / "broken.py", "def (")
+    for name in ("my_lakes", "my-lakes", "byob_my_lakes.my_lakes"):
+        with pytest.raises(NotFoundError, match=r"Did you mean 'aside\.py:my_lakes'\?"):
+            load_benchmarks(name, cwd=tmp_path)
     with pytest.raises(NotFoundError, match="is a folder"):
         load_benchmarks(".", cwd=tmp_path)
     with pytest.raises(NotFoundError, match="no benchmark after the colon"):

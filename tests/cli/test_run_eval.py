@@ -440,6 +440,36 @@ def test_item_25_the_folder_of_the_benchmark_decides_and_not_where_it_is_started
     assert server.contents == ["Q: data.jsonl 0"] * 2
 
 
+@pytest.mark.parametrize("launcher", [False, True], ids=["run config", "launcher's file"])
+def test_files_next_to_the_configuration_are_found_from_another_folder(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], launcher: bool
+) -> None:
+    """Unless the current folder has them. What is typed, and the folder of results, start at the current folder."""
+    (folder / "mine.jsonl").write_text('{"question": "mine", "answer": "B"}', encoding="utf-8")
+    (folder / "elsewhere").mkdir()
+    monkeypatch.chdir(folder / "elsewhere")
+    params = {"extra": {"dataset": {"path": "mine.jsonl", "num_fewshot": 0}, "cache": False}}
+    with recording("B") as server:
+        document = config(server, params)
+        document["config"]["type"] = "bench.py:my_qa"
+        if launcher:
+            task = {"name": "bench.py:my_qa", "nemo_evaluator_config": {"config": {"params": params}}}
+            document = {"target": document["target"], "evaluation": {"tasks": [task]}}
+            document["execution"] = {"output_dir": "out"}
+        write("../r.yaml", document)
+        assert main(["run", "--config", "../r.yaml", "-q"]) == 0
+        noted = capsys.readouterr().err
+        for name in ("bench.py:my_qa", "mine.jsonl"):
+            assert (
+                f"r.yaml: {name} is not in the current folder; the run uses the one next to r.yaml" in noted
+            )
+        Path("mine.jsonl").write_text('{"question": "nearer", "answer": "B"}', encoding="utf-8")
+        assert main(["run", "--config", "../r.yaml", "-q", "--overwrite"]) == 0
+        assert main(["run", "--config", "../r.yaml", "-q", "--dataset", "data.jsonl"]) == 2
+    assert server.contents == ["Q: mine", "Q: nearer"]
+    assert list(Path("out").rglob("results.yml"))
+
+
 def test_origins_of_all_five_layers(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with recording("B") as server:
         file = write("r.yaml", config(server, {"temperature": 0.5, "parallelism": 5, "top_p": 0.1}))

@@ -6,6 +6,7 @@ An entry point of an installed package names a module that defines benchmarks (`
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -168,7 +169,7 @@ def missing_target(target: str, place: str, cwd: Path, names: Iterable[str] = ()
         return NotFoundError(f"there is no file {place}.{near} {_LISTING}")
     known = [*names, *BENCHMARK_PLUGINS.names()]
     files = _runnable_files(cwd)
-    near = _near_file(place, files, *known)
+    near = _near_benchmark(place, cwd, files) or _near_file(place, files, *known)
     offered = f" Names known here: {', '.join(known)}." if known else ""
     # A user who types the name of a public benchmark probably means its dataset.
     hub = "" if near or path.suffix else f" A dataset of the hub is written hf://ORG/{place}."
@@ -181,6 +182,23 @@ def missing_target(target: str, place: str, cwd: Path, names: Iterable[str] = ()
     return NotFoundError(
         f"there is no file, configured name, module or installed benchmark {target!r}.{near}{offered}{hub} {_LISTING}"
     )
+
+
+def _near_benchmark(written: str, cwd: Path, files: Sequence[str]) -> str:
+    """A hint at a benchmark of this name that a file here declares. The files are parsed, not run: nobody has named them."""
+    key = normalise_name(written.rpartition(".")[2])
+    for name in files:
+        if not name.endswith(".py"):
+            continue
+        try:
+            tree = ast.parse((cwd / name).read_bytes())
+        except (OSError, SyntaxError, ValueError, RecursionError):
+            continue
+        keywords = [node for node in ast.walk(tree) if isinstance(node, ast.keyword) and node.arg == "name"]
+        names = [each.value.value for each in keywords if isinstance(each.value, ast.Constant)]
+        if key and any(normalise_name(str(each)) == key for each in names):
+            return f" Did you mean '{name}:{key}'?"
+    return ""
 
 
 def _near_file(written: str, files: Sequence[str], *names: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from benchwright.config._beside import files_beside, note_on, place_beside
 from benchwright.config._config_layers import Layer, leaves
 from benchwright.config._environment import unset_variables
 from benchwright.config._files import read_document
@@ -63,12 +64,14 @@ def read_run_configs(
         raise ConfigError(f"{file} is a suite of models and datasets; start it with: benchwright run {file}")
     if file is not None and is_launcher_file(document):
         typed = flag_layer({name: value for name, value in flags.items() if name != "output_dir"})
-        return _tasks(read_launcher(str(file), document, above, typed), flags, typed)
+        return _tasks(file, read_launcher(str(file), document, above, typed), flags, typed)
     layers: list[Layer] = []
     notes: tuple[str, ...] = ()
     if file is not None:
         layer, notes = read_layer("run config", str(file), dict(leaves(with_options(document))))
+        layer, places = files_beside(file, layer)
         layers.append(layer)
+        notes = (*notes, *places)
     layers.append(flag_layer(flags))
     if overrides:
         layers.append(override_layer(read_overrides(overrides), "--overrides"))
@@ -92,7 +95,7 @@ def _recorded(document: Mapping[str, Any]) -> dict[str, str]:
     return variables
 
 
-def _tasks(found: LauncherFile, flags: Mapping[str, Any], typed: Layer) -> RunConfigs:
+def _tasks(file: Path, found: LauncherFile, flags: Mapping[str, Any], typed: Layer) -> RunConfigs:
     if flags.get("eval_type") is not None:
         raise ConfigError(
             "the file lists what is evaluated as evaluation.tasks; leave the name on the command line out"
@@ -105,17 +108,22 @@ def _tasks(found: LauncherFile, flags: Mapping[str, Any], typed: Layer) -> RunCo
             f"execution.output_dir is {place}, a folder that is still to be given: --output-dir DIR"
         )
     configs = []
+    notes = list(found.notes)
     for task, label, own in zip(found.tasks, labels, folders, strict=True):
-        layers = [*task.layers, typed, *task.overrides]
+        placed = [files_beside(file, layer) for layer in task.layers]
+        name = place_beside(file, task.name)
+        notes += [note_on(file, task.name)] if name != task.name else []
+        notes += [note for _, more in placed for note in more]
+        layers = [*(layer for layer, _ in placed), typed, *task.overrides]
         if place is not None:
             folder = {KEY_OF["output_dir"]: str(Path(place) / own)}
             source = "--output-dir" if flags.get("output_dir") else "execution.output_dir"
             typed_place = bool(flags.get("output_dir"))  # otherwise the folder of a task takes precedence
             at = len(task.layers) + (1 if typed_place else -1)
             layers.insert(at, Layer("run config", folder, source))
-        configs.append(config_of(layers, label=label, name=task.name, variables=task.variables))
+        configs.append(config_of(layers, label=label, name=name, variables=task.variables))
     _refuse_shared_folders(configs)
-    return RunConfigs(tuple(configs), True, found.at_once, found.notes)
+    return RunConfigs(tuple(configs), True, found.at_once, tuple(dict.fromkeys(notes)))
 
 
 def _labels(names: Sequence[str]) -> list[str]:

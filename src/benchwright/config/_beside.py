@@ -1,0 +1,51 @@
+"""Files that a run configuration names: in the current folder, or else next to the configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from benchwright.config._config_layers import Layer
+from benchwright.config._config_layers import Path as Key
+from benchwright.config._run_config_keys import KEY_OF, MODULE, TYPE
+from benchwright.core import expand_home
+
+_FILES: tuple[Key, ...] = (
+    TYPE,
+    MODULE,
+    *(KEY_OF[name] for name in ("dataset", "tool_data", "tool_data_template")),
+)
+"""Keys whose values may be files."""
+
+
+def files_beside(file: Path, layer: Layer) -> tuple[Layer, list[str]]:
+    """The layer with the places of files that are only next to the configuration, and a note on each."""
+    found: dict[Key, Any] = {}
+    for key in _FILES:
+        value = layer.values.get(key)
+        if isinstance(value, str) and (place := place_beside(file, value, may_be_name=key == TYPE)) != value:
+            found[key] = place
+    if not found:
+        return layer, []
+    values: Mapping[Key, Any] = {**layer.values, **found}
+    return Layer(layer.name, values, layer.source, layer.sources), [
+        note_on(file, str(layer.values[key])) for key in found
+    ]
+
+
+def place_beside(file: Path, written: str, *, may_be_name: bool = True) -> str:
+    """The place of a file that is only next to the configuration, with the benchmark in it (`bench.py:NAME`), if one is named;
+    anything else as written. `may_be_name`: a text without an ending is the name of an evaluation."""
+    name, python, benchmark = written.partition(".py:")
+    path = expand_home(name + python.removesuffix(":"))
+    beside = file.parent / path
+    named = path.suffix or not may_be_name
+    if "://" in written or not named or path.exists() or not beside.exists():
+        return written
+    return f"{beside}{python[3:]}{benchmark}"
+
+
+def note_on(file: Path, written: str) -> str:
+    """The note on a file that was found next to the configuration."""
+    return f"{file}: {written} is not in the current folder; the run uses the one next to {file.name}"
