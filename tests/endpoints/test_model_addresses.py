@@ -40,6 +40,8 @@ def test_spellings_of_one_address(url: str) -> None:
         ("http://[::1]:9/v1", "http://[::1]:9/v1/chat/completions"),
         ("http://h/chat/completions", "http://h/chat/completions"),
         ("http://h/my model/v1", "http://h/my%20model/v1/chat/completions"),
+        ("http://h/v1?q=a b&r=é%20<x>", "http://h/v1/chat/completions?q=a%20b&r=%C3%A9%20%3Cx%3E"),
+        ("http://h/v1?v=2024-06-01/x:y,z?", "http://h/v1/chat/completions?v=2024-06-01/x:y,z?"),
         ("http://h/v1?api-version=2", "http://h/v1/chat/completions?api-version=2"),
     ],
 )

@@ -14,6 +14,8 @@ from benchwright.core import Api, ConfigError, WireFormat, is_secret_name, publi
 from benchwright.endpoints._wires.formats import wire_format
 
 _TRITON_MODEL = re.compile(r"/v2/models/([^/]+)(?:/versions/[^/]+)?$")
+_PLAIN = "/%:@!$&'()*+,;=-._~"
+"""Characters that a path may have as they are; others, such as spaces, are sent percent-encoded."""
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -113,8 +115,8 @@ def parse_address(url: str, api: Api = "openai") -> Address:
         scheme=scheme,
         host=host.lower(),
         port=port or _DEFAULT_PORTS[scheme],
-        path="/v1" if guessed else quote(path, safe="/%:@!$&'()*+,;=-._~"),
-        query=parts.query,
+        path="/v1" if guessed else quote(path, safe=_PLAIN),
+        query=quote(parts.query, safe=f"{_PLAIN}?"),
         guessed=guessed,
     )
 
