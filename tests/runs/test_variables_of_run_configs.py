@@ -120,6 +120,26 @@ def test_every_task_has_its_own_variables_and_the_shared_ones(
         assert scores["scores"]["right"]["value"] == 1.0, level
 
 
+def test_a_variable_that_is_used_as_a_key_is_a_secret_whatever_its_name(server: RecordingServer) -> None:
+    document = yaml.safe_load(Path("all.yaml").read_text(encoding="utf-8"))
+    document["target"]["api_endpoint"] |= {"api_key_name": "MINE", "headers": {"X-Team": "\\${TEAM}"}}
+    document["evaluation"]["tasks"][0]["env_vars"] = {
+        "LEVEL": "lit:five 5",
+        "MINE": f"lit:{LITERAL}",
+        "TEAM": "lit:sk-team-0123456789",
+    }
+    Path("all.yaml").write_text(yaml.safe_dump(document), encoding="utf-8")
+    assert main(["run", "--config", "all.yaml", "-q"]) == 0
+    (sent,) = server.take()
+    assert (sent.headers["authorization"], sent.headers["x-team"]) == (
+        [f"Bearer {LITERAL}"],
+        ["sk-team-0123456789"],
+    )
+    (file,) = Path("out").rglob("run_config.yml")
+    recorded = yaml.safe_load(file.read_text(encoding="utf-8"))["settings"]["variables"]
+    assert recorded == {"LEVEL": "lit:five 5", "MINE": "secret", "TEAM": "secret"}
+
+
 def test_after_an_interruption_no_task_with_other_variables_begins(
     server: RecordingServer, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -19,6 +19,8 @@ _AT_START = re.compile("PYTHON|LD_|DYLD_")
 """Variables that a process reads once, at its start."""
 _NAME = re.compile(r"[^=\0]+")
 """Names that a process can have."""
+_IN_HEADER = re.compile(r"\$\{(\w+)\}")
+"""A variable in the value of a header."""
 _KEPT_OUT = "secret"
 """Stands in records for a literal value that is not recorded."""
 
@@ -92,10 +94,12 @@ def exported(variables: Mapping[str, str]) -> Iterator[None]:
                 os.environ[name] = old
 
 
-def recorded_variables(variables: Mapping[str, str]) -> dict[str, str]:
-    """The variables as records hold them."""
+def recorded_variables(variables: Mapping[str, str], options: Mapping[str, Any]) -> dict[str, str]:
+    """The variables as records hold them. What `options` of the run take a key from is a secret, whatever its name."""
+    keys = {value for name, value in options.items() if name.endswith("api_key_name")}
+    keys |= set(_IN_HEADER.findall(str(options.get("headers", ""))))
     return {
-        name: _KEPT_OUT if value.startswith("lit:") and is_secret_name(name) else value
+        name: _KEPT_OUT if value.startswith("lit:") and (name in keys or is_secret_name(name)) else value
         for name, value in variables.items()
     }
 

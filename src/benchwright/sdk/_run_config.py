@@ -110,7 +110,7 @@ def configure_run(
             found = _configured(config, cwd)
     if not config.variables:
         return found
-    recorded = recorded_variables(config.variables)
+    recorded = recorded_variables(config.variables, config.options)
     targets = tuple(structs.replace(each, variables=recorded) for each in found.found)
     return structs.replace(found, found=targets)
 
