@@ -323,10 +323,15 @@ def test_an_interrupted_run_leaves_all_files_and_a_mark_and_its_resumption_adds_
         assert datetime.fromisoformat(moment).year > 2000
 
 
-def test_a_server_that_cannot_be_used_leaves_its_words() -> None:
-    result = evaluate(RequestFailure("rejected", "no such model", 404))
+@pytest.mark.parametrize(
+    "options", [{}, {"pipeline": {"use_raise_client_errors": True}}], ids=["", "fail fast"]
+)
+def test_a_server_that_cannot_be_used_leaves_its_words_once(options: dict[str, Any]) -> None:
+    result = evaluate(RequestFailure("rejected", "no such model", 404), **options)
     assert result.exit_code == 1
-    assert "no such model" in Path("out/.nemo_evaluator_server_error").read_text()
+    assert Path("out/.nemo_evaluator_server_error").read_text().count("no such model") == 1
+    if options:
+        return
     assert document("eval_factory_metrics.json")["response_stats"]["status_codes"] == {"404": 4}
     assert document("results.yml")["results"]["tasks"]["my_qa"]["outcomes"]["request_failed"] == 4
 

@@ -93,8 +93,9 @@ def _mark_of(performed: Performed, signal: str) -> EvalMark | None:
         "client_error",
     )
     if hopeless and summary.outcomes.get(Outcome.REQUEST_FAILED):
-        reasons = dict.fromkeys((performed.reason, performed.first_failure))
-        return EvalMark("upstream error", ": ".join(filter(None, reasons)))
+        reason, failure = performed.reason, performed.first_failure
+        words = [reason] if failure in reason else [reason, failure]  # fail fast already quotes it
+        return EvalMark("upstream error", ": ".join(filter(None, words)))
     return None
 
 
