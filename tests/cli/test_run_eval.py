@@ -269,6 +269,17 @@ def test_item_33_a_configuration_error_is_a_sentence(
     assert capsys.readouterr().err.startswith("error: config.output_dir is missing: give --output_dir DIR")
 
 
+def test_a_key_of_another_table_below_extra_is_named_where_it_belongs(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with recording("B") as server:
+        file = write("r.yaml", config(server))
+        for name, key in (("stream", "target.api_endpoint.stream"), ("top_p", "config.params.top_p")):
+            assert main(["run_eval", "--run_config", file, "-o", f"config.params.extra.{name}=1"]) == 2
+            assert f"Did you mean '{key}'?" in capsys.readouterr().err
+    assert not server.received
+
+
 def test_what_a_benchmark_declares_itself_reaches_its_scorer(folder: Path) -> None:
     with recording("B") as server:
         document = config(server, {"extra": {"offset": 7, "weights": {"b": 3}}})

@@ -295,6 +295,12 @@ def test_what_a_reference_means(
     assert read(tmp_path, content, pair)[0].options.get("model_id") == meant
 
 
+def test_references_that_multiply_end_in_an_error_and_not_in_hours(tmp_path: Path) -> None:
+    metadata = {"a0": "x"} | {f"a{n}": f"${{metadata.a{n - 1}}}" * 2 for n in range(1, 20)}
+    with pytest.raises(ConfigError, match="more than 10,000 references"):
+        read(tmp_path, document(["a"], metadata=metadata))
+
+
 def test_a_reference_means_the_value_that_holds_in_the_end(tmp_path: Path) -> None:
     content = document(["a", "b"], execution={"output_dir": "of ${target.api_endpoint.model_id}"})
     own_limit = "evaluation.tasks.1.nemo_evaluator_config.config.params.limit_samples"

@@ -68,6 +68,16 @@ def test_what_is_broken_is_shown_where_it_is(text: str, reason: str, character: 
     assert shown[mark.index("^") :][:1] == text[character - 1 : character]
 
 
+@pytest.mark.parametrize(
+    "pair", [f"a.b={'[' * 5000}{']' * 5000}", f"a{'.b' * 5000}=1", f"a{'.b' * 200}={'[' * 200}{']' * 200}"]
+)
+def test_values_are_only_as_deep_as_those_of_files(pair: str) -> None:
+    with pytest.raises(ConfigError, match=r"--overrides: a\.b.*deep"):
+        read_overrides(pair)
+    with pytest.raises(ConfigError, match=r"-o: a\.b.*deep"):
+        read_override(pair)
+
+
 def test_the_place_in_a_long_text_is_shown_with_what_is_around_it() -> None:
     text = ",".join(f"config.params.extra.name_{n}={n}" for n in range(30)) + ",x='open,y=1"
     with pytest.raises(ConfigError) as raised:

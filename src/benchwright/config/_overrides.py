@@ -6,11 +6,12 @@ Values are YAML, but for keys whose values can only be texts. Quotes and bracket
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import reduce
 from typing import Any
 
 from benchwright.config._run_config_keys import takes_text
 from benchwright.config._yaml import load_yaml
-from benchwright.core import ConfigError
+from benchwright.core import ConfigError, TooDeepError, check_depth
 
 _CLOSED_BY = {"[": "]", "{": "}", "(": ")"}
 _BEFORE_QUOTES = " \t\n=,[{(:"
@@ -141,7 +142,11 @@ def _pair(flag: str, text: str, start: int, end: int) -> tuple[str, Any]:
         )
     if not value.strip():
         raise _broken(flag, text, start, f"{key} has no value; null takes a value back, '' is an empty text")
-    found = _value(flag, text, start + len(piece) - len(value), value)
+    try:
+        found = _value(flag, text, start + len(piece) - len(value), value)
+        check_depth(reduce(lambda inner, word: {word: inner}, key.split("."), found))
+    except (RecursionError, TooDeepError):
+        raise ConfigError(f"{flag}: {key[:_SHOWN]}…: {TooDeepError()}") from None
     if isinstance(found, int | float) and takes_text(tuple(key.split("."))):
         return key, value.strip()  # a name such as 5 or true; null takes a value back, whatever it is
     return key, found

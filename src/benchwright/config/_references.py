@@ -19,15 +19,19 @@ _KEY = re.compile(r"(\.*)([A-Za-z_][\w-]*(?:\.[\w-]+|\[\w+\])*)")
 _RESOLVER = re.compile(r"(oc(?:\.\w+)+|now|hydra):")
 """What is called by name. Only `oc.env` is known here."""
 _DEPTH = 20
+_MOST = 10_000
+"""References that may be resolved: each can stand for several others, so that few lines could take hours."""
 
 _Place: TypeAlias = tuple[str, ...]
 
 
-class References(Struct, frozen=True):
+class References(Struct):
     """Resolves references to the values of a document, and to variables of the environment."""
 
     document: Mapping[str, Any]
     """The values that are referred to."""
+    met: int = 0
+    """How many references have been resolved, those inside others included."""
 
     def resolved(self, source: str, value: Any, key: str = "") -> Any:
         """The value without references. `key` is its place in the document, empty for the document itself."""
@@ -72,6 +76,11 @@ class References(Struct, frozen=True):
 
     def _found(self, source: str, inner: str, place: _Place, depth: int) -> Any:
         """What stands for `${inner}`: the value that it refers to, or the text itself."""
+        self.met += 1
+        if self.met > _MOST:
+            raise ConfigError(
+                f"{source}: more than {_MOST:,} references, counting those that others stand for; write fewer"
+            )
         if "${" in inner:
             inner = _written(self._text(source, inner, place, depth + 1))
         if (called := _RESOLVER.match(inner)) is not None:

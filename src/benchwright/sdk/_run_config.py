@@ -216,8 +216,10 @@ def _check_extra(spec: BenchmarkSpec, extra: Mapping[str, Any]) -> None:
     for name in extra:
         if name not in spec.config:
             declared = ", ".join(spec.config) or "none"
+            elsewhere = [".".join(path) for path in RUN_CONFIG_KEYS if path[-1] == name]
+            near = f" Did you mean {elsewhere[0]!r}?" if elsewhere else suggest(name, known)
             raise ConfigError(
-                f"config.params.extra.{name} is not known.{suggest(name, known)} {spec.name} declares: "
+                f"config.params.extra.{name} is not known.{near} {spec.name} declares: "
                 f"{declared}. Settings of runs belong there too: {', '.join(EXTRA_NAMES[:3])}, …"
             )
 
