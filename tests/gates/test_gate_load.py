@@ -122,3 +122,16 @@ def test_compare_takes_a_load_test_by_its_blessed_name(tests: tuple[Path, LoadRe
     assert found["input_comparison"]["same"] is True
     with pytest.raises(benchwright.UsageError, match=r"nothing in common"):
         benchwright.compare("quick", benchwright.run(loaded_rows, limit=5, workspace=place), workspace=place)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("level", 0.8), ("slices", "q"), ("min_rows", 5), ("failures_as_wrong", True)]
+)
+def test_keys_of_benchmarks_are_not_ignored_in_a_load_test(
+    tests: tuple[Path, LoadResult, LoadResult], key: str, value: Any
+) -> None:
+    place, first, second = tests
+    rule = {"metric": "e2e.mean", "bound": "upper", "margin": 60_000, key: value}
+    (row,) = judged(place, second, first, regression=[rule]).rows[1:]
+    assert (row.verdict, row.evaluated) == ("INCONCLUSIVE", False)
+    assert f"a regression has no {key}" in row.reason

@@ -13,7 +13,7 @@ from benchwright.gates._decide import Claim
 from benchwright.gates._evidence import MOST_SLICES, Evidence, Scores, SliceKey, paired_values
 from benchwright.gates._policy import Rule, RuleKind
 from benchwright.reports import PairedSamples
-from benchwright.stats import LimitTest, Spread, gain_against, mean_against, share_against
+from benchwright.stats import LimitTest, Spread, gain_against, mean_against
 
 
 class BenchmarkRun(Struct, frozen=True):
@@ -113,10 +113,14 @@ def _unsliced(rule: Rule, evidence: Evidence, subject: str) -> Claim | None:
 @_of_rules("threshold")
 def _thresholds(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
     known = {*run.evidence.whole.metrics, *run.summary.derived}
-    names = _metrics(rule, known)
+    # A metric may be missing because all its samples failed. A pattern must not pass over it.
+    names = _metrics(rule, {*known, *run.evidence.before})
     if not names:
         yield _absent(rule, known)
     for name in names:
+        if name not in known:
+            yield _impossible(rule, name, f"the run has no metric {name!r}, but the baseline has it")
+            continue
         if name in run.summary.derived and name not in run.evidence.whole.metrics:
             yield from _derived(rule, name, run.summary)
             continue
@@ -176,6 +180,11 @@ def _derived(rule: Rule, name: str, summary: RunSummary) -> Iterator[Claim]:
 @_of_rules("regression")
 def _regressions(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
     pairs = run.evidence.pairs
+    if rule.stage is not None:
+        yield _impossible(
+            rule, rule.metric, "the run is a benchmark, which has no levels: stage is for load tests"
+        )
+        return
     if run.no_pairs or pairs is None:
         problem = run.no_pairs or "there is no baseline to compare with; name one with --baseline"
         yield _impossible(rule, rule.metric, problem)
@@ -183,9 +192,10 @@ def _regressions(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
     if not pairs.both:
         yield _impossible(rule, rule.metric, "no row is in both the run and the baseline")
         return
-    names = _metrics(rule, pairs.tallies)
+    known = {*run.evidence.whole.metrics, *run.evidence.before}
+    names = _metrics(rule, known)
     if not names:
-        yield _absent(rule, pairs.tallies)
+        yield _absent(rule, known)
     for name in names:
         if (problem_claim := _unsliced(rule, run.evidence, name)) is not None:
             yield problem_claim
@@ -209,7 +219,16 @@ def _regression(rule: Rule, run: BenchmarkRun, name: str, subject: str, pairs: P
         ([], []) if pairs is None else paired_values(pairs, name, failures_as_wrong=wrong, partial=partial)
     )
     if not before:
-        return _impossible(rule, subject, f"no pair of samples has a value of {name} on both sides")
+        lacking = [
+            f"{side} has no metric {name!r}"
+            for side, known in (
+                ("the run", run.evidence.whole.metrics),
+                ("the baseline", run.evidence.before),
+            )
+            if name not in known
+        ]
+        problem = "".join(lacking) or f"no pair of samples has a value of {name} on both sides"
+        return _impossible(rule, subject, problem)
     down = _less_is_better(rule, run, name)
     margin = rule.margin
     if rule.margin_percent is not None:
@@ -231,8 +250,8 @@ def _failures(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
             yield _impossible(rule, subject, "the run has no samples")
             continue
         limit = rule.max if rule.max is not None else 0.0
-        found = share_against(scores.count_of(rule.outcome), scores.samples, limit, -1, level=rule.level)
-        yield Claim(rule=rule, subject=subject, found=found, limit=limit, side=-1, noun="samples")
+        found = mean_against(scores.share_of(rule.outcome), limit, -1, level=rule.level)
+        yield Claim(rule=rule, subject=subject, found=found, limit=limit, side=-1)
 
 
 @_of_rules("usage")

@@ -18,7 +18,7 @@ from benchwright.core import (
     load_exact_json,
     row_hash,
 )
-from benchwright.reports import PairedSamples, Scored, pairs_of
+from benchwright.reports import PairedSamples, Scored, numbers_of, pairs_of
 
 MOST_SLICES = 200
 """The most groups of one column. A column of names or texts has more, and grouping by it is meaningless."""
@@ -34,7 +34,8 @@ class SliceKey(NamedTuple):
 class Scores(Struct):
     """The scores of a group of samples."""
 
-    outcomes: Counter[str] = field(default_factory=Counter)
+    outcomes: dict[str, Counter[bytes]] = field(default_factory=dict)
+    """How many samples of each row have an outcome."""
     metrics: dict[str, dict[bytes, list[float]]] = field(default_factory=dict)
     """Values by metric and row; rows are identified by content, so that copies count as one row."""
     failed: Counter[tuple[bytes, str | None]] = field(default_factory=Counter)
@@ -45,11 +46,22 @@ class Scores(Struct):
     @property
     def samples(self) -> int:
         """The number of samples."""
-        return self.outcomes.total()
+        return sum(rows.total() for rows in self.outcomes.values())
 
-    def count_of(self, outcomes: Collection[str]) -> int:
-        """Samples with one of these outcomes; if none are given, samples without a score."""
-        return sum(self.outcomes[name] for name in outcomes) if outcomes else sum(self.failed.values())
+    def share_of(self, outcomes: Collection[str]) -> list[list[float]]:
+        """For each row, 1 for each sample with one of these outcomes and 0 for each other one; if no outcomes are given, 1
+        for each sample without a score. Samples of one row are not independent, so they stay together."""
+        sizes: Counter[bytes] = Counter()
+        for rows in self.outcomes.values():
+            sizes.update(rows)
+        hits: Counter[bytes] = Counter()
+        if outcomes:
+            for name in outcomes:
+                hits.update(self.outcomes.get(name, {}))
+        else:
+            for (row, _), count in self.failed.items():
+                hits[row] += count
+        return [[1.0] * hits[row] + [0.0] * (size - hits[row]) for row, size in sizes.items()]
 
     def is_partial(self, metric: str) -> bool:
         """Whether only some of the scored samples have the metric, such as the rows of one category."""
@@ -71,7 +83,7 @@ class Scores(Struct):
 
     def add(self, row: bytes, record: SampleRecord) -> None:
         """Add a sample."""
-        self.outcomes[record.outcome] += 1
+        self.outcomes.setdefault(record.outcome, Counter())[row] += 1
         if record.scores is None:
             self.failed[row, record.group] += 1
             return
@@ -93,6 +105,8 @@ class Evidence(Struct):
     pairs: PairedSamples | None = None
     """The pairs; None: there is no baseline."""
     sliced_pairs: dict[SliceKey, PairedSamples] = field(default_factory=dict)
+    before: set[str] = field(default_factory=set)
+    """Metrics of the baseline."""
     missing: frozenset[str] = frozenset()
     """Columns to slice by that no row has."""
     crowded: frozenset[str] = frozenset()
@@ -189,11 +203,13 @@ def _pair(
         if a is None or b is None:
             whole.only_a += b is None
             whole.only_b += a is None
+            found.before.update(() if a is None else numbers_of(a))
             continue
         # Copies of one row are one pair, because they add no more information than repeats.
         b = b._replace(row=numbers.setdefault(b.row_hash, len(numbers)))
         whole.both += 1
-        whole.add_scores(a, b)
+        before, _ = whole.add_scores(a, b)
+        found.before.update(before)
         for key in labels.get(b.row_hash, ()):
             if key in found.slices:
                 group = found.sliced_pairs.setdefault(key, PairedSamples())

@@ -28,6 +28,8 @@ _PERCENTILES = tuple(map(percentile_key, PERCENTILES))
 STATISTICS = ("mean", *_PERCENTILES, "min", "max")
 """The statistics that may follow the name of a latency: `ttft.p99`."""
 ALL_STAGES = "all"
+_OF_BENCHMARKS = ("level", "slices", "min_rows", "failures_as_wrong")
+"""Keys of a regression that mean nothing for a load test. Load tests have no rows, and their intervals have 95 %."""
 
 
 class LoadRun(Struct, frozen=True):
@@ -173,6 +175,13 @@ def _ends(requests: Requests, stage: StageSummary, name: str, statistic: str) ->
 def _regressions(rule: Rule, run: LoadRun) -> Iterator[Claim]:
     if run.no_pairs or run.before is None or run.requests_before is None:
         problem = run.no_pairs or "there is no baseline to compare with; name one with --baseline"
+        yield _impossible(rule, rule.metric, problem)
+        return
+    plain = Rule(kind=rule.kind, where="")
+    if given := [key for key in _OF_BENCHMARKS if getattr(rule, key) != getattr(plain, key)]:
+        problem = (
+            f"the run is a load test, for which a regression has no {' and no '.join(given)}; leave it out"
+        )
         yield _impossible(rule, rule.metric, problem)
         return
     try:

@@ -125,6 +125,7 @@ from benchwright.reports.views.load_verdicts import limits_words as limits_words
 from benchwright.reports.views.metric_comparison import MetricComparison as MetricComparison
 from benchwright.reports.views.pairing import PairedSamples as PairedSamples
 from benchwright.reports.views.pairing import Scored as Scored
+from benchwright.reports.views.pairing import numbers_of as numbers_of
 from benchwright.reports.views.pairing import pairs_of as pairs_of
 from benchwright.reports.views.run_folders import (
     SamplesOf as SamplesOf,

@@ -91,8 +91,11 @@ def mean_against(
         return LimitTest(known.mean, low, high, p_value, _BINOMIAL, spread)
     means = [fsum(row) / len(row) for row in values]
     if share and known.min >= 0 and known.max <= 1:
-        bets = means if side > 0 else [1 - mean for mean in means]
-        p_value = betting_p(bets, limit if side > 0 else 1 - limit)
+        bets, fair = (means, limit) if side > 0 else ([1 - mean for mean in means], 1 - limit)
+        # The mean counts every value. So a row bets as much as its share of the values: its distance from the limit shrinks.
+        most = max(map(len, values))
+        bets = [fair + (bet - fair) * len(row) / most for bet, row in zip(bets, values, strict=True)]
+        p_value = betting_p(bets, fair)
         # A miss is assumed to come from rows that fall by a third of the range, which adds to the spread.
         wider = structs.replace(spread, null_slope=0.3, true_slope=0.3, curve=1.0, by_bets=True)
         return LimitTest(known.mean, low, high, p_value, _BETS, wider)

@@ -222,7 +222,7 @@ class PairedSamples(Struct):
 
     def add_scores(self, a: Half, b: Half) -> tuple[dict[str, float], dict[str, float]]:
         """Count the scores of a pair, and return them."""
-        scores_a, scores_b = _numbers(a), _numbers(b)
+        scores_a, scores_b = numbers_of(a), numbers_of(b)
         failed_a, failed_b = _failed(a), _failed(b)
         self.failures = self.failures or failed_a or failed_b
         if failed_a and failed_b:
@@ -277,7 +277,8 @@ def _failed(half: Half) -> bool:
     return half.record.scores is None
 
 
-def _numbers(half: Half) -> dict[str, float]:
+def numbers_of(half: Half) -> dict[str, float]:
+    """The numbers among the scores of a sample."""
     scores: Mapping[str, Any] = half.record.scores or {}
     return {name: float(value) for name, value in scores.items() if isinstance(value, bool | int | float)}
 
