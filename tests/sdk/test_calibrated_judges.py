@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,10 @@ from recording_server import recording
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+_NUMBERS = count()
+"""For names of benchmarks."""
 
 
 def written(rows: list[dict[str, Any]]) -> str:
@@ -118,6 +123,74 @@ def test_labels_of_a_run_by_sample(folder: Path) -> None:
         calibrate_judge(written([{"label": "C"}]), run="last")
     with pytest.raises(NotFoundError, match=r"no 'judge_grad'.*Did you mean 'judge_grade'"):
         calibrate_judge(labels, run="last", grade_field="judge_grad")
+
+
+def graded_by(grades: dict[str, float], repeats: int = 1) -> Any:
+    """A run whose judge gives the rows these grades in turn, each worth what is listed."""
+    number = next(_NUMBERS)
+
+    @benchmark(
+        name=f"own scale {number}",
+        dataset=[{"question": f"q{n}", "grade": list(grades)[n % len(grades)]} for n in range(60)],
+        prompt="{question}",
+        judge={"url": "http://127.0.0.1:9/v1", "model_id": "j"},
+    )
+    @scorer
+    def own_scale(sample: ScorerInput) -> dict[str, Any]:
+        said = ScorerInput(
+            "x",
+            "",
+            sample.metadata,
+            config=sample.config,
+            ask=lambda call: f"GRADE: {sample.metadata['grade']}",
+        )
+        return judge_score(said, template="Rate it: {response}", score_mapping=grades)
+
+    return benchwright.run(own_scale, endpoint=ScriptedEndpoint("x"), repeats=repeats, cache=False)
+
+
+@pytest.mark.parametrize(
+    "grades",
+    [
+        {"1": 1.0, "2": 2.0, "3": 3.0, "4": 4.0, "5": 5.0},
+        {"1": 0.0, "2": 0.25, "3": 0.5, "4": 0.75, "5": 1.0},
+        {"1": 0.2, "2": 0.4, "3": 0.6, "4": 0.8, "5": 1.0},
+        {"1.0": 1.0, "0.0": 0.0},
+        {"C": 100.0, "I": 0.0},
+        {"good": 1.0, "bad": 0.0},
+        {"SAFE": 0.0, "UNSAFE": 1.0},
+    ],
+)
+def test_labels_of_a_run_are_worth_what_its_grades_are_worth(grades: dict[str, float]) -> None:
+    result = graded_by(grades)
+    names = [name.removesuffix(".0") for name in grades]
+    labels = [{"sample_id": n, "label": names[n % len(names)]} for n in range(40)]
+    found = calibrate_judge(labels, run=result)
+    assert found.agreement.agreed == 1.0
+    assert found.bias.difference == 0.0, "the judge agrees with every label"
+    assert found.judge_score == pytest.approx(sum(grades.values()) / len(grades))
+    assert found.corrected[0].value == pytest.approx(found.judge_score, abs=0.1 * max(grades.values()))
+    doubled = {name: 2 * score for name, score in zip(names, grades.values(), strict=True)}
+    again = calibrate_judge(labels, run=result, score_mapping=doubled)
+    assert again.bias.difference == 0.0
+    assert again.judge_score == pytest.approx(2 * found.judge_score)
+
+
+def test_scores_that_are_given_must_cover_the_grades_of_the_run() -> None:
+    result = graded_by({"C": 1.0, "P": 0.5, "I": 0.0})
+    labels = [{"sample_id": n, "label": "CPI"[n % 3]} for n in range(30)]
+    labels_of_two = [each for each in labels if each["label"] != "P"]
+    with pytest.raises(UsageError, match=r"the run has the grades P, .* add these to --score-mapping"):
+        calibrate_judge(labels_of_two, run=result, score_mapping={"C": 10, "I": 0})
+    assert calibrate_judge(labels_of_two, run=result, template="binary_qa").scores["P"] == 0.5
+    with pytest.raises(UsageError, match="what are the grades C, I, excellent worth"):
+        calibrate_judge([*labels_of_two, {"sample_id": 1, "label": "excellent"}], run=result)
+
+
+def test_only_first_repeats_can_be_labelled() -> None:
+    result = graded_by({"C": 1.0, "I": 0.0}, repeats=2)
+    with pytest.raises(DatasetError, match=r"label 0: field 'repeat' is 1; .* Label repeat 0"):
+        calibrate_judge([{"sample_id": 0, "repeat": 1, "label": "C"}], run=result)
 
 
 def test_a_judge_grades_the_labelled_rows_now(folder: Path) -> None:

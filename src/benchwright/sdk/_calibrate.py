@@ -165,7 +165,7 @@ def _recorded(
             scores = score_fields(text).get("scores") or {}
             names.update(scores)
             known = field in scores and score_name in scores
-            found[index, repeat] = (str(scores[field]), float(scores[score_name])) if known else None
+            found[index, repeat] = (_grade(scores[field]), float(scores[score_name])) if known else None
     if field not in names:
         raise NotFoundError(
             f"run {record.id} has no {field!r}.{suggest(field, names)} Its scores: {', '.join(sorted(names)) or 'none'}"
@@ -210,44 +210,64 @@ class _Grades:
     ) -> list[JudgedRow]:
         """Read labels from the file and grades from a run."""
         graded = {key: known for key, known in recorded.items() if known is not None}
-        if any(repeat for _, repeat in recorded):
+        repeated = any(repeat for _, repeat in recorded)
+        if repeated:
             graded = {key: known for key, known in graded.items() if key[1] == 0}
             notes.append("the run has repeats: only the first of each row counts here")
-        if not self._given:
-            self._find_scale(
-                [*(each.row.get(self._field) for each in rows), *(grade for grade, _ in graded.values())]
-            )
-        for grade, score in graded.values():  # includes C/I of a panel, and numbers between the grades
-            self.scores.setdefault(grade, score)
+        self._find_scale([each.row.get(self._field) for each in rows], dict(graded.values()))
         labels: dict[tuple[int, int], str] = {}
         for each in rows:
             key = _sample(each, recorded)
             label = self._known(each, self._field)
+            if key[1] and label is not None:
+                raise DatasetError(
+                    f"{each.where}: field 'repeat' is {key[1]}; only the first repeat of each row counts here. Label repeat 0"
+                )
             if key in labels:
                 raise DatasetError(f"{each.where}: sample {key[0]} has a label already; keep one")
             if label is not None:
                 labels[key] = label
         if left := sum(key not in graded for key in labels):
             notes.append(f"{left} of {len(labels)} labels are of samples without a grade")
-        return [JudgedRow(grade, score, labels.get(key)) for key, (grade, score) in graded.items()]
+        return [JudgedRow(grade, self.scores[grade], labels.get(key)) for key, (grade, _) in graded.items()]
 
-    def _find_scale(self, values: Sequence[Any]) -> None:
-        """Find the scores of grades if none are given: from the built-in template that has them, or as numbers."""
+    def _find_scale(self, values: Sequence[Any], recorded: Mapping[str, float] = {}) -> None:
+        """Find the scores of grades if none are given: from the built-in template that has them, or as numbers. Grades that a
+        run recorded have their scores already, and labels are worth the same."""
         if self._given:
+            self._add_recorded(recorded)
             return
-        texts = {_text(value) for value in values if value is not None and not isinstance(value, bool)}
+        texts = {_text(value) for value in values if value not in (None, "") and not isinstance(value, bool)}
         for template in TEMPLATES.values():
-            if {text.upper() for text in texts} <= {grade.upper() for grade in template.scores}:
-                self.scores = dict(template.scores)
+            scores = template.scores
+            shared = recorded.keys() & scores.keys()
+            agrees = not recorded or (shared and all(scores[grade] == recorded[grade] for grade in shared))
+            known = {grade.upper() for grade in (*scores, *recorded)}
+            if agrees and {text.upper() for text in texts} <= known:
+                self.scores = {**scores, **recorded}
                 return
-        numbers = {text: finite_number(float(text)) if _NUMBER.fullmatch(text) else None for text in texts}
-        self.scores = {text: number for text, number in numbers.items() if number is not None}
-        if len(self.scores) < len(texts):
+        own = all(_as_number(grade) == score for grade, score in recorded.items())
+        numbers = {text: _as_number(text) if own else None for text in texts}
+        self.scores = {text: number for text, number in numbers.items() if number is not None} | dict(
+            recorded
+        )
+        upper = {grade.upper() for grade in self.scores}
+        if not all(text.upper() in upper for text in texts):
             shown = ", ".join(text[:40] for text in sorted(texts)[:8])
             raise UsageError(
                 f"what are the grades {shown} worth? Say so with --score-mapping "
                 '\'{"GRADE": 1, "OTHER": 0}\', or with the --template of the judge'
             )
+
+    def _add_recorded(self, recorded: Mapping[str, float]) -> None:
+        """Add recorded grades that are not listed, such as C/I of a panel. On another scale, their scores would mean nothing."""
+        unlisted = {grade: score for grade, score in recorded.items() if grade not in self.scores}
+        if unlisted and any(self.scores.get(grade, score) != score for grade, score in recorded.items()):
+            raise UsageError(
+                f"the run has the grades {', '.join(sorted(unlisted)[:8])}, and --score-mapping or --template gives its other "
+                "grades new scores; add these to --score-mapping"
+            )
+        self.scores.update(unlisted)
 
     def _known(self, each: _Labelled, field: str) -> str | None:
         """The grade in a field, in the spelling of the scale; None if there is none."""
@@ -266,6 +286,16 @@ class _Grades:
             f"{each.where}: field {field!r} is {value!r}; expected one of {', '.join(self.scores)}. Correct it, or say what "
             "it is worth with --score-mapping"
         )
+
+
+def _grade(value: Any) -> str:
+    """A recorded grade. A judge that writes 4.0 gives the same grade as one that writes 4."""
+    number = _as_number(str(value))
+    return str(value) if number is None else _text(number)
+
+
+def _as_number(text: str) -> float | None:
+    return finite_number(float(text)) if _NUMBER.fullmatch(text) else None
 
 
 def _text(value: Any) -> str:
