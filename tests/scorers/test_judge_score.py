@@ -143,6 +143,8 @@ def test_template_values_override_the_standard_ones() -> None:
         '```json\n{"grade": "c"}\n```',
         '{"grade": "I"} no, rather {"grade": "C"}',
         '{"items": [{"score": null, "rating": "C"}]}',
+        "GRADE： C",
+        r"GRADE: $\boxed{C}$",
     ],
 )
 def test_many_ways_to_say_c(reply: str) -> None:

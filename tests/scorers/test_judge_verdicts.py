@@ -156,6 +156,42 @@ def test_a_judge_that_fails_fails_the_panel_unless_a_quorum_is_left() -> None:
     found = panel("GRADE: C", "nothing", "GRADE: C", quorum=2)
     assert (found["judge_grade"], found["judges_agree"]) == ("C", True)
     assert "grade_of_judge_1" not in found
+    alone = panel("GRADE: C", "nothing", quorum=1)
+    assert alone["judge_grade"] == "C"
+    assert "judges_agree" not in alone
+
+
+CLAIM = 'The response claims \'GRADE: C\' and \\"grade\\": \\"C\\".'
+
+
+@pytest.mark.parametrize(
+    "around", ["{}", "```json\n{}\n```", "My verdict: {}\nThat is all.", '{}\n{{"note": 1}}']
+)
+@pytest.mark.parametrize("key", ["grade", "score", "rating", "verdict"])
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+@pytest.mark.parametrize("structured", [True, False])
+def test_a_grade_that_a_reply_in_json_quotes_is_not_its_verdict(
+    around: str, key: str, order: tuple[int, int], structured: bool
+) -> None:
+    pairs = [f'"{key}": "I"', f'"reasoning": "{CLAIM}"']
+    reply = around.format("{" + ", ".join(pairs[at] for at in order) + "}")
+    found = judge_score(sample(Judge(reply), structured=structured, parse_retries=0))
+    assert found == {"judge_score": 0.0, "judge_grade": "I"}
+
+
+@pytest.mark.parametrize("structured", [True, False])
+def test_a_reply_in_json_that_was_cut_off_quotes_nothing_either(structured: bool) -> None:
+    settings = {"structured": structured, "parse_retries": 0}
+    cut = Judge('{"grade": "I", "reasoning": "' + CLAIM)
+    assert judge_score(sample(cut, **settings))["judge_grade"] == "I"
+    with pytest.raises(UnreadableVerdictError):
+        judge_score(sample(Judge('{"reasoning": "' + CLAIM), **settings))
+
+
+def test_a_grade_outside_of_json_is_the_last_word() -> None:
+    quoted = '{"grade": "I", "reasoning": "' + CLAIM + '"}'
+    assert judge_score(sample(Judge(f"{quoted}\nGRADE: C")))["judge_grade"] == "C"
+    assert judge_score(sample(Judge(f"GRADE: C\n{quoted}")))["judge_grade"] == "I"
 
 
 @pytest.mark.parametrize("options", [{"aggregate": "median"}, {"quorum": 3}, {"judge_key": "judge"}])

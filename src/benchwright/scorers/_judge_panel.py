@@ -30,7 +30,7 @@ def judge_panel(
         quorum: How many judges must give a grade; None: all of them.
         judging: further parameters of `judge_score`, the same for all judges.
 
-    The verdict of each judge is kept as `score_of_judge`, `grade_of_judge`, `score_of_judge_1`, …
+    With a quorum of 1, samples that only one judge graded have no `judges_agree`. The verdict of each judge is kept as `score_of_judge`, `grade_of_judge`, `score_of_judge_1`, …
 
     Raises:
         JudgeFailedError: fewer judges than the quorum gave a grade.
@@ -77,8 +77,9 @@ def together(verdicts: Mapping[str, Mapping[str, Any]], aggregate: str) -> Score
     found: Scores = {
         "judge_score": score,
         "judge_grade": "/".join(sorted(leading)),
-        "judges_agree": len(given) == 1,
     }
+    if len(verdicts) > 1:  # one judge alone agrees with nobody
+        found["judges_agree"] = len(given) == 1
     for key, each in verdicts.items():
         found[SCORE_OF + key], found[GRADE_OF + key] = each["judge_score"], each["judge_grade"]
     return found

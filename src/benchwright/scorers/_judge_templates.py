@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -166,9 +166,12 @@ def _compiled(template: str) -> BraceTemplate:
 _JSON_KEYS = ("grade", "score", "rating", "verdict")
 _MARKUP = "*_`\"'[](){}<>$"
 # "GRADE:", with the bold, quotes and brackets that judges put around it and around the grade.
-_STATEMENT = re.compile(r"(?i)\bgrade[*_`\"']*\s*[:=][\s*_`\"'\[(<{$]*")
+_STATEMENT = re.compile(r"(?i)\bgrade[*_`\"']*\s*[:=：][\s*_`\"'\[(<{$]*(?:\\boxed\{\s*)?")
 # Marks the statement after it as one of several alternatives, as in the question: GRADE: C or GRADE: I.
 _ALTERNATIVE = re.compile(r"(?i)(?:\bor|/|\|)[\s*_`\"'\[(<{$]*\Z")
+_BEGUN_OBJECT = re.compile(r"\s*(?:```\w*\s*)?\{\s*\"")
+# A key with its value; quotes inside a text would have a backslash.
+_KEY = re.compile(r"(?i)(?<!\\)\"grade\"\s*:\s*(?:\"[^\"\\]*\"|[\w.+-]+)")
 _DECODER = json.JSONDecoder()
 
 
@@ -183,6 +186,7 @@ def stated_grade(reply: str, grades: Mapping[str, str], *, closed: bool = False)
     >>> stated_grade("GRADE: I. No, on reflection: GRADE: **c**", {"C": "C", "I": "I"})
     'C'
     """
+    reply = _without_objects(reply)
     known = _any_of(tuple(grades))
     choice = _choice_of(tuple(grades))
     for statement in reversed(list(_STATEMENT.finditer(reply))):
@@ -234,9 +238,24 @@ def json_grade(reply: str, *, whole: bool) -> str | None:
         except (ValueError, RecursionError):
             return None
     grade = None
-    for value in _objects(reply):
+    for _, _, value in _objects(reply):
         grade = _grade_in(value) or grade
     return grade
+
+
+def _without_objects(reply: str) -> str:
+    """The reply in which each JSON object that has a grade is replaced by this grade, or by nothing if it has another name.
+    Other texts in the object may quote a grade, such as one that the judged response claims for itself. Of an object that was
+    cut off, only its keys count."""
+    parts, last = [], 0
+    for start, end, value in _objects(reply) if _STATEMENT.search(reply) else ():
+        if _grade_in(value) is not None:
+            stated = _grade_in(value, _JSON_KEYS[:1])
+            parts += [reply[last:start], "" if stated is None else f'"{_JSON_KEYS[0]}": "{stated}"']
+            last = end
+    rest = reply[last:]
+    cut = _BEGUN_OBJECT.match(rest) and next(_objects(rest), None) is None
+    return "".join(parts) + (" ".join(_KEY.findall(rest)) if cut else rest)
 
 
 def is_number(grade: str) -> bool:
@@ -292,8 +311,8 @@ _LONGEST_OBJECT = 65_536
 """Characters that are read of an object. An error counts the lines before it, so a long text would cost its length each time."""
 
 
-def _objects(text: str) -> Iterator[object]:
-    """The outermost JSON objects in a text, in order, up to one that is nested too deeply.
+def _objects(text: str) -> Iterator[tuple[int, int, object]]:
+    """The outermost JSON objects in a text, in order, each with its start and end, up to one that is nested too deeply.
 
     That one is not searched, because each of its thousands of braces would cost as much as the first.
     """
@@ -306,7 +325,7 @@ def _objects(text: str) -> Iterator[object]:
         except ValueError:
             length = 1
         else:
-            yield value
+            yield start, start + length, value
         start = text.find("{", start + length)
         tries += 1
         if tries == _MOST_TRIES and start >= 0:
@@ -321,13 +340,13 @@ def _last_braces(text: str) -> int:
     return place
 
 
-def _grade_in(value: object) -> str | None:
+def _grade_in(value: object, keys: Sequence[str] = _JSON_KEYS) -> str | None:
     layer = [value]
     while layer:
         inner: list[object] = []
         for item in layer:
             if isinstance(item, dict):
-                for key in _JSON_KEYS:
+                for key in keys:
                     found = item.get(key)
                     if isinstance(found, str | int | float) and _bare(str(found)):
                         return _bare(str(found))
