@@ -154,9 +154,32 @@ def test_what_a_reply_cost_where_nobody_counted() -> None:
     assert reply_cost(PRICE, sent, refused, bound) == 0.0
     late = ModelReply("failed", failure=RequestFailure("timeout", "no reply in time"))
     assert reply_cost(PRICE, sent, late, bound) == bound
+    cut = ModelReply("failed", failure=RequestFailure("budget", "the run's time is up"))
+    assert reply_cost(PRICE, sent, cut, bound) == bound
+    unsent = ModelReply("failed", failure=RequestFailure("budget", "not sent"), attempts=0)
+    assert reply_cost(PRICE, sent, unsent, bound) == 0.0
     assert cost_bound(PRICE, request()) == len(request().payload) + 20.0
     dearer = Price("m", 1e6, 2e6, "USD", "2026-01-31", "prices.toml", cached_input=3e6)
     assert cost_bound(dearer, request()) == 3 * len(request().payload) + 20.0
+
+
+@pytest.mark.parametrize(("attempts", "charged"), [(0, False), (1, True)])
+def test_attempts_that_a_deadline_cut_off_may_be_charged(attempts: int, charged: bool) -> None:
+    class Cut:
+        async def send(self, request: Request) -> ModelReply:
+            return ModelReply("failed", failure=RequestFailure("budget", "time is up"), attempts=attempts)
+
+    meter, bound = CostMeter(), cost_bound(PRICE, request())
+    metered = MeteredEndpoint(Cut(), PRICE, meter, LIMIT, Stop(Budget(max_cost=LIMIT)))  # type: ignore[arg-type]
+    asyncio.run(metered.send(request()))
+    assert meter.spent == (bound if charged else 0.0)
+
+
+def test_the_larger_of_two_lengths_counts() -> None:
+    body: dict[str, Any] = {**request().body, "max_completion_tokens": 4000}
+    for lengths in (body, {**body, "max_tokens": 4000, "max_completion_tokens": 10}):
+        found = Request("chat", lengths, encode_json(lengths))
+        assert cost_bound(PRICE, found) == len(found.payload) + 2.0 * 4000
 
 
 def test_currencies_have_meters_of_their_own() -> None:

@@ -17,6 +17,8 @@ Metering: TypeAlias = Callable[[OpenEndpoint, str | None], OpenEndpoint]
 
 _MEDIA_TOKENS = 16_384
 """Prompt tokens reserved for each image, video or sound of a request."""
+_LENGTHS = ("max_tokens", "max_completion_tokens")
+"""Fields that limit the length of a reply."""
 _LEAST = 1e-12
 """Tolerance when sums of floats are compared with a limit."""
 
@@ -150,11 +152,12 @@ class MeteredEndpoint:
 def cost_bound(price: Price, request: ModelRequest) -> float:
     """The most that a request can cost. A text has at most as many tokens as bytes, and a reply at most `max_tokens`."""
     body = request.body
-    most = body.get("max_tokens", body.get("max_completion_tokens"))
-    if not isinstance(most, int):
+    lengths = [length for name in _LENGTHS if isinstance(length := body.get(name), int)]
+    if not lengths:
         raise ConfigError(
             "--max-cost needs to know how long a reply may be, and the request has no max_tokens"
         )
+    most = max(lengths)  # servers differ in which of them counts
     replies = max(count for count in (body.get("n"), body.get("best_of"), 1) if isinstance(count, int))
     return price.most(prompt_bound(request), most * replies)
 
@@ -167,8 +170,9 @@ def prompt_bound(request: ModelRequest) -> int:
 
 
 def may_be_charged(failure: RequestFailure) -> bool:
-    """Whether a server may charge for a failed attempt. It does not charge for one that it refused."""
-    return failure.kind != "budget" and (failure.http_status or 0) < 400
+    """Whether a server may charge for a failed attempt. It does not charge for one that it refused. It may charge for one that
+    the run's deadline cut off."""
+    return (failure.http_status or 0) < 400
 
 
 def reply_cost(price: Price, request: ModelRequest, reply: ModelReply, bound: float) -> float:
