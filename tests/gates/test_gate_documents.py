@@ -76,3 +76,79 @@ def test_documents_go_to_files_or_to_standard_output(
     assert capsys.readouterr().out.startswith("## ❌")
     assert main([*start, "--markdown", "-", "--junit", "-"]) == 2
     assert main([*start, "--junit", str(tmp_path)]) == 2
+
+
+POLICY = '[[threshold]]\nmetric = "correct"\nmin = 0.5\nbound = "lower"\n'
+
+
+def gate(*more: str) -> int:
+    return main(["gate", "last", "--policy", "p.toml", "--junit", "gate.xml", "--markdown", "gate.md", *more])
+
+
+def has_no_verdict(folder: Path, reason: str) -> bool:
+    root = ElementTree.parse(folder / "gate.xml").getroot()
+    error = root.find("testsuite/testcase/error")
+    text = (folder / "gate.md").read_text(encoding="utf-8")
+    return (
+        (root.get("tests"), root.get("errors")) == ("1", "1")
+        and error is not None
+        and reason in str(error.get("message"))
+        and text.startswith("## ⚠️ No verdict")
+        and reason in text
+        and "GO" not in text
+    )
+
+
+def test_a_gate_that_does_not_finish_leaves_no_verdict_of_an_earlier_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    gate_run(range(40))
+    (tmp_path / "p.toml").write_text(POLICY)
+    assert gate() == 0
+
+    class Killed(BaseException):
+        """Ends the gate at once, as a signal would."""
+
+    def killed(*_: object, **__: object) -> None:
+        assert has_no_verdict(tmp_path, "the gate has not finished")  # what kill -9 would leave
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr("benchwright.sdk.gate", killed)
+        with pytest.raises(Killed):
+            gate()
+    assert has_no_verdict(tmp_path, "the gate has not finished")
+    assert gate() == 0
+    (tmp_path / "p.toml").write_text(POLICY.replace("min", "mni"))
+    assert gate() == 2
+    assert has_no_verdict(tmp_path, "Did you mean 'min'")
+    (tmp_path / "p.toml").write_text(POLICY)
+    assert gate("--baseline", "nowhere") == 4
+    assert has_no_verdict(tmp_path, "no baseline 'nowhere'")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        ".benchwright",
+        "gate.md",
+        "gate.xml",
+        "p.toml",
+    ]
+
+
+def test_a_verdict_is_not_written_over_what_the_gate_reads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    gate_run()
+    (tmp_path / "p.toml").write_text(POLICY)
+    assert main(["export", "last", "--baseline", "b.jsonl"]) == 0
+    before = (tmp_path / "b.jsonl").read_bytes()
+    start = ["gate", "last", "--policy", "p.toml", "--baseline", "b.jsonl"]
+    for flags, named in (
+        (["--junit", "./p.toml"], "--policy"),
+        (["--markdown", "b.jsonl"], "--baseline"),
+        (["--junit", "x", "--markdown", str(tmp_path / "x")], "--junit"),
+    ):
+        assert main([*start, *flags]) == 2
+        assert f"this is also the file of {named}" in " ".join(capsys.readouterr().err.split())
+    assert (tmp_path / "p.toml").read_text() == POLICY
+    assert (tmp_path / "b.jsonl").read_bytes() == before

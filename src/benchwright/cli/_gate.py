@@ -33,8 +33,14 @@ def configure(parser: Parser) -> None:
 
 def execute(arguments: Namespace, output: Output) -> int:
     """Print the verdict; exit with 0 for GO, 1 for NO-GO, 3 for INCONCLUSIVE."""
-    from benchwright.core import UsageError
-    from benchwright.gates import junit, markdown, verdict_table
+    from benchwright.core import BenchwrightError, UsageError
+    from benchwright.gates import (
+        junit,
+        junit_without_verdict,
+        markdown,
+        markdown_without_verdict,
+        verdict_table,
+    )
     from benchwright.sdk import gate
 
     to_stdout = [name for name in ("junit", "markdown") if getattr(arguments, name) == "-"]
@@ -42,15 +48,29 @@ def execute(arguments: Namespace, output: Output) -> int:
         raise UsageError(
             "standard output takes one of --json, --junit - and --markdown -; write the others to files"
         )
-    verdict = gate(
-        arguments.run, policy=arguments.policy, baseline=arguments.baseline, workspace=arguments.workspace
-    )
+    files = _files(arguments)
+    without = {"junit": junit_without_verdict, "markdown": markdown_without_verdict}
+
+    def say(reason: str) -> None:
+        for name, path in files.items():
+            _write(path, without[name](reason), last=False)
+
+    say("the gate has not finished")  # an earlier verdict must not pass for this one, even after kill -9
+    try:
+        verdict = gate(
+            arguments.run,
+            policy=arguments.policy,
+            baseline=arguments.baseline,
+            workspace=arguments.workspace,
+        )
+    except BenchwrightError as error:
+        say(str(error))
+        raise
     for name, render in (("junit", junit), ("markdown", markdown)):
-        target = getattr(arguments, name)
-        if target == "-":
+        if name in to_stdout:
             output.stream([render(verdict)])
-        elif target is not None:
-            _write(expand_home(target), render(verdict))
+        elif name in files:
+            _write(files[name], render(verdict), last=True)
     if output.as_json:
         output.json(verdict.to_json())
     elif not to_stdout:
@@ -58,11 +78,39 @@ def execute(arguments: Namespace, output: Output) -> int:
     return verdict.exit_code
 
 
-def _write(path: Path, text: str) -> None:
+def _files(arguments: Namespace) -> dict[str, Path]:
+    """The files to write, by flag. UsageError for one that the gate reads, or that has two uses."""
     from benchwright.core import UsageError
 
+    used = {
+        expand_home(given).resolve(): f"--{name}"
+        for name in ("policy", "baseline")
+        if (given := getattr(arguments, name)) is not None
+    }
+    files: dict[str, Path] = {}
+    for name in ("junit", "markdown"):
+        given = getattr(arguments, name)
+        if given in (None, "-"):
+            continue
+        files[name] = expand_home(given)
+        place = files[name].resolve()
+        if place in used:
+            raise UsageError(f"--{name} {given}: this is also the file of {used[place]}; choose another file")
+        used[place] = f"--{name}"
+    return files
+
+
+def _write(path: Path, text: str, *, last: bool) -> None:
+    """Write a file whole. A pipe or a device gets only the last text."""
+    from benchwright.core import UsageError
+    from benchwright.gates import replace_file
+
     try:
+        if path.is_relative_to("/dev") or (path.exists() and not path.is_file() and not path.is_dir()):
+            if last:
+                path.write_text(text, encoding="utf-8", newline="\n")
+            return
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8", newline="\n")
+        replace_file(path.resolve(), text.encode())  # a link stays one
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}; choose another file") from None

@@ -1,9 +1,12 @@
 from benchwright.gates._baselines import Baseline as Baseline
 from benchwright.gates._baselines import baseline_file as baseline_file
 from benchwright.gates._baselines import read_baseline as read_baseline
+from benchwright.gates._baselines import replace_file as replace_file
 from benchwright.gates._baselines import write_baseline as write_baseline
 from benchwright.gates._documents import junit as junit
+from benchwright.gates._documents import junit_without_verdict as junit_without_verdict
 from benchwright.gates._documents import markdown as markdown
+from benchwright.gates._documents import markdown_without_verdict as markdown_without_verdict
 from benchwright.gates._judge import baseline_of as baseline_of
 from benchwright.gates._judge import judge_benchmark as judge_benchmark
 from benchwright.gates._judge import judge_load as judge_load

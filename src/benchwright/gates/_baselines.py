@@ -120,7 +120,7 @@ def write_baseline(path: Path, baseline: Baseline) -> tuple[Path, int, str]:
     stamped = encode_json({"sha256": checksum})[:-1] + b"," + first[1:]
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        _replace(target, stamped + b"\n" + body)
+        replace_file(target, stamped + b"\n" + body)
     except OSError as error:
         raise UsageError(
             f"{target} cannot be written: {error.strerror}. Choose another place for the baseline"
@@ -223,8 +223,8 @@ def _checksum(header: bytes, body: bytes) -> str:
     return digest.hexdigest()
 
 
-def _replace(path: Path, content: bytes) -> None:
-    """Write a file completely or not at all."""
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a file completely or not at all. Others may read it, as far as the folder allows."""
     part = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         part.write_bytes(content)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from xml.sax.saxutils import escape, quoteattr
 
 from benchwright.core import percent, printable, redact
@@ -16,15 +17,13 @@ _MARKS = {Word.GO: "✅", Word.NO_GO: "❌", Word.INCONCLUSIVE: "⚠️"}
 def junit(verdict: Verdict) -> str:
     """One test case for each rule: NO-GO is a failure, a rule that could not be evaluated is an error, and an undecided rule is
     skipped."""
-    cases = [_case(verdict, row) for row in verdict.rows]
+    cases = "".join(_case(verdict, row) for row in verdict.rows)
     counts = {
         "tests": len(verdict.rows),
         "failures": sum(row.verdict is Word.NO_GO for row in verdict.rows),
         "errors": sum(not row.evaluated for row in verdict.rows),
         "skipped": sum(row.evaluated and row.verdict is Word.INCONCLUSIVE for row in verdict.rows),
     }
-    shown = " ".join(f'{name}="{count}"' for name, count in counts.items())
-    suite = _attribute(f"gate {verdict.name}")
     properties = "".join(
         f"    <property name={_attribute(name)} value={_attribute(value)}/>\n"
         for name, value in (
@@ -35,12 +34,26 @@ def junit(verdict: Verdict) -> str:
             ("alpha", f"{verdict.alpha:g}"),
         )
     )
+    inner = f"    <properties>\n{properties}    </properties>\n{cases}"
+    return _suites(f"gate {verdict.name}", counts, inner)
+
+
+def junit_without_verdict(reason: str) -> str:
+    """The document of a gate that has not judged: one test case, with an error."""
+    case = (
+        f'    <testcase classname="gate" name="the gate reaches a verdict" time="0">\n'
+        f'      <error message={_attribute(reason)} type="no verdict"/>\n    </testcase>\n'
+    )
+    return _suites("gate", {"tests": 1, "failures": 0, "errors": 1, "skipped": 0}, case)
+
+
+def _suites(name: str, counts: Mapping[str, int], inner: str) -> str:
+    shown = " ".join(f'{each}="{count}"' for each, count in counts.items())
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         f'<testsuites name="benchwright" {shown} time="0">\n'
-        f'  <testsuite name={suite} {shown} time="0">\n'
-        f"    <properties>\n{properties}    </properties>\n"
-        f"{''.join(cases)}"
+        f'  <testsuite name={_attribute(name)} {shown} time="0">\n'
+        f"{inner}"
         "  </testsuite>\n</testsuites>\n"
     )
 
@@ -110,6 +123,11 @@ def markdown(verdict: Verdict) -> str:
     ]
     lines += [f"* {_cell(note)}" for note in verdict.notes]
     return "\n".join(lines) + "\n"
+
+
+def markdown_without_verdict(reason: str) -> str:
+    """The text of a gate that has not judged."""
+    return f"## {_MARKS[Word.INCONCLUSIVE]} No verdict\n\n{_cell(reason)}\n"
 
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~@!&$])")
