@@ -103,7 +103,7 @@ def test_a_changed_cut_or_foreign_file_is_refused(here: Path) -> None:
         (text.replace('"scored"', '"skipped"', 1), "checksum"),
         (text.replace('"name":"graded_rows"', '"name":"other_rows1"', 1), "checksum"),
         (text[: len(text) // 2], "checksum"),
-        (text.replace('"version":1', '"version":2', 1), "a baseline of version 2"),
+        (text.replace('"version":2', '"version":3', 1), "a baseline of version 3"),
         ("{}\n", "this is not a baseline"),
         ("", "this is not a baseline"),
         ("a,b\n1,2\n", "this is not a baseline"),

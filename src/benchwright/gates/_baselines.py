@@ -32,7 +32,9 @@ from benchwright.reports import Scored
 from benchwright.store import RunRecord
 
 FORMAT = "benchwright-baseline"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+"""Version 2 adds the group of samples that failed."""
+_READABLE = (1, FORMAT_VERSION)
 FILE_IN_FOLDER = "baseline.jsonl"
 """The file in a baseline that is a folder."""
 _ABOUT = ("name", "model", "status")
@@ -62,8 +64,9 @@ class StoredLines:
 
     def scored(self, run_id: int) -> Iterator[tuple[int, int, bytes, bytes]]:
         """Row, repeat, hash of the row's content and record of every sample."""
-        for row, repeat, digest, outcome, scores in self._lines:
-            record = SampleRecord(row, repeat, None, known_outcome(outcome), scores=scores)
+        for row, repeat, digest, outcome, scores, *more in self._lines:
+            group = more[0] if more else None
+            record = SampleRecord(row, repeat, None, known_outcome(outcome), scores=scores, group=group)
             yield row, repeat, bytes.fromhex(digest), encode_score(record)
 
     def row_texts(self, run_id: int) -> Iterator[tuple[int, bytes | None]]:
@@ -180,10 +183,10 @@ def _header(path: Path, line: bytes) -> dict[str, Any]:
             f"{path}:1: this is not a baseline: its first line is not that of one. Write one with: benchwright export RUN "
             "--baseline PATH"
         )
-    if header.get("version") != FORMAT_VERSION:
+    if header.get("version") not in _READABLE:
         raise ConfigError(
             f"{path}:1: a baseline of version {header.get('version')!r}, which benchwright {header.get('benchwright')} "
-            f"wrote; this one reads version {FORMAT_VERSION}. Update benchwright, or export the baseline again"
+            f"wrote; this one reads versions up to {FORMAT_VERSION}. Update benchwright, or export the baseline again"
         )
     return header
 
@@ -197,7 +200,8 @@ def _lines(baseline: Baseline) -> Iterator[bytes]:
         scores = record.scores
         if scores is not None:  # gates need only numbers, and texts may quote a reply
             scores = {name: value for name, value in scores.items() if isinstance(value, bool | int | float)}
-        yield encode_json([row, repeat, digest.hex(), record.outcome.value, scores])
+        group = [] if record.group is None else [record.group]
+        yield encode_json([row, repeat, digest.hex(), record.outcome.value, scores, *group])
 
 
 _UNNEEDED = {"error": None, "reply": None, "score_error": None}

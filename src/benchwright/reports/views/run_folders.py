@@ -268,6 +268,7 @@ def _scored(path: Path) -> Iterator[tuple[int, int, bytes, bytes]]:
 
     names = [name for name, column in COLUMNS.items() if column.compared]
     with pq.ParquetFile(path) as file:
+        names = [name for name in names if name in file.schema_arrow.names]  # older files have fewer
         for batch in file.iter_batches(batch_size=1000, columns=names):
             for sample in batch.to_pylist():
                 record = _record(dict.fromkeys(COLUMNS) | sample)
@@ -306,6 +307,7 @@ def _record(sample: dict[str, Any]) -> SampleRecord:
         started_at=begun,
         finished_at=begun + (sample["latency_s"] or 0.0),
         calls=() if started is None else (_call(sample),),
+        group=sample.get("group"),
     )
 
 

@@ -207,6 +207,8 @@ class SampleView(NamedTuple):
     """How the sample ended."""
     error: str | None
     """Why there is no score."""
+    group: str | None
+    """The part of the evaluation in which a failure of the sample counts, if it is not all of it."""
     scores: dict[str, Any] | None
     """The scorer's result."""
     prompt_tokens: int | None
@@ -305,6 +307,7 @@ COLUMNS: dict[str, Column] = {
             compared="shown",
         ),
         Column("error", TEXT, read="record", repetitive=True, predicted=True, compared="shown"),
+        Column("group", TEXT, read="record", repetitive=True, compared="by"),
         Column("scores", JSON, read="record", long=True, predicted=True, compared="shown"),
         Column("prompt_tokens", INTEGER, read=lambda s: [usage[0] for usage in s.usages], exported=True),
         Column("completion_tokens", INTEGER, read=lambda s: [usage[1] for usage in s.usages], exported=True),
