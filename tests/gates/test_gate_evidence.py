@@ -122,3 +122,25 @@ def test_keys_that_mean_nothing_for_a_kind_of_run_are_not_ignored() -> None:
     row = judged(after, before, regression=[rule]).rows[1]
     assert (row.verdict, row.evaluated) == ("INCONCLUSIVE", False)
     assert "stage is for load tests" in row.reason
+
+
+@benchmark(
+    name="listed groups",
+    dataset=[{"q": f"row {k}", "target": "yes", "once": ["a"], "twice": ["a", "a"]} for k in range(40)],
+    prompt="{q}",
+)
+def listed_groups(sample: Any) -> dict[str, float]:
+    return {"correct": sample.response == sample.target}
+
+
+def test_a_row_counts_once_in_a_group_that_it_names_twice() -> None:
+    before, after = gate_run(spec=listed_groups), gate_run(range(5), spec=listed_groups)
+    found = []
+    for column in ("once", "twice"):
+        rule = {"metric": "correct", "bound": "upper", "slices": column}
+        failures = {"max": 0.1, "bound": "upper", "slices": column}
+        verdict = judged(
+            after, before, regression=[rule], threshold=[{**rule, "min": 0.5}], failures=[failures]
+        )
+        found.append([(row.observed, row.interval, row.n, row.p) for row in verdict.rows])
+    assert found[0] == found[1]

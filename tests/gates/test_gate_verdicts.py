@@ -59,6 +59,19 @@ def test_a_long_reason_stands_below_the_table(capsys: pytest.CaptureFixture[str]
     assert sum(line.rstrip().endswith("see below") for line in shown) == 1
 
 
+def test_the_table_names_no_common_size_of_figures_with_different_units(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    shares = judged(gate_run(range(60)), gate_run(), regression=[{"metric": "correct", "bound": "upper"}])
+    first, row = shares.rows
+    words = structs.replace(row, observed=12.5, interval=(10.0, 15.0), detectable=0.9, p=0.2, p_holm=0.2)
+    for rows, named in (((first, row), True), ((first, words), False), ((first, row, words), False)):
+        Console(width=200).print(verdict_table(structs.replace(shares, rows=rows)))
+        shown = capsys.readouterr().out
+        assert ("would be found in each of them" in shown) is named
+        assert ("<0.001" in shown) is (row in rows), "p is never shown as 0"
+
+
 def test_the_interval_is_that_of_the_run_and_follows_the_level() -> None:
     run = gate_run(range(40))
     metric = run.summary.metrics["correct"]

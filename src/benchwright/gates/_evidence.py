@@ -159,7 +159,7 @@ def gather(source: Scored, run_id: int, columns: Collection[str], baseline: Scor
         if digest in labels:
             found.copies += number != last and row is not None
         else:
-            labels[digest] = tuple(_labels(row, columns))
+            labels[digest] = tuple(dict.fromkeys(_labels(row, columns)))  # a list may name a group twice
             for key in labels[digest]:
                 values[key.column].add(key.value)
             found.unlabelled.update({*columns} - {key.column for key in labels[digest]})

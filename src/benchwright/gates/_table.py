@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from benchwright.core import percent, shown
 from benchwright.gates._decide import figure
 from benchwright.gates._documents import observed
-from benchwright.gates._verdict import Verdict, Word
+from benchwright.gates._verdict import RuleRow, Verdict, Word
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -42,15 +42,15 @@ def verdict_table(verdict: Verdict) -> Group:
             Text(shown(row.rule)),
             Text(observed(row)),
             Text(row.needed),
-            "" if row.p is None else f"{row.p:.3f}",
-            "" if row.p_holm is None else f"{row.p_holm:.3f}",
+            _probability(row.p),
+            _probability(row.p_holm),
             Text(shown(row.reason) if len(row.reason) <= _LONGEST else "see below"),
         )
     parts: list[RenderableType] = [head, table]
     parts += [
         Text(f"{shown(row.rule)}: {shown(row.reason)}") for row in verdict.rows if len(row.reason) > _LONGEST
     ]
-    found = [row.detectable for row in verdict.rows if row.detectable is not None]
+    found = [row for row in verdict.rows if row.detectable is not None]
     if verdict.tests:
         counted = (
             "1 test" if verdict.tests == 1 else f"{verdict.tests} tests, corrected together by Holm's rule"
@@ -61,12 +61,30 @@ def verdict_table(verdict: Verdict) -> Group:
                 "dim",
             )
         )
-    if found and max(found) <= 1:  # figures of load tests have different units; JSON has them all
+    if found and all(
+        map(_is_share, found)
+    ):  # figures with different units have no common size; JSON has them all
+        most = max(row.detectable or 0.0 for row in found)
         parts.append(
             Text(
-                f"with {percent(verdict.power)} power, misses of {figure(max(found))} or more would be found in each of them",
+                f"with {percent(verdict.power)} power, misses of {figure(most)} or more would be found in each of them",
                 "dim",
             )
         )
     parts += [Text(f"note: {shown(note)}", "dim") for note in verdict.notes]
     return Group(*parts)
+
+
+def _probability(p: float | None) -> str:
+    """A p-value in three digits, which never looks like 0.
+
+    >>> _probability(0.00012), _probability(0.0421), _probability(None)
+    ('<0.001', '0.042', '')
+    """
+    return "" if p is None else "<0.001" if p < 0.0005 else f"{p:.3f}"
+
+
+def _is_share(row: RuleRow) -> bool:
+    """Whether the figure of a rule may be a share, or a difference of shares."""
+    known = [row.observed, row.detectable, *(row.interval or ())]
+    return all(value is None or abs(value) <= 1 for value in known)

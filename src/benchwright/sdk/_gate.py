@@ -90,7 +90,7 @@ def bless(
         found = _portable(store, run, place)
         if not force:
             _refuse_unfit(found, "Bless")
-        return move_name(place, name or found.run.name, found)
+        return move_name(place, found.run.name if name is None else name, found)
 
 
 def export_baseline(
