@@ -91,6 +91,14 @@ def test_a_judges_reply_that_is_nested_too_deeply_fails_its_sample_only(tmp_path
     assert result.metrics == {}
 
 
+def test_a_judge_that_reaches_its_longest_reply_is_named_with_the_cure(tmp_path: Path) -> None:
+    with demo_server(DemoSettings(skill=1.0)) as server:
+        bench = judged("cut off", server.url, max_new_tokens=2, parse_retries=0)
+        result = benchwright.run(bench, endpoint=ScriptedEndpoint("x"), workspace=tmp_path)
+    assert result.summary.reasons == {"judge_unparsed": len(ROWS)}
+    assert "Raise max_new_tokens of the judge" in result.first_failure
+
+
 def test_when_only_the_judge_failed_the_models_reply_is_kept(tmp_path: Path) -> None:
     with demo_server(DemoSettings(skill=1.0)) as server:
         bench = judged("later", server.url)

@@ -10,6 +10,7 @@ from benchwright.core import ConfigError, RequestFailure, UsageError, encode_jso
 from benchwright.core import ModelRequest as Request
 from benchwright.endpoints import RequestAdapter
 from benchwright.scorers import (
+    CutReply,
     JudgeCall,
     JudgeConfig,
     JudgeFailedError,
@@ -186,6 +187,29 @@ def test_a_reply_in_json_that_was_cut_off_quotes_nothing_either(structured: bool
     assert judge_score(sample(cut, **settings))["judge_grade"] == "I"
     with pytest.raises(UnreadableVerdictError):
         judge_score(sample(Judge('{"reasoning": "' + CLAIM), **settings))
+
+
+@pytest.mark.parametrize(
+    ("reply", "grade"),
+    [
+        ("Let me see. A good answer would get GRADE: C but", None),
+        ("GRADE: C would be too kind, because", None),
+        ("It names Lyon.\nIs this GRADE: C? No.\nSo I", None),
+        ('{"reasoning": "GRADE: C', None),
+        ("GRADE: I", "I"),
+        ("It names Lyon.\n**GRADE: I**\n\nA better answer would get GRADE: C, for", "I"),
+        ('{"grade": "I"}\n\nA better answer would get GRADE: C, for', "I"),
+    ],
+)
+def test_a_judge_that_was_cut_off_has_only_said_what_stands_alone(reply: str, grade: str | None) -> None:
+    judge = Judge(CutReply(reply), "GRADE: P")
+    found = judge_score(sample(judge, parse_retries=1), template="binary_qa_partial")
+    assert (found["judge_grade"], len(judge.calls)) == ((grade, 1) if grade else ("P", 2))
+    if grade is None:
+        with pytest.raises(
+            UnreadableVerdictError, match=r"reached max_new_tokens before .* Raise max_new_tokens"
+        ):
+            judge_score(sample(Judge(CutReply(reply)), parse_retries=0))
 
 
 def test_a_grade_outside_of_json_is_the_last_word() -> None:

@@ -26,7 +26,7 @@ from benchwright.engine._findings import ServerFindings
 from benchwright.engine._group import RunGroup
 from benchwright.engine._ledger import CallLedger
 from benchwright.engine._stop import RetryGate
-from benchwright.scorers import JudgeCall, JudgeConfig, JudgeFailedError
+from benchwright.scorers import CutReply, JudgeCall, JudgeConfig, JudgeFailedError
 
 if TYPE_CHECKING:
     from benchwright.engine._cost_limit import Metering
@@ -130,4 +130,4 @@ def judge_text(reply: ModelReply) -> str:
         raise JudgeFailedError(f"the judge gave no reply: {reply.failure.message}")
     if reply.status != "answered":
         raise JudgeFailedError(f"the judge's reply was {reply.status}")
-    return reply.text
+    return CutReply(reply.text) if reply.finish_reason == "length" else reply.text

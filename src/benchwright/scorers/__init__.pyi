@@ -7,6 +7,7 @@ from benchwright.scorers._choices import options_of as options_of
 from benchwright.scorers._choices import reread_target as reread_target
 from benchwright.scorers._judge import judge_score as judge_score
 from benchwright.scorers._judge_config import Ask as Ask
+from benchwright.scorers._judge_config import CutReply as CutReply
 from benchwright.scorers._judge_config import JudgeCall as JudgeCall
 from benchwright.scorers._judge_config import JudgeConfig as JudgeConfig
 from benchwright.scorers._judge_config import JudgeFailedError as JudgeFailedError

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from benchwright.core import ConfigError, JsonObject, UsageError, clause, redact, suggest, verdict_format
 from benchwright.scorers._judge_config import (
+    CutReply,
     JudgeCall,
     JudgeConfig,
     JudgeFailedError,
@@ -17,6 +18,7 @@ from benchwright.scorers._judge_config import (
 )
 from benchwright.scorers._judge_templates import (
     JudgeTemplate,
+    finished_statements,
     is_number,
     json_grade,
     named_template,
@@ -129,6 +131,10 @@ class _Reading(Struct, frozen=True):
         """The scores in a reply. Raises UnreadableVerdictError if it has no grade with a score."""
         own = self.pattern is not None or self.parser is not None
         grade = self._grade(reply)
+        if grade is None and isinstance(reply, CutReply):
+            raise UnreadableVerdictError(
+                f"the judge's reply reached max_new_tokens before a grade: {_shown(reply)}. Raise max_new_tokens of the judge"
+            )
         if grade is None:
             raise _no_grade(reply, {} if own else self.mapping, asked=self.named and not own)
         return _scores(grade, self.mapping, self.spellings, reply, closed=self.named and not own)
@@ -147,12 +153,11 @@ class _Reading(Struct, frozen=True):
         if self.parser is not None:
             return _parsed(self.parser, reply)
         grade = json_grade(reply, whole=True) if self.as_json else None
-        if grade is None:
-            grade = (
-                pattern_grade(reply, self.pattern)
-                if self.pattern
-                else stated_grade(reply, self.spellings, closed=self.named)
-            )
+        if grade is None and self.pattern is not None:
+            grade = pattern_grade(reply, self.pattern)
+        elif grade is None:
+            stated = finished_statements(reply) if isinstance(reply, CutReply) else reply
+            grade = stated_grade(stated, self.spellings, closed=self.named)
         return json_grade(reply, whole=False) if grade is None else grade
 
 

@@ -197,5 +197,11 @@ class JudgeCall(Struct, frozen=True):
     """The chat request's body."""
 
 
+class CutReply(str):
+    """The text of a judge that reached `max_new_tokens`. Its last word is missing."""
+
+    __slots__ = ()
+
+
 Ask: TypeAlias = Callable[[JudgeCall], str]
-"""Sends one question and returns the judge's text; raises `JudgeFailedError` if there is none."""
+"""Sends one question and returns the judge's text, a `CutReply` if it was cut off; raises `JudgeFailedError` if there is none."""

@@ -167,6 +167,8 @@ _JSON_KEYS = ("grade", "score", "rating", "verdict")
 _MARKUP = "*_`\"'[](){}<>$"
 # "GRADE:", with the bold, quotes and brackets that judges put around it and around the grade.
 _STATEMENT = re.compile(r"(?i)\bgrade[*_`\"']*\s*[:=：][\s*_`\"'\[(<{$]*(?:\\boxed\{\s*)?")
+# A line with a statement and nothing else.
+_ALONE = re.compile(rf"[\s#>\-*_`\"']*{_STATEMENT.pattern.removeprefix('(?i)')}\S+\s*", re.IGNORECASE)
 # Marks the statement after it as one of several alternatives, as in the question: GRADE: C or GRADE: I.
 _ALTERNATIVE = re.compile(r"(?i)(?:\bor|/|\|)[\s*_`\"'\[(<{$]*\Z")
 _BEGUN_OBJECT = re.compile(r"\s*(?:```\w*\s*)?\{\s*\"")
@@ -205,6 +207,15 @@ def stated_grade(reply: str, grades: Mapping[str, str], *, closed: bool = False)
         if len(words) == 1:
             return None
     return None
+
+
+def finished_statements(reply: str) -> str:
+    """The lines of a reply that was cut off which consist of a statement alone. Others may only consider a grade.
+
+    >>> finished_statements("Is it GRADE: C? No.\\n**GRADE: I**\\nA better answer would be GRADE: C if")
+    '**GRADE: I**'
+    """
+    return "\n".join(line for line in reply.split("\n") if _ALONE.fullmatch(line))
 
 
 def stated_words(reply: str) -> str:
