@@ -64,6 +64,50 @@ def test_the_judges_cost_is_apart(capsys: pytest.CaptureFixture[str]) -> None:
     assert "no price is known for j" in capsys.readouterr().err
 
 
+PANEL = """
+from benchwright import benchmark, judge_panel, scorer
+
+
+@benchmark(
+    name="panel", dataset=[{"q": str(n), "target": "B"} for n in range(12)], prompt="{q}",
+    judge={"url": "ONE", "model_id": "j"}, judge_1={"url": "OTHER", "model_id": "j"},
+)
+@scorer
+def graded(sample):
+    return judge_panel(sample)
+"""
+
+
+@pytest.mark.parametrize("other", ["7000000", "1000000", None])
+def test_one_model_at_two_servers_has_a_cost_only_at_one_price(
+    other: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with recording("GRADE: C") as server, recording("GRADE: C") as elsewhere:
+        Path("panel.py").write_text(PANEL.replace("ONE", server.url).replace("OTHER", elsewhere.url))
+        own = PRICES.replace('"m"', '"j"').replace("2000000", "1000000")
+        files = [PRICES, own.replace("input", f'url = "{server.url}"\ninput', 1)]
+        if other is not None:
+            files.append(own.replace("1000000", other).replace("input", f'url = "{elsewhere.url}"\ninput', 1))
+        Path("prices.toml").write_text("".join(files))
+        _, found = run_json(capsys, "run", "panel.py", *server.model)
+        summary = found["results"][0]["summary"]
+        verdict = benchwright.gate("last", policy={"usage": [{"figure": "cost", "max": 10_000}]})
+        _, checked = run_json(capsys, "check", "panel.py", *server.model)
+        limited = main(["run", "panel.py", *server.model, "--max-cost", "1", "--max-tokens", "10"])
+    noted = any("their servers have different prices" in note for note in summary["notes"])
+    estimate = checked["checks"][0]["cost"]["judges"]["j"]
+    if other == "1000000":
+        assert summary["cost"]["judges"]["j"]["amount"] == 2 * 12 * 4.0
+        assert (verdict.verdict, noted) == ("GO", False)
+        assert estimate["prompts"] is not None
+    else:
+        assert summary["cost"]["judges"] is None
+        assert (verdict.verdict, noted) == ("INCONCLUSIVE", True)
+        assert estimate["prompts"] is None
+        assert limited == 2
+        assert "Use one server, or one price, for each model" in " ".join(capsys.readouterr().err.split())
+
+
 def cost_of(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
     _, found = run_json(capsys, *words)
     cost: dict[str, Any] = found["results"][0]["summary"]["cost"]

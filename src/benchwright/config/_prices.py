@@ -82,9 +82,16 @@ class Price(Struct, frozen=True):
         >>> Price("m", 2.0, 8.0, "USD", "2026-01-31", "prices.toml", cached_input=1.0).cost(1000, 500, 400)
         0.0056
         """
+        cached = min(cached, prompt)  # a server may count nonsense
         full, reply = Decimal(repr(self.input)), Decimal(repr(self.output))  # as the file has them
         reduced = full if self.cached_input is None else Decimal(repr(self.cached_input))
         return float(((prompt - cached) * full + cached * reduced + completion * reply) / _MILLION)
+
+    @property
+    def rates(self) -> tuple[object, ...]:
+        """What decides costs: entries with the same rates cost the same."""
+        cached = self.input if self.cached_input is None else self.cached_input
+        return self.input, cached, self.output, self.currency
 
     def most(self, prompt: int, completion: int) -> float:
         """The most that this many tokens can cost, with or without the server's cache."""

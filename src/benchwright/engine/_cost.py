@@ -26,12 +26,15 @@ class RunPrices(Struct, frozen=True):
     """The price of the model under test."""
     judges: dict[str, Price]
     """The prices of its judges, by model."""
+    unclear: tuple[str, ...] = ()
+    """Models of judges that have several prices, by server. Tokens are counted by model, so their cost is not known."""
 
     def to_json(self) -> JsonObject:
         """For the manifest; empty if nothing is known."""
         judges: JsonObject = {name: price.to_json() for name, price in self.judges.items()}
         found: dict[str, JsonValue] = {
             "model": None if self.model is None else self.model.to_json(), "judges": judges or None,
+            "unclear": list(self.unclear) or None,
         }  # fmt: skip
         return {name: value for name, value in found.items() if value is not None}
 
@@ -45,6 +48,8 @@ class RunPrices(Struct, frozen=True):
         for price in dict.fromkeys([*([self.model] if self.model else []), *self.judges.values()]):
             if doubt := price.doubt(day):
                 yield doubt
+        for name in self.unclear:
+            yield f"the cost of the judges {name} is not known: their servers have different prices, and tokens are counted by model"
 
     @classmethod
     def from_json(cls, record: Any) -> RunPrices:
@@ -52,7 +57,9 @@ class RunPrices(Struct, frozen=True):
         known = record if isinstance(record, dict) else {}
         model, judges = known.get("model"), known.get("judges") or {}
         return cls(
-            None if model is None else Price(**model), {name: Price(**each) for name, each in judges.items()}
+            None if model is None else Price(**model),
+            {name: Price(**each) for name, each in judges.items()},
+            tuple(known.get("unclear") or ()),
         )
 
 
@@ -60,20 +67,29 @@ def run_prices(spec: BenchmarkSpec, settings: RunSettings) -> RunPrices:
     """The prices for a run. Raises ConfigError, before anything is spent, if `--max-cost` needs an unknown price."""
     known = find_prices(Path(settings.cwd), settings.prices)
     asks = spec.response_field is None and settings.rescored_from is None
-    found = RunPrices(
-        model_price(known, spec, settings),
-        {
-            judge.model_id: price
-            for judge in judge_configs(spec)
-            if (price := known.find(judge.model_id, judge.url)) is not None
-        },
-    )
+    judges, unclear = judge_prices(known, spec)
+    found = RunPrices(model_price(known, spec, settings), judges, unclear)
     if settings.budget.max_cost is not None:
         asked = [settings.endpoint.model_id] if asks else []
         _refuse_unknown(known, found, asked, [judge.model_id for judge in judge_configs(spec)])
         if asks and settings.generation.settings.get("max_tokens") is None:
             raise ConfigError("--max-cost needs to know how long a reply may be: give --max-tokens as well")
     return found
+
+
+def judge_prices(known: Prices, spec: BenchmarkSpec) -> tuple[dict[str, Price], tuple[str, ...]]:
+    """The prices of judges by model, and models that have several, because they are asked at several servers."""
+    found: dict[str, dict[object, Price | None]] = {}
+    for judge in judge_configs(spec):
+        price = known.find(judge.model_id, judge.url)
+        found.setdefault(judge.model_id, {})[None if price is None else price.rates] = price
+    clear = {
+        name: price
+        for name, prices in found.items()
+        for price in prices.values()
+        if price and len(prices) == 1
+    }
+    return clear, tuple(name for name, prices in found.items() if len(prices) > 1)
 
 
 def model_price(known: Prices, spec: BenchmarkSpec, settings: RunSettings) -> Price | None:
@@ -83,6 +99,11 @@ def model_price(known: Prices, spec: BenchmarkSpec, settings: RunSettings) -> Pr
 
 
 def _refuse_unknown(known: Prices, found: RunPrices, asked: list[str], judges: list[str]) -> None:
+    if found.unclear:
+        raise ConfigError(
+            f"--max-cost: the servers of the judges {', '.join(found.unclear)} have different prices, and tokens are counted by "
+            "model. Use one server, or one price, for each model"
+        )
     unknown = [name for name in asked if found.model is None]
     unknown += [name for name in judges if name not in found.judges]
     if unknown:

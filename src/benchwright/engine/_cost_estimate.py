@@ -12,7 +12,7 @@ from msgspec import Struct
 from benchwright.benchmarks import BenchmarkSpec, CheckReport, judge_configs
 from benchwright.config import Price, find_prices
 from benchwright.core import STRATEGIES, JsonObject
-from benchwright.engine._cost import model_price
+from benchwright.engine._cost import judge_prices, model_price
 from benchwright.engine._settings import RunSettings
 
 if TYPE_CHECKING:
@@ -57,8 +57,9 @@ def estimated_cost(spec: BenchmarkSpec, settings: RunSettings, report: CheckRepo
     """The approximate cost of all repeats of a checked run; None if no price is known."""
     known = find_prices(Path(settings.cwd), settings.prices)
     price, longest = model_price(known, spec, settings), _longest_reply(settings, report)
+    own_prices, _ = judge_prices(known, spec)
     judges = {
-        judge.model_id: (judge, known.find(judge.model_id, judge.url))
+        judge.model_id: (judge, own_prices.get(judge.model_id))
         for judge in (() if spec.unscored else judge_configs(spec))
     }
     if price is None and not any(own for _, own in judges.values()):
