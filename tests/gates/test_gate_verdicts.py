@@ -13,7 +13,7 @@ from rich.console import Console
 import benchwright
 from benchwright import NotFoundError, UsageError, Verdict, benchmark, bless
 from benchwright.cli import main
-from benchwright.gates import verdict_table
+from benchwright.gates import policy_of, verdict_table
 
 
 @pytest.fixture(autouse=True)
@@ -263,7 +263,6 @@ def test_wrong_arguments_of_python_are_named() -> None:
 def test_cost_is_that_of_model_and_judges_and_needs_all_prices() -> None:
     from dataclasses import replace
 
-    from benchwright.gates import policy_of
     from benchwright.gates._claims import BenchmarkRun, claims_about
     from benchwright.gates._evidence import Evidence
 

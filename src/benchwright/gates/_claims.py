@@ -235,7 +235,12 @@ def _regression(rule: Rule, run: BenchmarkRun, name: str, subject: str, pairs: P
         margin = abs(sum(before) / len(before)) * rule.margin_percent / 100
     found = gain_against(before, after, -margin, level=rule.level, lower_is_better=down, share=is_share(name))
     title = f"{subject} against the baseline"
-    return Claim(rule=rule, subject=title, found=found, limit=-margin, allowed=margin, noun="pairs")
+    remark = ""
+    if margin >= 1 and all(0 <= value <= 1 for value in (*before, *after)):
+        remark = f"a margin of {margin:g} allows any loss of values from 0 to 1: for {margin:g} points, write {margin / 100:g}"
+    return Claim(
+        rule=rule, subject=title, found=found, limit=-margin, allowed=margin, noun="pairs", remark=remark
+    )
 
 
 @_of_rules("failures")

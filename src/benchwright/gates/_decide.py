@@ -33,6 +33,8 @@ class Claim(Struct, frozen=True, kw_only=True):
     """What is counted."""
     fewest: int = FEWEST
     """The fewest that an interval needs."""
+    remark: str = ""
+    """What a reader of a GO must know."""
 
     @property
     def bound(self) -> Bound:
@@ -96,6 +98,8 @@ def _row(claim: Claim, p_holm: float | None, policy: Policy, tests: int) -> Rule
         detectable = smallest_effect(found.spread, alpha=alpha, power=policy.power, allowed=claim.allowed)
     word, reason, wanted = _judged(claim, found, p_holm, policy, detectable)
     n_needed = None
+    if word is Word.GO and claim.remark:
+        reason += f"; but {claim.remark}"
     if word is Word.INCONCLUSIVE and claim.tested:
         n_needed = _rows(claim, found, policy, alpha, wanted)
         reason = f"{reason}{_outlook(claim, found, policy, n_needed, wanted)}"

@@ -197,7 +197,7 @@ def _rule(kind: RuleKind, table: Mapping[str, object], where: str) -> Rule:
             f'{where} detect: only with bound = "upper", where a loss that the rows cannot show would pass. With "lower", '
             "a GO shows that no loss is larger than the margin"
         )
-    if values.get("min", 0) > values.get("max", float("inf")):
+    if {"min", "max"} <= values.keys() and values["min"] > values["max"]:
         raise ConfigError(
             f"{where}: min {values['min']:g} is above max {values['max']:g}; nothing can meet both"
         )

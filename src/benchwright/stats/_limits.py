@@ -95,7 +95,7 @@ def mean_against(
         # The mean counts every value. So a row bets as much as its share of the values: its distance from the limit shrinks.
         most = max(map(len, values))
         bets = [fair + (bet - fair) * len(row) / most for bet, row in zip(bets, values, strict=True)]
-        p_value = betting_p(bets, fair)
+        p_value = 0.0 if _unreachable(limit, side) else betting_p(bets, fair)
         # A miss is assumed to come from rows that fall by a third of the range, which adds to the spread.
         wider = structs.replace(spread, null_slope=0.3, true_slope=0.3, curve=1.0, by_bets=True)
         return LimitTest(known.mean, low, high, p_value, _BETS, wider)
@@ -224,7 +224,14 @@ def _share_spread(n: int, limit: float, side: int) -> Spread:
     return Spread(n, max(0.0, limit * (1 - limit)), 2.0, true_slope=side * (2 * limit - 1), curve=1.0)
 
 
+def _unreachable(limit: float, side: int) -> bool:
+    """Whether no share meets the limit."""
+    return limit > 1 if side > 0 else limit < 0
+
+
 def _share_p(hits: int, n: int, limit: float, side: int) -> float:
+    if _unreachable(limit, side):
+        return 0.0
     return binomial_tail(n - hits, n, 1 - limit) if side > 0 else binomial_tail(hits, n, limit)
 
 
