@@ -56,6 +56,10 @@ def test_a_prompt_changed_on_the_way_marks_the_results_for_good(bench: Path, tmp
     assert any(note.startswith(told.format(20)) for note in last.summary.notes)
     assert (last.status, last.summary.partial, last.summary.comparable) == ("completed", False, False)
     assert last.exit_code == 3
+    for gate in ({}, {"max_failed": 0.5}):  # a policy may excuse failures, but not this
+        policy = {"gate": gate, "threshold": [{"metric": "correct", "min": 0.1, "bound": "value"}]}
+        for run in (last.run_id, last.folder):
+            assert benchwright.gate(run, policy=policy, workspace=tmp_path).verdict == "INCONCLUSIVE"
     manifest = document(last, "manifest.json")
     assert manifest["changes"] == [{"what": "prompt", "samples": 8, "before": before}]
     assert manifest["benchmark"]["hash"] != before["hash"]

@@ -135,6 +135,10 @@ def _run_row(
         reason = f"{told}: too many for any verdict"
     elif run.status != "completed" or partial:
         reason = f"the run is not complete ({run.status}{', partial' if partial else ''})"
+    elif run.manifest.get("changes"):  # max_failed excuses failures only
+        reason = (
+            "the benchmark was changed between the starts of the run: its samples are not of one experiment"
+        )
     elif too_many:
         reason = f"{told}, more than max_failed"
     elif not comparable and (allowed is None or run.kind == RunKind.LOAD):
