@@ -301,6 +301,7 @@ def _check(form: type[PipelineStep], config: Mapping[str, Any], where: str) -> N
     """Check rules that the types of values do not cover."""
     if form.name == "payload_modifier":
         _refuse_secrets(config.get("params_to_add", {}), f"{where} params_to_add")
+        _refuse_references(config.get("params_to_add", {}), f"{where} params_to_add")
         check_headers(f"{where} headers_to_add", config.get("headers_to_add", {}))
         for table in ("params_to_rename", "headers_to_rename"):
             for old, new in config.get(table, {}).items():
@@ -351,3 +352,15 @@ def _refuse_secrets(value: Any, where: str) -> None:
                     'headers_to_add: {X-Api-Key: "${MY_KEY}"}'
                 )
             _refuse_secrets(entry, where)
+
+
+def _refuse_references(value: Any, where: str) -> None:
+    """Raise for a parameter that names a variable. Bodies are recorded, so it would be sent as written."""
+    if isinstance(value, Mapping):
+        for name, entry in value.items():
+            if isinstance(entry, str) and entry and not without_references(entry):
+                raise ConfigError(
+                    f"{where}: {name} is {entry}, and variables are replaced in headers only, because bodies are recorded. Send "
+                    f'it as a header: headers_to_add: {{X-Api-Key: "{entry}"}}'
+                )
+            _refuse_references(entry, where)
