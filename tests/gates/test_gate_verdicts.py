@@ -157,6 +157,14 @@ def test_failures_are_counted_by_outcome_and_a_mostly_failed_run_never_passes() 
     assert "too many for any verdict" in easy.rows[0].reason
 
 
+def test_a_mostly_failed_baseline_is_not_compared_with() -> None:
+    baseline = gate_run(failing=range(60, 180), failure_threshold=1)
+    assert baseline.summary.comparable
+    row = judged(gate_run(), baseline, regression=[{"metric": "correct", "bound": "value"}]).rows[1]
+    assert (row.verdict, row.evaluated) == ("INCONCLUSIVE", False)
+    assert "120 of 200 samples of the baseline run 1 failed" in row.reason
+
+
 def test_more_failures_than_the_run_allows_are_no_go_and_no_pass() -> None:
     run = gate_run(failing=range(60, 80))
     assert judged(run, threshold=[threshold(min=0.1)]).verdict == "INCONCLUSIVE"

@@ -166,11 +166,14 @@ def _obstacles(
         return f"the baseline is {kind_title(other.kind)}, the run a benchmark", []
     if other.summary is None:
         return f"the baseline {baseline.title} has no result", []
-    if RunSummary.from_json(other.summary).comparable is False:
+    known = RunSummary.from_json(other.summary)
+    if not known.comparable:
         return (
             f"the baseline {baseline.title} is not comparable: too many of its samples failed, or it is partial",
             [],
         )
+    if known.failed > MOSTLY * known.evaluated:  # whatever it was allowed
+        return f"{known.failed:,} of {known.evaluated:,} samples of the baseline {baseline.title} failed", []
     if reasons := list(disagreements(other, run)):
         return f"run and baseline {' and '.join(reasons)}", []
     return _settings(policy, setting_differences(other, run, harmless))
