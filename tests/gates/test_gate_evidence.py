@@ -10,7 +10,7 @@ import pytest
 from gate_runs import ROWS, answering, gate_run
 
 import benchwright
-from benchwright import RunResult, Verdict, benchmark, run
+from benchwright import RunResult, ScorerInput, Verdict, benchmark, judge_panel, run
 from benchwright.stats import mean_against
 
 
@@ -144,3 +144,30 @@ def test_a_row_counts_once_in_a_group_that_it_names_twice() -> None:
         )
         found.append([(row.observed, row.interval, row.n, row.p) for row in verdict.rows])
     assert found[0] == found[1]
+
+
+@benchmark(
+    name="two judges",
+    dataset=[{"question": f"row {k}", "target": "yes"} for k in range(30)],
+    prompt="{question}",
+    judge={"url": "http://127.0.0.1:9/v1", "model_id": "one"},
+    judge_1={"url": "http://127.0.0.1:9/v1", "model_id": "other"},
+)
+def two_judges(sample: Any) -> dict[str, Any]:
+    asked = ScorerInput("x", "yes", sample.metadata, config=sample.config, ask=lambda call: "GRADE: C")
+    grades = judge_panel(asked)
+    return {**grades, "grade_of_judge_1": "I" if sample.metadata["question"].endswith("3") else "C"}
+
+
+def test_figures_of_all_samples_have_a_value_and_nothing_else() -> None:
+    before, after = (gate_run(spec=two_judges, cache=False) for _ in range(2))
+    assert "judge_kappa" in after.summary.derived
+    rule = {"metric": "judge_kappa", "bound": "value"}
+    for tables, told in (
+        ({"threshold": [{**rule, "min": -1, "bound": "lower"}]}, 'has no interval; use bound = "value"'),
+        ({"threshold": [{**rule, "min": -1, "slices": "target"}]}, "has no slices"),
+        ({"regression": [rule]}, "a regression compares sample by sample"),
+    ):
+        row = judged(after, before, **tables).rows[1]
+        assert (row.evaluated, told in row.reason) == (False, True)
+    assert judged(after, threshold=[{**rule, "min": -1}]).verdict == "GO"

@@ -12,6 +12,7 @@ from benchwright.core import RunSummary, is_share, lower_is_better, suggest
 from benchwright.gates._decide import Claim
 from benchwright.gates._evidence import MOST_SLICES, Evidence, Scores, SliceKey, paired_values
 from benchwright.gates._policy import Rule, RuleKind
+from benchwright.gates._usage import used
 from benchwright.reports import PairedSamples
 from benchwright.stats import LimitTest, Spread, gain_against, mean_against
 
@@ -172,6 +173,10 @@ def _derived(rule: Rule, name: str, summary: RunSummary) -> Iterator[Claim]:
     if rule.slices is not None:
         yield _impossible(rule, name, f"{name} is a figure of all samples together and has no slices")
         return
+    if rule.bound != "value":
+        problem = f'{name} is a figure of all samples together and has no interval; use bound = "value"'
+        yield _impossible(rule, name, problem)
+        return
     for limit, side in rule.limits:
         found = LimitTest(summary.derived[name], None, None, None, "", Spread(summary.evaluated, 0.0))
         yield Claim(rule=rule, subject=name, found=found, limit=limit, side=side)
@@ -194,7 +199,12 @@ def _regressions(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
         return
     known = {*run.evidence.whole.metrics, *run.evidence.before}
     names = _metrics(rule, known)
-    if not names:
+    if not names and rule.metric in run.summary.derived:
+        problem = (
+            f"{rule.metric} is a figure of all samples together, and a regression compares sample by sample"
+        )
+        yield _impossible(rule, rule.metric, problem)
+    elif not names:
         yield _absent(rule, known)
     for name in names:
         if (problem_claim := _unsliced(rule, run.evidence, name)) is not None:
@@ -261,7 +271,7 @@ def _failures(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
 
 @_of_rules("usage")
 def _usage(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
-    found = _used(rule, run)
+    found = used(rule, run.summary)
     if isinstance(found, str):
         yield _impossible(rule, rule.figure, found)
         return
@@ -271,44 +281,3 @@ def _usage(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
     for limit, side in rule.limits:
         test = LimitTest(found, None, None, None, "", Spread(run.summary.evaluated, 0.0))
         yield Claim(rule=rule, subject=subject, found=test, limit=limit, side=side)
-
-
-def _used(rule: Rule, run: BenchmarkRun) -> float | str:
-    """The figure, or the reason why there is none."""
-    summary = run.summary
-    if rule.figure in ("cost", "cost_per_right_answer"):
-        return _cost(rule, summary)
-    if summary.prompt_tokens is None or summary.completion_tokens is None:
-        counted = summary.partly_counted
-        return (
-            "the server counted no tokens"
-            if counted is None
-            else f"the server counted tokens in {counted['samples']:,} of {counted['of']:,} replies only"
-        )
-    prompt, completion = summary.prompt_tokens, summary.completion_tokens
-    return float(
-        {"prompt_tokens": prompt, "completion_tokens": completion}.get(rule.figure, prompt + completion)
-    )
-
-
-def _cost(rule: Rule, summary: RunSummary) -> float | str:
-    """The total cost of model and judges, or the reason why it is unknown."""
-    model = summary.cost or {}
-    if model.get("amount") is None:
-        return "the run has no cost: no price of its model is known, or the server counts no tokens"
-    parts = [model, *(model.get("judges") or {}).values()]
-    if summary.judges.keys() - (model.get("judges") or {}).keys() or any(
-        part.get("amount") is None for part in parts
-    ):
-        return "the run has no cost as a whole: no price of a judge is known"
-    if any(part.get("coverage", 1.0) < 1 for part in parts):
-        return "the run has no cost as a whole: some replies have no count of tokens"
-    currencies = {str(part.get("currency")) for part in parts}
-    if len(currencies) > 1 or (rule.currency and rule.currency not in currencies):
-        needed = f", and the rule is in {rule.currency}" if rule.currency else ""
-        return f"the prices are in {' and '.join(sorted(currencies))}{needed}"
-    total = float(sum(part["amount"] for part in parts))
-    if rule.figure == "cost":
-        return total
-    right = model.get("right_answers")
-    return total / right if right else "the run has no right answers, or no metric that counts them"
