@@ -16,7 +16,7 @@ from benchwright.core import ModelRequest, RequestFailure
 from benchwright.demo import DemoSettings, FaultMix, demo_server
 from benchwright.endpoints import ScriptedEndpoint
 from benchwright.scorers import multiple_choice_acc, multiple_choice_acc_verbatim
-from benchwright.scorers._judge_templates import json_grade, stated_grade
+from benchwright.scorers._judge_replies import json_grade, stated_grade
 from recording_server import recording
 
 Write = Callable[..., Path]

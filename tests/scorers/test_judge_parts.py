@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchwright.core import ConfigError
-from benchwright.scorers import JudgeConfig, JudgeTemplateError, _judge_templates
-from benchwright.scorers._judge_templates import json_grade, render, stated_grade
+from benchwright.scorers import JudgeConfig, JudgeTemplateError, _judge_replies
+from benchwright.scorers._judge_replies import json_grade, stated_grade
+from benchwright.scorers._judge_templates import render
 
 BARE: dict[str, Any] = {"url": "http://localhost/v1", "model_id": "m"}
 
@@ -142,7 +143,7 @@ def test_a_reply_of_braces_is_read_in_a_bounded_number_of_tries(
             lengths.append(len(s))
             return super().raw_decode(s, idx)
 
-    monkeypatch.setattr(_judge_templates, "_DECODER", Counting())
+    monkeypatch.setattr(_judge_replies, "_DECODER", Counting())
     reply = braces * 50_000 + ' so {"grade": "C"}'
     assert json_grade(reply, whole=False) == "C"
     assert len(lengths) <= 2_000

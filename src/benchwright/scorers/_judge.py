@@ -16,18 +16,16 @@ from benchwright.scorers._judge_config import (
     JudgeFailedError,
     UnreadableVerdictError,
 )
-from benchwright.scorers._judge_templates import (
-    JudgeTemplate,
+from benchwright.scorers._judge_replies import (
     finished_statements,
     is_number,
     json_grade,
-    named_template,
     pattern_grade,
-    render,
     same_number,
     stated_grade,
     stated_words,
 )
+from benchwright.scorers._judge_templates import JudgeTemplate, named_template, render
 from benchwright.scorers._scorer import ScorerInput, Scores
 
 _SHOWN_CHARS = 200
