@@ -22,8 +22,8 @@ from benchwright.perf._bootstrap import (
     percentile_interval,
     quantile_ranks,
 )
-from benchwright.perf._distributions import numbers, percentile
-from benchwright.stats import binomial_tail
+from benchwright.perf._distributions import numbers
+from benchwright.stats import binomial_tail, percentile
 
 
 def intervals(latencies: list[float]) -> tuple[Interval | None, Interval | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchwright.reports.files.number_columns import number_column, small_numbers
 from benchwright.reports.files.small_parquet import MOST_ROWS, Kind, small_parquet
 
 ARROW: dict[Kind, Any] = {"text": pa.string(), "integer": pa.int64(), "number": pa.float64()}
@@ -43,6 +45,27 @@ def test_pyarrow_reads_the_same_table(table: tuple[dict[str, list[Any]], dict[st
     found = pq.read_table(io.BytesIO(small_parquet(columns, kinds)))
     assert found.schema == expected.schema
     assert found.to_pylist() == expected.to_pylist()
+
+
+@given(tables())
+def test_columns_of_numbers_are_read_back_without_pyarrow(
+    table: tuple[dict[str, list[Any]], dict[str, Kind]],
+) -> None:
+    columns, kinds = table
+    content = small_parquet(columns, kinds)
+    for name in (name for name, kind in kinds.items() if kind == "number"):
+        known = [value for value in columns[name] if value is not None]
+        assert small_numbers(content, name) == known
+    assert small_numbers(content, "no such column") is None
+
+
+def test_a_file_of_another_writer_is_left_to_pyarrow(tmp_path: Path) -> None:
+    file = tmp_path / "samples.parquet"
+    pq.write_table(pa.table({"a": [1.5, None, 2.5]}), file)
+    assert small_numbers(file.read_bytes(), "a") is None
+    assert number_column(file, "a") == [1.5, 2.5]
+    file.write_bytes(small_parquet({"a": [None, 0.5, math.inf]}, {"a": "number"}))
+    assert number_column(file, "a") == [0.5, math.inf]
 
 
 def test_texts_may_be_bytes_and_long_and_there_may_be_as_many_rows_as_promised() -> None:

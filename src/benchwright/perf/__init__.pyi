@@ -17,7 +17,6 @@ from benchwright.perf._distributions import FIGURES as FIGURES
 from benchwright.perf._distributions import PERCENTILES as PERCENTILES
 from benchwright.perf._distributions import Distribution as Distribution
 from benchwright.perf._distributions import enough_values as enough_values
-from benchwright.perf._distributions import percentile as percentile
 from benchwright.perf._distributions import percentile_key as percentile_key
 from benchwright.perf._figures import interval_at as interval_at
 from benchwright.perf._figures import sorted_values as sorted_values

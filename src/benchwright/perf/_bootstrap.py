@@ -19,8 +19,8 @@ from operator import mul
 from random import Random
 from typing import Any, TypeAlias
 
-from benchwright.perf._distributions import numbers, percentile
-from benchwright.stats import FEWEST, binomial_tail, t_quantile
+from benchwright.perf._distributions import numbers
+from benchwright.stats import FEWEST, binomial_tail, percentile, t_quantile
 
 BLOCKS = 50
 """The most blocks. More would be too short to keep dependent requests together; fewer give an uncertain interval."""

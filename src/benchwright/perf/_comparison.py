@@ -27,14 +27,14 @@ from benchwright.perf._bootstrap import (
     interval_of,
 )
 from benchwright.perf._columns import compute as pc
-from benchwright.perf._distributions import mean_of, numbers, percentile
+from benchwright.perf._distributions import mean_of, numbers
 from benchwright.perf._figures import StageRequests, rate_slices
 from benchwright.perf._metrics import METRICS, PER_REQUEST, Metric
 from benchwright.perf._quality import ScoreDifference, StageScores, score_differences
 from benchwright.perf._requests import Requests
 from benchwright.perf._slo import Limits
 from benchwright.perf._stage_summary import StageSummary
-from benchwright.stats import FEWEST
+from benchwright.stats import FEWEST, percentile
 
 SIGNIFICANT = 0.05
 PAIRED_SHARE = 0.5

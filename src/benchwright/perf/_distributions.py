@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from benchwright.core import JsonObject
 from benchwright.perf._columns import compute as pc
+from benchwright.stats import percentile
 
 PERCENTILES = (1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9)
 
@@ -86,18 +87,6 @@ class Distribution(Struct, frozen=True, kw_only=True):
             mean_ci95=None if stored.get("mean_ci95") is None else tuple(stored["mean_ci95"]),
             p99_ci95=None if stored.get("p99_ci95") is None else tuple(stored["p99_ci95"]),
         )
-
-
-def percentile(ordered: Sequence[float], percent: float) -> float:
-    """A percentile by linear interpolation between the two nearest ordered values.
-
-    >>> percentile([1.0, 2.0, 4.0], 75)
-    3.0
-    """
-    place = (len(ordered) - 1) * percent / 100
-    below = int(place)
-    low = ordered[below]
-    return low if below + 1 == len(ordered) else low + (place - below) * (ordered[below + 1] - low)
 
 
 def numbers(values: Any) -> Sequence[float]:

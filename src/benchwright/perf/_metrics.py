@@ -121,7 +121,7 @@ def _gap_percentile(requests: Requests) -> Any:
     """The 99th percentile of the gaps of each request. Only limits use it, so it may be slow."""
     import pyarrow as pa
 
-    from benchwright.perf._distributions import percentile
+    from benchwright.stats import percentile
 
     gaps: list[list[float]] = [[] for _ in range(len(requests))]
     for at, gap in zip(requests.gaps.request.to_pylist(), requests.gaps.seconds.to_pylist(), strict=True):

@@ -38,6 +38,7 @@ from benchwright.stats._paired import (
 from benchwright.stats._paired import (
     wilcoxon_signed_rank as wilcoxon_signed_rank,
 )
+from benchwright.stats._percentiles import percentile as percentile
 from benchwright.stats._power import Spread as Spread
 from benchwright.stats._power import rows_needed as rows_needed
 from benchwright.stats._power import smallest_effect as smallest_effect

@@ -17,6 +17,9 @@ MOST_ROWS = 2_000
 MOST_BYTES = 4_000_000
 """So are files with more bytes."""
 
+WRITER = b"benchwright"
+"""Named in the footer as the program that wrote the file."""
+
 Kind = Literal["text", "integer", "number"]
 """The type of a column."""
 
@@ -121,7 +124,7 @@ def _footer(chunks: Sequence[_Chunk], rows: int) -> bytes:
         (2, _LIST, _list(_STRUCT, schema)),
         (3, _I64, rows),
         (4, _LIST, _list(_STRUCT, [group])),
-        (6, _BINARY, b"benchwright"),
+        (6, _BINARY, WRITER),
     )
 
 

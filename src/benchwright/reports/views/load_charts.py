@@ -7,9 +7,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from benchwright.perf import METRICS, InFlight, LoadSummary, Requests, flight_of, percentile, sorted_values
+from benchwright.perf import METRICS, InFlight, LoadSummary, Requests, flight_of, sorted_values
 from benchwright.perf import compute as pc
 from benchwright.reports.views.load import stages_of_interest
+from benchwright.stats import percentile
 
 PERCENTS = (*(each / 2 for each in range(198)), *(99 + each / 20 for each in range(21)))
 """The percentiles at which distributions are drawn: every half percent, and finer in the tail."""

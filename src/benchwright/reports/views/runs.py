@@ -4,6 +4,7 @@ changes."""
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import fsum
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -337,15 +338,18 @@ def first_token_times(run: RunView) -> dict[str, Any] | None:
     path = run.folder / RunFile.SAMPLES
     if not run.streamed or not path.is_file():
         return None
-    import pyarrow.compute as pc
-    import pyarrow.parquet as pq
+    from benchwright.reports.files.number_columns import number_column  # only streamed runs need it
+    from benchwright.stats import percentile
 
-    with pq.ParquetFile(path) as file:  # `read_table` would import pandas if it is installed
-        times = file.read(columns=["ttft_s"], use_threads=False).column("ttft_s").drop_null()
-    if not len(times):
+    times = sorted(number_column(path, "ttft_s"))
+    if not times:
         return None
-    p50, p99 = pc.quantile(times, q=[0.5, 0.99]).to_pylist()
-    return {"mean": pc.mean(times).as_py(), "p50": p50, "p99": p99, "count": len(times)}
+    return {
+        "mean": fsum(times) / len(times),
+        "p50": percentile(times, 50),
+        "p99": percentile(times, 99),
+        "count": len(times),
+    }
 
 
 def writer_of(folder: Path) -> tuple[int, str] | None:
