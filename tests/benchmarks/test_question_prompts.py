@@ -17,7 +17,7 @@ from benchwright.benchmarks import (
     load_questions,
     resolve_fewshot,
 )
-from benchwright.core import BenchmarkError, UsageError
+from benchwright.core import UsageError
 
 SUM = {"question": "165+833+650+615=", "A": "2258", "B": "2263", "C": "2281", "answer": "B"}
 FREE = {"question": "1+1=", "answer": "2"}
@@ -138,11 +138,9 @@ def test_no_prompt_holds_the_answer(tmp_path: Path, options: dict[str, Any]) -> 
     assert "gold!" not in build_prompts(spec).build(row).flat
 
 
-def test_a_system_prompt_that_tells_the_answer_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BenchmarkError, match="would tell the model the expected answer"):
-        load(tmp_path, [SUM], system="It is {answer}.")
-    spec = load(tmp_path, [SUM], system="You are terse.")
-    assert build_prompts(spec).build(SUM) == Prompt(asked(tmp_path, SUM), "You are terse.")
+def test_the_system_prompt_of_an_earlier_versions_record_is_still_a_template(tmp_path: Path) -> None:
+    spec = load(tmp_path, [SUM], system="Options: {A}.")
+    assert build_prompts(spec).build(SUM) == Prompt(asked(tmp_path, SUM), f"Options: {SUM['A']}.")
 
 
 def test_turns_of_other_configurations_make_one_prompt_with_an_open_answer(tmp_path: Path) -> None:

@@ -86,7 +86,10 @@ KEYS: dict[str, tuple[str, st.SearchStrategy[Any]]] = {
         "config.params.extra.judge",
         st.sampled_from([{"temperature": 0.5}, {"temperature": 0.25}, {"max_tokens": 9}]),
     ),
-    "system": ("config.params.extra.system", st.sampled_from(["Be brief.", "Be kind."])),
+    "system": (
+        "config.params.extra.system",
+        st.sampled_from(["Be brief.", "Be {kind}, {{so}} {question}: 100%."]),
+    ),
     "native_calling": ("config.params.extra.native_calling", st.booleans()),
 }
 """Settings with their keys in run configurations. Null takes a value back."""
@@ -389,11 +392,24 @@ def test_the_tasks_of_a_launchers_file(
             assert by_body(recorder.take()) == by_body(of_model)
 
 
-@pytest.mark.parametrize("task", sorted(TASKS))
+PIECES = (
+    "{", "}", "{question}", "{answer}", "{{ row.question }}", "{% raw %}", "{# note #}", "{0}", "{}", "%s", "100%", "$HOME", "\n", "\t",
+    " ", "-", "--json", "'", '"', "\\", "~", "#", "é", "漢", "🙂", "\u2028", "none", "null", "1", "@", ":", "a",
+)  # fmt: skip
+MESSAGES = st.lists(st.sampled_from(PIECES) | st.text(st.characters(codec="utf-8", exclude_categories=["Cc"])), min_size=1).map(
+    "".join
+).filter(str.strip)  # fmt: skip
+"""Texts with what templates, shells, YAML and TOML read as their own."""
+
+
+@FEW
+@example(task="rows.jsonl", says="Be {brief}.")
+@example(task="rows.jsonl", says="{% if %}{{question}}\n")
+@example(task="bench.py:plain", says="- Be brief.")
+@given(task=st.sampled_from(sorted(TASKS)), says=MESSAGES)
 def test_the_system_message_of_a_models_table(
-    recorder: RecordingServer, told: Callable[..., Any], task: str
+    recorder: RecordingServer, told: Callable[..., Any], task: str, says: str
 ) -> None:
-    says = "Be brief." if task == "rows.jsonl" else "Be {brief}."
     table = {"base_url": recorder.url, "model": "m", "type": "chat", "system": says}
     tools = ["--tool-data=calls.jsonl"] if task.startswith("bfcl") else []
     with tempfile.TemporaryDirectory() as name, chdir(name):
@@ -401,8 +417,12 @@ def test_the_system_message_of_a_models_table(
         lines = [f"{key} = {as_toml(value)}" for key, value in table.items()]
         Path("benchwright.toml").write_text("\n".join(["[models.mine]", *lines]), encoding="utf-8")
         told("run", task, *tools, "--model=mine", "--no-cache", "--output-dir=out")
-        received = by_body(recorder.take())
-        assert all(says in body for body in received if '"model": "m"' in body)
+        sent = recorder.take()
+        for each in (each for each in sent if each.body["model"] == "m"):
+            system = [message["content"] for message in each.body["messages"] if message["role"] == "system"]
+            assert len(system) == 1
+            assert system[0].endswith(says) if task == "bfcl_simple_prompting" else system[0] == says
+        received = by_body(sent)
         recorded = yaml.safe_load(Path("out/run_config.yml").read_text(encoding="utf-8"))
         for again in (
             ["run_eval", "--run-config", "out/run_config.yml", "--output-dir", "again"],
@@ -479,5 +499,5 @@ def test_a_load_test(
 
 def as_toml(value: Any) -> str:
     if not isinstance(value, dict):
-        return json.dumps(value)
+        return json.dumps(value, ensure_ascii=False)  # TOML has no pairs of surrogates
     return "{" + ", ".join(f"{name} = {as_toml(each)}" for name, each in value.items()) + "}"

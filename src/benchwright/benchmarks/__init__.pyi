@@ -173,6 +173,7 @@ from benchwright.benchmarks._template import (
 from benchwright.benchmarks._template import (
     load_template as load_template,
 )
+from benchwright.benchmarks._template import looks_like_lost_file as looks_like_lost_file
 from benchwright.benchmarks._template import template_file as template_file
 from benchwright.benchmarks._template import template_text as template_text
 from benchwright.benchmarks._tool_tasks import MAX_STEPS as MAX_STEPS

@@ -16,7 +16,7 @@ from benchwright.benchmarks._prompts import prompt_template
 from benchwright.benchmarks._scan import RowScan
 from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.benchmarks._strategies.base import Strategy
-from benchwright.benchmarks._template import Template, looks_like_lost_file
+from benchwright.benchmarks._template import PlainText, Template, looks_like_lost_file
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
@@ -119,6 +119,20 @@ def repetitions(scan: RowScan) -> Iterator[str]:
         yield same
 
 
+def unfilled_columns(spec: BenchmarkSpec, scan: RowScan) -> str | None:
+    """A warning that the system message of the run, which is a text, has columns in braces as a template would."""
+    if not isinstance(spec.system, PlainText):
+        return None
+    said = spec.system.text
+    found = [f"{{{name}}}" for name in scan.columns if f"{{{name}}}" in said]
+    if not found:
+        return None
+    return (
+        f"the system message contains {', '.join(found)} and is sent as it is written: only prompts are filled in. Put "
+        "columns into the prompt instead"
+    )
+
+
 def cut_conversations(spec: BenchmarkSpec, scan: RowScan) -> str | None:
     """A warning, with the cure, that conversations end before their last turn."""
     if not scan.cut_conversations:
@@ -146,6 +160,8 @@ def about_rows(spec: BenchmarkSpec, scan: RowScan, strategy: Strategy, source: s
     """Warnings about the rows that can be sent."""
     for field, count in sorted(scan.null_fields.items()):
         yield f'field "{field}" is null in {_rows(count)} and reads as "None" in the prompt'
+    if unfilled := unfilled_columns(spec, scan):
+        yield unfilled
     yield from repetitions(scan)
     yield from strategy.doubts(scan, source)
     if cut := cut_conversations(spec, scan):

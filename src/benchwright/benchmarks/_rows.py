@@ -18,6 +18,7 @@ from benchwright.benchmarks._doubts import (
     missing_answers,
     repeated_ids,
     repeated_questions,
+    unfilled_columns,
 )
 from benchwright.benchmarks._examples import FewShot
 from benchwright.benchmarks._fewshot import fewshot_problem, resolve_fewshot, strict_problem
@@ -210,6 +211,7 @@ class AskableRows(Struct, frozen=True, kw_only=True):
             self._repeated_questions(),
             repeated_ids(scan),
             cut_conversations(spec, scan),
+            unfilled_columns(spec, scan),
             reread_targets(spec, scan),
             fewshot_problem(self.fewshot, scan),
         )

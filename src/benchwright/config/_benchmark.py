@@ -14,7 +14,7 @@ from benchwright.config._model import ModelConfig, read_model_value
 from benchwright.config._nocode import NoCodeBenchmark, read_nocode, read_source
 from benchwright.config._run_settings import RUN_SETTINGS, settings_of
 from benchwright.config._setting import Setting
-from benchwright.config._values import read_table, read_values
+from benchwright.config._values import is_file, read_table, read_values, text_or_file
 from benchwright.core import ConfigError, JsonObject, JsonValue, expand_home, suggest
 
 _BUILTIN = (
@@ -233,24 +233,17 @@ def _resolve_paths(file: Path, checked: JsonObject) -> None:
             checked[name] = _from_here(file, value)
     for name in _TEXTS_OR_FILES:
         value = checked.get(name)
-        if isinstance(value, str) and "\n" not in value and _is_file(file, value):
-            checked[name] = _from_here(file, value)
+        if isinstance(value, str):
+            checked[name] = text_or_file(file.parent, value)
 
 
 def _target(file: Path, target: str) -> str:
     if "://" in target:
         return target
     path, colon, name = target.partition(":")
-    if path.endswith(".py") or "/" in path or _is_file(file, path):
+    if path.endswith(".py") or "/" in path or is_file(file.parent, path):
         return _from_here(file, path) + colon + name
     return target
-
-
-def _is_file(file: Path, path: str) -> bool:
-    try:
-        return (file.parent / expand_home(path)).is_file()
-    except (OSError, RuntimeError, ValueError):  # a whole prompt is not a valid file name
-        return False
 
 
 def _from_here(file: Path, path: str) -> str:

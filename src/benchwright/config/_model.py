@@ -25,7 +25,7 @@ from benchwright.config._servers import (
     trusted_certificates,
 )
 from benchwright.config._setting import Setting
-from benchwright.config._values import read_values
+from benchwright.config._values import read_values, text_or_file
 from benchwright.core import (
     MODEL_TYPES,
     Api,
@@ -231,6 +231,8 @@ def _read(where: str, name: str, written: Mapping[str, object], folder: Path | N
         if by_chance:
             character |= {"by_chance": True, "model_id": "random"}
         checked["demo"] = character
+    if "system" in checked:
+        checked["system"] = text_or_file(folder or Path(), checked["system"])
     if "ca_file" in checked:
         checked["ca_file"] = str((folder or Path()) / expand_home(checked["ca_file"]))
         try:

@@ -117,8 +117,8 @@ class RunOptions:
         metavar="STYLE", default="benchwright", see="questions.md#prompts")
     template: str | None = _questions("your own prompt, as text or a file, with {question}, {options}, {A} or any column", "columns",
         metavar="TEXT")
-    system: str | None = _questions("system prompt, as text or a file", "prompt", metavar="TEXT", tables=_ALL_MODELS_TOO,
-        more="A benchmark without a system prompt takes it too, with its braces as they are")
+    system: str | None = _questions("system message for benchmarks without one, as text or a file", "prompt", metavar="TEXT", tables=_ALL_MODELS_TOO,
+        more="It is sent as it is written: braces stay as they are")
     fewshot_dataset: str | None = _questions("file of solved examples for --num-fewshot", "prompt", metavar="PATH",
         otherwise="the file's other rows")
     input_columns: tuple[str, ...] | None = _questions("columns that make up the question", "columns", commas=True, metavar="NAMES",

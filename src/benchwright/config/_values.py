@@ -10,7 +10,15 @@ from typing import Any
 
 from benchwright.config._servers import check_headers
 from benchwright.config._setting import Setting
-from benchwright.core import LEFT_OUT, ConfigError, JsonValue, UsageError, is_secret_name, suggest
+from benchwright.core import (
+    LEFT_OUT,
+    ConfigError,
+    JsonValue,
+    UsageError,
+    expand_home,
+    is_secret_name,
+    suggest,
+)
 
 
 def read_table(
@@ -175,3 +183,17 @@ def _names(value: str | Sequence[str]) -> tuple[str, ...]:
     if len(texts) == 1 and isinstance(texts[0], str):
         texts = [text.strip() for text in texts[0].split(",")]
     return tuple(texts)
+
+
+def text_or_file(folder: Path, value: str) -> str:
+    """The absolute path of the file that a value names, relative to `folder`; the value itself if there is no such file."""
+    named = "\n" not in value and is_file(folder, value)
+    return str(folder.absolute() / expand_home(value)) if named else value
+
+
+def is_file(folder: Path, value: str) -> bool:
+    """Whether a value, which may be a text, names a file relative to `folder`."""
+    try:
+        return (folder / expand_home(value)).is_file()
+    except (OSError, RuntimeError, ValueError):  # a whole prompt is not a valid file name
+        return False

@@ -19,10 +19,13 @@ if TYPE_CHECKING:
 QUESTION_SETTINGS = tuple(setting.name for setting in RUN_SETTINGS if setting.group == "questions")
 """Names of the options of files of questions."""
 
-_OF_NO_MODEL = tuple(
+OWN_SETTINGS = tuple(
     setting.name for setting in RUN_SETTINGS if setting.group == "questions" and "model" not in setting.tables
 )
 """Those of them that no other benchmark has. What a model's table may set, such as its system message, fits all."""
+
+_RECORDED = tuple(name for name in OWN_SETTINGS if not name.startswith("judge_"))
+"""Those that `QuestionOptions` has under their own names."""
 
 ONLY_MCQ = tuple(setting.name for setting in RUN_SETTINGS if setting.only == "mcq")
 """Settings that concern options of multiple choice."""
@@ -36,7 +39,7 @@ def question_options(options: RunOptions, config: ConfigFile | None) -> Question
 
     given = given_questions(options)
     judge = {**_judge(given, config), **(options.judge or {})}
-    values = {name: value for name, value in given.items() if not name.startswith("judge_")}
+    values = {name: value for name, value in given.items() if name in _RECORDED}
     return QuestionOptions.of({**values, **({"judge": judge} if judge else {})})
 
 
@@ -47,7 +50,7 @@ def changed_questions(
     from benchwright.benchmarks import QuestionOptions
 
     chosen = question_options(options, config).to_json()
-    changed = {name for name in given_questions(options) if not name.startswith("judge_")}
+    changed = {name for name in given_questions(options) if name in _RECORDED}
     if chosen["judge"]:
         changed.add("judge")
     return QuestionOptions.from_json({**record, **{name: chosen[name] for name in changed}}).to_json()
@@ -61,7 +64,7 @@ def given_questions(options: RunOptions) -> dict[str, Any]:
 
 def refuse_questions(names: Iterable[str], target: str) -> None:
     """Raise UsageError for options that a benchmark in Python does not have, with the cure."""
-    flags = [flag(name) for name in names if name in _OF_NO_MODEL]
+    flags = [flag(name) for name in names if name in OWN_SETTINGS]
     if flags:
         raise UsageError(
             f"{', '.join(flags)}: only files of questions (test.csv, test.jsonl, …) take this, and {target} is a "
@@ -78,13 +81,20 @@ def refuse_second_system(given: object, spec: BenchmarkSpec) -> None:
         )
 
 
-def system_of(options: RunOptions, spec: BenchmarkSpec, model: str | None) -> str | None:
-    """The system message for a benchmark that is no file of questions: the option's, as text or a file, or the model's."""
-    if options.system is None or spec.system is not None or spec.system_prompt is not None:
+def system_of(
+    options: RunOptions, spec: BenchmarkSpec, model: str | None, folder: Path | None = None
+) -> str | None:
+    """The system message for a benchmark without one: the option's or the model's, as text or as a file in `folder` (None:
+    the current one)."""
+    said = model if options.system is None else options.system
+    if said is None or spec.system is not None or spec.system_prompt is not None:
         return model
-    from benchwright.benchmarks import template_text
+    from benchwright.benchmarks import looks_like_lost_file, template_text
 
-    return template_text(options.system, Path.cwd(), what="system")
+    place = folder or Path.cwd()
+    if looks_like_lost_file(said, place):
+        raise UsageError(f"{flag('system')}: there is no file {said} in {place}")
+    return template_text(said, place, what="system")
 
 
 def refuse_idle(names: Iterable[str], spec: BenchmarkSpec) -> None:

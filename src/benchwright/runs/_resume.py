@@ -23,7 +23,7 @@ from benchwright.engine import (
 )
 from benchwright.runs._jobs import Job, owned
 from benchwright.runs._questions import (
-    QUESTION_SETTINGS,
+    OWN_SETTINGS,
     changed_questions,
     given_questions,
     refuse_idle,
@@ -169,7 +169,7 @@ def _part(manifest: JsonObject, part: str, what: str) -> object:
     return table.get(what) if isinstance(table, dict) else None
 
 
-_MAY_DIFFER = {*RESCORE_OPTIONS, *QUESTION_SETTINGS}
+_MAY_DIFFER = {*RESCORE_OPTIONS, *OWN_SETTINGS}
 """Options that `rescore` accepts; another file of questions may have all of its settings. All other options decide the
 requests, which can no longer be changed."""
 
@@ -191,7 +191,6 @@ def rescore_plan(
     settings = RunSettings.from_json(source.settings)
     _refuse_other_variables(source, settings)
     changes = recorded_options(options, settings.repeats)
-    changes.pop("system", None)  # part of the requests, except that of a file of questions
     settings = replace(
         settings,
         **{
@@ -256,8 +255,6 @@ def _retargeted(
             questions=found[0].questions,
             nocode=found[0].nocode,
         )
-    if options.system is not None and settings.questions is None:
-        raise _changes_requests(source, ["system"])
     return spec, replace(settings, benchmark=spec.key, eval_type=spec.eval_type)
 
 

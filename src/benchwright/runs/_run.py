@@ -189,8 +189,9 @@ def run_settings(target: Target, options: RunOptions, model: ChosenModel) -> Run
     repeats = options.repeats or model.repeats
     values = recorded_options(options, repeats or 1) | {
         "repeats": repeats,
-        # Files of questions have the option of this name in their prompts.
-        "system": model.system if target.questions else system_of(options, target.spec, model.system),
+        "system": system_of(
+            options, target.spec, model.system, target.spec.base_dir if target.questions else None
+        ),
         "nocode": target.nocode,
         "input": kept_input(options) if target.nocode and "bfcl" not in target.nocode else None,
         "model_type": model.model_type,

@@ -12,7 +12,14 @@ from msgspec.structs import replace as replace_struct
 
 from benchwright.benchmarks import BenchmarkSpec, QuestionOptions, is_question_file, load_questions
 from benchwright.config import ConfigFile, RunOptions, layered
-from benchwright.core import BenchwrightError, ConfigError, UsageError, canonical_json, expand_home
+from benchwright.core import (
+    BenchwrightError,
+    ConfigError,
+    JsonObject,
+    UsageError,
+    canonical_json,
+    expand_home,
+)
 from benchwright.endpoints import OpenEndpoint
 from benchwright.runs import (
     ONLY_MCQ,
@@ -146,7 +153,7 @@ def _found(
             else entry.name,
             target,
             folder,
-            entry.run,
+            {**entry.run, **_system_turn(entry, options)},
         )
         for target in targets
     ]
@@ -209,7 +216,19 @@ def _questions(
     known = question_options(effective, config)
     usual = QuestionOptions().to_json()
     given = {name: value for name, value in known.to_json().items() if value != usual[name]}
-    return QuestionOptions.of({**given, **further, "name": entry.name}, "datasets")
+    chosen = QuestionOptions.of({**given, **further, "name": entry.name}, "datasets")
+    return replace(chosen, system=None)  # a setting of the run, whoever gives it
+
+
+def _system_turn(entry: SuiteDataset, options: RunOptions) -> JsonObject:
+    """The SYSTEM turn of a template that is a dict of rounds, as the setting `system`."""
+    template = (entry.questions or {}).get("template")
+    if options.template is not None or not isinstance(template, Mapping):
+        return {}
+    said = QuestionOptions.of({"template": template}, "datasets").system
+    if said is not None and "system" in entry.run:
+        raise ConfigError(f"{entry.where} has a SYSTEM turn and system; keep one of them")
+    return {} if said is None else {"system": said}
 
 
 def _named(found: _Dataset, labels: dict[str, bytes], where: str, notes: list[str]) -> _Dataset:

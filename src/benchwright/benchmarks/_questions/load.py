@@ -17,7 +17,6 @@ from benchwright.benchmarks._questions.prompts import (
     built_in,
     built_in_example,
     candidates_reader,
-    check_system,
     ranked,
     written_prompts,
 )
@@ -113,8 +112,6 @@ def load_questions(path: str, options: QuestionOptions, *, cwd: Path) -> Benchma
         )
     if options.fewshot_dataset is not None and "://" not in options.fewshot_dataset:
         open_dataset(options.fewshot_dataset, base_dir=cwd)  # named, so it must exist
-    if options.system is not None:
-        check_system(options.system, columns, cwd)
     prompt, example = _prompts(options, data_type, columns, cwd, gold=found.gold)
     candidates = _candidates(options, data_type, columns)
     scoring = scoring_of(options, data_type, columns)

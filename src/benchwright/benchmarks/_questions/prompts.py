@@ -25,7 +25,7 @@ from benchwright.benchmarks._template import (
     looks_like_lost_file,
     template_text,
 )
-from benchwright.core import BenchmarkError, MissingFieldError, Row, UsageError
+from benchwright.core import MissingFieldError, Row, UsageError
 
 OPTION_MARKS: dict[PromptStyle, str] = {"benchwright": ")", "cot": ")", "aisbench": "."}
 """The mark after the letter of an option."""
@@ -283,16 +283,6 @@ def written_prompts(
 
     fields = inner.fields - {OPTIONS, gold}
     return WrittenPrompt(inner, fields, ask), WrittenPrompt(inner, fields | {gold}, show)
-
-
-def check_system(system: str, columns: Columns, cwd: Path) -> None:
-    """Check, before it is compiled, that a system prompt does not reveal the answer."""
-    if looks_like_lost_file(system, cwd):
-        raise UsageError(f"system: there is no file {system} in {cwd}")
-    if columns.answer in load_template(system, cwd, what="system").fields:
-        raise BenchmarkError(
-            f'system: {{{columns.answer}}} would tell the model the expected answer; take it out of "{system}"'
-        )
 
 
 def _compiled(options: QuestionOptions, columns: Columns, cwd: Path) -> Template | None:

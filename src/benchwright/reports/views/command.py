@@ -65,9 +65,7 @@ def command_of(run: RunRecord) -> str:
     flags["model_type"] = None if source is not None else settings.get("model_type")
     flags["mode"] = "infer" if settings.get("infer_only") else None
     questions = question_options(questions_of(run))
-    system = sent_settings(run).get("system") or None
-    if not settings.get("questions") or "{" not in str(system):  # a file of questions would replace braces
-        questions.setdefault("system", system)
+    questions.setdefault("system", sent_settings(run).get("system") or None)
     flags.update({n: v for n, v in questions.items() if source is None or n in RESCORE_OPTIONS})
     typed: dict[str, list[str]] = {}
 
@@ -79,7 +77,7 @@ def command_of(run: RunRecord) -> str:
         if isinstance(value, bool):
             add(name, _words(BY_NAME[name], value))
         elif value is not None:
-            add(name, [f"--{name.replace('_', '-')}", str(value)])
+            add(name, _typed(f"--{name.replace('_', '-')}", str(value)))
     if source is None:  # an empty one is written too: it replaces the table of a built-in evaluation
         add("input", _words(BY_NAME["input"], settings.get("input"), reset=True))
     recorded = {**settings, **generation}
@@ -185,7 +183,12 @@ def _words(setting: Setting, value: Any, *, reset: bool = False) -> list[str]:
     if setting.kind == "texts":
         texts = [value] if isinstance(value, str) else value
         return [f"{setting.flags[-1]}={each if isinstance(each, str) else '='.join(each)}" for each in texts]
-    return [flag, canonical_json(value).decode() if setting.kind in ("table", "steps") else str(value)]
+    return _typed(flag, canonical_json(value).decode() if setting.kind in ("table", "steps") else str(value))
+
+
+def _typed(flag: str, value: str) -> list[str]:
+    """The words of a flag and its value. A value that begins with a dash would be read as another flag if it stood alone."""
+    return [f"{flag}={value}"] if value.startswith("-") else [flag, value]
 
 
 _IN_PARAMS = {*PARAMS, "benchmark", "eval_type", "generation", "metadata", "retargeted"}
