@@ -42,6 +42,8 @@ class RecordingServer(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.reply = reply
         self.usage: Usage = lambda body: {"prompt_tokens": 3, "completion_tokens": 1, "total_tokens": 4}
+        self.served: str | None = None
+        """The name of the model in its replies, if they have one."""
         self.received: list[Received] = []
 
     @property
@@ -100,7 +102,8 @@ class _Handler(BaseHTTPRequestHandler):
         choice = {"index": 0, "message": {"role": "assistant", **message}, "text": text}
         counted = server.usage(body)
         usage = {} if counted is None else {"usage": counted}
-        self._send(200, {"choices": [{**choice, "finish_reason": "stop"}], **usage})
+        name = {} if server.served is None else {"model": server.served}
+        self._send(200, {**name, "choices": [{**choice, "finish_reason": "stop"}], **usage})
 
     do_PATCH = do_POST
 

@@ -249,6 +249,16 @@ def test_a_killed_test_keeps_its_records(folder: Path, slow: Simulator) -> None:
     with open_store(find_workspace(folder, None)) as store:
         (run,) = store.runs()
         assert view_of(run, store).counted == str(len(found))
+    # What is printed names no file that is not there, and does not sound as if the test went on.
+    assert shown["run"]["demo"] is True
+    ended = warm.run([*PROGRAM, "show", "1"], cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S)
+    text = " ".join(ended.stdout.split())
+    assert (
+        "it was stopped before it could write its files; the figures cover the requests that had ended"
+        in text
+    )
+    assert "files none were written; its requests: benchwright export 1 -o requests.csv" in text
+    assert "summary.json" not in text
 
 
 def test_the_client_measures_itself_against_known_times(folder: Path) -> None:

@@ -218,7 +218,8 @@ def load_line(progress: LoadProgress) -> str:
     parts.append(f"{progress.in_flight:,} in flight")
     for name, pair in (("TTFT", recent.ttft_s), ("ITL", recent.itl_s)):
         if pair is not None:
-            parts.append(f"{name} {pair[0] * 1000:,.0f} (p99 {pair[1] * 1000:,.0f}) ms")
+            late = "" if pair[1] is None else f" (p99 {pair[1] * 1000:,.0f})"
+            parts.append(f"{name} {pair[0] * 1000:,.0f}{late} ms")
     if progress.failed:
         parts.append(f"{progress.failed:,} failed")
     if progress.stopping:

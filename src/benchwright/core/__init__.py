@@ -138,6 +138,7 @@ from benchwright.core._step_keys import (
 from benchwright.core._strategies import STRATEGIES, StrategyFacts
 from benchwright.core._summary import (
     DATA_SCORES,
+    DEMO_KIND,
     DEMO_NOTE,
     SECONDS_OF,
     TIME_UNITS,
@@ -190,6 +191,7 @@ __all__ = [
     "DATA_FORMATS",
     "DATA_SCORES",
     "DEFAULT_API",
+    "DEMO_KIND",
     "DEMO_NOTE",
     "FLAGS_TYPED",
     "LEFT_OUT",

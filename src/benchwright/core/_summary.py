@@ -12,6 +12,8 @@ from benchwright.core._light_dataclass import light_dataclass
 
 DEMO_NOTE = "demo model: these numbers say nothing about a real model"
 """The note on every number that comes from the demo model, embedded or served by `simulate`."""
+DEMO_KIND = "demo_model"
+"""The kind of this note among the notes of a load test."""
 
 
 @light_dataclass(frozen=True, slots=True)

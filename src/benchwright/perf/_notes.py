@@ -7,7 +7,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from benchwright.core import percent
+from benchwright.core import DEMO_KIND, DEMO_NOTE, percent
+from benchwright.endpoints import SERVED_BY_DEMO
 from benchwright.perf._columns import compute as pc
 from benchwright.perf._distributions import enough_values
 from benchwright.perf._faults import FAULTS
@@ -27,6 +28,7 @@ IDLE = 0.01
 """Share of idle time from which there is a note."""
 IDLE_S = 0.01
 """Shorter pauses are the client's usual step from one request to the next and do not count."""
+_SHOWN_NAMES = 5
 BUNDLED = 1.05
 """Tokens per event from which they count as bundled."""
 
@@ -66,6 +68,7 @@ def stage_notes(
     if health is not None and health.verdict in ("strained", "limit"):
         limit = "The client was the limit" if health.verdict == "limit" else "The client was strained"
         found.append(Note(f"client_{health.verdict}", f"{limit}: {'; '.join(health.reasons)}"))
+    found += _servers(stage)
     found += _faults(stage)
     found += _rates(stage, settings, figures)
     found += _prompts(figures)
@@ -74,6 +77,20 @@ def stage_notes(
     found += _tokens(stage)
     found += _counts(stage)
     return tuple(found)
+
+
+def _servers(stage: StageRequests) -> Iterator[Note]:
+    """Notes on the model that answered, if it is not the requested one."""
+    names = [str(name) for name in stage.completed["served"].drop_null().unique().to_pylist()]
+    if SERVED_BY_DEMO in names:
+        yield Note(DEMO_KIND, DEMO_NOTE)
+    others = [name for name in names if name != SERVED_BY_DEMO]
+    if others:
+        more = ", …" if len(others) > _SHOWN_NAMES else ""
+        yield Note(
+            "other_model",
+            f"the server answered as {', '.join(others[:_SHOWN_NAMES])}{more}, which is not the requested name",
+        )
 
 
 def _faults(stage: StageRequests) -> Iterator[Note]:

@@ -6,7 +6,9 @@ from collections import deque
 from time import monotonic
 from typing import Protocol
 
+from benchwright.perf._distributions import enough_values
 from benchwright.perf._values import LoadSettings, PhaseName, RequestRecord
+from benchwright.stats import percentile
 
 _WINDOW_S = 5.0
 """Seconds that live figures cover."""
@@ -73,20 +75,25 @@ class LoadProgress:
 
 
 class RecentFigures:
-    """Rate, and median and 99th percentile of two latencies, of the last seconds."""
+    """Rate, and median and 99th percentile of two latencies, of the last seconds. With too few requests for a 99th percentile it
+    is None."""
 
     __slots__ = ("itl_s", "rate", "ttft_s")
 
     def __init__(
-        self, rate: float, ttft_s: tuple[float, float] | None, itl_s: tuple[float, float] | None
+        self,
+        rate: float,
+        ttft_s: tuple[float, float | None] | None,
+        itl_s: tuple[float, float | None] | None,
     ) -> None:
         self.rate, self.ttft_s, self.itl_s = rate, ttft_s, itl_s
 
 
-def _pair(ordered: list[float]) -> tuple[float, float] | None:
+def _pair(ordered: list[float]) -> tuple[float, float | None] | None:
     if not ordered:
         return None
-    return ordered[len(ordered) // 2], ordered[min(len(ordered) - 1, int(0.99 * len(ordered)))]
+    late = percentile(ordered, 99) if enough_values(len(ordered), "p99") else None
+    return ordered[len(ordered) // 2], late
 
 
 class LoadWatcher(Protocol):

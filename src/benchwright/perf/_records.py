@@ -108,6 +108,7 @@ def record_of(sending: Sending, reply: ModelReply, zero: float, *, keep_reply: b
         delayed_s=sending.delayed_s,
         attempts=reply.attempts,
         reply=_kept(reply) if keep_reply and failure is None else None,
+        served=reply.served,
     )
 
 
@@ -310,8 +311,8 @@ def _without_secrets(steps: Sequence[StepValues]) -> Sequence[StepValues]:
             reply = (record.reply or "").encode()
             whole = redactor.clean_json(reply, OWN_WORDS)
             marked = record.reply if whole is reply else marked_as_redacted(whole).decode()
-            error, finish = clean(record.error), clean(record.finish_reason)
-            return encode_record(replace(record, error=error, finish_reason=finish, reply=marked))
+            texts = {name: clean(getattr(record, name)) for name in ("error", "finish_reason", "served")}
+            return encode_record(replace(record, **texts, reply=marked))
         if step[0].startswith("grade/"):
             grade = decode_grade(output)
             return encode_grade(replace(grade, error=clean(grade.error)))

@@ -27,7 +27,7 @@ _COLUMNS = {
     "http_status": "int32", "input_tokens": "int64", "output_tokens": "int64", "cached_tokens": "int64",
     "reasoning_tokens": "int64", "token_source": "string", "requested_tokens": "int64", "finish_reason": "string",
     "prompt_hash": "string", "scores": "string", "delayed_s": "float64", "attempts": "int32",
-    "reply": "string", "score_outcome": "string", "score_error": "string",
+    "reply": "string", "score_outcome": "string", "score_error": "string", "served": "string",
 }  # fmt: skip
 """Types of the fields of `RequestRecord`. A test fails for a field without a type here."""
 

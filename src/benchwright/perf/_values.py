@@ -114,6 +114,8 @@ class RequestRecord(Struct, frozen=True, array_like=True, omit_defaults=True):
     score_outcome: str | None = None
     """The outcome of scoring it; None: it was not scored."""
     score_error: str | None = None
+    served: str | None = None
+    """The model name in the reply, if it is not the requested one, or the mark of `simulate`."""
 
     @property
     def ok(self) -> bool:

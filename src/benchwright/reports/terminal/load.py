@@ -21,6 +21,7 @@ from benchwright.reports.views.figures import cost_lines, plural
 from benchwright.reports.views.load import (
     LoadView,
     data_notes,
+    figure_notes,
     group_columns,
     groups_of,
     short,
@@ -212,6 +213,15 @@ def _cells(metric: Metric, found: Distribution) -> list[str]:
     ]
 
 
+def _files(view: LoadView) -> str:
+    """The files of the test that were written; a killed test has none."""
+    folder = view.run.folder
+    written = [file for file in LoadFile if (folder / file).is_file()]
+    if written:
+        return f"{short_path(folder)}/: {', '.join(written)}"
+    return f"none were written; its requests: benchwright export {view.run.id} -o requests.csv"
+
+
 def _remarks(view: LoadView) -> Table:
     from rich.text import Text
 
@@ -220,17 +230,12 @@ def _remarks(view: LoadView) -> Table:
     for stage in summary.stages:
         where = "" if len(summary.stages) == 1 else f"{stage.label}: "
         rows += [("error", _error(where, each.outcome, each.count, each.first)) for each in stage.errors]
-    # The verdicts have already reported these.
-    rows += [
-        ("note", Text(printable(note.text), "yellow"))
-        for note in summary.notes
-        if not note.kind.startswith("client_")
-    ]
-    rows += [("note", Text(printable(note), "yellow")) for note in data_notes(view)]
+    notes = [*figure_notes(view), *data_notes(view)]
+    rows += [("note", Text(printable(note), "yellow")) for note in notes]
     if view.run.demo:
         rows.append(("note", Text("the demo model answered: these figures are of no real server", "yellow")))
     rows += [("cost", line) for line in cost_lines(summary.cost)]
-    rows.append(("files", f"{short_path(view.run.folder)}/: {', '.join(LoadFile)}"))
+    rows.append(("files", _files(view)))
     rows.append(
         (
             "run",

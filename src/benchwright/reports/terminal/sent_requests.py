@@ -28,7 +28,7 @@ def request_list(view: RequestList) -> RenderableType:
     if not view.requests:
         return Text("no request is like that")
     if view.in_full:
-        return _in_full(view.requests[0], view.data)
+        return _in_full(view.requests[0], view)
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     for heading in ("request", "stage", "row", "sent, s", "late, ms", "ttft, ms", "end, ms", "tokens"):
         table.add_column(heading, justify="right", no_wrap=True)
@@ -71,12 +71,12 @@ def _ms(start: float | None, end: float | None) -> str:
     return "–" if start is None or end is None else short((end - start) * 1000, METRICS["ttft"])
 
 
-def _in_full(record: RequestRecord, data: str) -> Group:
+def _in_full(record: RequestRecord, view: RequestList) -> Group:
     title = f"request {record.number}, stage {record.stage}: {record.outcome}"
     if record.phase != "measured":
         title += f" ({record.phase})"
     sections = Sections(title, "bold green" if record.ok else "bold red")
-    sections.add("prompt", f"row {record.row} of {data}; load tests do not record prompts")
+    sections.add("prompt", _prompt(record, view))
     sections.add("sent", _sending(record))
     reply = kept_reply(record)
     if reply is not None:
@@ -106,6 +106,12 @@ def _sending(record: RequestRecord) -> str:
     if record.attempts != 1:
         parts.append(f"{record.attempts} attempts")
     return ", ".join(parts)
+
+
+def _prompt(record: RequestRecord, view: RequestList) -> str:
+    """Where the prompt comes from, because it is not recorded."""
+    text = f"not recorded by load tests; it was made from row {record.row} of {printable(view.data)}, counted from 0"
+    return text if view.row_command is None else f"{text}. To see it:\n{printable(view.row_command)}"
 
 
 def _score(record: RequestRecord) -> str | None:

@@ -105,6 +105,18 @@ def command_of(run: RunRecord) -> str:
     return " ".join([*before, shlex.join([*words, *(word for each in typed.values() for word in each)])])
 
 
+def row_command(run: RunRecord, row: int) -> str | None:
+    """A command that shows one row of a file of questions as it is sent; None if rows cannot be named by their place."""
+    settings = run.settings
+    questions = questions_of(run)
+    if settings.get("questions") is None or settings.get("filters") or questions.get("test_range"):
+        return None
+    given = {**question_options(questions), "system": sent_settings(run).get("system") or None}
+    typed = [_words(BY_NAME[name], value) for name, value in given.items() if name in BY_NAME]
+    chosen = [*(word for words in typed for word in words), "--test-range", f"[{row}:{row + 1}]"]
+    return shlex.join(["benchwright", "check", run.target, *chosen])
+
+
 _OTHERS = tuple(
     setting
     for setting in RUN_SETTINGS

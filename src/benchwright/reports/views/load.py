@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from msgspec import Struct
 
-from benchwright.core import DEMO_NOTE, JsonObject, percent
+from benchwright.core import DEMO_KIND, DEMO_NOTE, JsonObject, percent
 from benchwright.perf import (
     LATENCIES,
     METRICS,
@@ -88,8 +88,11 @@ def load_details(
     run: RunRecord, summary: LoadSummary, *, stopped_because: str = "", events: Iterable[Event] = ()
 ) -> LoadView:
     """A load test in full, with figures that were just computed or come from its record."""
+    seen = load_view(run)
+    if any(note.kind == DEMO_KIND for note in summary.notes):  # a killed test has no recorded summary
+        seen = replace(seen, demo=True)
     return LoadView(
-        run=load_view(run),
+        run=seen,
         summary=summary,
         settings=settings_of(run),
         endpoint=endpoint_of(run),
@@ -155,6 +158,15 @@ def headline(summary: LoadSummary) -> str:
     if len(summary.stages) > 1:
         parts.append(f"at {stage.label}, {best_of(summary)}")
     return ", ".join(parts)
+
+
+def figure_notes(view: LoadView) -> list[str]:
+    """Notes on the figures. Those on the client are among the verdicts, and the demo model has a separate note."""
+    return [
+        note.text
+        for note in view.summary.notes
+        if note.kind != DEMO_KIND and not note.kind.startswith("client_")
+    ]
 
 
 def data_notes(view: LoadView) -> list[str]:
@@ -248,5 +260,6 @@ def recorded_summary(store: Store, run: RunRecord, requests: Requests | None = N
 
 def recorded_load(store: Store, run: RunRecord) -> LoadView:
     """A load test in full, with its events."""
-    why = "" if run.summary is not None else "it has not ended: figures are of the requests recorded so far"
+    why = "it is running" if run.status == "running" else "it was stopped before it could write its files"
+    why = "" if run.summary is not None else f"{why}; the figures cover the requests that had ended"
     return load_details(run, recorded_summary(store, run), stopped_because=why, events=store.events(run.id))

@@ -17,6 +17,7 @@ from benchwright.core import (
     reply_from_json,
 )
 from benchwright.perf import RequestRecord
+from benchwright.reports.views.command import row_command
 from benchwright.reports.views.load import settings_of
 from benchwright.reports.views.runs import PartsRequest
 from benchwright.store import RunRecord, Store
@@ -31,10 +32,16 @@ class RequestList(Struct, frozen=True):
     """Whether one was requested by its number."""
     data: str = ""
     """The data whose rows were sent, as the user named them."""
+    row_command: str | None = None
+    """The command that shows the row of the one request in full as it is sent; None if there is none."""
 
     def to_json(self) -> JsonObject:
-        """`{run_id, requests: [fields of the record]}`."""
-        return {"run_id": self.run_id, "requests": [_record_json(each) for each in self.requests]}
+        """`{run_id, data, requests: [fields of the record]}`; `row` of a request counts the rows of the data from 0."""
+        return {
+            "run_id": self.run_id,
+            "data": self.data,
+            "requests": [_record_json(each) for each in self.requests],
+        }
 
 
 def _record_json(record: RequestRecord) -> JsonObject:
@@ -115,5 +122,6 @@ def load_part(store: Store, run: RunRecord, number: str) -> RequestList:
         raise UsageError(f"requests of a load test have numbers from 0 on, not {number!r}")
     for record in _recorded(store, run):
         if record.number == int(number):
-            return RequestList(run.id, (record,), in_full=True, data=run.target)
+            shows = row_command(run, record.row)
+            return RequestList(run.id, (record,), in_full=True, data=run.target, row_command=shows)
     raise NotFoundError(f"run {run.id} has no request {number}. See: benchwright show {run.id} --steps")

@@ -1,0 +1,62 @@
+"""A load test says which model answered, if it is not the requested one, as other runs do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from benchwright.cli import main
+from benchwright.cli._perf import load_line
+from benchwright.demo import DemoSettings, demo_server
+from benchwright.perf import LoadProgress, LoadSettings, RequestRecord
+from recording_server import recording
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qa.csv").write_text("question,answer\n1+1=,2\n2+2=,4\n", encoding="utf-8")
+    return tmp_path
+
+
+def test_figures_of_the_demo_model_are_marked_wherever_it_runs(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with demo_server(DemoSettings()) as server:
+        address = ["--model-url", server.url, "--model-id", "gpt"]
+        assert main(["perf", "qa.csv", *address, "--concurrency=1,2", "--requests=2"]) == 0
+    assert capsys.readouterr().out.count("the demo model answered: these figures are of no real server") == 1
+    page = (folder / ".benchwright/runs/0001-qa/report.html").read_text(encoding="utf-8")
+    assert page.count("The demo model answered") == 1
+    summary = json.loads((folder / ".benchwright/runs/0001-qa/summary.json").read_text(encoding="utf-8"))
+    assert summary["run"]["demo"] is True
+    for words in (["list"], ["show", "1"]):
+        assert main([*words, "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert (found["run"] if "run" in found else found["runs"][0])["demo"] is True
+    table = pq.read_table(folder / ".benchwright/runs/0001-qa/requests.parquet")
+    assert set(table["served"].to_pylist()) == {"benchwright-demo"}
+
+
+def test_a_server_that_answers_as_another_model_is_noted(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with recording(lambda body: "fine") as server:
+        server.served = "small-model"
+        address = ["--model-url", server.url, "--model-id", "large-model"]
+        assert main(["perf", "qa.csv", *address, "--concurrency=1", "--requests=2", "--no-stream"]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "the server answered as small-model, which is not the requested name" in text
+    assert "demo model" not in text
+
+
+def test_the_line_of_a_running_test_has_a_99th_percentile_only_if_there_are_enough_requests() -> None:
+    progress = LoadProgress("qa", LoadSettings(requests=400))
+    for number in range(99):
+        progress.add(RequestRecord(number=number, sent=0.0, first_token=0.05, ended=0.06))
+    assert "TTFT 50 ms" in load_line(progress)
+    progress.add(RequestRecord(number=99, sent=0.0, first_token=0.05, ended=0.06))
+    assert "TTFT 50 (p99 50) ms" in load_line(progress)
