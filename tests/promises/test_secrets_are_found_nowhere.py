@@ -340,7 +340,7 @@ def test_a_reply_is_scored_as_it_came_and_stored_without_the_secret(
 TYPED = {
     "extra_body.user": ["--extra-body", '{"user": "KEY"}'],
     "metadata.who": ["--metadata", '{"who": ["KEY"]}'],
-    "questions.system": ["--system", "You are KEY."],
+    "system": ["--system", "You are KEY."],
     "questions.template": ["--template", "{question} KEY"],
     "model.headers.X-Team": ["--header", "X-Team=KEY"],
     "model.headers.X-Other": ["--header", "X-Other=TEAM", "--header", "X-Team=${TEAM}"],
