@@ -53,6 +53,17 @@ def test_max_cost_stops_in_time_and_resume_continues(capsys: pytest.CaptureFixtu
         assert "stopped by --max-cost 160 USD" in result["stopped_because"]
         assert 1 <= sent < 12
         assert result["summary"]["cost"]["amount"] == 5.0 * sent <= 160
+        limit = 172 - 5 * sent  # above the bound, by at most 12
+        code, found = run_json(capsys, "resume", "last", "--max-cost", str(limit))
+        assert (code, sent < len(server.received) < 12) == (3, True)
+        again = f"--max-cost {limit} USD, counted from the resume on; earlier starts spent {5 * sent} USD"
+        assert found["results"][0]["stopped_because"] == f"stopped by {again}"
+        assert found["results"][0]["summary"]["cost"]["spent"] == 5.0 * len(server.received)
+        code, found = run_json(capsys, "resume", "last", "--max-requests", "1")
+        assert (
+            "stopped by --max-requests 1, counted from the resume on"
+            in found["results"][0]["stopped_because"]
+        )
         code, found = run_json(capsys, "resume", "last")
         assert code == 0
         assert len(server.received) == 12

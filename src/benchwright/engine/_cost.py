@@ -229,3 +229,17 @@ def _right_answers(summary: RunSummary) -> float | None:
     ):
         return None
     return metric.value * metric.count
+
+
+def counted_from_resume(summary: JsonObject | None) -> str:
+    """From when on the budgets of a resumed run count, and what its earlier starts spent."""
+    cost: Any = (summary or {}).get("cost") or {}
+    judges: dict[str, Any] = cost.get("judges") or {}
+    spent: dict[str, float] = {}
+    for each in (cost, *judges.values()):
+        if each.get("spent"):
+            spent[each["currency"]] = spent.get(each["currency"], 0.0) + each["spent"]
+    text = ", counted from the resume on"
+    if spent:
+        text += f"; earlier starts spent {' and '.join(f'{amount:.4g} {money}' for money, amount in spent.items())}"
+    return text

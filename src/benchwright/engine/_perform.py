@@ -32,7 +32,7 @@ from benchwright.endpoints import (
     open_endpoint,
 )
 from benchwright.engine._calls import Calls, Ledger
-from benchwright.engine._cost import RunPrices, run_cost
+from benchwright.engine._cost import RunPrices, counted_from_resume, run_cost
 from benchwright.engine._execute import Counted, RunParts, UnrecordedCalls, execute, warm_up
 from benchwright.engine._feed import Feed
 from benchwright.engine._findings import ServerFindings
@@ -136,7 +136,10 @@ class _UnderWay:
         self._resuming = resuming
         self._retry_failed = retry_failed
         self._watcher = watcher
-        stop, progress = Stop(settings.budget), Progress(label)
+        stop, progress = (
+            Stop(settings.budget, counted_from_resume(run.summary) if resuming else ""),
+            Progress(label),
+        )
         # Checked once, so that a workspace without replies needs no look-ups at all.
         looks_up = settings.cache and store.index_replies()
         self._context = RunContext(

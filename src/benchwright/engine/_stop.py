@@ -39,8 +39,10 @@ class Budget:
 class Stop:
     """Decides whether the run starts another sample. Stopping is clean: samples in flight finish."""
 
-    def __init__(self, budget: Budget) -> None:
+    def __init__(self, budget: Budget, since: str = "") -> None:
+        """`since` says, in the reason of a stop by the budget, from when on it counts."""
         self._budget = budget
+        self._since = since
         self.unlimited = (budget.max_requests, budget.max_tokens_total, budget.max_minutes) == (
             None,
             None,
@@ -63,7 +65,7 @@ class Stop:
         """Start no more samples. The first cause stays."""
         if self.cause is None:
             self.cause = cause
-            self.reason = reason
+            self.reason = f"{reason}{self._since}" if cause == "budget" else reason
 
     def request_at_once(self, cause: StopCause, reason: str) -> None:
         """Start no more samples, and give up those in flight as soon as a failed one is recorded."""
