@@ -30,6 +30,7 @@ from benchwright.engine._progress import Phase
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 import warm
+from waiting import PATIENCE_S
 
 SHOWN_URL = "http://localhost:8000"
 OTHER_URLS = (
@@ -140,7 +141,7 @@ class PageRun:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=300,
+            timeout=PATIENCE_S,
         )
         printed = self._shown(done.stdout)
         if done.returncode != command.exit_code:

@@ -21,12 +21,15 @@ LANGUAGES = {"bash", "console", "csv", "jinja", "json", "jsonl", "make", "python
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_page_does_what_it_says(page: Path) -> None:
-    # A process of its own: blocks register fetchers and change folders. Its commands are forked, too.
+    # A process of its own: blocks register fetchers and change folders. Its commands are forked, too. Each has its own
+    # patience, so that of a page grows with them: a page of many commands does not hang because the machine is slow.
+    blocks = blocks_of(page)
+    pieces = sum(len(commands_of(block)) if block.language == "console" else 1 for block in blocks)
     done = warm.run(
         [sys.executable, "-W", "error", str(Path(__file__).with_name("run_page.py")), str(page)],
         capture_output=True,
         text=True,
-        timeout=PATIENCE_S,
+        timeout=PATIENCE_S * (pieces + 1),
         env={**os.environ, warm.ORIGIN: "new"},
     )
     assert done.returncode == 0, done.stderr

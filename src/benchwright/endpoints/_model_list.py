@@ -9,7 +9,8 @@ from benchwright.endpoints._settings import EndpointSettings, read_api_key
 from benchwright.endpoints._transport import TransportFailure
 from benchwright.endpoints._wires.formats import wire_format
 
-_TIMEOUT_S = 5.0
+_TIMEOUT_S = 30.0
+"""A server that is busy with requests answers this one late too; one that is not there refuses at once."""
 _CURE = "Name the model (--model-id NAME), or check the address"
 
 
