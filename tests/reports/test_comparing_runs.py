@@ -255,7 +255,7 @@ def test_a_run_is_not_compared_with_itself_or_with_nothing(here: Path) -> None:
         compare(a.run_id, b.run_id, metric="corect")
 
 
-@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("columns", [60, 80, 120])
 def test_numbers_are_not_broken_in_a_narrow_terminal(
     here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, columns: int
 ) -> None:
@@ -268,7 +268,8 @@ def test_numbers_are_not_broken_in_a_narrow_terminal(
     assert found.paired is not None
     assert f"[{found.paired.ci_low:+.3f}, {found.paired.ci_high:+.3f}]" in shown
     assert max(map(len, shown.splitlines())) <= columns
-    assert "look at one: benchwright show 2 4/0" in shown
+    assert "look at one: benchwright show 2 4/0" in " ".join(shown.split())
+    assert {"metric", "correct", "p"} <= set(shown.split()), "no column is left out"
 
 
 @benchmark(name="long names", dataset=ROWS * 100, prompt="{q}")

@@ -155,7 +155,7 @@ def test_runs_are_listed_with_their_headline(record: Record) -> None:
     assert "running" in shown
 
 
-@pytest.mark.parametrize("width", [80, 100, 140])
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 140])
 def test_a_list_of_runs_loses_nothing_at_any_width(record: Record, width: int) -> None:
     runs = [record(), record([], summary=None)]
     shown = text_of(RunTable(list(map(benchmark_view, runs))), width=width)

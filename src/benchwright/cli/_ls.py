@@ -35,10 +35,11 @@ def execute(arguments: Namespace, output: Output) -> int:
     if all(evaluation.kind == "builtin" for evaluation in found):
         output.line("no evaluations of your own here yet. Write a starter with: benchwright init")
     from rich import box
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD)
+    from benchwright.reports import WholeTable
+
+    table = WholeTable(box=box.SIMPLE_HEAD)
     for heading in ("name", "from", "description"):
         table.add_column(heading, overflow="fold")
     for evaluation in found:
@@ -62,10 +63,11 @@ def _models(output: Output) -> int:
         output.json({"models": [asdict(model) for model in found]})
         return 0
     from rich import box
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD)
+    from benchwright.reports import WholeTable
+
+    table = WholeTable(box=box.SIMPLE_HEAD)
     for heading in ("name", "from", "api", "description"):
         table.add_column(heading, overflow="fold")
     for model in found:
@@ -89,10 +91,11 @@ def _plugins(output: Output) -> int:
         output.line("no installed package has plugins for benchwright")
         return 0
     from rich import box
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD)
+    from benchwright.reports import WholeTable
+
+    table = WholeTable(box=box.SIMPLE_HEAD)
     for heading in ("kind", "name", "package", "refers to"):
         table.add_column(heading, overflow="fold")
     for plugin in found:

@@ -211,12 +211,11 @@ def _print_task(task: TaskResult, output: Output) -> None:
 def _summary(results: Sequence[TaskResult]) -> Table:
     """One line per task."""
     from rich import box
-    from rich.table import Table
     from rich.text import Text
 
-    from benchwright.reports import headline_of
+    from benchwright.reports import WholeTable, headline_of
 
-    table = Table(box=box.SIMPLE_HEAD)
+    table = WholeTable(box=box.SIMPLE_HEAD)
     table.add_column("task", overflow="fold")
     table.add_column("metric")
     for heading in ("value", "samples", "failed", "exit code"):
@@ -260,11 +259,12 @@ def _explain(runs: Sequence[ConfiguredRun], output: Output) -> int:
         output.json({"configs": shown, "exit_code": 0})
         return 0
     from rich import box
-    from rich.table import Table
     from rich.text import Text
 
+    from benchwright.reports import WholeTable
+
     for run in runs:
-        table = Table(box=box.SIMPLE_HEAD, title=run.name if len(runs) > 1 else None)
+        table = WholeTable(box=box.SIMPLE_HEAD, title=run.name if len(runs) > 1 else None)
         for heading, fixed in (
             ("key", True),
             ("value", False),

@@ -180,13 +180,12 @@ def _print_end(result: SuiteResult, output: Output) -> None:
 def _task_table(found: SuiteCheck, codes: Sequence[int]) -> Table:
     """What would be run: one line per pair."""
     from rich import box
-    from rich.table import Table
     from rich.text import Text
 
     from benchwright.cli._check import VERDICTS
-    from benchwright.reports import printable
+    from benchwright.reports import WholeTable, printable
 
-    table = Table(box=box.SIMPLE_HEAD)
+    table = WholeTable(box=box.SIMPLE_HEAD)
     table.add_column("task", justify="right")
     for heading in ("model", "dataset"):
         table.add_column(heading, overflow="fold")

@@ -22,15 +22,16 @@ def verdict_table(verdict: Verdict) -> Group:
     """The verdict, with a line for each rule: observed and required values, and the reason."""
     from rich import box
     from rich.console import Group, RenderableType
-    from rich.table import Table
     from rich.text import Text
+
+    from benchwright.reports import WholeTable
 
     against = "" if verdict.baseline is None else f" against {shown(verdict.baseline)}"
     head = Text.assemble(
         (verdict.verdict.value, f"bold {_STYLES[verdict.verdict]}"),
         f": {shown(verdict.run)} ({shown(verdict.name)}){against}, by {shown(verdict.policy)}",
     )
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    table = WholeTable(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     for name in ("verdict", "rule", "observed", "needed"):
         table.add_column(name, overflow="fold")
     table.add_column("p", justify="right", no_wrap=True)

@@ -83,6 +83,7 @@ from benchwright.reports.terminal.plain_result import plain_result as plain_resu
 from benchwright.reports.terminal.result import result_table as result_table
 from benchwright.reports.terminal.runs import RunTable as RunTable
 from benchwright.reports.terminal.side_by_side import SideBySideTable as SideBySideTable
+from benchwright.reports.terminal.tables import WholeTable as WholeTable
 from benchwright.reports.terminal.workflows import code_result as code_result
 from benchwright.reports.terminal.workflows import event_table as event_table
 from benchwright.reports.trackers.tracking import TRACKER_PLUGINS as TRACKER_PLUGINS

@@ -119,11 +119,12 @@ def _disagrees(metric: MetricComparison) -> bool:
 
 def _sides(comparison: Comparison) -> Table:
     from rich import box
-    from rich.table import Table
     from rich.text import Text
 
+    from benchwright.reports.terminal.tables import WholeTable
+
     a, b = comparison.run_a, comparison.run_b
-    table = Table(box=box.SIMPLE_HEAD)
+    table = WholeTable(box=box.SIMPLE_HEAD)
     for heading in ("", printable(a.title), printable(b.title)):
         table.add_column(heading, overflow="fold")
     for label, one, other in (
@@ -177,10 +178,11 @@ def _sentence(metric: MetricComparison, noun: str) -> str:
 
 def _changed(comparison: Comparison) -> Table:
     from rich import box
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD)
+    from benchwright.reports.terminal.tables import WholeTable
+
+    table = WholeTable(box=box.SIMPLE_HEAD)
     table.add_column("sample", justify="right", no_wrap=True)
     for heading in (printable(comparison.run_a.title), printable(comparison.run_b.title)):
         table.add_column(heading, overflow="fold")
@@ -232,11 +234,12 @@ def workflow_parts(comparison: Comparison) -> list[RenderableType]:
 
 def _difference_table(comparison: Comparison, rows: list[tuple[str, list[JsonValue]]]) -> Table:
     from rich import box
-    from rich.table import Table
     from rich.text import Text
 
+    from benchwright.reports.terminal.tables import WholeTable
+
     named = any(step for step, _ in rows)
-    table = Table(box=box.SIMPLE_HEAD)
+    table = WholeTable(box=box.SIMPLE_HEAD)
     headings = ["field", f"run {comparison.run_a.id}", f"run {comparison.run_b.id}"]
     for heading in ["step", *headings] if named else headings:
         table.add_column(heading, overflow="fold")
@@ -277,11 +280,12 @@ class MetricTable:
 def _table(comparison: Comparison, *, short: bool, narrow: bool) -> Table:
     """`short` breaks names and shortens p; `narrow` puts intervals below their numbers."""
     from rich import box
-    from rich.table import Table
     from rich.text import Text
 
+    from benchwright.reports.terminal.tables import WholeTable
+
     break_ = "\n" if narrow else " "
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    table = WholeTable(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column("metric", overflow="fold")
     headings = (
         printable(comparison.run_a.title),

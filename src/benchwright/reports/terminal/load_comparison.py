@@ -100,9 +100,10 @@ def _searches(search: SearchComparison) -> Text:
 
 def _level(comparison: LoadComparison, level: StageComparison) -> Table:
     from rich import box
-    from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    from benchwright.reports.terminal.tables import WholeTable
+
+    table = WholeTable(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column("", no_wrap=True)
     for heading in (comparison.run_a.title, comparison.run_b.title, "difference", "", "95 % interval", "p"):
         table.add_column(heading, justify="right", no_wrap=True)

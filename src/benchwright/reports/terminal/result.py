@@ -78,10 +78,11 @@ def _width(measurement: Any, console: Console, options: ConsoleOptions, table: T
 def _lined(columns: Sequence[tuple[str, Sequence[str], int]]) -> Table:
     """The first column to the left, the others to the right."""
     from rich import box
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    from benchwright.reports.terminal.tables import WholeTable
+
+    table = WholeTable(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     for place, (heading, _, _) in enumerate(columns):
         table.add_column(heading, justify="right" if place else "left", no_wrap=True)
     for row in zip(*(cells for _, cells, _ in columns), strict=True):
@@ -168,10 +169,11 @@ def result_table(view: ResultView) -> Group:
 
 def _drawn(metrics: Sequence[Sequence[str]]) -> Table:
     from rich import box
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD)
+    from benchwright.reports.terminal.tables import WholeTable
+
+    table = WholeTable(box=box.SIMPLE_HEAD)
     (first, *others), *rows = metrics
     table.add_column(first, overflow="fold")
     for heading in others:

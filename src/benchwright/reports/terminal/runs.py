@@ -36,10 +36,11 @@ class RunTable:
 
 def _table(runs: Sequence[RunView], *, narrow: bool) -> Table:
     from rich import box
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    from benchwright.reports.terminal.tables import WholeTable
+
+    table = WholeTable(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     known = [f"of samples: {', '.join(OUTCOMES)}"] if any(run.outcomes for run in runs) else []
     if any(run.kind == RunKind.LOAD and run.summary for run in runs):
         from benchwright.perf import RequestOutcome

@@ -82,10 +82,11 @@ def _reasons(view: SampleList) -> Group:
 def _table(view: SampleList) -> Group:
     from rich import box
     from rich.console import Group
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD)
+    from benchwright.reports.terminal.tables import WholeTable
+
+    table = WholeTable(box=box.SIMPLE_HEAD)
     table.add_column("sample", justify="right", no_wrap=True)
     for heading in ("prompt", "reply", "target"):
         table.add_column(heading, overflow="fold")
@@ -125,10 +126,11 @@ def _call(view: SampleView) -> str | None:
 def _calls(view: CallsView) -> Table:
     """Calls and expected calls, side by side."""
     from rich import box
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD)
+    from benchwright.reports.terminal.tables import WholeTable
+
+    table = WholeTable(box=box.SIMPLE_HEAD)
     turns = any(turn for turn, _, _ in view.rows)
     for heading in (*(("turn",) if turns else ()), "called", "expected"):
         table.add_column(heading, overflow="fold")

@@ -22,14 +22,15 @@ _REPLY_WIDTH = 40
 def request_list(view: RequestList) -> RenderableType:
     """A table, or one request in full."""
     from rich import box
-    from rich.table import Table
     from rich.text import Text
+
+    from benchwright.reports.terminal.tables import WholeTable
 
     if not view.requests:
         return Text("no request is like that")
     if view.in_full:
         return _in_full(view.requests[0], view)
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    table = WholeTable(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     for heading in ("request", "stage", "row", "sent, s", "late, ms", "ttft, ms", "end, ms", "tokens"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("outcome", overflow="fold")

@@ -87,9 +87,10 @@ def _lines(comparison: SideBySide) -> Table:
 
 def _table() -> Table:
     from rich import box
-    from rich.table import Table
 
-    return Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+    from benchwright.reports.terminal.tables import WholeTable
+
+    return WholeTable(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
 
 
 def _text(cell: SideCell | None) -> Text:

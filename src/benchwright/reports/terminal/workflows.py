@@ -38,12 +38,13 @@ def step_list(view: StepList) -> Group:
 def step_table(views: Sequence[StepView], left_out: int) -> list[RenderableType]:
     """Steps with status, attempts and seconds."""
     from rich import box
-    from rich.table import Table
     from rich.text import Text
+
+    from benchwright.reports.terminal.tables import WholeTable
 
     if not views:
         return [Text("no steps")]
-    table = Table(box=box.SIMPLE_HEAD)
+    table = WholeTable(box=box.SIMPLE_HEAD)
     table.add_column("step", overflow="fold")
     table.add_column("status")
     for heading in ("attempts", "took"):
@@ -188,10 +189,11 @@ def code_result(
 
 def _metric_table(metrics: Mapping[str, MetricFigures]) -> RenderableType:
     from rich import box
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD)
+    from benchwright.reports.terminal.tables import WholeTable
+
+    table = WholeTable(box=box.SIMPLE_HEAD)
     table.add_column("metric")
     for heading in ("value", "n", "min", "max"):
         table.add_column(heading, justify="right")
