@@ -60,6 +60,7 @@ from benchwright.endpoints._refused_settings import (
     setting_advice as setting_advice,
 )
 from benchwright.endpoints._replies import BadReply as BadReply
+from benchwright.endpoints._reqwest import innermost_cause as innermost_cause
 from benchwright.endpoints._scripted import (
     Script as Script,
 )

@@ -193,7 +193,7 @@ def _failure(
         return TransportFailure("timeout", f"no connection to {peer} within {min(timeout_s, 15):g} s{hint}")
     if isinstance(error, RequestTimeoutError):
         return TransportFailure("timeout", f"{peer} did not send a complete reply within {timeout_s:g} s")
-    reason = _innermost(error)
+    reason = innermost_cause(error)
     if isinstance(error, ConnectError):
         cure = ""
         if "CaUsedAsEndEntity" in reason:
@@ -214,7 +214,7 @@ def _failure(
     return TransportFailure("connection", f"{peer} gave no reply: {reason}")
 
 
-def _innermost(error: PyreqwestError) -> str:
+def innermost_cause(error: PyreqwestError) -> str:
     """The deepest cause; the outer ones only say that sending failed."""
     details = getattr(error, "details", None)
     causes = details.get("causes") if isinstance(details, dict) else None

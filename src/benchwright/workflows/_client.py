@@ -60,6 +60,8 @@ class ReqwestSession:
     ) -> HttpAnswer:
         from pyreqwest.exceptions import ConnectError, PyreqwestError
 
+        from benchwright.endpoints import innermost_cause
+
         pauses = list(_PAUSES_S)
         while True:
             try:
@@ -68,7 +70,7 @@ class ReqwestSession:
                 # A refused connection sent nothing; any other failure may have come after the server acted.
                 if not pauses or not (again or isinstance(error, ConnectError)):
                     raise ApiError(
-                        f"no answer from {url}: {clause(error)}. Is the server running? Start it with: benchwright serve",
+                        f"no answer from {url}: {clause(innermost_cause(error))}. Is the server running? Start it with: benchwright serve",
                         code="no_answer",
                         retryable=True,
                     ) from error
