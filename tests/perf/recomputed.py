@@ -111,9 +111,10 @@ def stage_of(rows: list[Row]) -> Row:
     start = min(plans) if plans else min(row["sent_s"] for row in sent if row["sent_s"] is not None)
     duration = max(row["ended_s"] for row in sent) - start
     found["duration_s"] = round(duration, 6)
-    found["offered_per_s"] = round((len(plans) - 1) / (max(plans) - min(plans)), 4) if plans else None
+    first = plans.count(min(plans)) if plans else 1
+    found["offered_per_s"] = round((len(plans) - first) / (max(plans) - min(plans)), 4) if plans else None
     sends = [row["sent_s"] for row in sent if row["sent_s"] is not None]
-    found["attempted_per_s"] = round((len(sends) - 1) / (max(sends) - min(sends)), 4)
+    found["attempted_per_s"] = round((len(sends) - first) / (max(sends) - min(sends)), 4)
     found["request_throughput_per_s"] = round(len(done) / duration, 4)
     for name in ("input", "output"):
         found[f"{name}_throughput_tokens_per_s"] = round(

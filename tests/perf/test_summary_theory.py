@@ -95,6 +95,17 @@ def test_a_server_that_keeps_up_is_not() -> None:
     assert found.figures["attempted_per_s"] == found.figures["offered_per_s"]
 
 
+@pytest.mark.parametrize(("size", "bursts"), [(1, 40), (5, 8), (20, 2)])
+def test_bursts_have_the_rate_that_was_requested(size: int, bursts: int) -> None:
+    times = [size * number / 20 for number in range(bursts) for _ in range(size)]
+    records = [streamed(number, at + 0.001, planned=at) for number, at in enumerate(times)]
+    found = stage(records, profile="burst", levels=(20.0,), burst_size=size)
+    assert found.figures["offered_per_s"] == pytest.approx(20)
+    assert found.figures["attempted_per_s"] == pytest.approx(20)
+    alone = stage(records[:size], profile="burst", levels=(20.0,), burst_size=size)
+    assert "offered_per_s" not in alone.figures
+
+
 def test_a_closed_loop_has_the_throughput_of_its_slots() -> None:
     records = [
         streamed(number, sent, ttft=0.05, gaps=[0.05], close=0.0)

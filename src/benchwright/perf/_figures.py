@@ -125,9 +125,9 @@ def _in_blocks(requests: Requests, metric: Metric, blocks: Any) -> tuple[Any, Bl
 def stage_figures(stage: StageRequests) -> dict[str, float]:
     """Figures of the stage by name, without those that it cannot have."""
     found: dict[str, float] = {}
-    if (offered := _rate(stage.measured["planned"])) is not None:
+    if (offered := _rate(stage.measured["planned"], stage.measured["planned"])) is not None:
         found["offered"] = offered
-    if (attempted := _rate(stage.sent["sent"])) is not None:
+    if (attempted := _rate(stage.sent["sent"], stage.sent["planned"])) is not None:
         found["attempted"] = attempted
     if len(stage.sent):
         found["error_share"] = 1 - len(stage.completed) / len(stage.sent)
@@ -144,13 +144,15 @@ def stage_figures(stage: StageRequests) -> dict[str, float]:
     return found
 
 
-def _rate(times: Any) -> float | None:
-    """The number of instants minus one, divided by the time from the first to the last."""
+def _rate(times: Any, planned: Any) -> float | None:
+    """The number of instants after the first, divided by the time from the first to the last. Several may be planned as the
+    first, in a burst; without a plan it is one."""
     known = len(times) - times.null_count
     if known < 2:
         return None
     length = pc.max(times).as_py() - pc.min(times).as_py()
-    return (known - 1) / length if length > 0 else None
+    together = pc.equal(planned, pc.min(planned)).true_count or 1
+    return (known - together) / length if length > 0 and known > together else None
 
 
 def _token_figures(stage: StageRequests, seconds: float) -> dict[str, float]:

@@ -267,12 +267,13 @@ PER_STAGE: tuple[Metric, ...] = (
     ),
     Metric(
         name="offered", title="offered rate", unit="1/s", needs=_SCHEDULE,
-        definition="Requests per second that the schedule planned: planned requests minus one, divided by the time from the first planned send "
-        "to the last.",
+        definition="Requests per second that the schedule planned: planned requests without the first (in bursts: without the first burst), "
+        "divided by the time from the first planned send to the last.",
     ),
     Metric(
         name="attempted", title="sent rate", unit="1/s", needs="needs two requests that were sent",
-        definition="Requests per second that were sent: requests minus one, divided by the time from the first send to the last.",
+        definition="Requests per second that were sent: requests without the first (in bursts: without the first burst), divided by the time "
+        "from the first send to the last.",
     ),
     Metric(
         name="request_throughput", title="request throughput", unit="1/s", better="higher", headline=True,
