@@ -82,7 +82,7 @@ def test_lists_and_views_say_where_replies_come_from(said: Any, json_of: Any) ->
     said("rescore", "1")
     assert "completed, rescored from 1" in " ".join(said("list")[1].split())
     shown = " ".join(said("show", "2")[1].split())
-    assert "the replies are those of run 1" in shown
+    assert "from the replies of run 1" in shown
     assert "benchwright rescore 1 --parallelism 16" in shown
     assert [run["rescored_from"] for run in json_of("list")["runs"]] == [1, None]
 

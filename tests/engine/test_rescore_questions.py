@@ -83,6 +83,16 @@ def test_infer_now_and_score_later(monkeypatch: pytest.MonkeyPatch) -> None:
     assert scored.requests_sent == 0
 
 
+def test_replies_of_other_runs_than_the_one_scored_again_are_counted() -> None:
+    benchwright.run("quiz.csv", demo_skill=1.0)
+    part = benchwright.run("quiz.csv", demo_skill=1.0, limit=1)
+    again = rescore(part.run_id, options=RunOptions(limit=3))
+    assert again.summary.evaluated == 3
+    assert "2 of the replies are not in run 2: other runs sent the same requests" in again.summary.notes
+    same = rescore(part.run_id)
+    assert not [note for note in same.summary.notes if "other runs" in note]
+
+
 def test_a_prompt_that_asks_otherwise_has_no_replies() -> None:
     first = benchwright.run("quiz.csv", endpoint=answers("B", "C", "A"))
     again = rescore(first.run_id, options=RunOptions(prompt_style="aisbench"))

@@ -51,6 +51,8 @@ class CallLedger:
         """How many of them repeated a failed attempt."""
         self.cached = 0
         """Calls answered by an earlier run."""
+        self.elsewhere = 0
+        """Replies of a rescored run that are not in the run it scores again."""
 
     async def call(
         self,
@@ -127,7 +129,9 @@ class CallLedger:
 
     async def known_elsewhere(self, digest: bytes) -> bytes | None:
         """The output of an equal request in another run, if the settings allow reusing it."""
-        return None if self._known is None else await self._known.find(digest)
+        found = None if self._known is None else await self._known.find(digest)
+        self.elsewhere += found is not None
+        return found
 
     def adopt(
         self, key: str | None, digest: bytes, request: ModelRequest, output: bytes, identity: RequestIdentity,

@@ -296,7 +296,7 @@ class _UnderWay:
                 *prepared.notes,
                 *_echo_notes(store, run),
                 *_server_notes(prepared, self._context.findings),
-                *_replay_notes(prepared, store, run),
+                *_replay_notes(prepared, store, run, self._context.ledger.elsewhere, resumed=self._resuming),
                 *([_ESTIMATED] if stop.estimated else []),
                 *prices.notes(run.created_at),
                 *([] if self._pipeline is None else self._pipeline.notes),
@@ -389,9 +389,20 @@ def _known_echo(run: RunRecord) -> EchoProfile | None:
     return EchoProfile(**{**known, "notes": tuple(known.get("notes") or ())})  # type: ignore[arg-type]  # our own record
 
 
-def _replay_notes(prepared: Prepared, store: Store, run: RunRecord) -> list[str]:
+def _replay_notes(
+    prepared: Prepared, store: Store, run: RunRecord, elsewhere: int, *, resumed: bool
+) -> list[str]:
+    """Notes on a run that scores recorded replies; `elsewhere` of them are replies to other runs."""
     source = prepared.settings.rescored_from
-    return [] if source is None else list(replay_notes(store, source, run.id, prepared.manifest))
+    if source is None:
+        return []
+    notes = list(replay_notes(store, source, run.id, prepared.manifest))
+    if elsewhere:
+        least = "at least " if resumed else ""
+        notes.append(
+            f"{least}{elsewhere:,} of the replies are not in run {source}: other runs sent the same requests"
+        )
+    return notes
 
 
 def _server_notes(prepared: Prepared, findings: ServerFindings) -> list[str]:

@@ -151,7 +151,7 @@ def _facts(details: RunDetails) -> list[tuple[str, str]]:
     dataset, endpoint, fewshot = (table_of(manifest.get(key)) for key in ("dataset", "endpoint", "fewshot"))
     facts = [("target", run.target), ("command", details.command)]
     if run.rescored_from is not None:
-        facts.append(("rescored", f"the replies are those of run {run.rescored_from}"))
+        facts.append(("rescored", f"from the replies of run {run.rescored_from}"))
     if dataset:
         facts.append(
             ("data", f"{dataset.get('name')}, {dataset.get('rows')} rows, {dataset.get('fingerprint')}")
