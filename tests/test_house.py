@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import re
 import subprocess
 from collections import Counter
 from functools import cache
@@ -106,6 +107,31 @@ def test_front_lists_what_it_exports_in_order(room: str) -> None:
     assert len(listed) == len(set(listed))
     ranked = sorted(listed, key=lambda n: (0 if n.isupper() else 1 if n[0].isupper() else 2, n))
     assert list(listed) == ranked, "sort __all__ as ruff does: CONSTANTS, Classes, functions"
+
+
+IMPORT = re.compile(r"from benchwright\.(\w+) import (?:\(([^)]*)\)|([^\n;]+))")
+FOR_PLUGINS = {"datasets", "endpoints", "pipeline", "reports", "scorers"}
+"""Rooms that also offer the types plugins need for their annotations."""
+
+
+def test_fronts_offer_only_what_somebody_imports() -> None:
+    used: set[tuple[str, str]] = set()
+    words: set[str] = set()
+    for folder in ("src", "tests", "benchmarks", "examples", "docs"):
+        for path in (PACKAGE.parents[1] / folder).rglob("*"):
+            if path.suffix not in (".py", ".pyi", ".md"):
+                continue
+            text = path.read_text(encoding="utf-8")
+            words |= set(re.findall(r"\w+", text)) if path.suffix == ".md" else set()
+            for room, several, one in IMPORT.findall(text):
+                used |= {(room, name) for name in re.findall(r"\w+", several or one)}
+    idle = [
+        f"{room}.{name}"
+        for room in sorted({*ROOMS} - FOR_PLUGINS)
+        for name in importlib.import_module(f"benchwright.{room}").__all__
+        if (room, name) not in used and name not in words
+    ]
+    assert not idle, "nothing outside these rooms uses these names: take them out of the fronts"
 
 
 def test_no_room_but_the_store_knows_its_database() -> None:

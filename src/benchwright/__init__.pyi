@@ -1,7 +1,5 @@
 """The package for type checkers: the names of `__init__.py`, imported from the subpackages that define them."""
 
-# ruff: noqa: I001  # one block per subpackage
-
 from benchwright.benchmarks import (
     benchmark as benchmark,
     scorer as scorer,
@@ -50,8 +48,8 @@ from benchwright.sdk import (
     SuiteResult as SuiteResult,
     Verdict as Verdict,
     bless as bless,
-    check as check,
     calibrate_judge as calibrate_judge,
+    check as check,
     compare as compare,
     gate as gate,
     judge_panel as judge_panel,

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchwright.benchmarks import BenchmarkSpec
-from benchwright.benchmarks import _doubts as doubts
+from benchwright.benchmarks import BenchmarkSpec, _doubts as doubts
 from benchwright.benchmarks._doubts import definition_doubts
 
 

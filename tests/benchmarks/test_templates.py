@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from benchwright.benchmarks import MissingFieldError, compile_template, load_template
 from benchwright.core import BenchmarkError

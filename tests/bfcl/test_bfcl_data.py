@@ -19,12 +19,12 @@ from benchwright.bfcl import (
     CATEGORIES,
     GROUPS,
     NativeFolder,
+    _packages as packages,
     check_executable,
     fetch_package,
     find_provider,
     verdict_of,
 )
-from benchwright.bfcl import _packages as packages
 from benchwright.bfcl._result_files import write_result_files
 from benchwright.core import ModelReply, Outcome, SampleRecord
 

@@ -49,8 +49,7 @@ class Older:
     """The older packages, in this process."""
 
     def __init__(self, folder: Path) -> None:
-        from nemo_evaluator.core import entrypoint
-        from nemo_evaluator.core import input as configuration
+        from nemo_evaluator.core import entrypoint, input as configuration
         from nemo_evaluator_launcher.api import functional
         from nemo_evaluator_launcher.common import container_metadata, mapping
         from nemo_evaluator_launcher.common.container_metadata import intermediate_repr

@@ -9,8 +9,7 @@ from urllib.parse import quote
 
 import orjson
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from benchwright.core import (
     REDACTED,

@@ -11,8 +11,13 @@ from typing import Any
 import pytest
 
 from benchwright.core import DatasetError, UsageError
-from benchwright.datasets import FetchResult, load_dataset, open_dataset, register_fetcher
-from benchwright.datasets import _fetchers as fetchers
+from benchwright.datasets import (
+    FetchResult,
+    _fetchers as fetchers,
+    load_dataset,
+    open_dataset,
+    register_fetcher,
+)
 
 
 @pytest.fixture(autouse=True)

@@ -11,13 +11,11 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import benchwright.datasets
 from benchwright.core import BadRow, DatasetError
-from benchwright.datasets import DatasetReader, Filter, load_dataset, open_dataset
-from benchwright.datasets import _stored as stored
+from benchwright.datasets import DatasetReader, Filter, _stored as stored, load_dataset, open_dataset
 
 
 def numbers(folder: Path, count: int) -> Path:

@@ -6,12 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from benchwright.core import BadRow, DatasetError
-from benchwright.datasets import _stored as stored
-from benchwright.datasets import load_dataset, open_dataset
+from benchwright.datasets import _stored as stored, load_dataset, open_dataset
 
 
 def write(folder: Path, content: bytes | str, name: str = "data.json") -> Path:

@@ -7,8 +7,7 @@ import math
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from benchwright.core import BadRow, DatasetError
 from benchwright.datasets import Batch, load_dataset, open_dataset

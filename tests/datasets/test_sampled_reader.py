@@ -11,8 +11,14 @@ from typing import Any
 import pytest
 
 from benchwright.core import BadRow, DatasetError
-from benchwright.datasets import DatasetReader, Filter, Sampling, open_dataset, sample_indexes
-from benchwright.datasets import _sampled as sampled
+from benchwright.datasets import (
+    DatasetReader,
+    Filter,
+    Sampling,
+    _sampled as sampled,
+    open_dataset,
+    sample_indexes,
+)
 from benchwright.datasets._lengths import ColumnLengths, FixedLength, LengthShares, UniformLengths
 
 CSV = "question,answer,max_tokens\nq0,a0,7\nq1,a1,\nq2,a2,9\n"

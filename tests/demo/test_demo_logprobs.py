@@ -7,8 +7,7 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from benchwright.core import EchoedTokens
 from benchwright.demo import DemoEndpoint, DemoModel, DemoSettings

@@ -9,8 +9,7 @@ from typing import Any
 import orjson
 import pytest
 from fake_clock import FakeClock
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 from loopback_server import Call, chat, endpoint_at, in_loop, serving
 
 from benchwright.core import ModelRequest

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 from fake_clock import FakeClock
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from loopback_server import TransportName, chat, delta, in_loop, serving, sse
 from test_call_times import CALLED, ROLE, TICK, Recorder, in_order, timed
 from test_fault_table import WIRES, Wire, request_of

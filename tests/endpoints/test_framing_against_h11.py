@@ -6,8 +6,7 @@ import asyncio
 from typing import Any
 
 import h11
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from benchwright.endpoints import LOOP_CLOCK
 from benchwright.endpoints._lean_connection import Connection

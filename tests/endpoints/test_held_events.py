@@ -8,8 +8,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from benchwright.endpoints import _lean_connection
 from benchwright.endpoints._clock import LOOP_CLOCK

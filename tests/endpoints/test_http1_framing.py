@@ -8,8 +8,7 @@ from importlib.util import find_spec
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from benchwright.endpoints._chunks import ChunkedBody, LibraryChunks, PlainChunks
 from benchwright.endpoints._http1 import RawHeaders, SizedBody, parse_head

@@ -7,8 +7,7 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from benchwright.core import ModelReply, ModelRequest, Route, load_json
 from benchwright.endpoints import SERVED_BY_DEMO

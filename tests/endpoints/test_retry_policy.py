@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from loopback_server import chat, chat_json, in_loop
 
 from benchwright.core import ModelReply, RequestFailure, encode_json

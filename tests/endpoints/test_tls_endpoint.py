@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loopback_server import Call, chat, in_loop, serving, sse
-from loopback_server import delta as piece
+from loopback_server import Call, chat, delta as piece, in_loop, serving, sse
 
 import benchwright
 from benchwright.cli import main

@@ -14,8 +14,7 @@ from tests.engine.priced_runs import PRICES, enter, run_json
 
 from benchwright.cli import main
 from benchwright.config import Price
-from benchwright.core import ModelReply, RequestFailure, TokenUsage, encode_json
-from benchwright.core import ModelRequest as Request
+from benchwright.core import ModelReply, ModelRequest as Request, RequestFailure, TokenUsage, encode_json
 from benchwright.engine._cost_limit import CostMeter, MeteredEndpoint, cost_bound, reply_cost
 from benchwright.engine._group import RunGroup
 from benchwright.engine._stop import Budget, Stop

@@ -6,8 +6,7 @@ import math
 from typing import get_args
 
 import msgspec
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from benchwright.core import FailureKind
 from benchwright.perf import (

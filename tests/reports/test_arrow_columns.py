@@ -10,8 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from recorded_runs import SUMMARY, every_kind_of_sample, score
 
 from benchwright.reports.files.parquet import array as column

@@ -6,8 +6,7 @@ from itertools import product
 from typing import Any
 
 import orjson
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from benchwright.core import load_each
 from benchwright.reports.files.parquet import dump_each

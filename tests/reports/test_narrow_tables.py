@@ -6,8 +6,7 @@ import io
 import re
 from pathlib import Path
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from rich import box
 from rich.console import Console
 from rich.text import Text

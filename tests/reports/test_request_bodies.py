@@ -6,8 +6,7 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from benchwright.core import encode_json
 from benchwright.reports.views.sample_columns import request_texts, texts_in_one_frame, texts_one_by_one

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import orjson
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from benchwright.core import encode_json
 from benchwright.reports import SampleView

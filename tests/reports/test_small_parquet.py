@@ -12,8 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from benchwright.reports.files.number_columns import number_column, small_numbers
 from benchwright.reports.files.small_parquet import MOST_ROWS, Kind, small_parquet

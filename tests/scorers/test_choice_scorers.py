@@ -6,8 +6,7 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from benchwright.core import BenchmarkError
 from benchwright.scorers import ScorerInput, multiple_choice_acc, multiple_choice_acc_verbatim

@@ -6,8 +6,14 @@ from typing import Any
 
 import pytest
 
-from benchwright.core import ConfigError, RequestFailure, UsageError, encode_json, is_verdict_format
-from benchwright.core import ModelRequest as Request
+from benchwright.core import (
+    ConfigError,
+    ModelRequest as Request,
+    RequestFailure,
+    UsageError,
+    encode_json,
+    is_verdict_format,
+)
 from benchwright.endpoints import RequestAdapter
 from benchwright.scorers import (
     CutReply,

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 import sacrebleu
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from benchwright.core import BenchwrightError, UsageError
 from benchwright.scorers import ScorerInput, bleu, chrf, chrf_sacre, corpus_bleu, rouge

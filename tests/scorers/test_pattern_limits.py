@@ -9,11 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
-from benchwright.scorers import ScorerInput, qa_answers, regex_match
-from benchwright.scorers import _patterns as patterns
+from benchwright.scorers import ScorerInput, _patterns as patterns, qa_answers, regex_match
 
 ENDLESS = [r"(a+)+$", r"(a|a)*$", r"([a-zA-Z]+)*$", r"(.*a){25}x", "a?" * 34 + "a" * 34 + "$"]
 TEXT = "a" * 33 + "!"

@@ -7,8 +7,7 @@ import unicodedata
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
 from benchwright.core import ConfigError, UsageError
 from benchwright.scorers import (

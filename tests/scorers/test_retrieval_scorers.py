@@ -6,8 +6,7 @@ from math import log2
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from benchwright.core import BenchmarkError
 from benchwright.scorers import ScorerInput, retrieval_metrics, retrieval_metrics_dedup

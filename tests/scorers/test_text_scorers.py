@@ -7,8 +7,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from benchwright.scorers import Scorer, ScorerInput, bleu, contains, exact_match, f1_token, regex_match, rouge
 

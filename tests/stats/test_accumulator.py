@@ -9,8 +9,7 @@ from fractions import Fraction
 from itertools import groupby
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from benchwright.stats import ScoreAccumulator, ScoreSummary, wilson_interval
 from benchwright.stats._intervals import UNSEEN, Z_95, t_quantile

@@ -6,8 +6,7 @@ import math
 from enum import IntEnum
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from benchwright.stats import Aggregator, ScoreAccumulator, wilson_interval
 

@@ -7,8 +7,7 @@ import statistics
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from benchwright import Classification, Statistics
 from benchwright.stats import t_quantile

@@ -10,8 +10,7 @@ from contextlib import closing
 import orjson
 import pytest
 from backends import sqlite_only
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from benchwright.core import StepValues, UsageError, call_key, score_key
 from benchwright.store import SampleFilter, Store, Workspace, open_store, verdict_of

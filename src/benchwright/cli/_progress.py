@@ -171,8 +171,7 @@ class BarWatcher:
 
     def _open(self) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
-        from rich.progress import Progress as Bar
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress as Bar, TextColumn
 
         def column(text: str, style: str = "none") -> TextColumn:
             return TextColumn(text, style=style, markup=False)

@@ -149,8 +149,7 @@ def _name_replaced(run: ConfiguredRun, output: Output) -> None:
 def _run(run: ConfiguredRun, arguments: Namespace, output: Output) -> int:
     from benchwright.cli._progress import watching
     from benchwright.config import exported
-    from benchwright.sdk import Benchmarks, RunResult
-    from benchwright.sdk import run as evaluate
+    from benchwright.sdk import Benchmarks, RunResult, run as evaluate
 
     results: list[RunResult] = []
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from benchwright.config._config_layers import Layer
-from benchwright.config._config_layers import Path as Key
+from benchwright.config._config_layers import Layer, Path as Key
 from benchwright.config._run_config_keys import KEY_OF, MODULE, TYPE
 from benchwright.core import expand_home
 

@@ -10,8 +10,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from itertools import islice
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
-from msgspec import Struct
-from msgspec import field as struct_field
+from msgspec import Struct, field as struct_field
 
 from benchwright.core import BenchwrightError, DatasetError, Row, canonical_json, suggest
 

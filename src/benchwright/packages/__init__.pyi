@@ -1,26 +1,22 @@
-from benchwright.packages._compile import Inspected as Inspected
-from benchwright.packages._compile import deliver as deliver
-from benchwright.packages._compile import inspect_module as inspect_module
-from benchwright.packages._compile import package_module as package_module
-from benchwright.packages._container import DATA_AT as DATA_AT
-from benchwright.packages._container import BuildFolder as BuildFolder
-from benchwright.packages._container import build_image as build_image
-from benchwright.packages._container import image_tag as image_tag
-from benchwright.packages._container import why_no_docker as why_no_docker
-from benchwright.packages._container import write_build_folder as write_build_folder
-from benchwright.packages._container import write_own_wheel as write_own_wheel
-from benchwright.packages._content import Content as Content
-from benchwright.packages._content import read_module as read_module
-from benchwright.packages._installed import ListedPackage as ListedPackage
-from benchwright.packages._installed import PackageError as PackageError
-from benchwright.packages._installed import install_wheel as install_wheel
-from benchwright.packages._installed import list_packages as list_packages
-from benchwright.packages._installed import pip_command as pip_command
-from benchwright.packages._installed import refuse_collisions as refuse_collisions
-from benchwright.packages._installed import try_wheel as try_wheel
-from benchwright.packages._load import Manifest as Manifest
-from benchwright.packages._load import PackagedBenchmark as PackagedBenchmark
-from benchwright.packages._load import load_package as load_package
-from benchwright.packages._package import MEGABYTE as MEGABYTE
-from benchwright.packages._package import Package as Package
-from benchwright.packages._package import make_package as make_package
+from benchwright.packages._compile import (
+    Inspected as Inspected,
+    deliver as deliver,
+    inspect_module as inspect_module,
+    package_module as package_module,
+)
+from benchwright.packages._container import (
+    DATA_AT as DATA_AT,
+    build_image as build_image,
+    image_tag as image_tag,
+    why_no_docker as why_no_docker,
+    write_build_folder as write_build_folder,
+    write_own_wheel as write_own_wheel,
+)
+from benchwright.packages._installed import (
+    PackageError as PackageError,
+    list_packages as list_packages,
+    pip_command as pip_command,
+    try_wheel as try_wheel,
+)
+from benchwright.packages._load import PackagedBenchmark as PackagedBenchmark, load_package as load_package
+from benchwright.packages._package import Package as Package, make_package as make_package

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchwright.perf._columns import compute as pc
-from benchwright.perf._columns import constant, row_numbers
+from benchwright.perf._columns import compute as pc, constant, row_numbers
 from benchwright.perf._requests import TIMES, TOKENS, Requests
 
 ROUNDING_S = 1e-6

@@ -17,8 +17,7 @@ from benchwright.perf._bootstrap import (
     percentile_interval,
     rate_interval,
 )
-from benchwright.perf._columns import compute as pc
-from benchwright.perf._columns import ones
+from benchwright.perf._columns import compute as pc, ones
 from benchwright.perf._distributions import Distribution, describe, numbers
 from benchwright.perf._faults import faults_of
 from benchwright.perf._flight import InFlight, TokenArrivals, flight_of, sums_per_slice, token_arrivals

@@ -11,8 +11,7 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct
 
 from benchwright.core import UsageError, suggest
-from benchwright.perf._columns import column, constant
-from benchwright.perf._columns import compute as pc
+from benchwright.perf._columns import column, compute as pc, constant
 from benchwright.perf._requests import Requests
 
 Unit: TypeAlias = Literal["ms", "s", "tokens", "tokens/s", "1/s", "share", "requests", "tokens/event"]

@@ -14,8 +14,7 @@ from msgspec import Struct, msgpack, structs
 
 from benchwright.core import DATA_SCORES, StepValues, load_json, lower_is_better
 from benchwright.perf._bootstrap import Blocked, block_count, block_of, mean_interval
-from benchwright.perf._columns import column
-from benchwright.perf._columns import compute as pc
+from benchwright.perf._columns import column, compute as pc
 from benchwright.perf._distributions import Distribution, describe, numbers
 from benchwright.perf._requests import Requests
 from benchwright.perf._values import RequestRecord

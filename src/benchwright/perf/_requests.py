@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 from msgspec import structs
 
 from benchwright.core import encode_json
-from benchwright.perf._columns import column
-from benchwright.perf._columns import compute as pc
+from benchwright.perf._columns import column, compute as pc
 from benchwright.perf._distributions import numbers
 from benchwright.perf._values import RequestOutcome, RequestRecord
 

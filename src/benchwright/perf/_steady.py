@@ -14,8 +14,7 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct, convert, structs, to_builtins
 
 from benchwright.core import JsonObject, LoadProfile
-from benchwright.perf._columns import compute as pc
-from benchwright.perf._columns import ones
+from benchwright.perf._columns import compute as pc, ones
 from benchwright.perf._distributions import Distribution, describe, mean_of, numbers
 from benchwright.perf._flight import InFlight, TokenArrivals, sums_per_slice
 from benchwright.perf._metrics import METRICS, Metric

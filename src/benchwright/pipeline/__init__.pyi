@@ -1,30 +1,37 @@
-from benchwright.config import Caching as Caching
-from benchwright.config import ExchangeReport as ExchangeReport
-from benchwright.config import FailedRequests as FailedRequests
-from benchwright.config import PayloadModifier as PayloadModifier
-from benchwright.config import PipelineSettings as PipelineSettings
-from benchwright.config import PipelineStep as PipelineStep
-from benchwright.config import ProgressTracking as ProgressTracking
-from benchwright.config import RaiseClientErrors as RaiseClientErrors
-from benchwright.config import Reasoning as Reasoning
-from benchwright.config import RequestLogging as RequestLogging
-from benchwright.config import ResponseLogging as ResponseLogging
-from benchwright.config import ResponseStats as ResponseStats
-from benchwright.config import SystemMessage as SystemMessage
-from benchwright.config import pipeline_settings as pipeline_settings
-from benchwright.core import ModelReply as ModelReply
-from benchwright.core import ModelRequest as ModelRequest
+from benchwright.config import (
+    Caching as Caching,
+    ExchangeReport as ExchangeReport,
+    FailedRequests as FailedRequests,
+    PayloadModifier as PayloadModifier,
+    PipelineSettings as PipelineSettings,
+    PipelineStep as PipelineStep,
+    ProgressTracking as ProgressTracking,
+    RaiseClientErrors as RaiseClientErrors,
+    Reasoning as Reasoning,
+    RequestLogging as RequestLogging,
+    ResponseLogging as ResponseLogging,
+    ResponseStats as ResponseStats,
+    SystemMessage as SystemMessage,
+    pipeline_settings as pipeline_settings,
+)
+from benchwright.core import ModelReply as ModelReply, ModelRequest as ModelRequest
 from benchwright.pipeline._endpoint import PipelineEndpoint as PipelineEndpoint
 from benchwright.pipeline._exchange_log import LOG_FILE as LOG_FILE
-from benchwright.pipeline._load_test import PipelinedModel as PipelinedModel
-from benchwright.pipeline._load_test import check_load_pipeline as check_load_pipeline
-from benchwright.pipeline._open import STEP_PLUGINS as STEP_PLUGINS
-from benchwright.pipeline._open import check_pipeline as check_pipeline
-from benchwright.pipeline._open import compiled_steps as compiled_steps
-from benchwright.pipeline._open import open_pipeline as open_pipeline
+from benchwright.pipeline._load_test import (
+    PipelinedModel as PipelinedModel,
+    check_load_pipeline as check_load_pipeline,
+)
+from benchwright.pipeline._open import (
+    STEP_PLUGINS as STEP_PLUGINS,
+    check_pipeline as check_pipeline,
+    compiled_steps as compiled_steps,
+    open_pipeline as open_pipeline,
+)
 from benchwright.pipeline._progress import ProgressPoster as ProgressPoster
-from benchwright.pipeline._step import BodyChange as BodyChange
-from benchwright.pipeline._step import PreparedRequest as PreparedRequest
-from benchwright.pipeline._step import Step as Step
-from benchwright.pipeline._step import with_body as with_body
+from benchwright.pipeline._step import (
+    BodyChange as BodyChange,
+    PreparedRequest as PreparedRequest,
+    Step as Step,
+    with_body as with_body,
+)
 from benchwright.pipeline._transport import HttpSide as HttpSide

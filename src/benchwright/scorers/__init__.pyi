@@ -1,65 +1,94 @@
-from benchwright.scorers._choices import gold_letter as gold_letter
-from benchwright.scorers._choices import gold_letters as gold_letters
-from benchwright.scorers._choices import mcq_ranked as mcq_ranked
-from benchwright.scorers._choices import multiple_choice_acc as multiple_choice_acc
-from benchwright.scorers._choices import multiple_choice_acc_verbatim as multiple_choice_acc_verbatim
-from benchwright.scorers._choices import options_of as options_of
-from benchwright.scorers._choices import reread_target as reread_target
+from benchwright.scorers._choices import (
+    gold_letter as gold_letter,
+    gold_letters as gold_letters,
+    mcq_ranked as mcq_ranked,
+    multiple_choice_acc as multiple_choice_acc,
+    multiple_choice_acc_verbatim as multiple_choice_acc_verbatim,
+    options_of as options_of,
+    reread_target as reread_target,
+)
 from benchwright.scorers._judge import judge_score as judge_score
-from benchwright.scorers._judge_config import Ask as Ask
-from benchwright.scorers._judge_config import CutReply as CutReply
-from benchwright.scorers._judge_config import JudgeCall as JudgeCall
-from benchwright.scorers._judge_config import JudgeConfig as JudgeConfig
-from benchwright.scorers._judge_config import JudgeFailedError as JudgeFailedError
-from benchwright.scorers._judge_config import UnreadableVerdictError as UnreadableVerdictError
+from benchwright.scorers._judge_config import (
+    Ask as Ask,
+    CutReply as CutReply,
+    JudgeCall as JudgeCall,
+    JudgeConfig as JudgeConfig,
+    JudgeFailedError as JudgeFailedError,
+    UnreadableVerdictError as UnreadableVerdictError,
+)
 from benchwright.scorers._judge_panel import judge_panel as judge_panel
-from benchwright.scorers._judge_templates import TEMPLATE_PLUGINS as TEMPLATE_PLUGINS
-from benchwright.scorers._judge_templates import TEMPLATES as TEMPLATES
-from benchwright.scorers._judge_templates import JudgeTemplate as JudgeTemplate
-from benchwright.scorers._judge_templates import JudgeTemplateError as JudgeTemplateError
-from benchwright.scorers._letters import mcq_letter_extract as mcq_letter_extract
-from benchwright.scorers._letters import mcq_letter_strict as mcq_letter_strict
+from benchwright.scorers._judge_templates import (
+    TEMPLATE_PLUGINS as TEMPLATE_PLUGINS,
+    TEMPLATES as TEMPLATES,
+    JudgeTemplate as JudgeTemplate,
+    JudgeTemplateError as JudgeTemplateError,
+)
+from benchwright.scorers._letters import (
+    mcq_letter_extract as mcq_letter_extract,
+    mcq_letter_strict as mcq_letter_strict,
+)
 from benchwright.scorers._mcq.cascade import extract_choice as extract_choice
-from benchwright.scorers._mcq.extraction import ChoiceRule as ChoiceRule
-from benchwright.scorers._mcq.extraction import Extraction as Extraction
-from benchwright.scorers._mcq.guesses import aisbench_choice as aisbench_choice
-from benchwright.scorers._mcq.guesses import nearest_choice as nearest_choice
-from benchwright.scorers._mcq.rules import CHOICE_RULES as CHOICE_RULES
-from benchwright.scorers._mcq.rules import NO_ANSWER_REASONS as NO_ANSWER_REASONS
-from benchwright.scorers._mcq.scorer import extract_choices as extract_choices
-from benchwright.scorers._mcq.scorer import mcq_answers as mcq_answers
-from benchwright.scorers._mcq.scorer import mcq_remarks as mcq_remarks
-from benchwright.scorers._mcq.scorer import mcq_sets as mcq_sets
-from benchwright.scorers._mcq.scorer import set_remarks as set_remarks
-from benchwright.scorers._named import BUILTIN_SCORERS as BUILTIN_SCORERS
-from benchwright.scorers._named import SCORER_PLUGINS as SCORER_PLUGINS
-from benchwright.scorers._named import find_scorer as find_scorer
-from benchwright.scorers._numbers import gsm8k_answer as gsm8k_answer
-from benchwright.scorers._numbers import gsm8k_answer_strict as gsm8k_answer_strict
-from benchwright.scorers._overlap import bleu as bleu
-from benchwright.scorers._overlap import chrf as chrf
-from benchwright.scorers._overlap import chrf_sacre as chrf_sacre
-from benchwright.scorers._overlap import corpus_bleu as corpus_bleu
-from benchwright.scorers._overlap import rouge as rouge
-from benchwright.scorers._qa import QA_METRICS as QA_METRICS
-from benchwright.scorers._qa import holds_answer as holds_answer
-from benchwright.scorers._qa import qa_answers as qa_answers
-from benchwright.scorers._qa import qa_metric_names as qa_metric_names
-from benchwright.scorers._retrieval import retrieval_metrics as retrieval_metrics
-from benchwright.scorers._retrieval import retrieval_metrics_dedup as retrieval_metrics_dedup
-from benchwright.scorers._scorer import GRADE_OF as GRADE_OF
-from benchwright.scorers._scorer import SCORE_OF as SCORE_OF
-from benchwright.scorers._scorer import AnswerScores as AnswerScores
-from benchwright.scorers._scorer import Scorer as Scorer
-from benchwright.scorers._scorer import ScorerInput as ScorerInput
-from benchwright.scorers._scorer import Scores as Scores
-from benchwright.scorers._scorer import all_of as all_of
-from benchwright.scorers._scorer import any_of as any_of
-from benchwright.scorers._text import contains as contains
-from benchwright.scorers._text import exact_match as exact_match
-from benchwright.scorers._text import f1_token as f1_token
-from benchwright.scorers._text import levenshtein_similarity as levenshtein_similarity
-from benchwright.scorers._text import regex_match as regex_match
+from benchwright.scorers._mcq.extraction import ChoiceRule as ChoiceRule, Extraction as Extraction
+from benchwright.scorers._mcq.guesses import (
+    aisbench_choice as aisbench_choice,
+    nearest_choice as nearest_choice,
+)
+from benchwright.scorers._mcq.rules import (
+    CHOICE_RULES as CHOICE_RULES,
+    NO_ANSWER_REASONS as NO_ANSWER_REASONS,
+)
+from benchwright.scorers._mcq.scorer import (
+    extract_choices as extract_choices,
+    mcq_answers as mcq_answers,
+    mcq_remarks as mcq_remarks,
+    mcq_sets as mcq_sets,
+    set_remarks as set_remarks,
+)
+from benchwright.scorers._named import (
+    BUILTIN_SCORERS as BUILTIN_SCORERS,
+    SCORER_PLUGINS as SCORER_PLUGINS,
+    find_scorer as find_scorer,
+)
+from benchwright.scorers._numbers import (
+    gsm8k_answer as gsm8k_answer,
+    gsm8k_answer_strict as gsm8k_answer_strict,
+)
+from benchwright.scorers._overlap import (
+    bleu as bleu,
+    chrf as chrf,
+    chrf_sacre as chrf_sacre,
+    corpus_bleu as corpus_bleu,
+    rouge as rouge,
+)
+from benchwright.scorers._qa import (
+    QA_METRICS as QA_METRICS,
+    holds_answer as holds_answer,
+    qa_answers as qa_answers,
+    qa_metric_names as qa_metric_names,
+)
+from benchwright.scorers._retrieval import (
+    retrieval_metrics as retrieval_metrics,
+    retrieval_metrics_dedup as retrieval_metrics_dedup,
+)
+from benchwright.scorers._scorer import (
+    GRADE_OF as GRADE_OF,
+    SCORE_OF as SCORE_OF,
+    AnswerScores as AnswerScores,
+    Scorer as Scorer,
+    ScorerInput as ScorerInput,
+    Scores as Scores,
+    all_of as all_of,
+    any_of as any_of,
+)
+from benchwright.scorers._text import (
+    contains as contains,
+    exact_match as exact_match,
+    f1_token as f1_token,
+    levenshtein_similarity as levenshtein_similarity,
+    regex_match as regex_match,
+)
 from benchwright.scorers._tool_calls import tool_calls_match as tool_calls_match
-from benchwright.scorers._yesno import boolean_yesno as boolean_yesno
-from benchwright.scorers._yesno import boolean_yesno_strict as boolean_yesno_strict
+from benchwright.scorers._yesno import (
+    boolean_yesno as boolean_yesno,
+    boolean_yesno_strict as boolean_yesno_strict,
+)

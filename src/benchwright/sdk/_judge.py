@@ -10,9 +10,13 @@ from benchwright.core import ModelReply
 from benchwright.endpoints import AdaptedEndpoint, open_endpoint
 from benchwright.engine import judge_request, judge_settings, judge_text
 from benchwright.runs import in_event_loop
-from benchwright.scorers import JudgeCall, ScorerInput, Scores
-from benchwright.scorers import judge_panel as _judge_panel
-from benchwright.scorers import judge_score as _judge_score
+from benchwright.scorers import (
+    JudgeCall,
+    ScorerInput,
+    Scores,
+    judge_panel as _judge_panel,
+    judge_score as _judge_score,
+)
 
 
 @wraps(_judge_score)

@@ -5,6 +5,5 @@ Clients in any language may use it. It refuses requests of web pages, and reques
 
 from benchwright.server._routes import openapi_document
 from benchwright.server._serving import ServerAddress, ServerSettings, serve, serving
-from benchwright.server._state import ServerState
 
-__all__ = ["ServerAddress", "ServerSettings", "ServerState", "openapi_document", "serve", "serving"]
+__all__ = ["ServerAddress", "ServerSettings", "openapi_document", "serve", "serving"]

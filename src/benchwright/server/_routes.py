@@ -12,8 +12,7 @@ from pydantic.json_schema import models_json_schema
 
 from benchwright.core import STEP_STATUSES, VERSION
 from benchwright.sdk import RUN_KINDS
-from benchwright.server import _bodies as bodies
-from benchwright.server import _handlers as handlers
+from benchwright.server import _bodies as bodies, _handlers as handlers
 from benchwright.server._bodies import ErrorBody
 from benchwright.server._state import ServerState
 

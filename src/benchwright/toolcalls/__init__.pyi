@@ -1,29 +1,40 @@
-from benchwright.toolcalls._call import READABLE as READABLE
-from benchwright.toolcalls._call import Call as Call
-from benchwright.toolcalls._call import CallDecodeError as CallDecodeError
-from benchwright.toolcalls._call import Calls as Calls
-from benchwright.toolcalls._call import Language as Language
-from benchwright.toolcalls._call import has_call as has_call
-from benchwright.toolcalls._call import is_calls as is_calls
+from benchwright.toolcalls._call import (
+    READABLE as READABLE,
+    Call as Call,
+    CallDecodeError as CallDecodeError,
+    Calls as Calls,
+    Language as Language,
+    has_call as has_call,
+    is_calls as is_calls,
+)
 from benchwright.toolcalls._checker import check_ast as check_ast
 from benchwright.toolcalls._decode import decode_calls as decode_calls
-from benchwright.toolcalls._documents import hinted as hinted
-from benchwright.toolcalls._documents import prompting_message as prompting_message
-from benchwright.toolcalls._documents import prompting_messages as prompting_messages
-from benchwright.toolcalls._documents import tools_of as tools_of
-from benchwright.toolcalls._expected import expected_calls_verdict as expected_calls_verdict
-from benchwright.toolcalls._expected import ground_truth_of as ground_truth_of
-from benchwright.toolcalls._expected import parsed_json as parsed_json
+from benchwright.toolcalls._documents import (
+    hinted as hinted,
+    prompting_messages as prompting_messages,
+    tools_of as tools_of,
+)
+from benchwright.toolcalls._expected import (
+    expected_calls_verdict as expected_calls_verdict,
+    ground_truth_of as ground_truth_of,
+    parsed_json as parsed_json,
+)
 from benchwright.toolcalls._mistyped import mistyped_value as mistyped_value
 from benchwright.toolcalls._native import read_tool_calls as read_tool_calls
-from benchwright.toolcalls._python import dotted_name as dotted_name
-from benchwright.toolcalls._python import parse_calls as parse_calls
-from benchwright.toolcalls._python import value_of as value_of
-from benchwright.toolcalls._schema_types import JSON_TYPES as JSON_TYPES
-from benchwright.toolcalls._schema_types import LIST_TYPES as LIST_TYPES
-from benchwright.toolcalls._schema_types import NUMBER_TYPES as NUMBER_TYPES
-from benchwright.toolcalls._schema_types import language_of as language_of
+from benchwright.toolcalls._python import (
+    dotted_name as dotted_name,
+    parse_calls as parse_calls,
+    value_of as value_of,
+)
+from benchwright.toolcalls._schema_types import (
+    JSON_TYPES as JSON_TYPES,
+    LIST_TYPES as LIST_TYPES,
+    NUMBER_TYPES as NUMBER_TYPES,
+    language_of as language_of,
+)
 from benchwright.toolcalls._syntax_trees import MissingGrammarError as MissingGrammarError
-from benchwright.toolcalls._verdict import VALID as VALID
-from benchwright.toolcalls._verdict import CallVerdict as CallVerdict
-from benchwright.toolcalls._verdict import no_calls_message as no_calls_message
+from benchwright.toolcalls._verdict import (
+    VALID as VALID,
+    CallVerdict as CallVerdict,
+    no_calls_message as no_calls_message,
+)

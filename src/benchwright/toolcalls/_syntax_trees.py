@@ -54,8 +54,7 @@ _TITLES = {"java": "Java", "javascript": "JavaScript"}
 def _parser(language: Language) -> Parser:
     if language not in _PARSERS:
         try:
-            from tree_sitter import Language as Grammar
-            from tree_sitter import Parser
+            from tree_sitter import Language as Grammar, Parser
 
             if language == "java":
                 import tree_sitter_java as grammar

@@ -15,8 +15,7 @@ from msgspec import Struct
 from benchwright.core import JsonObject, JsonValue, NotFoundError, RunKind, RunOwnedError, UsageError, rfc3339
 from benchwright.store import Lease, RunRecord, Store, find_workspace, open_store, this_process
 from benchwright.workflows._canonical import stable_stringify
-from benchwright.workflows._client import BenchwrightClient, WorkflowClient
-from benchwright.workflows._client import RunRecord as ServerRun
+from benchwright.workflows._client import BenchwrightClient, RunRecord as ServerRun, WorkflowClient
 from benchwright.workflows._environment import (
     DEFAULT_BASE_URL,
     Surroundings,

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from hub_content import Repo, card, jsonl, numbered, parquet
 from hub_server import LoopbackHub
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from benchwright.core import DatasetError
 from benchwright.datasets import HubDataset, load_dataset

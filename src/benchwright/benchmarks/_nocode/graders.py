@@ -79,8 +79,7 @@ def headline_of(style: GraderStyle | None) -> str | None:
 def golden_check(style: GraderStyle) -> Callable[[str], str | None]:
     """Why no reply can be compared with this right answer; None if nothing is wrong."""
     if style.type == "numeric":
-        from benchwright.scorers import ScorerInput as Input
-        from benchwright.scorers import qa_answers
+        from benchwright.scorers import ScorerInput as Input, qa_answers
 
         compared = qa_answers(("numeric",))
         return lambda golden: (

@@ -19,8 +19,7 @@ from benchwright.benchmarks._questions.columns import (
     same_column,
 )
 from benchwright.benchmarks._questions.options import QuestionOptions
-from benchwright.core import Row, TooDeepError, UsageError, load_json, suggest
-from benchwright.core import listed as joined
+from benchwright.core import Row, TooDeepError, UsageError, listed as joined, load_json, suggest
 
 _LONGEST_TEXT = 100_000
 _TEXT_KEYS = ("text", "value", "content", "option", "choice", "texts", "choices", "options")

@@ -17,8 +17,7 @@ from typing import Any
 import orjson
 
 from benchwright.core import known_secrets, replacing, write_whole
-from benchwright.perf import METRICS, Distribution, Requests, StageSummary
-from benchwright.perf import compute as pc
+from benchwright.perf import METRICS, Distribution, Requests, StageSummary, compute as pc
 from benchwright.reports.views.load import LoadView
 
 _PER_REQUEST = {

@@ -7,8 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from benchwright.perf import METRICS, InFlight, LoadSummary, Requests, flight_of, sorted_values
-from benchwright.perf import compute as pc
+from benchwright.perf import METRICS, InFlight, LoadSummary, Requests, compute as pc, flight_of, sorted_values
 from benchwright.reports.views.load import stages_of_interest
 from benchwright.stats import percentile
 

@@ -10,8 +10,7 @@ from itertools import chain, groupby
 from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple, Protocol
 
-from msgspec import Struct
-from msgspec import field as struct_field
+from msgspec import Struct, field as struct_field
 
 from benchwright.core import (
     JsonValue,

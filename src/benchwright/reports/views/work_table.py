@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from msgspec import Struct
-from msgspec import field as struct_field
+from msgspec import Struct, field as struct_field
 from msgspec.structs import replace as replace_struct
 
 from benchwright.core import (
