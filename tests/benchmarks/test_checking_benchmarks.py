@@ -46,9 +46,7 @@ def spec_of(dataset: Any, scorer: Any = exact_match, **parameters: Any) -> Bench
 def check(
     dataset: Any, scorer: Any = exact_match, options: dict[str, Any] | None = None, **parameters: Any
 ) -> CheckReport:
-    given = dict(options or {})
-    listed = given.pop("max_listed", 20)
-    return check_benchmark(spec_of(dataset, scorer, **parameters), RowSettings(**given), max_listed=listed)
+    return check_benchmark(spec_of(dataset, scorer, **parameters), RowSettings(**(options or {})))
 
 
 def rows_of(count: int) -> list[dict[str, Any]]:
@@ -73,7 +71,7 @@ def test_a_sound_benchmark_is_sound() -> None:
 
 
 def test_what_is_printed_of_a_report_and_its_parts_does_not_grow_with_the_rows() -> None:
-    good, bad = check(rows_of(3)), check([*rows_of(500), {"id": 9}], options={"max_listed": 500})
+    good, bad = check(rows_of(3)), check([*rows_of(500), {"id": 9}])
     assert str(good) == "X y: ok (rows 3, requests 3, warnings 0)"
     assert "[<CheckReport X y: errors 0, bad rows 1 (rows 500, " in str([bad])
     spec = spec_of(rows_of(500))
@@ -99,8 +97,8 @@ def test_every_bad_row_is_found_with_file_line_and_cure(tmp_path: Path) -> None:
 
 
 def test_listing_is_limited_and_counting_is_not() -> None:
-    report = check([{"x": i} for i in range(100)], options={"max_listed": 3})
-    assert (len(report.bad_rows), report.bad_total, report.rows) == (3, 100, 0)
+    report = check([*rows_of(1), *({"x": i} for i in range(100))])
+    assert (len(report.bad_rows), report.bad_total, report.rows) == (20, 100, 1)
 
 
 def test_a_field_that_no_row_has_is_one_error_with_near_names() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.store.backends import forget_samples
 
 import benchwright
 from benchwright import RunResult, ScriptedEndpoint
@@ -95,7 +96,7 @@ def test_a_complete_run_stays_what_it_was(bench: Path, tmp_path: Path) -> None:
 def test_a_change_before_the_first_sample_mixes_nothing(bench: Path, tmp_path: Path) -> None:
     first = start(bench, tmp_path, max_requests=4)
     store = open_store(Workspace(tmp_path))
-    store.forget_samples(first.run_id, [(index, 0) for index in range(20)])
+    forget_samples(store, first.run_id, [(index, 0) for index in range(20)])
     store.close()
     bench.write_text(BENCH.replace('"{question}"', '"Now: {question}"'), encoding="utf-8")
     last = go_on(first.run_id, tmp_path, allow_changed=True)

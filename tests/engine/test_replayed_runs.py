@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 import yaml
 from hypothesis import HealthCheck, Phase, given, settings, strategies as st
+from tests.store.backends import forget_samples
 
 import benchwright
 from benchwright import RunResult
@@ -232,7 +233,7 @@ def test_replies_of_an_older_version_are_taken_and_resumed(dice: Dice, folder: P
         plain = (known.input_hash,)
         connection.execute("UPDATE steps SET call_hash = ? WHERE call_hash IS NOT NULL", plain)
         connection.execute("UPDATE steps SET input_hash = ? WHERE key LIKE 'call/%'", plain)
-    store.forget_samples(first.run_id, [(2, 0)], kinds=("judge", "score"))
+    forget_samples(store, first.run_id, [(2, 0)], kinds=("judge", "score"))
     store.close()
     asked = dice.asked
     resumed = benchwright.resume(first.run_id)

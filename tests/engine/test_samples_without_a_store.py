@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace as replace_struct
+from tests.store.backends import forget_samples
 
 import benchwright
 from benchwright.benchmarks import load_benchmarks
@@ -151,7 +152,7 @@ def test_work_items_are_frozen_and_carry_only_the_calls_of_their_own_sample(fold
     stored(folder, "converse")
     with open_store(Workspace(folder)) as store:
         run = store.find_run("last")
-        store.forget_samples(run.id, [(0, 0), (2, 1)], kinds=("score",))
+        forget_samples(store, run.id, [(0, 0), (2, 1)], kinds=("score",))
     seen: list[WorkItem] = []
 
     async def do(self: SampleWorker, item: WorkItem) -> Any:

@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from benchwright.core import score_key
 from benchwright.store import Workspace
+from benchwright.store._sqlite.steps import forget_sample, lower_marks
 
 BACKENDS: dict[str, Callable[[Path], Workspace]] = {"sqlite": Workspace}
 """By name: an empty workspace in a folder."""
 
 sqlite_only = pytest.mark.parametrize("workspace", ["sqlite"], indirect=True)
 """For a test that looks into the SQLite file itself."""
+
+
+def forget_samples(
+    store: Any,
+    run_id: int,
+    samples: Sequence[tuple[int, int]],
+    kinds: Sequence[str] = ("call", "judge", "score"),
+) -> None:
+    """Delete steps of (index, repeat) pairs, as if the run had ended before it recorded them."""
+    with store._transaction() as connection:
+        for index, repeat in samples:
+            forget_sample(connection, run_id, score_key(index, repeat), kinds)
+        lower_marks(connection)

@@ -6,7 +6,7 @@ import asyncio
 import sqlite3
 from contextlib import closing
 
-from backends import sqlite_only
+from backends import forget_samples, sqlite_only
 
 from benchwright.core import StepValues, call_key, score_key
 from benchwright.store import CallStep, SampleSteps, StepOutput, Store, open_store
@@ -90,12 +90,12 @@ def test_replies_are_found_by_what_was_asked(store: Store) -> None:
 
 def test_a_score_can_be_forgotten_without_its_call(store: Store) -> None:
     run = new_run(store, together(0), together(1))
-    store.forget_samples(run, [(0, 0)], kinds=("judge", "score"))
+    forget_samples(store, run, [(0, 0)], kinds=("judge", "score"))
     assert store.recorded(run, "call", 0, 0) == {call_key(0, 0): StepOutput(b"call hash 0", b"reply 0")}
     assert store.recorded(run, "score", 0, 1).keys() == {score_key(1, 0)}
     store.index_replies()
     assert reusable(store, new_run(store), b"call hash 0") == b"reply 0"
-    store.forget_samples(run, [(0, 0), (1, 0)])
+    forget_samples(store, run, [(0, 0), (1, 0)])
     assert store.count_steps(run, "call") == store.count_steps(run, "score") == 0
 
 

@@ -47,7 +47,7 @@ async def main():
         for attempt in (
             lambda: store.finish_run(run.id, "failed", summary=None, error="by the sleeper"),
             lambda: store.update_manifest(run.id, {"by": "the sleeper"}),
-            lambda: store.forget_samples(run.id, [(0, 0)]),
+            lambda: store.forget_step(run.id, score_key(0, 0)),
         ):
             try:
                 attempt()

@@ -12,7 +12,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from backends import sqlite_only
+from backends import forget_samples, sqlite_only
 
 import warm
 from benchwright.core import BenchwrightError, NotFoundError, RunOwnedError
@@ -114,7 +114,7 @@ def test_forgetting_a_sample_takes_all_its_steps_and_no_others(store: Store) -> 
             "INSERT INTO steps VALUES (?,?,?,?,?,?,?,?,NULL,NULL,NULL)",
             (run_id, key, b"", b"", b"{}", 0, 0, 0),
         )
-    store.forget_samples(run_id, [(1, 0)])
+    forget_samples(store, run_id, [(1, 0)])
     left = [row[0] for row in connection.execute("SELECT key FROM steps ORDER BY key")]
     connection.close()
     assert left == ["score/000000001/0001", "score/000000010/0000"]

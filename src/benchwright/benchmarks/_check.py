@@ -144,23 +144,18 @@ class CheckedRows(Struct, frozen=True):
         return tuple(_sample(rows, row) for row in rows.scan.first[:SAMPLES])
 
 
-def check_benchmark(
-    spec: BenchmarkSpec, settings: RowSettings | None = None, *, max_listed: int = 20
-) -> CheckReport:
+def check_benchmark(spec: BenchmarkSpec, settings: RowSettings | None = None) -> CheckReport:
     """The report of `check_rows`."""
-    return check_rows(spec, settings, max_listed=max_listed).report
+    return check_rows(spec, settings).report
 
 
 @hub_commits()
-def check_rows(
-    spec: BenchmarkSpec, settings: RowSettings | None = None, *, max_listed: int = 20
-) -> CheckedRows:
+def check_rows(spec: BenchmarkSpec, settings: RowSettings | None) -> CheckedRows:
     """Render every row, try the gold answers, and search for leaks. Problems go into the report and are not raised.
 
     Args:
         spec: The benchmark.
         settings: The settings that decide the rows of the run; None: as the benchmark declares.
-        max_listed: How many bad rows are listed; all are counted.
     """
     settings = settings or RowSettings()
     counting, tally = tallied(spec)
@@ -176,7 +171,7 @@ def check_rows(
     try:
         strategy = strategy_of(requested, settings.model_type).name
         warnings += definition_doubts(requested)
-        rows = open_rows(counting, settings, watch_repetition=True, max_listed=max_listed)
+        rows = open_rows(counting, settings, watch_repetition=True)
     except BenchwrightError as error:
         errors = (*judge_problems(requested), str(error))
         if isinstance(error, DatasetError) and tally is not None and not tally.options:

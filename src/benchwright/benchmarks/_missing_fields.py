@@ -92,7 +92,7 @@ def _read(spec: BenchmarkSpec, what: str, template: Template, field: str, column
         f'no row has the field "{field}" that the {what} reads; {_columns(columns)}.{_renamed(spec, field)}'
     )
     if spec.family:
-        return f"{text}{_question_cure(spec, field, near)}"
+        return f"{text}{_question_cure(spec, near)}"
     cures = []
     example = near or next(iter(columns), None)
     if example is not None and _fits(example, template):
@@ -108,7 +108,7 @@ def _read(spec: BenchmarkSpec, what: str, template: Template, field: str, column
     return f"{text}{question} {_sentence(', or '.join(cures))}"
 
 
-def _question_cure(spec: BenchmarkSpec, field: str, near: str | None) -> str:
+def _question_cure(spec: BenchmarkSpec, near: str | None) -> str:
     """The cure for a file of questions that lacks a column; it has no definition to change."""
     question = f' Did you mean "{near}"?' if near else ""
     if spec.template is not None and spec.template.engine != "code":

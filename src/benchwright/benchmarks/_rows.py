@@ -226,16 +226,13 @@ class AskableRows(Struct, frozen=True, kw_only=True):
         return repeated_questions(len(self.scan.copies))
 
 
-def open_rows(
-    spec: BenchmarkSpec, settings: RowSettings, *, watch_repetition: bool = False, max_listed: int = 20
-) -> AskableRows:
+def open_rows(spec: BenchmarkSpec, settings: RowSettings, *, watch_repetition: bool = False) -> AskableRows:
     """Open the data, choose examples, compile prompts, and check every row. Sends nothing.
 
     Args:
         spec: The benchmark as it is defined.
         settings: The settings of the run.
         watch_repetition: Count repeated prompts too.
-        max_listed: How many bad rows are listed; all are counted.
 
     The caller decides about bad rows, with `refuse_problems` or `scan`. DatasetError for data that cannot be read
     to its end, BenchmarkError for a template or filters that cannot be used, UsageError for a model's type that does
@@ -272,7 +269,6 @@ def open_rows(
             spec,
             reader,
             prompts,
-            max_listed,
             strategy=_strategy(spec, settings, prompts),
             on_unreadable=unreadable.append,
             # Copies that a sampling plan requests are not reported.

@@ -50,7 +50,7 @@ def evaluate_results(
             if isinstance(result, str) and result.startswith(FAILED):
                 files.add_failed(category)
                 continue
-            verdict, calls = _judge(row, result, folder, provider, native)
+            verdict, calls = _judge(row, result, provider, native)
             scores_of_row = {"category": category.name, "correct": verdict.valid, **verdict.fault}
             files.add(row, result, calls, scores_of_row)
     if scores is not None:
@@ -68,9 +68,7 @@ def _pairs(folder: NativeFolder, category: Category, results: Path) -> Iterator[
             yield row, result
 
 
-def _judge(
-    row: Row, result: Any, folder: NativeFolder, provider: Provider, native: bool
-) -> tuple[CallVerdict, Any]:
+def _judge(row: Row, result: Any, provider: Provider, native: bool) -> tuple[CallVerdict, Any]:
     category = CATEGORIES[row["category"]]
     if category.check == "multi_turn":
         turns = _turns(result, native)

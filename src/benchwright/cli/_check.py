@@ -50,7 +50,7 @@ def execute(arguments: Namespace, output: Output) -> int:
     """Print one report per benchmark; JSON: `{"checks": […], "exit_code": n}`. Exit code 2 if a run could not start, 1 if
     every gold answer fails."""
     if arguments.run_config is not None:
-        refuse_suite_flags(arguments, "a run configuration")
+        refuse_suite_flags(arguments)
         refuse_code_flags(arguments, str(arguments.run_config))
         name_configuration(output)
         flags = {"eval_type": arguments.target, **given(arguments)}

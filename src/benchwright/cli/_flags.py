@@ -219,7 +219,7 @@ def refuse_code_flags(arguments: Namespace, name: str) -> None:
         raise UsageError(f"{flags}: only for programs and workflows, and {name} is a benchmark")
 
 
-def refuse_suite_flags(arguments: Namespace, name: str) -> None:
+def refuse_suite_flags(arguments: Namespace) -> None:
     """Raise UsageError for a flag that only several models or datasets understand."""
     from benchwright.core import UsageError
 
@@ -231,7 +231,7 @@ def refuse_suite_flags(arguments: Namespace, name: str) -> None:
     if typed:
         flags = ", ".join(f"--{flag.replace('_', '-')}" for flag in typed)
         raise UsageError(
-            f"{flags}: only for suites and files of questions, and {name} says what is evaluated"
+            f"{flags}: only for suites and files of questions, and a run configuration says what is evaluated"
         )
 
 

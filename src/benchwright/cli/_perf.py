@@ -179,9 +179,9 @@ EVERY_S = 5.0
 
 
 @contextmanager
-def watching_load(*, quiet: bool, stream: TextIO | None = None) -> Iterator[LoadWatcher | None]:
+def watching_load(*, quiet: bool) -> Iterator[LoadWatcher | None]:
     """Yield a watcher that suits the stream. Its output is removed at the end in any case."""
-    stream = stream or sys.stderr
+    stream = sys.stderr
     if quiet:
         yield None
     elif stream.isatty() and os.environ.get("TERM") != "dumb":

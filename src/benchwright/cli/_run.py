@@ -77,7 +77,7 @@ def _execute(arguments: Namespace, output: Output) -> int:
 
 
 def _run_configuration(arguments: Namespace, output: Output) -> int:
-    refuse_suite_flags(arguments, "a run configuration")
+    refuse_suite_flags(arguments)
     refuse_code_flags(arguments, str(arguments.run_config))
     name_configuration(output)
     return execute_configs(arguments, {"eval_type": arguments.target, **given(arguments)}, output)

@@ -163,12 +163,10 @@ def read_model_entry(where: str, values: Mapping[str, object], folder: Path | No
     return _read(where, name.strip(), values, folder)
 
 
-def profile_model(
-    profile: Profile, *, base_url: str | None = None, model: str | None = None, name: str | None = None
-) -> ModelConfig:
+def profile_model(profile: Profile, *, base_url: str | None, model: str | None) -> ModelConfig:
     """A model that consists of a profile and an address."""
     return ModelConfig(
-        name=name or profile.name,
+        name=profile.name,
         type=profile.type,
         base_url=base_url or DEFAULT_PROFILE_URL,
         model=model,

@@ -168,14 +168,14 @@ class MissingFieldError(BenchwrightError):
         return self.message
 
 
-def describe_missing(field: str, row: Iterable[object], *, of: str = "the row has") -> str:
-    """Describe, in one or two sentences, a field that a row or a whole dataset lacks, given the names it has.
+def describe_missing(field: str, row: Iterable[object]) -> str:
+    """Describe, in one or two sentences, a field that a row lacks, given the names it has.
 
     >>> describe_missing("question", {"id": 1, "questoin": "?"})
     'field "question" is missing; the row has: id, questoin. Did you mean "questoin"? Map it with field_mapping={"questoin": "question"}'
     """
     names = list(row)
-    has = f"{of}: {listed(names)}" if names else f"{of} no fields"
+    has = f"the row has: {listed(names)}" if names else "the row has no fields"
     near = nearest(field, names)
     if near is None:
         return f'field "{field}" is missing; {has}'

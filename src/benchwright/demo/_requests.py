@@ -21,14 +21,11 @@ _MORE_FUNCTIONS = "More functions are available now"
 class DemoRefusalError(Exception):
     """The demo model cannot serve the request; becomes an error body in OpenAI's form, or a rejected reply."""
 
-    def __init__(
-        self, message: str, param: str | None = None, *, status: int = 400, code: str | None = None
-    ) -> None:
+    def __init__(self, message: str, param: str | None = None, *, status: int = 400) -> None:
         super().__init__(message)
         self.message = message
         self.param = param
         self.status = status
-        self.code = code
 
 
 class Conversation(NamedTuple):

@@ -171,7 +171,7 @@ class Responder:
             if served is not None:
                 self.counters.refused += 1
                 return _plain(request, error.status, served.form.error(error.message))
-            return self._refuse(request, error.status, error.message, param=error.param, code=error.code)
+            return self._refuse(request, error.status, error.message, param=error.param)
         counters = self.counters
         counters.answered += 1
         counters.prompt_tokens += completion.prompt_tokens

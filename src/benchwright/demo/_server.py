@@ -221,7 +221,6 @@ def serve_demo(
     port: int = 0,
     *,
     on_ready: Callable[[DemoServer], None] | None = None,
-    max_body_bytes: int = MAX_BODY_BYTES,
     api_key: str | None = None,
 ) -> None:
     """Serve until SIGINT or SIGTERM, then shut down cleanly and return.
@@ -231,7 +230,7 @@ def serve_demo(
     import signal
 
     async def run() -> None:
-        server = await start_demo(settings, host, port, max_body_bytes=max_body_bytes, api_key=api_key)
+        server = await start_demo(settings, host, port, api_key=api_key)
         stopped = asyncio.Event()
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):

@@ -31,7 +31,7 @@ from benchwright.endpoints._wires.formats import wire_format, wire_of
 from benchwright.endpoints._wires.wire import Urls
 
 if TYPE_CHECKING:
-    from random import Random
+    pass
 
 _RUN_OVER = " (not tried again: the run may send no more requests)"
 _LOST_AT_MOST = 3  # times that a request is repeated because the server was closing its connection
@@ -46,7 +46,6 @@ class HttpEndpoint:
         settings: EndpointSettings,
         transport: Transport,
         *,
-        rng: Random | None = None,
         gate: SendGate | None = None,
         limiter: Limiter | None = None,
         names: Names | None = None,
@@ -59,7 +58,6 @@ class HttpEndpoint:
         self._settings = settings
         self._timeout_s = min(settings.request_timeout_s, settings.sample_budget_s)
         self._transport = transport
-        self._rng = rng
         self._policy = policy
         self._clock = clock
         self._limiter = limiter or Limiter(settings.parallelism, settings.requests_per_minute, clock)
@@ -212,7 +210,7 @@ class HttpEndpoint:
                     trouble, answered=self._answered, unanswered=self._unanswered
                 ):
                     return self._failed(trouble, stamps)
-                pause = pause_s(trouble, tries.pauses, settings.retry_backoff_s, self._rng)
+                pause = pause_s(trouble, tries.pauses, settings.retry_backoff_s)
                 if now() + pause >= deadline:
                     return self._failed(trouble, stamps, self._too_late(trouble))
                 if pause >= allowance.left_s():

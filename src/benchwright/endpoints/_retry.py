@@ -161,7 +161,7 @@ def retry_after_s(headers: Headers, now: datetime | None = None) -> float | None
     return max(0.0, (date - (now or datetime.now(UTC))).total_seconds())
 
 
-def pause_s(trouble: Trouble, retries: int, backoff_s: float, rng: Random | None) -> float:
+def pause_s(trouble: Trouble, retries: int, backoff_s: float, rng: Random | None = None) -> float:
     """How long to wait before the next attempt, the `retries`-th (from 1).
 
     The pause is random between zero and the doubled back-off, because requests that failed together must not come back

@@ -57,7 +57,7 @@ def read_module(target: str, cwd: Path, include: Sequence[str] = ()) -> Content:
             f"{target}: a package holds the whole file; leave out {target[target.rindex(':') :]}"
         )
     specs = load_benchmarks(target, cwd=cwd)
-    source = _source(target, cwd, specs)
+    source = _source(target, cwd)
     top = source.parent
     while (top / "__init__.py").is_file():  # the folder from which imports by name find it
         top = top.parent
@@ -100,7 +100,7 @@ def read_module(target: str, cwd: Path, include: Sequence[str] = ()) -> Content:
     )
 
 
-def _source(target: str, cwd: Path, specs: Sequence[BenchmarkSpec]) -> Path:
+def _source(target: str, cwd: Path) -> Path:
     if target.endswith(".py"):
         return (cwd / target).resolve()
     import sys

@@ -21,7 +21,7 @@ from benchwright.datasets import open_dataset
 from benchwright.packages._load import MANIFEST, Manifest, read_manifest
 from benchwright.packages._package import Package
 
-_TRIAL = "import sys; from benchwright.packages._installed import try_package; try_package(sys.argv[1], sys.argv[2], sys.argv[3] == 'data')"
+_TRIAL = "import sys; from benchwright.packages._installed import try_package; try_package(*sys.argv[1:])"
 _TRIAL_S = 600
 _PIP = ("install", "--no-deps", "--no-index", "--no-input", "--disable-pip-version-check", "--quiet")
 
@@ -122,7 +122,7 @@ def _imported_from(module: str, source: Path) -> str | None:
     return None if found is None else found.origin or "a folder without __init__.py"
 
 
-def try_wheel(wheel: Path, package: Package, source: Path, *, data: bool = True) -> None:
+def try_wheel(wheel: Path, package: Package, source: Path) -> None:
     """Load the benchmarks of a wheel in a new process that does not see the folder of `source`, and read a row of each local
     dataset. Raises PackageError with the cause if that fails."""
     paths = [one for one in os.environ.get("PYTHONPATH", "").split(os.pathsep) if one]
@@ -130,9 +130,8 @@ def try_wheel(wheel: Path, package: Package, source: Path, *, data: bool = True)
     with tempfile.TemporaryDirectory() as folder:
         with zipfile.ZipFile(wheel) as file:
             file.extractall(folder)
-        what = "data" if data else "code"
         done = subprocess.run(
-            [sys.executable, "-B", "-c", _TRIAL, package.manifest.package, os.path.realpath(folder), what],
+            [sys.executable, "-B", "-c", _TRIAL, package.manifest.package, os.path.realpath(folder)],
             cwd=folder, env={**os.environ, "PYTHONPATH": kept}, capture_output=True, text=True, errors="replace",
             stdin=subprocess.DEVNULL, timeout=_TRIAL_S, check=False,
         )  # fmt: skip
@@ -145,7 +144,7 @@ def try_wheel(wheel: Path, package: Package, source: Path, *, data: bool = True)
         )
 
 
-def try_package(package: str, folder: str, data: bool) -> None:
+def try_package(package: str, folder: str) -> None:
     """Run in the process of `try_wheel`. Exits with 1 and one line on standard error if a benchmark cannot be used."""
     sys.path.insert(0, folder)
     try:
@@ -153,7 +152,7 @@ def try_package(package: str, folder: str, data: bool) -> None:
         for spec in [value for value in vars(module).values() if isinstance(value, BenchmarkSpec)]:
             for ref in (spec.dataset, spec.fewshot_dataset):
                 remote = is_hub_uri(ref) or (isinstance(ref, str) and "://" in ref)
-                if data and ref is not None and not remote:
+                if ref is not None and not remote:
                     open_dataset(ref, base_dir=spec.base_dir).head(1, on_bad=lambda bad: None)
     except (BenchwrightError, OSError, ImportError, ValueError) as error:
         print(f"{type(error).__name__}: {error}".replace("\n", " "), file=sys.stderr)

@@ -146,14 +146,14 @@ def turns_of(row: Row, field: str) -> tuple[Turn, ...]:
         if message.get("role", "user") == "assistant":
             before = str(message.get("content") or "")
             continue
-        delay = _delay(message.get("delay_ms"), "delay_ms")
+        delay = _delay(message.get("delay_ms"))
         found.append(Turn(str(message["content"]), before, delay, _length(message.get("max_tokens"))))
         before = None
     delays, lengths = (_each(row, name, len(found)) for name in ("delay_ms", "max_tokens"))
     return tuple(
         replace(
             turn,
-            delay_s=_delay(delay, "delay_ms") if turn.delay_s is None else turn.delay_s,
+            delay_s=_delay(delay) if turn.delay_s is None else turn.delay_s,
             max_tokens=_length(length) if turn.max_tokens is None else turn.max_tokens,
         )
         for turn, delay, length in zip(found, delays, lengths, strict=True)
@@ -169,7 +169,7 @@ def _each(row: Row, name: str, count: int) -> Sequence[Any]:
     return value
 
 
-def _delay(value: Any, name: str) -> float | None:
+def _delay(value: Any) -> float | None:
     if value is None or value == "":
         return None
     try:
@@ -177,7 +177,9 @@ def _delay(value: Any, name: str) -> float | None:
     except (TypeError, ValueError):
         found = -1.0
     if not (found >= 0 and isfinite(found)):
-        raise MissingFieldError(name, reason=f'"{name}" is {value!r}; expected milliseconds of 0 or more')
+        raise MissingFieldError(
+            "delay_ms", reason=f'"delay_ms" is {value!r}; expected milliseconds of 0 or more'
+        )
     return found
 
 

@@ -226,15 +226,18 @@ class StepSink(Protocol[_Item]):
         """Close after the last write."""
 
 
+_EVERY_S = 0.2
+"""Seconds between two batches."""
+
+
 class BatchThread(Generic[_Put]):
     """Passes items from the event loop to a thread in batches, so that the loop never waits for a disk or a pipe.
 
     An exception of the sink ends the thread; `close` raises it, and `failure` has it.
     """
 
-    def __init__(self, sink: StepSink[_Put], every_s: float = 0.2) -> None:
+    def __init__(self, sink: StepSink[_Put]) -> None:
         self._sink = sink
-        self._every_s = every_s
         self._waiting: deque[_Put] = deque()
         self._closing = threading.Event()
         self.failure: BaseException | None = None
@@ -257,7 +260,7 @@ class BatchThread(Generic[_Put]):
         try:
             last = False
             while not last:
-                last = self._closing.wait(self._every_s)  # items added before are written below
+                last = self._closing.wait(_EVERY_S)  # items added before are written below
                 waiting = self._waiting
                 if batch := [waiting.popleft() for _ in range(len(waiting))]:
                     self._sink.write(batch)

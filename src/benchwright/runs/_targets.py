@@ -64,7 +64,7 @@ def described(
 
 
 def built_in_by_name(
-    target: str, cwd: Path, options: RunOptions, config: ConfigFile | None
+    target: str, cwd: Path, options: RunOptions
 ) -> tuple[NoCodeBenchmark, dict[str, Any]] | None:
     """A built-in evaluation by its name; None for any other name."""
     if target not in BUILTIN_EVALUATIONS:
@@ -191,7 +191,7 @@ def resolve_targets(
         if entry.model is not None:
             own["model"] = entry.model
         base, folder = entry.file, config.path.parent
-    elif (found := built_in_by_name(target, cwd, options, config)) is not None:
+    elif (found := built_in_by_name(target, cwd, options)) is not None:
         return [_described(target, found[0], layered(defaults, found[1]), options)]
     elif (place := custom_media_file(target, cwd)) is not None:
         base = place

@@ -200,9 +200,9 @@ class KnownModel:
     """One line for people."""
 
 
-def list_models(cwd: Path | None = None) -> list[KnownModel]:
+def list_models() -> list[KnownModel]:
     """Models of the configuration, the demo model, and the profiles. No server is called."""
-    config = find_config(cwd or Path.cwd())
+    config = find_config(Path.cwd())
     configured = {} if config is None else config.models
     found = [_configured_model(model) for model in configured.values()]
     if "demo" not in configured:

@@ -91,7 +91,6 @@ class ConfiguredRun(Struct, frozen=True):
 
 def configure_run(
     config: RunConfig,
-    cwd: Path | None = None,
     *,
     dry: bool = False,
 ) -> ConfiguredRun:
@@ -105,9 +104,9 @@ def configure_run(
             from benchwright.bfcl import without_files
 
             with without_files():
-                found = _configured(config, cwd)
+                found = _configured(config)
         else:
-            found = _configured(config, cwd)
+            found = _configured(config)
     if not config.variables:
         return found
     recorded = recorded_variables(config.variables, config.options)
@@ -115,8 +114,8 @@ def configure_run(
     return structs.replace(found, found=targets)
 
 
-def _configured(config: RunConfig, cwd: Path | None) -> ConfiguredRun:
-    cwd = cwd or Path.cwd()
+def _configured(config: RunConfig) -> ConfiguredRun:
+    cwd = Path.cwd()
     file = find_config(cwd)
     target = evaluation_target(config.target, file, cwd)
     keywords = dict(config.options)

@@ -150,11 +150,6 @@ class StepStore(Protocol):
     def count_steps(self, run_id: int, kind: str) -> int:
         """The number of recorded steps of a kind."""
 
-    def forget_samples(
-        self, run_id: int, samples: Sequence[tuple[int, int]], kinds: Sequence[str] = ("call", "judge", "score")
-    ) -> None:  # fmt: skip
-        """Delete the steps of some (index, repeat) pairs."""
-
     def forget_step(self, run_id: int, key: str) -> None:
         """Delete one step."""
 

@@ -69,14 +69,9 @@ def as_allowed(value: Any) -> Any:
 
 
 def expected_calls_verdict(
-    functions: list[dict[str, Any]],
-    calls: Any,
-    expected: Any,
-    *,
-    any_order: bool = True,
-    underscore_names: bool = False,
+    functions: list[dict[str, Any]], calls: Any, expected: Any, *, underscore_names: bool = False
 ) -> CallVerdict:
-    """The verdict on calls: as many as the user expects, each matching one, by default in any order.
+    """The verdict on calls: as many as the user expects, each matching one, in any order.
 
     No expected call means that none may be made.
     """
@@ -92,12 +87,5 @@ def expected_calls_verdict(
         if not calls:
             return VALID
         return invalid("irrelevance_error:decoder_success", f"expected no call, got {shown(calls)}")
-    if any_order and len(truths) > 1:
-        return check_ast(functions, calls, truths, "parallel", underscore_names=underscore_names)
-    if len(calls) != len(truths):
-        return check_ast(functions, calls, truths, "multiple", underscore_names=underscore_names)
-    for call, truth in zip(calls, truths, strict=True):
-        verdict = check_ast(functions, [call], [truth], "multiple", underscore_names=underscore_names)
-        if not verdict.valid:
-            return verdict
-    return VALID
+    category = "parallel" if len(truths) > 1 else "multiple"
+    return check_ast(functions, calls, truths, category, underscore_names=underscore_names)

@@ -7,7 +7,7 @@ import inspect
 import os
 import platform
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -42,12 +42,13 @@ class Surroundings(Struct, frozen=True):
     """Token by which a run is handed over."""
 
 
-def read_environment(variables: Mapping[str, str] | None = None) -> Surroundings:
+def read_environment() -> Surroundings:
     """Read the variables. Raises `UsageError` for an invalid one."""
-    given = os.environ if variables is None else variables
 
     def value(name: str) -> str | None:
-        return next((given[prefix + name] for prefix in _PREFIXES if given.get(prefix + name)), None)
+        return next(
+            (os.environ[prefix + name] for prefix in _PREFIXES if os.environ.get(prefix + name)), None
+        )
 
     run_id = value("RUN_ID")
     if run_id is not None and not run_id.isdigit():

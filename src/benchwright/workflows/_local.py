@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from benchwright.core import VERSION, JsonObject, JsonValue, RunStatus, rfc3339
-from benchwright.store import BeginDecision, Lease, StepRequest, Store, WorkflowWriter
+from benchwright.store import BeginDecision, Lease, StepRequest, Store
 from benchwright.workflows._canonical import stable_stringify
 from benchwright.workflows._client import BenchwrightRun, RunRecord
 
@@ -14,12 +14,10 @@ from benchwright.workflows._client import BenchwrightRun, RunRecord
 class LocalRecorder:
     """Implements `Recorder` on the store."""
 
-    def __init__(self, store: Store, lease: Lease, writer: WorkflowWriter | None = None) -> None:
-        """`writer` may be shared by several runs of one event loop; without one, the recorder opens a writer."""
+    def __init__(self, store: Store, lease: Lease) -> None:
         self._store = store
         self._lease = lease
-        self._shared = writer is not None
-        self._writer = writer or store.workflow_writer()
+        self._writer = store.workflow_writer()
         self.run_id = lease.run_id
 
     async def begin(self, request: StepRequest) -> BeginDecision:
@@ -66,10 +64,9 @@ class LocalRecorder:
         self._writer.heartbeat(self._lease)
 
     async def close(self) -> None:
-        """Release the lease and, if this recorder opened it, the writer."""
+        """Release the lease and close the writer."""
         self._store.release_workflow(self._lease)
-        if not self._shared:
-            await self._writer.close()
+        await self._writer.close()
 
 
 class LocalClient:

@@ -83,7 +83,7 @@ def _layout_of_text(
     mapping = _plain_names(names, columns)
     source = option_source(rows, names, options, columns)
     if source is None:
-        return _without_options(rows, options, columns, mapping)
+        return _without_options(rows, options, mapping)
     stem = (
         None if options.input_columns or "question" in {*names, *mapping.values()} else question_column(names)
     )
@@ -259,9 +259,7 @@ def _own_options(row: Row) -> Iterator[str]:
         yield str(row[letter])
 
 
-def _without_options(
-    rows: Sequence[Row], options: QuestionOptions, columns: Columns, mapping: dict[str, str]
-) -> Layout:
+def _without_options(rows: Sequence[Row], options: QuestionOptions, mapping: dict[str, str]) -> Layout:
     if options.answer_index is not None and rows:
         raise UsageError(
             f"answer_index says that answers count options, and no row has two options; the rows have: {', '.join(rows[0])}"

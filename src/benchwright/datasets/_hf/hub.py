@@ -69,8 +69,8 @@ class RepoInfo(Struct, frozen=True):
 class Hub:
     """Answers questions about repositories. Refusals are raised as DatasetError with the cure."""
 
-    def __init__(self, settings: HubSettings, client: Client | None = None) -> None:
-        self.client = client or Client(settings)
+    def __init__(self, settings: HubSettings) -> None:
+        self.client = Client(settings)
 
     @property
     def settings(self) -> HubSettings:

@@ -48,7 +48,7 @@ Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/{kind}
 _BOOK = """<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
 <workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" \
 xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets>\
-<sheet name="{name}" sheetId="1" r:id="rId1"/></sheets></workbook>"""
+<sheet name="samples" sheetId="1" r:id="rId1"/></sheets></workbook>"""
 _SHEET = """<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
 <worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>"""
 _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -115,7 +115,7 @@ def _line(record: dict[str, Any]) -> bytes:
     return encode_json(record) + b"\n"
 
 
-def write_workbook(path: Path, rows: Iterable[list[Any]], sheet: str = "samples") -> tuple[int, int]:
+def write_workbook(path: Path, rows: Iterable[list[Any]]) -> tuple[int, int]:
     """Write rows of strings, numbers and bools. Returns the number of rows, and of cells that had to be cut; these are
     marked. No string is taken for a formula. Raises ValueError for more rows than a sheet can have."""
     import zipfile
@@ -124,7 +124,7 @@ def write_workbook(path: Path, rows: Iterable[list[Any]], sheet: str = "samples"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as parts:
         parts.writestr("[Content_Types].xml", _TYPES)
         parts.writestr("_rels/.rels", _RELATION.format(kind="officeDocument", target="xl/workbook.xml"))
-        parts.writestr("xl/workbook.xml", _BOOK.format(name=_escaped(sheet)))
+        parts.writestr("xl/workbook.xml", _BOOK)
         parts.writestr(
             "xl/_rels/workbook.xml.rels", _RELATION.format(kind="worksheet", target="worksheets/sheet1.xml")
         )

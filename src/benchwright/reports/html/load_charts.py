@@ -65,7 +65,7 @@ def over_time_charts(curves: OverTime) -> list[Chart]:
         else ()
     )
     times = [curves.start + (place + 0.5) * curves.step for place in range(len(curves.requests))]
-    found = [_rate_chart("Requests per second", curves, times, x, marks)]
+    found = [_rate_chart(curves, times, x, marks)]
     if curves.tokens:
         found.append(_token_chart(curves, times, x, marks))
     if any(curves.ttft):
@@ -78,7 +78,7 @@ def over_time_charts(curves: OverTime) -> list[Chart]:
 
 
 def _rate_chart(
-    title: str, curves: OverTime, times: Sequence[float], x: Axis, marks: tuple[tuple[float, str], ...]
+    curves: OverTime, times: Sequence[float], x: Axis, marks: tuple[tuple[float, str], ...]
 ) -> Chart:
     series = [Series("completed", _steps(curves, curves.requests), 0, "area")]
     if any(curves.failures):
@@ -88,7 +88,7 @@ def _rate_chart(
         for time, done, lost in zip(times, curves.requests, curves.failures, strict=True)
     )
     return Chart(
-        title=title, x=x, y=axis_for([*curves.requests, *curves.failures], ""), series=tuple(series), tips=tips, marks=marks
+        title="Requests per second", x=x, y=axis_for([*curves.requests, *curves.failures], ""), series=tuple(series), tips=tips, marks=marks
     )  # fmt: skip
 
 

@@ -198,10 +198,10 @@ def title_of(run: RunRecord) -> str:
     return f"run {run.id}" if run.id > 0 else f"{run.folder.parent.name}/{run.folder.name}"
 
 
-def field_differences(a: JsonValue, b: JsonValue, path: str = "$") -> list[JsonValue]:
+def field_differences(a: JsonValue, b: JsonValue) -> list[JsonValue]:
     """Where two JSON values differ, as paths with both values.
 
     >>> field_differences({"x": 1, "y": {"z": 2}}, {"x": 1, "y": {"z": 3}})
     [{'path': '$.y.z', 'run_a': 2, 'run_b': 3}]
     """
-    return [{"path": d.path, "run_a": d.old, "run_b": d.new} for d in json_differences(a, b, path)]
+    return [{"path": d.path, "run_a": d.old, "run_b": d.new} for d in json_differences(a, b)]

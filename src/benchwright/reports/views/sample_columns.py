@@ -344,11 +344,9 @@ def in_blocks(
         yield block, size
 
 
-def sample_columns(
-    samples: Sequence[SampleSteps], names: Collection[str] = COLUMNS.keys()
-) -> dict[str, Sequence[Any]]:
+def sample_columns(samples: Sequence[SampleSteps]) -> dict[str, Sequence[Any]]:
     """The fields of `SampleView` by name, each with a value per sample; there must be at least one sample."""
-    return columns_of(DecodedSteps(samples), names)
+    return columns_of(DecodedSteps(samples))
 
 
 def columns_of(steps: DecodedSteps, names: Collection[str] = COLUMNS.keys()) -> dict[str, Sequence[Any]]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Literal
 
-from benchwright.core import call_of, key_range, sample_of, score_key, score_of
+from benchwright.core import call_of, key_range, sample_of, score_of
 from benchwright.store._records import CallStep, SampleSteps, StepOutput, TakenOver
 from benchwright.store._sqlite.replies import HASHES_PER_STATEMENT, Replies, is_answer
 from benchwright.store._workspace import Workspace
@@ -142,19 +142,6 @@ class Steps(Replies):
             count += " AND call_output IS NOT NULL"
             found += self._connection.execute(count, (run_id, "score/", "score0")).fetchone()[0]
         return int(found)
-
-    def forget_samples(
-        self,
-        run_id: int,
-        samples: Sequence[tuple[int, int]],
-        kinds: Sequence[str] = ("call", "judge", "score"),
-    ) -> None:
-        """Delete the steps of some (index, repeat) pairs, so that they are sent again."""
-        with self._transaction() as connection:
-            self._check_held(run_id)
-            for index, repeat in samples:
-                forget_sample(connection, run_id, score_key(index, repeat), kinds)
-            lower_marks(connection)
 
     def forget_step(self, run_id: int, key: str) -> None:
         """Delete one step whose input has changed, so that it can be recorded again."""
