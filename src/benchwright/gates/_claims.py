@@ -9,7 +9,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from benchwright.core import RunSummary, is_share, lower_is_better, suggest
-from benchwright.gates._decide import Claim
+from benchwright.gates._decide import Claim, impossible
 from benchwright.gates._evidence import MOST_SLICES, Evidence, Scores, SliceKey, paired_values
 from benchwright.gates._policy import Rule, RuleKind
 from benchwright.gates._usage import used
@@ -48,16 +48,9 @@ def _of_rules(kind: RuleKind) -> Callable[[_Claims], _Claims]:
 
 @_of_rules("load")
 def _load(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
-    yield _impossible(
+    yield impossible(
         rule, rule.figure, "the run is a benchmark: rules of load tests need a run of benchwright perf"
     )
-
-
-def _impossible(rule: Rule, subject: str, problem: str) -> Claim:
-    limit, side = (rule.limits or [(-rule.margin, 1)])[0]
-    if rule.kind == "regression":  # the same name, whether it can be judged or not
-        subject = f"{subject} against the baseline"
-    return Claim(rule=rule, subject=subject, problem=problem, limit=limit, side=side)
 
 
 def _named(name: str, key: SliceKey | None) -> str:
@@ -72,7 +65,7 @@ def _metrics(rule: Rule, known: Collection[str]) -> list[str]:
 
 def _absent(rule: Rule, known: Collection[str]) -> Claim:
     there = ", ".join(sorted(known)) or "none"
-    return _impossible(
+    return impossible(
         rule,
         rule.metric,
         f"the run has no metric {rule.metric!r}.{suggest(rule.metric, known)} It has: {there}",
@@ -99,15 +92,15 @@ def _unsliced(rule: Rule, evidence: Evidence, subject: str) -> Claim | None:
     if column is None:
         return None
     if column in evidence.missing:
-        return _impossible(rule, subject, f"no row has a column {column!r} to slice by")
+        return impossible(rule, subject, f"no row has a column {column!r} to slice by")
     if column in evidence.crowded:
-        return _impossible(
+        return impossible(
             rule,
             subject,
             f"the column {column!r} has more than {MOST_SLICES} values; slice by one that has fewer",
         )
     if not any(len_rows(evidence.slices[key]) >= rule.min_rows for key in evidence.keys(column)):
-        return _impossible(rule, subject, f"no value of {column!r} has {rule.min_rows} rows (min_rows)")
+        return impossible(rule, subject, f"no value of {column!r} has {rule.min_rows} rows (min_rows)")
     return None
 
 
@@ -120,7 +113,7 @@ def _thresholds(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
         yield _absent(rule, known)
     for name in names:
         if name not in known:
-            yield _impossible(rule, name, f"the run has no metric {name!r}, but the baseline has it")
+            yield impossible(rule, name, f"the run has no metric {name!r}, but the baseline has it")
             continue
         if name in run.summary.derived and name not in run.evidence.whole.metrics:
             yield from _derived(rule, name, run.summary)
@@ -130,7 +123,7 @@ def _thresholds(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
             continue
         failed = run.evidence.whole.failed if rule.failures_as_wrong else ()
         if failed and (doubt := _uncountable(rule, run, name, failed)):
-            yield _impossible(rule, name, doubt)
+            yield impossible(rule, name, doubt)
             continue
         partial = run.evidence.whole.is_partial(name)
         for key, scores in _groups(rule, run.evidence):
@@ -138,7 +131,7 @@ def _thresholds(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
             for limit, side in rule.limits:
                 subject = _named(name, key)
                 if not values:
-                    yield _impossible(rule, subject, f"no sample here has a value of {name}")
+                    yield impossible(rule, subject, f"no sample here has a value of {name}")
                     continue
                 found = mean_against(values, limit, side, level=rule.level, share=is_share(name))
                 yield Claim(rule=rule, subject=subject, found=found, limit=limit, side=side)
@@ -171,11 +164,11 @@ def _less_is_better(rule: Rule, run: BenchmarkRun, name: str) -> bool:
 def _derived(rule: Rule, name: str, summary: RunSummary) -> Iterator[Claim]:
     """Claims about figures of all samples together, which have no interval."""
     if rule.slices is not None:
-        yield _impossible(rule, name, f"{name} is a figure of all samples together and has no slices")
+        yield impossible(rule, name, f"{name} is a figure of all samples together and has no slices")
         return
     if rule.bound != "value":
         problem = f'{name} is a figure of all samples together and has no interval; use bound = "value"'
-        yield _impossible(rule, name, problem)
+        yield impossible(rule, name, problem)
         return
     for limit, side in rule.limits:
         found = LimitTest(summary.derived[name], None, None, None, "", Spread(summary.evaluated, 0.0))
@@ -186,16 +179,16 @@ def _derived(rule: Rule, name: str, summary: RunSummary) -> Iterator[Claim]:
 def _regressions(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
     pairs = run.evidence.pairs
     if rule.stage is not None:
-        yield _impossible(
+        yield impossible(
             rule, rule.metric, "the run is a benchmark, which has no levels: stage is for load tests"
         )
         return
     if run.no_pairs or pairs is None:
         problem = run.no_pairs or "there is no baseline to compare with; name one with --baseline"
-        yield _impossible(rule, rule.metric, problem)
+        yield impossible(rule, rule.metric, problem)
         return
     if not pairs.both:
-        yield _impossible(rule, rule.metric, "no row is in both the run and the baseline")
+        yield impossible(rule, rule.metric, "no row is in both the run and the baseline")
         return
     known = {*run.evidence.whole.metrics, *run.evidence.before}
     names = _metrics(rule, known)
@@ -203,7 +196,7 @@ def _regressions(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
         problem = (
             f"{rule.metric} is a figure of all samples together, and a regression compares sample by sample"
         )
-        yield _impossible(rule, rule.metric, problem)
+        yield impossible(rule, rule.metric, problem)
     elif not names:
         yield _absent(rule, known)
     for name in names:
@@ -223,7 +216,7 @@ def _regression(rule: Rule, run: BenchmarkRun, name: str, subject: str, pairs: P
         and pairs.failures
         and (doubt := _uncountable(rule, run, name, pairs.lost))
     ):
-        return _impossible(rule, subject, doubt)
+        return impossible(rule, subject, doubt)
     partial = run.evidence.whole.is_partial(name)
     before, after = (
         ([], []) if pairs is None else paired_values(pairs, name, failures_as_wrong=wrong, partial=partial)
@@ -238,7 +231,7 @@ def _regression(rule: Rule, run: BenchmarkRun, name: str, subject: str, pairs: P
             if name not in known
         ]
         problem = "".join(lacking) or f"no pair of samples has a value of {name} on both sides"
-        return _impossible(rule, subject, problem)
+        return impossible(rule, subject, problem)
     down = _less_is_better(rule, run, name)
     margin = rule.margin
     if rule.margin_percent is not None:
@@ -262,7 +255,7 @@ def _failures(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
     for key, scores in _groups(rule, run.evidence):
         subject = _named(f"share of {name}", key)
         if not scores.samples:
-            yield _impossible(rule, subject, "the run has no samples")
+            yield impossible(rule, subject, "the run has no samples")
             continue
         limit = rule.max if rule.max is not None else 0.0
         found = mean_against(scores.share_of(rule.outcome), limit, -1, level=rule.level)
@@ -273,7 +266,7 @@ def _failures(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
 def _usage(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
     found = used(rule, run.summary)
     if isinstance(found, str):
-        yield _impossible(rule, rule.figure, found)
+        yield impossible(rule, rule.figure, found)
         return
     subject = rule.figure
     if rule.per == "sample":

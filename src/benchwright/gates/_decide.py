@@ -63,6 +63,14 @@ class Claim(Struct, frozen=True, kw_only=True):
         return f"{ends[self.bound]}{'≥' if self.side > 0 else '≤'} {figure(self.limit)}"
 
 
+def impossible(rule: Rule, subject: str, problem: str) -> Claim:
+    """A claim that cannot be judged, and why."""
+    limit, side = (rule.limits or [(-rule.margin, 1)])[0]
+    if rule.kind == "regression":  # the same name, whether it can be judged or not
+        subject = f"{subject} against the baseline"
+    return Claim(rule=rule, subject=subject, problem=problem, limit=limit, side=side)
+
+
 def figure(value: float) -> str:
     """A number in few digits.
 

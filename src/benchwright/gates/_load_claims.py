@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from benchwright.core import ConfigError, suggest
-from benchwright.gates._decide import Claim
+from benchwright.gates._decide import Claim, impossible
 from benchwright.gates._policy import Policy, Rule
 from benchwright.perf import (
     METRICS,
@@ -81,18 +81,11 @@ def load_claims(rule: Rule, run: LoadRun) -> Iterator[Claim]:
         yield from _regressions(rule, run)
     else:
         subject = rule.metric or rule.figure or "share of failures"
-        yield _impossible(
+        yield impossible(
             rule,
             subject,
             'the run is a load test; write the rule as [[load]], such as figure = "error_share"',
         )
-
-
-def _impossible(rule: Rule, subject: str, problem: str) -> Claim:
-    limit, side = (rule.limits or [(-rule.margin, 1)])[0]
-    if rule.kind == "regression":  # the same name, whether it can be judged or not
-        subject = f"{subject} against the baseline"
-    return Claim(rule=rule, subject=subject, problem=problem, limit=limit, side=side)
 
 
 def _stages(rule: Rule, run: LoadRun) -> list[StageSummary] | str:
@@ -115,7 +108,7 @@ def _limits(rule: Rule, run: LoadRun) -> Iterator[Claim]:
     if statistic in ("min", "max") and rule.bound != "value":
         stages = f'the {statistic} of a latency has no interval; use bound = "value", or a percentile'
     if isinstance(stages, str):
-        yield _impossible(rule, rule.figure, stages)
+        yield impossible(rule, rule.figure, stages)
         return
     fewest = fewest_for(float(statistic[1:])) if statistic in _PERCENTILES else FEWEST
     for stage in stages:
@@ -123,7 +116,7 @@ def _limits(rule: Rule, run: LoadRun) -> Iterator[Claim]:
         for limit, side in rule.limits:
             found = _figure(run.requests, stage, name, statistic, limit, side)
             if isinstance(found, str):
-                yield _impossible(rule, subject, found)
+                yield impossible(rule, subject, found)
             else:
                 yield Claim(
                     rule=rule,
@@ -175,7 +168,7 @@ def _ends(requests: Requests, stage: StageSummary, name: str, statistic: str) ->
 def _regressions(rule: Rule, run: LoadRun) -> Iterator[Claim]:
     if run.no_pairs or run.before is None or run.requests_before is None:
         problem = run.no_pairs or "there is no baseline to compare with; name one with --baseline"
-        yield _impossible(rule, rule.metric, problem)
+        yield impossible(rule, rule.metric, problem)
         return
     plain = Rule(kind=rule.kind, where="")
     if given := [key for key in _OF_BENCHMARKS if getattr(rule, key) != getattr(plain, key)]:
@@ -187,16 +180,16 @@ def _regressions(rule: Rule, run: LoadRun) -> Iterator[Claim]:
     try:
         name, statistic = split_figure(rule, rule.metric)
     except ConfigError as error:  # the policy may be meant for benchmarks, whose metrics have any name
-        yield _impossible(rule, rule.metric, str(error).partition("figure: ")[2])
+        yield impossible(rule, rule.metric, str(error).partition("figure: ")[2])
         return
     if statistic in ("min", "max"):
         problem = f"tests are compared by means and percentiles of latencies, not by {statistic}"
-        yield _impossible(rule, rule.metric, problem)
+        yield impossible(rule, rule.metric, problem)
         return
     matched, _, _ = matched_levels(run.before, run.summary)
     levels = [(a, b) for a, b in matched if rule.stage in (None, ALL_STAGES, b.label)]
     if not levels:
-        yield _impossible(rule, rule.metric, "the baseline has no level in common with the test")
+        yield impossible(rule, rule.metric, "the baseline has no level in common with the test")
     for a, b in levels:
         subject = rule.metric if len(matched) == 1 else f"{rule.metric} at {b.label}"
         compared = compare_stages(
@@ -204,7 +197,7 @@ def _regressions(rule: Rule, run: LoadRun) -> Iterator[Claim]:
         )
         found = [each for each in compared.differences if (each.name, each.statistic) == (name, statistic)]
         if not found:
-            yield _impossible(rule, subject, f"the tests have no difference of {rule.metric}")
+            yield impossible(rule, subject, f"the tests have no difference of {rule.metric}")
         else:
             yield _regression(rule, subject, found[0], b)
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from benchwright.core import DatasetError, suggest
+from benchwright.core import DatasetError, redact, suggest
 from benchwright.datasets._hf.settings import HubSettings
 
 TOKENS_PAGE = "https://huggingface.co/settings/tokens"
@@ -54,7 +54,7 @@ def complaint(
         )
     else:
         text = _refusal(failure, ref, settings, known_revisions)
-    return HubError(settings.without_token(f"{ref.uri}: {text}"), _kind(failure))
+    return HubError(redact(f"{ref.uri}: {text}"), _kind(failure))
 
 
 def _kind(failure: HubRefusedError | HubUnreachableError) -> HubTrouble:

@@ -19,7 +19,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from benchwright.core import DatasetError, JsonObject
+from benchwright.core import DatasetError, JsonObject, redact
 from benchwright.datasets._hf.layout import Config
 from benchwright.datasets._hf.loaders import PinnedDataset
 from benchwright.datasets._hf.row_cache import Filled, Part
@@ -159,6 +159,6 @@ def _child(dataset: PinnedDataset, order: dict[str, Any]) -> JsonObject:
             lines = [line for line in done.stderr.splitlines() if line.strip()] or ["no reason given"]
             found = {"error": f"ended with status {done.returncode}: {lines[-1]}"}
     if "error" in found:
-        message = settings.without_token(str(found["error"]))
+        message = redact(str(found["error"]))
         raise DatasetError(f"{text}: the `datasets` library {library_version()} cannot load it: {message}")
     return dict(found)

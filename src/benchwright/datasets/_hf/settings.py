@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchwright.core import ConfigError, expand_home, redact, remember_secret
+from benchwright.core import ConfigError, expand_home, remember_secret
 
 PUBLIC_HUB = "https://huggingface.co"
 """The hub if `HF_ENDPOINT` is not set."""
@@ -45,10 +45,6 @@ class HubSettings:
     def page(self, repo: str) -> str:
         """Address of a dataset's page."""
         return f"{self.endpoint}/datasets/{repo}"
-
-    def without_token(self, text: str) -> str:
-        """A text without the token, in case the hub put it there."""
-        return redact(text)
 
 
 def hub_settings(environ: Mapping[str, str] | None = None) -> HubSettings:

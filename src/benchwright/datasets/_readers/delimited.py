@@ -29,20 +29,16 @@ def read_csv(file: StoredFile) -> Chunks:
     with closing(file.text_blocks()) as blocks:
         first = next(blocks, b"")[:8].splitlines()
     named = _NAMED_SEPARATOR.fullmatch(first[0].decode("ascii", "replace")) if first else None
-    return _read_delimited(file, named[1] if named and named[1] else ",")
+    return read_separated(file, named[1] if named and named[1] else ",")
 
 
 def read_tsv(file: StoredFile) -> Chunks:
     """Rows of a tab-separated file."""
-    return _read_delimited(file, "\t")
+    return read_separated(file, "\t")
 
 
 def read_separated(file: StoredFile, delimiter: str) -> Chunks:
-    """Rows of a file with another, known separator."""
-    return _read_delimited(file, delimiter)
-
-
-def _read_delimited(file: StoredFile, delimiter: str) -> Chunks:
+    """Rows of a file with a known separator."""
     # The standard library stops at 131072 characters a cell, which real prompts exceed; without any bound a quote that is
     # never closed would pull a file of any size into memory.
     csv.field_size_limit(max_row_bytes())
@@ -54,7 +50,7 @@ def _read_delimited(file: StoredFile, delimiter: str) -> Chunks:
         try:
             header, end = _read_header(file, table, text)
             if delimiter == "," and len(header) == 1 and (other := _other_delimiter(file, header[0])):
-                yield from _read_delimited(file, other)
+                yield from read_separated(file, other)
                 return
             width, seen = len(header), text.blocks
             for cells in table:

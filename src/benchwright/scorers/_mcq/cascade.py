@@ -12,6 +12,7 @@ from benchwright.scorers._mcq.extraction import (
     NOT_PART,
     ChoiceRule,
     Extraction,
+    compiled,
     is_word,
     joined_to,
     nothing,
@@ -48,7 +49,7 @@ def letter_only(view: View, options: Mapping[str, str]) -> int | None:
     """The place of the letter, if the whole reply is a letter."""
     if len(view.text) > 16:
         return None
-    found = _compiled(_ONLY).fullmatch(view.text)
+    found = compiled(_ONLY).fullmatch(view.text)
     if found is None or found["letter"].upper() not in options:
         return None
     return found.start("letter")
@@ -65,13 +66,13 @@ def lone_letter(view: View, options: Mapping[str, str], texts: OptionTexts, stat
 
 def _opening(view: View, options: Mapping[str, str], texts: OptionTexts, stated: Stated) -> Lone | None:
     text = view.text
-    found = _compiled(_OPENING).match(text)
+    found = compiled(_OPENING).match(text)
     if found is None:
         return None
     at, letter = found.start("letter"), found["letter"].upper()
     if letter not in options or letter in stated.taken_back or texts.covers(view, at):
         return None
-    if _compiled(_NO).match(text, at + 1):
+    if compiled(_NO).match(text, at + 1):
         return None
     if is_word(text, at):
         return None
@@ -79,7 +80,7 @@ def _opening(view: View, options: Mapping[str, str], texts: OptionTexts, stated:
         return Lone(at, None, RULES["opening"])
     after = at + 1 + (text[at + 1 : at + 2] == " ")
     own = texts.own_at(view, after, letter)
-    opened = _compiled(_OPENED).match(text, at + 1)
+    opened = compiled(_OPENED).match(text, at + 1)
     if own is None and (opened is None or (letter == "I" and opened[0][0] not in ").]}:\n")):
         return None
     if _is_list(view, letter, options, texts):
@@ -90,11 +91,11 @@ def _opening(view: View, options: Mapping[str, str], texts: OptionTexts, stated:
 def _is_list(view: View, letter: str, options: Mapping[str, str], texts: OptionTexts) -> bool:
     """Whether the letter opens a list of the options: the next option follows on a new line, or with its text."""
     following = chr(ord(letter) + 1)
-    for found in _compiled(_NEXT_ITEM).finditer(view.text):
+    for found in compiled(_NEXT_ITEM).finditer(view.text):
         if found["letter"] == following in options and texts.own_at(view, found.end(), following) is not None:
             return True
     own: dict[str, bool] = {}
-    for line in _compiled(_LINE).finditer(view.text):
+    for line in compiled(_LINE).finditer(view.text):
         other = line["letter"].upper()
         if other in options:
             has_text = texts.own_at(view, line.end() + 1, other) is not None
@@ -107,7 +108,7 @@ def _is_list(view: View, letter: str, options: Mapping[str, str], texts: OptionT
 
 def _with_text(view: View, options: Mapping[str, str], texts: OptionTexts, stated: Stated) -> Lone | None:
     def places() -> Iterator[tuple[int, str]]:
-        for found in _compiled(_ANYWHERE).finditer(view.text):
+        for found in compiled(_ANYWHERE).finditer(view.text):
             letter = found["letter"].upper()
             at = found.start("letter")
             if letter not in options or is_word(view.text, at) or texts.covers(view, at):
@@ -136,7 +137,7 @@ def _by_pattern(
         for found in rule.compiled.finditer(view.text):
             at = found.end() + (view.text[found.end()] in "([")
             letter = view.text[at].upper()
-            question = _compiled(_ASKED).match(view.text, at + 1)
+            question = compiled(_ASKED).match(view.text, at + 1)
             a_word = is_word(view.text, at) and not (rule.name == "named" and view.text[at] == "A")
             if letter not in options or question or a_word or texts.covers(view, at):
                 continue
@@ -157,11 +158,6 @@ def _only_one(places: Iterator[tuple[int, str]], stated: Stated, rule: ChoiceRul
             return None
         last = at, letter
     return Lone(*last, rule) if last else None
-
-
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
 
 
 # Models that complete text go on to write a question themselves; the text after it answers that question.

@@ -187,9 +187,16 @@ class ChoiceRule:
     @property
     def compiled(self) -> re.Pattern[str]:
         """The pattern, compiled when first used."""
-        return _compiled(self.pattern or "(?!)")
+        return caseless(self.pattern or "(?!)")
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
+def compiled(pattern: str) -> re.Pattern[str]:
+    """The pattern, compiled when first used."""
+    return re.compile(pattern)
+
+
+@cache
+def caseless(pattern: str) -> re.Pattern[str]:
+    """The pattern, compiled when first used, without regard to case."""
     return re.compile(pattern, re.IGNORECASE)

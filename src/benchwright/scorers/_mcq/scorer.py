@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache
 from typing import Literal, TypeAlias, get_args
 
 from benchwright.core import MetricSummary, UsageError, percent, suggest
 from benchwright.scorers._choices import gold_letter, gold_letters, options_of
 from benchwright.scorers._mcq.cascade import extract_choice
-from benchwright.scorers._mcq.extraction import NOT_PART, WORD, Extraction, nothing
+from benchwright.scorers._mcq.extraction import NOT_PART, WORD, Extraction, compiled, nothing
 from benchwright.scorers._mcq.guesses import aisbench_choice, nearest_choice
 from benchwright.scorers._mcq.texts import OptionTexts
 from benchwright.scorers._mcq.view import View
@@ -204,7 +203,7 @@ def extract_choices(text: str, options: Mapping[str, str]) -> tuple[frozenset[st
         return None, "empty"
     view = View(text)
     plain = view.text.strip()
-    whole = _compiled(rf"(?i:(?:both\s)?{_LIST})\.?").fullmatch(plain)
+    whole = compiled(rf"(?i:(?:both\s)?{_LIST})\.?").fullmatch(plain)
     if whole is not None and (found := _letters(whole["letters"].upper(), options)):
         return found, "letters"
     rules = (
@@ -214,13 +213,13 @@ def extract_choices(text: str, options: Mapping[str, str]) -> tuple[frozenset[st
     )
     last: tuple[int, frozenset[str], str] | None = None
     for name, pattern in rules:
-        for stated in _compiled(pattern).finditer(view.text):
+        for stated in compiled(pattern).finditer(view.text):
             found = _letters(stated["letters"], options)
             if found and (last is None or stated.start("letters") >= last[0]):
                 last = stated.start("letters"), found, name
     if last is not None:
         return last[1], last[2]
-    ending = _compiled(rf"(?i:both\s)?{_LIST}\.?").fullmatch(plain.rpartition("\n")[2].strip())
+    ending = compiled(rf"(?i:both\s)?{_LIST}\.?").fullmatch(plain.rpartition("\n")[2].strip())
     if ending is not None and (found := _letters(ending["letters"], options)):
         return found, "last_line"
     lines = _option_lines(view, options)
@@ -283,14 +282,9 @@ def _option_lines(view: View, options: Mapping[str, str]) -> frozenset[str]:
     texts = OptionTexts(options)
     found = {
         line["letter"]
-        for line in _compiled(_LINE).finditer(view.text)
+        for line in compiled(_LINE).finditer(view.text)
         if line["letter"] in options
         and (end := texts.own_at(view, line.end(), line["letter"])) is not None
-        and _compiled(_AFTER).match(view.text, end)  # nothing is said about it
+        and compiled(_AFTER).match(view.text, end)  # nothing is said about it
     }
     return frozenset(found) if len(found) < len(options) else frozenset()
-
-
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
-from functools import cache
 from itertools import chain
 from typing import NamedTuple
 
@@ -13,6 +11,7 @@ from benchwright.scorers._mcq.extraction import (
     NOT_PART,
     STOP,
     ChoiceRule,
+    caseless,
     is_word,
     joined_to,
     letter_at,
@@ -152,7 +151,7 @@ def _all(view: View, options: Mapping[str, str], texts: OptionTexts) -> Iterator
                 break
         else:
             continue
-        ending = _compiled(rule.ending)
+        ending = caseless(rule.ending)
         for cue in rule.compiled.finditer(view.text):
             found = _stated(view, cue.end(), rule, options, texts)
             if found is None or not ending.match(view.text, found.end):
@@ -171,7 +170,7 @@ def _all(view: View, options: Mapping[str, str], texts: OptionTexts) -> Iterator
 
 def asserted(view: View, at: int) -> bool:
     """Whether the text that begins at `at` is asserted: not denied, supposed or questioned."""
-    return _compiled(_NOT_SAID).search(view.lower, max(0, at - _REACH), at) is None
+    return caseless(_NOT_SAID).search(view.lower, max(0, at - _REACH), at) is None
 
 
 def _supposed(view: View, cue: int, end: int) -> bool:
@@ -179,15 +178,15 @@ def _supposed(view: View, cue: int, end: int) -> bool:
     text = view.lower
     begin = max(text.rfind(mark, 0, cue) for mark in (". ", "\n", "! ", "? ", "。")) + 1
     before = text[max(begin, cue - _SENTENCE) : cue]
-    if _compiled(_OTHER_CASE).search(before):
-        return _compiled(_DECIDED).search(before) is None
-    if _compiled(_OTHER_SAYERS).search(before[-_REACH:]):
+    if caseless(_OTHER_CASE).search(before):
+        return caseless(_DECIDED).search(before) is None
+    if caseless(_OTHER_SAYERS).search(before[-_REACH:]):
         return True
-    return _compiled(_IN_OTHER_CASE).match(text, end) is not None
+    return caseless(_IN_OTHER_CASE).match(text, end) is not None
 
 
 def _by_others(view: View, at: int) -> bool:
-    return _compiled(_BY_OTHERS).search(view.lower, max(0, at - _REACH), at) is not None
+    return caseless(_BY_OTHERS).search(view.lower, max(0, at - _REACH), at) is not None
 
 
 def _stated(
@@ -199,7 +198,7 @@ def _stated(
     if named is not None and (
         letter is None or (named.start == letter.start and named.end > letter.start + 1)
     ):
-        if denied(view.lower, named.start, named.end) or _compiled(_CALCULATED).match(view.lower, named.end):
+        if denied(view.lower, named.start, named.end) or caseless(_CALCULATED).match(view.lower, named.end):
             return None
         other = _other_text(view, named.end, texts)
         several = len(named.letters) > 1 or (other is not None and other != named.letters)
@@ -211,7 +210,7 @@ def _stated(
 
 
 def _other_text(view: View, at: int, texts: OptionTexts) -> tuple[str, ...] | None:
-    joint = _compiled(r"[)\]]?,?\s?(?:or|/|或者?)\s?").match(view.lower, at)
+    joint = caseless(r"[)\]]?,?\s?(?:or|/|或者?)\s?").match(view.lower, at)
     named = texts.at(view, joint.end()) if joint else None
     return named.letters if named else None
 
@@ -223,14 +222,14 @@ def _verdicts(
     found: list[Statement] = []
     taken_back: dict[str, int] = {}
     text = view.text
-    verdict, denial, preferred = _compiled(_VERDICT), _compiled(_DENIAL), _compiled(_PREFERRED)
-    for head in _compiled(_HEAD).finditer(text):
+    verdict, denial, preferred = caseless(_VERDICT), caseless(_DENIAL), caseless(_PREFERRED)
+    for head in caseless(_HEAD).finditer(text):
         letter = head["letter"].upper()
         at = head.start("letter")
         if letter not in options or texts.covers(view, at):
             continue
         places = [at + 1]
-        gap = _compiled(_AFTER_HEAD).match(text, at + 1)
+        gap = caseless(_AFTER_HEAD).match(text, at + 1)
         own = texts.own_at(view, gap.end(), letter) if gap else None
         if own is not None:
             places.append(own)
@@ -253,7 +252,7 @@ def _verdicts(
         several = joined_to(view, at, letter, options, texts.covers) and rule.name == "verdict"
         stated = Statement(at, at + 1, None if several else letter, rule, False)
         found.append(stated._replace(supposed=_supposed(view, head.start(), stated.end)))
-    for back in _compiled(_TAKEN_BACK).finditer(text):
+    for back in caseless(_TAKEN_BACK).finditer(text):
         letter = back["letter"].upper()
         at = back.start("letter")
         if letter in options and not is_word(text, at) and not texts.covers(view, at):
@@ -262,11 +261,11 @@ def _verdicts(
 
 
 def _heads_clause(view: View, at: int) -> bool:
-    return _compiled(_HEAD_AFTER).search(view.lower, max(0, at - 20), at) is not None
+    return caseless(_HEAD_AFTER).search(view.lower, max(0, at - 20), at) is not None
 
 
 def _last_words(view: View, options: Mapping[str, str], texts: OptionTexts) -> Statement | None:
-    found = _compiled(_LAST_WORDS).search(view.text, max(0, len(view.text) - 24))
+    found = caseless(_LAST_WORDS).search(view.text, max(0, len(view.text) - 24))
     if found is None or found["letter"] not in options or texts.covers(view, found.start("letter")):
         return None
     at = found.start("letter")
@@ -278,7 +277,7 @@ def _last_line(view: View, options: Mapping[str, str], texts: OptionTexts) -> St
     begin = text.rfind("\n") + 1
     if not begin:  # the only line: the rules for single letters read it
         return None
-    found = _compiled(_LAST_LINE).match(text, begin + (text[begin : begin + 1] == " "))
+    found = caseless(_LAST_LINE).match(text, begin + (text[begin : begin + 1] == " "))
     if found is None:
         return None
     letter = found["letter"].upper()
@@ -296,10 +295,5 @@ def _last_line(view: View, options: Mapping[str, str], texts: OptionTexts) -> St
 def _follows_in_list(text: str, begin: int, letter: str) -> bool:
     """Whether the line above begins with the previous letter, so that the options are being listed."""
     above = text[max(text.rfind("\n", 0, begin - 1) + 1, begin - 500) : begin].strip()
-    opened = _compiled(_LAST_LINE).match(above)
+    opened = caseless(_LAST_LINE).match(above)
     return opened is not None and ord(opened["letter"].upper()) == ord(letter) - 1
-
-
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)

@@ -10,13 +10,11 @@ A list has its options one below the other, and exactly one of them is marked:
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from functools import cache
 from typing import NamedTuple
 
-from benchwright.scorers._mcq.extraction import ChoiceRule
+from benchwright.scorers._mcq.extraction import ChoiceRule, compiled
 from benchwright.scorers._mcq.rules import RULES
 from benchwright.scorers._mcq.view import HEAD_CHARS, TAIL_CHARS, View, comparable
 from benchwright.scorers._text import is_whole
@@ -111,15 +109,15 @@ class OptionTexts:
             needle: tuple(by_text[needle]) for needle in sorted(by_text, key=lambda n: (-len(n), n))
         }
         self._firsts = frozenset(needle[0] for needle in self._needles)
-        self._lettered = [needle for needle in self._needles if _compiled(_LETTER_INSIDE).search(needle)]
+        self._lettered = [needle for needle in self._needles if compiled(_LETTER_INSIDE).search(needle)]
         self._covered: list[tuple[int, int]] | None = None
         self._longer: dict[str, list[tuple[str, int]]] | None = None
 
     def at(self, view: View, at: int) -> Named | None:
         """The longest option text at `at`, after blanks, brackets and an article."""
         text = view.lower
-        opening = _compiled(_OPENING).match(text, at)
-        article = _compiled(_ARTICLE).match(text, at)
+        opening = compiled(_OPENING).match(text, at)
+        article = compiled(_ARTICLE).match(text, at)
         begin = opening.end() if opening else at
         for place in (begin, article.end()) if article and article.end() != begin else (begin,):
             if text[place : place + 1] not in self._firsts:
@@ -164,7 +162,7 @@ class OptionTexts:
         named: list[Named] = []
         denied_until: int | None = None
         for one in found:
-            joined = denied_until is not None and _compiled(_OR).fullmatch(text, denied_until, one.start)
+            joined = denied_until is not None and compiled(_OR).fullmatch(text, denied_until, one.start)
             if joined or denied(text, one.start, one.end):
                 denied_until = one.end
             else:
@@ -185,8 +183,8 @@ class OptionTexts:
             return False
         if needle not in _FUNCTION_WORDS:
             return True
-        before = _compiled(_BY_ITSELF_BEFORE).search(text, max(0, at - 8), at)
-        return before is not None and _compiled(_BY_ITSELF_AFTER).match(text, end) is not None
+        before = compiled(_BY_ITSELF_BEFORE).search(text, max(0, at - 8), at)
+        return before is not None and compiled(_BY_ITSELF_AFTER).match(text, end) is not None
 
     def _inside_longer(self, text: str, at: int, needle: str) -> bool:
         if self._longer is None:
@@ -209,9 +207,9 @@ class OptionTexts:
 
 def denied(text: str, start: int, end: int) -> bool:
     """Whether the lower-case text denies the part from `start` to `end`: `not 2258`, `2258 is wrong`."""
-    if _compiled(_DENIED_BEFORE).search(text, max(0, start - _REACH), start):
+    if compiled(_DENIED_BEFORE).search(text, max(0, start - _REACH), start):
         return True
-    return _compiled(_DENIED_AFTER).match(text, end) is not None
+    return compiled(_DENIED_AFTER).match(text, end) is not None
 
 
 def _other_spellings(needle: str) -> tuple[str, ...]:
@@ -219,7 +217,7 @@ def _other_spellings(needle: str) -> tuple[str, ...]:
     if needle.isascii() and needle.isdigit():
         if 4 <= len(needle) <= 30 and needle[0] != "0":
             return (f"{int(needle):,}",)
-    elif "," in needle and len(needle) <= 40 and _compiled(r"[1-9]\d{0,2}(?:,\d{3})+").fullmatch(needle):
+    elif "," in needle and len(needle) <= 40 and compiled(r"[1-9]\d{0,2}(?:,\d{3})+").fullmatch(needle):
         return (needle.replace(",", ""),)
     return ()
 
@@ -231,11 +229,6 @@ def _offsets(long: str, short: str) -> list[int]:
         offsets.append(at)
         at = long.find(short, at + 1)
     return offsets
-
-
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
 
 
 _ITEM = r"(?m:^)[ \-•·*]{0,4}(?:(?i:option|choice)\s|选项\s?)?[(\[]?(?P<letter>[A-Z])(?:[)\].:,]{1,2}|(?=\s?[✅✔✓☑❌✗✘]))\s?"
@@ -253,13 +246,13 @@ def marked_option(
     """Place and letter of the only option in a list that is marked as right."""
     listed: set[str] = set()
     right: dict[str, int] = {}
-    for item in _compiled(_ITEM).finditer(view.text):
+    for item in compiled(_ITEM).finditer(view.text):
         letter = item["letter"]
         if letter not in options:
             continue
         listed.add(letter)
         own = texts.own_at(view, item.end(), letter)
-        if _compiled(_RIGHT).match(view.text, item.end() if own is None else own):
+        if compiled(_RIGHT).match(view.text, item.end() if own is None else own):
             right[letter] = item.start("letter")
     if len(right) != 1 or len(listed) < _LISTED:
         return None
