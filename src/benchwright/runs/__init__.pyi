@@ -6,6 +6,7 @@ from benchwright.runs._jobs import (
     perform_jobs as perform_jobs,
 )
 from benchwright.runs._load_check import LoadCheck as LoadCheck, check_load as check_load
+from benchwright.runs._load_rows import synthetic_target as synthetic_target
 from benchwright.runs._models import (
     UNNAMED as UNNAMED,
     choose_model as choose_model,
@@ -49,7 +50,6 @@ from benchwright.runs._run import (
     with_problems as with_problems,
     with_steps as with_steps,
 )
-from benchwright.runs._synthetic import synthetic_target as synthetic_target
 from benchwright.runs._targets import Target as Target
 from benchwright.runs._tasks import (
     Task as Task,

@@ -1,11 +1,11 @@
-"""The rows of a load test that are not questions: conversations, and traces, whose rows have the times of sending and
-sometimes only the lengths of prompts."""
+"""The rows of a load test that are not questions: conversations, synthetic prompts, and traces, whose rows have the times
+of sending and sometimes only the lengths of prompts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -17,16 +17,24 @@ from benchwright.endpoints import EndpointSettings
 from benchwright.engine import RunSettings, row_settings
 from benchwright.perf import (
     MOST_TURNS,
+    USUAL_PROMPTS,
     TracePrompts,
     TraceStamps,
     check_conversation,
     conversation_column,
     is_length_trace,
     open_text_maker,
+    parse_synthetic,
+    synthetic_rows,
     with_messages,
 )
 from benchwright.runs._load_options import profile_of
-from benchwright.runs._synthetic import SYNTHETIC
+from benchwright.runs._targets import Target
+
+SYNTHETIC = "synthetic"
+"""Name of synthetic data."""
+_USUAL_REQUESTS = 200
+"""The default number of requests if neither a number nor a duration is given."""
 
 
 class LoadRows(Struct, frozen=True):
@@ -184,3 +192,39 @@ def _both(first: Callable[[Row], object], second: Callable[[Row], None] | None) 
 
 def _ignore(bad: BadRow) -> None:
     """Ignore bad rows, which the check reports."""
+
+
+def synthetic_target(load: LoadOptions) -> Target:
+    """The benchmark that `--synthetic` describes. Raises UsageError for prompts that cannot be made."""
+    assert load.synthetic is not None
+    if load.profile == "trace":
+        raise UsageError(
+            "--synthetic makes prompts without timestamps; --profile trace sends those of a file"
+        )
+    seed = load.schedule_seed or 0
+    maker = open_text_maker(load.tokenizer, seed)
+    made = synthetic_rows(parse_synthetic(load.synthetic), maker, seed, _prompts_needed(load))
+    facts = {**made.facts, "description": load.synthetic, "exact": maker.exact}
+    spec = BenchmarkSpec(
+        name=SYNTHETIC,
+        key=SYNTHETIC,
+        dataset=made.rows,
+        prompt="{prompt}",
+        scorer=_unscored,
+        max_tokens_field="max_tokens",
+        unscored="synthetic prompts have no right answers",
+        config={SYNTHETIC: facts},
+    )
+    return Target(spec, SYNTHETIC, SYNTHETIC)
+
+
+def _prompts_needed(load: LoadOptions) -> int:
+    """The most prompts that a test needs, so that none is sent twice."""
+    if load.requests is None or load.find_max_load:
+        return USUAL_PROMPTS if load.seconds or load.find_max_load else _USUAL_REQUESTS
+    levels = max(1, len(load.rate or load.concurrency or ()))
+    return (load.warmup or 0) + levels * (load.requests + (load.cooldown or 0))
+
+
+def _unscored(sample: Any) -> dict[str, Any]:
+    raise AssertionError("synthetic prompts have no right answers")
