@@ -87,7 +87,8 @@ def truth(here: Path) -> RunSummary:
     records = [json.loads(output) for _, _, output in store.scores(1)]
     store.close()
     assert Counter(record["o"] for record in records) == {k: v for k, v in summary.outcomes.items() if v}
-    assert all(summary.outcomes[outcome] for outcome in OUTCOMES), "every kind of end is there"
+    absent = [outcome for outcome in OUTCOMES if not summary.outcomes[outcome]]
+    assert not absent, "let a sample of this module end in each outcome"
     for name, metric in summary.metrics.items():
         values = [float(record["s"][name]) for record in records if record.get("s")]
         assert (metric.count, metric.value) == (len(values), pytest.approx(sum(values) / len(values)))
