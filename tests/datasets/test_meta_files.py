@@ -154,7 +154,7 @@ WRONG: list[tuple[Any, str]] = [
     ({"request_count": 10**12}, "beyond all use"),
     ({"sampling_mode": "shufle"}, "sampling_mode 'shufle' is not one of default, shuffle, random, random_with_"),
     ({"sampling_mode": 1}, "sampling_mode is 1; expected one of"),
-    ({"seed": -1}, "seed is -1; expected a whole number from 0 up"),
+    ({"seed": -1}, "seed is -1; expected a whole number of 0 or more"),
     ({"seed": 0.5}, "seed is 0.5"),
     ({"output_config": []}, "output_config is a list; expected an object"),
     ({"output_config": {}}, "output_config.method is missing; expected one of uniform, percentage"),

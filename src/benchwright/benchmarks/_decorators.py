@@ -168,7 +168,7 @@ def _settings(name: str, given: dict[str, Any], base_dir: Path) -> dict[str, Any
     _check_tools(name, given)
     examples = given["num_fewshot"]
     if not isinstance(examples, int) or isinstance(examples, bool) or examples < 0:
-        raise BenchmarkError(f"benchmark {name!r}: num_fewshot is {examples!r}; give a number from 0 up")
+        raise BenchmarkError(f"benchmark {name!r}: num_fewshot is {examples!r}; expected 0 or more")
     if not given["prompt"] and given["turns_field"] is None and given["response_field"] is None:
         raise BenchmarkError(f"benchmark {name!r}: the prompt is empty")
     extra = _mapping(name, "extra", given.pop("extra")) or {}
@@ -241,7 +241,7 @@ def _check_turns(
     elif endpoint_type != "chat":
         wrong = f"a conversation needs endpoint_type='chat', not {endpoint_type!r}"
     elif not isinstance(max_turns, int) or max_turns < 1:
-        wrong = f"max_turns is {max_turns!r}; give a number from 1 up"
+        wrong = f"max_turns is {max_turns!r}; expected 1 or more"
     elif next_turn is not None and not callable(next_turn):
         wrong = f"next_turn is {type(next_turn).__name__}, not a function"
     elif next_turn is not None and inspect.iscoroutinefunction(next_turn):

@@ -62,7 +62,7 @@ class Chosen(Struct, frozen=True):
 def choose_examples(
     rows: Sequence[Row], count: int, seed: int, render: Callable[[Row], Example | None], first: int = 0
 ) -> Chosen:
-    """Pick `count` rows: all in order if there are no more, else `random.Random(seed).sample`.
+    """Pick `count` rows: all of them, in order, if there are no more; else by `random.Random(seed).sample`.
 
     The `first` rows of the pool, fewer than `count`, are always taken, in order; the others are drawn at random. A
     picked row that cannot be rendered is replaced by the next spare one in the pool's order.
@@ -103,10 +103,10 @@ _IDS = {"id", "idx", "uid", "uuid", "guid", "qid"}
 
 
 def ignorable_ids(main: Template, rows: Iterable[Row], target: Callable[[Row], object]) -> tuple[str, ...]:
-    """Fields of the prompt that only number the rows, so that one question may be in two files under two ids.
+    """Fields of the prompt that merely number the rows: the same question may be in two files under different ids.
 
-    None if the ids make the question ("What does error {error_id} mean?"), which `rows`, some of the data, show. Without
-    their ids, rows with different answers would then ask the same, or all of them would.
+    Empty if the ids are part of the question ("What does error {error_id} mean?"). Some `rows` of the data show this:
+    without the ids, rows with different answers, or all rows, would ask the same question.
     """
     ids = tuple(
         sorted(field for field in main.fields if field.casefold() in _IDS or field.casefold().endswith("_id"))

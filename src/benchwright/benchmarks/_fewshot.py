@@ -67,7 +67,7 @@ class Pool(Struct, frozen=True):
 
 
 def find_pool(spec: BenchmarkSpec, count: int, *, limit: int | None, strict: bool) -> Pool:
-    """The rows to take `count` examples from. BenchmarkError if `strict` is set and only a leaking pool is left."""
+    """The rows to take `count` examples from. Raises BenchmarkError if `strict` is set and only a leaking pool is left."""
     warnings: list[str] = []
     failed: list[str] = []
     if spec.sampling is not None:
@@ -186,11 +186,11 @@ def _from_primary(
 def _overlap(spec: BenchmarkSpec, found: str, strict: bool) -> str:
     if strict:
         raise BenchmarkError(
-            f"benchmark {spec.name!r}: {found}; {_OWN_SOURCE}, or set a limit that leaves rows over"
+            f"benchmark {spec.name!r}: {found}; {_OWN_SOURCE}, or set a limit that leaves rows for examples"
         )
     return (
         f"{found}: no row sees itself, but each example gives away another row's answer. "
-        f"Instead, {_OWN_SOURCE}, or set a limit that leaves rows over"
+        f"Instead, {_OWN_SOURCE}, or set a limit that leaves rows for examples"
     )
 
 
@@ -213,14 +213,14 @@ def resolve_fewshot(
         num_fewshot: The run's own number; 0 forces zero-shot, None takes the benchmark's number.
         seed: Seed of the choice.
         limit: How many rows the run evaluates; rows beyond it are preferred as examples.
-        strict: Refuse, with BenchmarkError, examples from evaluated rows, named sources that fail, and having none.
+        strict: Raise BenchmarkError for examples from evaluated rows, for named sources that fail, and for no examples.
 
     The same arguments give the same examples. If no row of the pool can be an example, there are none, and a warning
-    gives the reason. DatasetError if the dataset cannot be read.
+    gives the reason. Raises DatasetError if the dataset cannot be read.
     """
     count = spec.num_fewshot if num_fewshot is None else num_fewshot
     if count < 0:
-        raise UsageError(f"num_fewshot is {count}; give a number from 0 up")
+        raise UsageError(f"num_fewshot is {count}; expected 0 or more")
     if count == 0:
         return None
     pool = find_pool(spec, count, limit=limit, strict=strict)
@@ -292,7 +292,7 @@ def _shortages(chosen: Chosen, count: int) -> list[str]:
     warnings = []
     if chosen.unusable:
         rows = "row lacks" if chosen.unusable == 1 else "rows lack"
-        warnings.append(f"{chosen.unusable} {rows} a field that examples need and cannot be one")
+        warnings.append(f"{chosen.unusable} {rows} a field that examples need")
     if len(chosen.examples) < count:
         warnings.append(f"{count} examples were requested, {len(chosen.examples)} could be found")
     return warnings

@@ -49,7 +49,7 @@ class EvaluationRows:
         self.provider = find_provider(definition.data_version) if definition.path is None else None
         if definition.path is None and definition.data_version == "v4" and self.provider is None:
             raise UsageError(
-                "data of version v4 is not here; bring it: benchwright fetch bfcl --data-version v4"
+                "data of version v4 is not installed; get it with: benchwright fetch bfcl --data-version v4"
             )
         self.folder = NativeFolder(
             Path(definition.path) if definition.path and definition.format == "native"
@@ -65,7 +65,7 @@ class EvaluationRows:
             raise UsageError(f"{definition.name}: nothing can be run. {' '.join(skipped)}")
 
     def load(self) -> int:
-        """Read and check all rows; returns how many there are. DatasetError if the dataset is broken."""
+        """Read and check all rows, and return their number. Raises DatasetError if the dataset is broken."""
         if self._definition.path is None:
             return len(self._published())
         return self._checked().sizes.total()
@@ -128,7 +128,7 @@ class EvaluationRows:
         self.hopeless.update(hopeless)
         if hopeless:
             self.doubts.append(
-                f"no call can pass by the ground truth of {len(hopeless)} rows: {', '.join(hopeless)}"
+                f"{len(hopeless)} rows have a ground truth that no call can match: {', '.join(hopeless)}"
             )
 
     def _checked(self) -> CustomRows:
@@ -200,7 +200,7 @@ def _runnable(categories: list[Category], definition: Definition) -> tuple[list[
     """Categories that can be run, and why others cannot."""
     if definition.executable_module is not None:
         live = [category.name for category in categories if category.check == "rest"]
-        notes = [f"{', '.join(live)}: skipped, since they ask services on the network"] if live else []
+        notes = [f"{', '.join(live)}: skipped, because they call services on the network"] if live else []
         return [category for category in categories if category.check != "rest"], notes
     skipped = [category.name for category in categories if category.check in ("executable", "rest")]
     if not skipped:
@@ -249,8 +249,8 @@ def load_evaluation(definition: Definition) -> BenchmarkSpec:
 
 
 def _gold(rows: EvaluationRows, row: Row) -> Any:
-    """The expected calls, to be shown, and to be tried by the check if they are in Python and in one turn; `""` if none are
-    expected or no call can pass. If none can pass by any row, they are tried, and the check fails."""
+    """The expected calls, which reports show and the check tries if they are in Python and in one turn; `""` if none are
+    expected or no call can match them. If that holds for every row, the check tries them all the same, and fails."""
     category = CATEGORIES[row["category"]]
     if category.check == "multi_turn" or (category.check == "ast" and category.language != "python"):
         return row.get("ground_truth", "")

@@ -14,7 +14,7 @@ _NOT_ALLOWED = re.compile(r"[^a-z0-9]+")
 
 
 def normalise_name(name: str) -> str:
-    """Lower-case; everything but a-z0-9 becomes `_`; runs collapse; ends stripped; cut to 50.
+    """Lower-case a name, turn everything else than a-z and 0-9 into single `_`, none at the ends, and cut it to 50.
 
     >>> normalise_name("My QA Benchmark!")
     'my_qa_benchmark'
@@ -113,7 +113,7 @@ def percent(share: float, digits: int = 0) -> str:
 
 
 def clause(text: object) -> str:
-    """Something that another program or an exception says, as a part of a sentence: without the mark that ends it.
+    """Text of another program or an exception as part of a sentence: without its final punctuation mark.
 
     >>> f"{clause('The port is taken.')}; choose another"
     'The port is taken; choose another'

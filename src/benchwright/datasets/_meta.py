@@ -249,7 +249,7 @@ def _bell(
         return None
     first = 1 if low is None else low
     if mean < first or (high is not None and mean > high):
-        ends = f"from {first} up" if high is None else f"between {first} and {high}"
+        ends = f"{first} or more" if high is None else f"between {first} and {high}"
         problems.add(f"{_PARAMS}mean", f"is {mean:g}, outside the planned lengths, {ends}")
     law = NormalLengths if method == "normal" else LogNormalLengths
     return law(mean, stddev, first, high)

@@ -53,7 +53,7 @@ class Problems:
             return None
         value = table[key]
         number = as_whole(value)
-        expected = f'expected a whole number {"above 0" if least == 1 else f"from {least} up"}, such as {example} or "{example}"'
+        expected = f'expected a whole number {"above 0" if least == 1 else f"of {least} or more"}, such as {example} or "{example}"'
         if number is None:
             self.add(where + key, f"is {self.kind(value)}; {expected}")
         elif number < least:

@@ -183,7 +183,7 @@ def _checked_mapping(mapping: Mapping[str, str] | None) -> Mapping[str, str]:
         raise DatasetError(
             f"field_mapping is {mapping!r}; expected names to names: {{'name in the data': 'new name'}}"
         )
-    # Headers are read without surrounding blanks, so a padded name in a mapping means the stripped one too.
+    # Headers are read without surrounding white space, so a padded name in a mapping means the stripped one too.
     return {
         **{name.strip(): new for name, new in mapping.items() if name.strip() not in mapping},
         **mapping,

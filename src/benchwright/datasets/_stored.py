@@ -221,8 +221,8 @@ def max_row_bytes() -> int:
 
 
 def check_columns(file: StoredFile, cells: list[str], line: int) -> list[str]:
-    """The names of the columns, without surrounding blanks and without the empty columns at the end that spreadsheets
-    leave. Names that differ only in blanks keep them."""
+    """The names of the columns, without surrounding white space and without the empty columns at the end that spreadsheets
+    leave. Names that differ only in white space keep it."""
     while len(cells) > 1 and not cells[-1].strip():
         cells = cells[:-1]
     bare = [name.strip() for name in cells]

@@ -175,7 +175,7 @@ def _regressions(rule: Rule, run: LoadRun) -> Iterator[Claim]:
         problem = (
             f"the run is a load test, for which a regression has no {' and no '.join(given)}; leave it out"
         )
-        yield _impossible(rule, rule.metric, problem)
+        yield impossible(rule, rule.metric, problem)
         return
     try:
         name, statistic = split_figure(rule, rule.metric)

@@ -11,8 +11,8 @@ ROUNDING_S = 1e-6
 """The largest difference between two measured times of the same event."""
 
 FAULTS: dict[str, str] = {
-    "unknown_times": "completed without a time of sending, of the last content or of the end",
-    "before_sending": "something of the reply came before the request was sent",
+    "unknown_times": "completed, but the time of sending, of the last content or of the end is missing",
+    "before_sending": "part of the reply arrived before the request was sent",
     "after_the_end": "a token came after the last byte",
     "out_of_order": "events came before those that precede them",
     "impossible_tokens": "token counts are negative, or a part is larger than the whole",

@@ -97,7 +97,7 @@ class ServerWatch:
         else:
             found = added(map(parse_metrics, texts))
             if not found.known:
-                self._why, found = f"{self._pages[0].url} has no figure that is known here", None
+                self._why, found = f"{self._pages[0].url} has no figures that benchwright knows", None
         if found is None and not self._asked:
             await self.aclose()
             self._pages = []

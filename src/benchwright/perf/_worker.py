@@ -126,7 +126,7 @@ async def _work(pipe: int) -> None:
 
 
 def main() -> None:
-    """Carry out the orders of the input until it ends."""
+    """Carry out the orders from standard input until it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal is for the controlling process
     pipe = os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # printed text must not get between frames

@@ -99,7 +99,9 @@ def queue_plans(store: Store, plans: Sequence[Plan]) -> list[Job]:
     queued: list[RunRecord] = []
     made: list[Path] = []
     try:
-        queued.extend(_queue(store, plan) for plan in plans)  # those before one that is refused are kept too
+        queued.extend(
+            _queue(store, plan) for plan in plans
+        )  # if one is refused, those before it are in the list
         for run in queued:
             made += make_folder(run.folder)
         ready = _prepared(plans)
@@ -111,7 +113,7 @@ def queue_plans(store: Store, plans: Sequence[Plan]) -> list[Job]:
         for run in queued:  # nothing was sent, so runs that could not start are deleted
             store.delete_run(run.id)
         for folder in reversed(made):
-            with suppress(OSError):  # not empty: another run has come meanwhile
+            with suppress(OSError):  # not empty: another run has started meanwhile
                 folder.rmdir()
         raise
 

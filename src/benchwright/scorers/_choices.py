@@ -72,7 +72,7 @@ def gold_letter(answer: object, options: Mapping[str, str]) -> str | None:
 def gold_letters(answer: object, options: Mapping[str, str]) -> list[str] | None:
     """The options that `answer` means, in order, if several may be right; None if it means none.
 
-    The answer may be a list of letters or texts, letters between commas, blanks or other signs, or several capitals in
+    The answer may be a list of letters or texts, letters between commas, spaces or other signs, or several capitals in
     alphabetical order.
 
     >>> options = {"A": "2", "B": "3", "C": "4", "D": "5"}

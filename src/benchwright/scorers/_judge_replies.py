@@ -149,7 +149,7 @@ def _choice_of(spellings: tuple[str, ...]) -> re.Pattern[str]:
     one = "|".join(r"\s+".join(map(re.escape, spelling.split())) for spelling in spellings)
     number = r"[+-]?\d+(?:\.\d+)?"
     one = f"(?:{one}|{number})" if one else number
-    around = r"[\s*_`\"'\[\](){}<>$]{0,6}"  # bounded: judges may add a page of blanks
+    around = r"[\s*_`\"'\[\](){}<>$]{0,6}"  # bounded: judges may add a page of white space
     stated = rf"(?:grade{around}[:=]{around})?"
     return re.compile(
         rf"(?i){one}(?:{around},{around}{stated}{one})*{around},?{around}"

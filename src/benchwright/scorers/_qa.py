@@ -45,7 +45,7 @@ def accepted_answers(answer: object) -> list[str]:
 
 
 def normalised(text: str) -> str:
-    """Normalise to NFKC, strip outer blanks and collapse inner ones; case stays."""
+    """Normalise to NFKC, strip outer white space and collapse inner; case stays."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
     return " ".join(text.split())
@@ -105,7 +105,7 @@ def _zh_answer() -> re.Pattern[str]:
 
 @cache
 def _next_to_digit() -> re.Pattern[str]:
-    """Matches the place between a character of a script without blanks and a number, on either side."""
+    """Matches the place between a character of a script without spaces and a number, on either side."""
     script = "[\u2e80-\u9fff\uac00-\ud7af]"
     return re.compile(rf"(?<={script})(?=[-−$.]?\d)|(?<=\d)(?={script})")
 
@@ -119,7 +119,7 @@ def qa_answers(
 ) -> Scorer:
     """A scorer of free answers: the target is one accepted answer, or a list of them of which the best counts.
 
-    It always gives `normalised_exact` (the headline: equal after NFKC, with blanks trimmed and collapsed; case counts),
+    It always gives `normalised_exact` (the headline: equal after NFKC, with white space trimmed and collapsed; case counts),
     `exact` (equal without any change), `contains` (like the scorer of that name: anywhere in the response, ignoring
     case), `contains_word` (as whole words or a whole number: 5 is not in 15), `numeric` (the number that the response
     states, or its last one, equals the answer's; only for answers that contain a number) and `f1` (of `f1_token`). All but

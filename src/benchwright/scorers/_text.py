@@ -80,7 +80,7 @@ def regex_match(sample: ScorerInput) -> Scores:
 
 
 def is_word_character(char: str) -> bool:
-    """Whether `char` belongs to a word; characters of scripts without blanks between words do not."""
+    """Whether `char` belongs to a word; characters of scripts without spaces between words do not."""
     if char.isascii():
         return char.isalnum() or char == "_"
     return char.isalnum() and not (

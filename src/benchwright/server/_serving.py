@@ -123,7 +123,7 @@ def _parameter(query: Query, given: Mapping[str, str]) -> Any:
             )
         return text
     if not (text.isascii() and text.isdigit()) or len(text) > 18 or int(text) > LARGEST_NUMBER:
-        raise Refusal(422, "invalid", f"{query.name} is {text[:40]!r}; expected a whole number from 0 up")
+        raise Refusal(422, "invalid", f"{query.name} is {text[:40]!r}; expected a whole number of 0 or more")
     number = int(text)
     if query.name == "limit" and not 1 <= number <= MOST_PER_PAGE:
         raise Refusal(422, "invalid", f"limit is {number}; expected 1 to {MOST_PER_PAGE}")

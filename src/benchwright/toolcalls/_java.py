@@ -44,7 +44,7 @@ def _call(source: bytes, node: Node) -> dict[str, dict[Any, Any]]:
 
 
 def _value(source: bytes, node: Node, *, top: bool = False) -> str:
-    """The text of a value, rebuilt without the blanks between its parts."""
+    """The text of a value, rebuilt without the white space between its parts."""
     if node.type in _QUOTED:
         text = text_of(source, node)
         return text[1:-1] if top else text

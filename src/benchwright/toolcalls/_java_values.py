@@ -1,7 +1,7 @@
 """Converts texts of Java values to Python values, by the type of the parameter. A text that does not fit stays text.
 
 `$` instead of `\\Z` is intended: the published patterns tolerate one line break at the end. No two parts of a pattern may
-match the same text, because patterns with several `\\s*` around a lazy part take hours on blanks.
+match the same text, because patterns with several `\\s*` around a lazy part take hours on white space.
 """
 
 from __future__ import annotations

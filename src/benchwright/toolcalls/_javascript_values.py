@@ -99,7 +99,7 @@ def _pairs(text: str) -> Iterator[tuple[str, str]]:
         yield key, rest[: after.start()]
         text = rest[after.end() :]
         bare = text.lstrip()
-        # A key is never empty: if only a colon follows the blanks, the last blank is the key.
+        # A key is never empty: if only a colon follows the white space, its last character is the key.
         text = bare if ":" in bare[1:].partition(",")[0] else text[len(text) - len(bare) - 1 :]
 
 

@@ -15,7 +15,7 @@ _LONGEST_CACHED = 200
 
 
 def normalise(text: str) -> str:
-    """Normalise a text for comparison: without blanks and `, . / - _ * ^`, in lower case, with one kind of quotes.
+    """Normalise a text for comparison: without spaces and `, . / - _ * ^`, in lower case, with one kind of quotes.
 
     >>> normalise("New York, N.Y.")
     'newyorkny'

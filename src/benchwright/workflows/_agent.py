@@ -59,7 +59,7 @@ async def run_agent(
     if len(functions) != len(tools):
         raise UsageError("run_agent: two tools have the same name; rename one of them")
     if max_steps < 1:
-        raise UsageError(f"run_agent: max_steps is {max_steps}; give a number from 1 up")
+        raise UsageError(f"run_agent: max_steps is {max_steps}; expected 1 or more")
     given: Sequence[Any] = messages
     history: list[JsonObject] = [dict(message) for message in given]
     carried_out = 0

@@ -319,7 +319,9 @@ def _check(
             f"batch_size is {batch_size!r}; expected a whole number from 1 to {_MOST_ROWS_PER_BATCH}"
         )
     if max_rows is not None and (isinstance(max_rows, bool) or not isinstance(max_rows, int) or max_rows < 0):
-        raise ValueError(f"max_rows is {max_rows!r}; expected a whole number from 0 up, or None for all")
+        raise ValueError(
+            f"max_rows is {max_rows!r}; expected a whole number of 0 or more, or None for all rows"
+        )
     if on_error not in ("skip", "fail"):
         raise ValueError(f"on_error is {on_error!r}; expected 'skip' or 'fail'")
     if transform is not None and not callable(transform):

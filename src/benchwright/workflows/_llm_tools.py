@@ -31,7 +31,7 @@ class LLMToolCall(TypedDict):
 
 
 def tool_of(tool: LLMTool) -> JsonObject:
-    """The tool as requests contain it. UsageError for anything that is neither a function nor a tool.
+    """The tool in the form that requests contain. Raises UsageError for anything that is neither a function nor a tool.
 
     >>> def add(a: int, b: int = 0) -> int:
     ...     "Add two numbers."
@@ -47,7 +47,7 @@ def tool_of(tool: LLMTool) -> JsonObject:
         )
     if not callable(tool):
         raise UsageError(
-            f"call_llm: {tool!r} is not a tool; give a function, or a tool as OpenAI's chat route takes it"
+            f"call_llm: {tool!r} is not a tool; pass a function, or a tool in the format of OpenAI's chat route"
         )
     name = getattr(tool, "__name__", "")
     if not name.isidentifier():
@@ -72,7 +72,7 @@ def _parameters(function: Callable[..., Any], name: str) -> JsonObject:
     for parameter in inspect.signature(function).parameters.values():
         if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             raise UsageError(
-                f"call_llm: {name}() takes {parameter}, which a model cannot fill; give its parameters names of their own"
+                f"call_llm: {name}() takes {parameter}, which a model cannot fill; give every parameter a name"
             )
         properties[parameter.name] = _schema(hints.get(parameter.name, str))
         if parameter.default is parameter.empty:
@@ -125,10 +125,10 @@ def _call(item: JsonValue, number: int) -> LLMToolCall:
 
 
 def tools_of_request(tools: Sequence[LLMTool]) -> list[JsonValue]:
-    """All tools of a request, each with its own name."""
+    """All tools of a request. Raises UsageError if two of them share a name."""
     if isinstance(tools, str | Mapping):
         raise UsageError(
-            "call_llm: tools is a list of functions, or of tools as OpenAI's chat route takes them"
+            "call_llm: tools must be a list of functions, or of tools in the format of OpenAI's chat route"
         )
     found = [tool_of(tool) for tool in tools]
     names = [str(tool["function"]["name"]) for tool in found]  # type: ignore[index,call-overload]  # as `tool_of` gives it

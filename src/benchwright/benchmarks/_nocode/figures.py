@@ -97,7 +97,7 @@ class Similarities:
         }
 
     def remarks(self) -> list[str]:
-        """Nothing that the numbers do not say."""
+        """None, because the numbers say everything."""
         return []
 
 
@@ -118,7 +118,7 @@ class Counts:
         return {"correct_count": float(self._right), "total_count": float(self._total)}
 
     def remarks(self) -> list[str]:
-        """Nothing that the numbers do not say."""
+        """None, because the numbers say everything."""
         return []
 
 

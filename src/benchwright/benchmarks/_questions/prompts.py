@@ -146,7 +146,7 @@ def ranked(
 
 
 def candidates_reader(columns: Columns, method: InferMethod) -> Callable[[Row], list[str]]:
-    """The function that returns the candidates of a row: letters or texts, each after a blank."""
+    """The function that returns the candidates of a row: letters or texts, each after a space."""
     options = options_reader(columns)
     if method == "logprob":
         return lambda row: [f" {letter}" for letter in options(row)]

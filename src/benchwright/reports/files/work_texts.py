@@ -84,7 +84,7 @@ def _main(table: WorkTable) -> Iterator[list[str]]:
 
 
 def _columns(headings: Sequence[str], rows: Iterator[list[str]]) -> str:
-    """Align cells with blanks: texts to the left, figures to the right."""
+    """Align cells with spaces: texts to the left, figures to the right."""
     written = [[printable(" ".join(cell.split())) for cell in row] for row in ([*headings], *rows)]
     widths = [max(map(len, column)) for column in zip(*written, strict=True)]
     written.insert(1, ["-" * width for width in widths])

@@ -70,7 +70,7 @@ def _grid(rows: Sequence[tuple[str, Pieces]], width: int) -> Iterator[str]:
     for label, pieces in rows:
         lead, line = label, ""
         text = _text(pieces)
-        if "  " in text or text != text.strip():  # rich leaves out some blanks at line breaks
+        if "  " in text or text != text.strip():  # rich leaves out some spaces at line breaks
             raise _NotPlainError
         for word in text.split(" "):
             _check(word, width - indent)

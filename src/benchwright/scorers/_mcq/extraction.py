@@ -16,7 +16,7 @@ from msgspec import Struct
 from benchwright.scorers._mcq.view import View
 
 WORD = r"[^\W\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
-"""One character of a word, except in scripts that write no blanks between words."""
+"""One character of a word, except in scripts that write no spaces between words."""
 
 OPENERS = r"[\s({\[<]{0,4}"
 CLOSERS = r"[)\]}>]{0,3}"
@@ -55,7 +55,7 @@ class Letter(NamedTuple):
 
 
 def letter_at(view: View, at: int, options: Collection[str]) -> Letter | None:
-    """The single option letter at `at`, after blanks and brackets; articles and pronouns do not count."""
+    """The single option letter at `at`, after spaces and brackets; articles and pronouns do not count."""
     found = _letter().match(view.text, at)
     if found is None:
         return None

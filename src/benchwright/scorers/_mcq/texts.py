@@ -114,7 +114,7 @@ class OptionTexts:
         self._longer: dict[str, list[tuple[str, int]]] | None = None
 
     def at(self, view: View, at: int) -> Named | None:
-        """The longest option text at `at`, after blanks, brackets and an article."""
+        """The longest option text at `at`, after spaces, brackets and an article."""
         text = view.lower
         opening = compiled(_OPENING).match(text, at)
         article = compiled(_ARTICLE).match(text, at)

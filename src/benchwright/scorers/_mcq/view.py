@@ -32,7 +32,7 @@ _MARK = (
     r"|<\|[^<>|]{1,30}\|>|</?s>|<(?:eos|bos|end_of_turn)>"
     r"|</?(?:b|strong|i|em|u|p|br|span|div|code|pre|mark|font|center|sup|sub|h[1-6])(?:\s[^<>]{0,100})?/?>)"
 )
-# A single blank or line break between words stays: most of a text needs no work.
+# A single space or line break between words stays: most of a text needs no work.
 # The characters that a gap can begin with come first: they rule out nearly every place at once, four times as fast.
 _BEGINS = rf"*`$\"“”„«»「」『』‘’'~_\#>\\<{_INVISIBLE}"
 _GAP = rf"(?=[{_BEGINS}]|\s[\s{_BEGINS}]|[^\S \n])(?:{_MARK}|\s(?=\s|{_MARK})|[^\S \n])(?:\s|{_MARK})*+"
@@ -99,7 +99,7 @@ class View:
 
 
 def comparable(text: str) -> str:
-    """A text in the form in which texts are compared: without markup and case, blanks collapsed."""
+    """A text in the form in which texts are compared: without markup and case, white space collapsed."""
     if text.isascii() and text.isalnum():
         return text.lower()
     return lower_alike(View(text).text.strip())

@@ -295,7 +295,7 @@ class Points(ABC):
         """Record a metric point. Raises `UsageError` if the value is not a finite number."""
         if not all(place is None or -_BIGGEST <= place < _BIGGEST for place in (step_id, attempt, slot)):
             raise UsageError(
-                f"metric {name!r}: step {step_id}, attempt {attempt} or slot {slot} is no such number"
+                f"metric {name!r}: step {step_id}, attempt {attempt} or slot {slot} is out of range"
             )
         number = _finite(name, value)
         labels = None if not tags else canonical_json(tags).decode()
@@ -316,7 +316,7 @@ class Points(ABC):
 def _finite(name: str, value: float) -> float:
     """The value of a metric that has a name, as a number that can be averaged."""
     if not isinstance(name, str) or not name:
-        raise UsageError(f"a metric has no name: {name!r}. Give it as text, such as 'accuracy'.")
+        raise UsageError(f"the name of a metric is {name!r}; expected a text, such as 'accuracy'.")
     if not hasattr(value, "__float__"):
         raise UsageError(f"metric {name!r} is {value!r}; expected a number")
     try:
