@@ -53,7 +53,7 @@ def test_filters_keep_their_order_and_blank_values() -> None:
         ("hf://o/d e", "not the name of an organisation or dataset"),
         ("hf://o/d?spilt=test", "unknown key 'spilt'.*Did you mean 'split'"),
         ("hf://o/d?Split=test", "unknown key 'Split'"),
-        ("hf://o/d?zzz", "unknown key 'zzz'; known are split, config"),
+        ("hf://o/d?zzz", "unknown key 'zzz'; known: split, config"),
         ("hf://o/d?split=", "split is empty"),
         ("hf://o/d?filter_field=a", "filter_field needs filter_value as well"),
         ("hf://o/d?filter_value_1=a", "filter_value_1 needs filter_field_1 as well"),

@@ -191,7 +191,7 @@ WRONG: list[tuple[Any, str]] = [
     (output(ignore_eos="yes"), "output_config.ignore_eos is 'yes'; expected true or false"),
     (output(min_tokens=-1), "output_config.min_tokens is -1"),
     (output(method="fixed", params={"value": 5}, min_tokens=6), "output_config.min_tokens is 6, more than"),
-    ({"requestcount": 1}, "requestcount is not a key; known are request_count, sampling_mode, output_config, seed. Did"),
+    ({"requestcount": 1}, "requestcount is not a key; known: request_count, sampling_mode, output_config, seed. Did"),
     (output(metod="fixed"), "output_config.metod is not a key"),
     (output(method="uniform", params={"min": 1, "max_value": 2}), "params.min is not a key of the method 'uniform'"),
     ({"order": "blocked"}, "It belongs in output_config: output_config.order"),

@@ -81,7 +81,7 @@ def test_a_sheet_is_named_or_the_first_one_is_noted(tmp_path: Path) -> None:
     ):
         load_dataset(f"{path}?sheet=Secnd")
     with pytest.raises(
-        DatasetError, match=r"unknown option 'shet'; known are encoding, sheet. Did you mean 'sheet'"
+        DatasetError, match=r"unknown option 'shet'; known: encoding, sheet. Did you mean 'sheet'"
     ):
         load_dataset(f"{path}?shet=Second")
 

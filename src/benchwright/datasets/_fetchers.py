@@ -63,7 +63,7 @@ def file_options(written: str, base_dir: Path | None) -> tuple[str, FileOptions]
     for key, value in options.items():
         if key not in known:
             raise DatasetError(
-                f"{written}: unknown option {key!r}; known are {', '.join(known)}.{suggest(key, known)}"
+                f"{written}: unknown option {key!r}; known: {', '.join(known)}.{suggest(key, known)}"
             )
         if not value:
             raise DatasetError(f"{written}: {key} is empty. Give it a value or leave it out")

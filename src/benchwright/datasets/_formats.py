@@ -118,7 +118,7 @@ def _reader(file: StoredFile, format: str | None) -> Reader:
         if name is None:
             known = (*_NAMES, *FORMAT_PLUGINS.names())
             raise DatasetError(
-                f"{file.name}: unknown format {format!r}; known are {', '.join(known)}."
+                f"{file.name}: unknown format {format!r}; known: {', '.join(known)}."
                 + suggest(format.lower(), known)
             )
         return reader_of(name)

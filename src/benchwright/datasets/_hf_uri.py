@@ -90,7 +90,7 @@ def parse_hf_uri(uri: str) -> HfUri:
     if loader is None and "loader" in options:
         wrong = options["loader"]
         raise DatasetError(
-            f"{uri}: unknown loader {wrong!r}; known are {', '.join(_LOADERS)}.{suggest(wrong, _LOADERS)}"
+            f"{uri}: unknown loader {wrong!r}; known: {', '.join(_LOADERS)}.{suggest(wrong, _LOADERS)}"
         )
     return HfUri(
         dataset=dataset,
@@ -175,7 +175,7 @@ def _check_keys(uri: str, options: dict[str, str]) -> None:
         numbered = _NUMBERED.fullmatch(key)
         if not numbered:
             raise DatasetError(
-                f"{uri}: unknown key {key!r}; known are {', '.join(_KNOWN)}." + suggest(key, _KNOWN)
+                f"{uri}: unknown key {key!r}; known: {', '.join(_KNOWN)}." + suggest(key, _KNOWN)
             )
         for number in range(1, int(numbered[1])):
             if f"filter_field_{number}" not in options:

@@ -223,7 +223,7 @@ def _entry(entry: Any, number: int, base_dir: Path) -> tuple[MediaItem, ...]:
     if unknown:
         near = suggest(str(unknown[0]), ("type", "path"))
         raise MediaError(
-            "media", f'{where} has "{unknown[0]}", which has no effect; known are type and path.{near}'
+            "media", f'{where} has "{unknown[0]}", which has no effect; known: type, path.{near}'
         )
     if _blank(entry.get("path")):
         raise MediaError("media", f'{where} has no "path"; name the file or its address')

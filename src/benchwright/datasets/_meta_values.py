@@ -112,7 +112,7 @@ class Known:
             home = self._homes.get(key)
             if not near and home is not None and home != where:
                 near = f" It belongs in {home.rstrip('.') or 'the file itself'}: {home}{key}"
-            self._problems.add(f"{where}{key}", f"is not a key{of}; known are {', '.join(listed)}.{near}")
+            self._problems.add(f"{where}{key}", f"is not a key{of}; known: {', '.join(listed)}.{near}")
 
 
 def as_whole(value: object) -> int | None:

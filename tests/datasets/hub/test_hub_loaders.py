@@ -149,7 +149,7 @@ def test_a_loader_that_is_not_installed_names_its_extra(
     monkeypatch.setattr(library, "library_version", lambda: "3.6.0")
     assert "would run the script" in library.what_library_does()
     with pytest.raises(
-        DatasetError, match=r"unknown loader 'dataset'; known are files, export, viewer, datasets"
+        DatasetError, match=r"unknown loader 'dataset'; known: files, export, viewer, datasets"
     ):
         load_dataset("hf://a/quiz?loader=dataset")
 
