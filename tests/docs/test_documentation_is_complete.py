@@ -42,6 +42,11 @@ FLAG = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]+")
 OURS = re.compile(r"`(benchwright [^`\n]+)`")
 """A command of ours in a sentence or a table."""
 NOT_OURS = {
+    "--jinja",  # of llama.cpp
+    "--chat-template-file",
+    "--interrupt",  # of llama-cpp-python, as the pattern reads them
+    "--logits",
+    "--kv",
     "--write",
     "--help",
     "--version",

@@ -244,7 +244,10 @@ def _no_grade(reply: str, mapping: Mapping[str, float], *, asked: bool) -> Unrea
     if not stated:
         cure = "Ask for a last line 'GRADE: …', or pass grade_pattern= or judge_output_parser="
         if asked:
-            cure = "It was asked for a last line 'GRADE: …': use a stronger judge, or pass response_format= to make it write JSON"
+            cure = (
+                "It was asked for a last line 'GRADE: …': use a stronger judge, or pass response_format= to make it write "
+                "JSON, or grade_pattern= to read what it writes"
+            )
         return UnreadableVerdictError(f"the judge's reply holds no grade: {_shown(reply)}. {cure}")
     return _not_listed(stated if len(stated) <= _GRADE_CHARS else f"{stated[:_GRADE_CHARS]}…", mapping, reply)
 
