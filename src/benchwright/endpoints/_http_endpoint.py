@@ -175,7 +175,7 @@ class HttpEndpoint:
     async def _send_lost_again(
         self, request: ModelRequest, trouble: Trouble, urls: Urls, stamps: Stamps
     ) -> ModelReply:
-        """For a policy without retries: repeat only what never reached the server, on another connection."""
+        """For a policy without retries: repeat only what a closing connection lost, on another one."""
         while trouble.lost_in_closing(self._clock.now()) and stamps.attempts <= _LOST_AT_MOST:
             timeout_s = min(self._timeout_s, self._allowance.left_s())
             if timeout_s <= 0:

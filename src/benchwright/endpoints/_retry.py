@@ -49,10 +49,10 @@ class Trouble(Struct, frozen=True):
         return again_of(self.failure.kind)
 
     def lost_in_closing(self, now: float) -> bool:
-        """Whether the attempt met a server that was closing the kept connection, and did not read it.
+        """Whether the attempt probably met a server that was closing the kept connection, and did not read it.
 
         llama.cpp closes after each stream, although it announces that it keeps connections. Such a close takes no longer
-        than a way there and back. A server that closes later has read the request, and failed.
+        than a way there and back. A server that closes later has surely read the request, and failed.
         """
         return self.stale and now - self.begun_at < _CLOSES_WITHIN_S
 
