@@ -309,6 +309,13 @@ def test_labels_that_are_no_number_and_no_grade_end_at_once(label: Any, words: s
         calibrate_judge([{"label": label, "grade": "1"}])
 
 
+def test_kappa_of_a_single_grade_is_not_shown_as_certain(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["judge-calibrate", written(rows_of(CC=30, CI=10))]) == 0
+    shown = capsys.readouterr().out
+    assert re.search(r"kappa +–", shown)
+    assert "one of the two gave a single grade throughout, so κ says nothing" in " ".join(shown.split())
+
+
 def test_grades_may_be_written_in_small_letters() -> None:
     found = calibrate_judge([{"label": " c ", "grade": "C"}, {"label": "I", "grade": "i"}])
     assert found.agreement.agreed == 1.0

@@ -65,6 +65,10 @@ def test_perfect_agreement_is_no_certainty_and_one_category_no_agreement() -> No
     constant = agreement([("C", "C")] * 30)
     assert constant.kappa is None
     assert constant.ci_low is None
+    for pairs in ([("C", "C")] * 4 + [("C", "I")] * 2, [("C", "C")] * 4 + [("I", "C")] * 2):
+        one_sided = agreement(pairs)
+        assert one_sided.kappa == 0.0  # whatever the items
+        assert one_sided.ci_low is one_sided.ci_high is None
     assert constant.agreed == 1.0
 
 

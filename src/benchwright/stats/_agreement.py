@@ -39,7 +39,7 @@ class Agreement:
     kappa: float | None
     """1 is perfect agreement, 0 agreement by chance. None if both raters used only one and the same category."""
     ci_low: float | None
-    """Lower end of the 95 % interval of κ."""
+    """Lower end of the 95 % interval of κ; None if a rater used only one category, because κ is then 0 whatever the items."""
     ci_high: float | None
     """Upper end."""
 
@@ -79,7 +79,7 @@ def agreement(
     table = [[float(count) for count in row] for row in confusion]
     kappa = weighted_kappa(table, credit)[0]
     low = high = None
-    if kappa is not None:
+    if kappa is not None and all(len(set(raters)) > 1 for raters in zip(*pairs, strict=True)):
         centre, error = weighted_kappa(_with_chance(table), credit)
         assert centre is not None  # adding chance pairs keeps κ defined
         half = t_quantile(max(1, len(pairs) - 1), 0.95) * error

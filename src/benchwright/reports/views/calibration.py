@@ -142,9 +142,9 @@ def _notes(found: Agreement, binary: bool, ones: Sequence[float], zeros: Sequenc
     notes = []
     if found.too_few:
         notes.append(f"fewer than {FEWEST} labels: too few to rely on the 95 % intervals")
-    if found.kappa is None:
+    if found.ci_low is None:
         notes.append(
-            "one of the two gave a single grade throughout: κ is not defined. Label rows of every grade"
+            "one of the two gave a single grade throughout, so κ says nothing. Label rows of every grade"
         )
     if binary and not (ones and zeros):
         missing = "right" if not ones else "wrong"
