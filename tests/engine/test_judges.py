@@ -146,3 +146,24 @@ def test_outside_a_run_a_dead_judge_raises() -> None:
     config = {"judge": {"url": "http://127.0.0.1:9/v1", "model_id": "m", "max_retries": 0}}
     with pytest.raises(JudgeFailedError, match="the judge gave no reply"):
         judge_score(ScorerInput("a", "b", {}, config=config))
+
+
+def test_judges_of_one_model_at_several_servers_share_their_notes(tmp_path: Path) -> None:
+    with demo_server(DemoSettings(skill=1.0)) as one, demo_server(DemoSettings(skill=1.0)) as other:
+
+        @benchmark(
+            name="twice",
+            dataset=ROWS,
+            prompt="{question}",
+            target_field="answer",
+            judge={"url": one.url, "model_id": "demo"},
+            judge_1={"url": other.url, "model_id": "demo"},
+        )
+        @scorer
+        def twice(sample: ScorerInput) -> dict[str, Any]:
+            return benchwright.judge_panel(sample)
+
+        result = benchwright.run(twice, endpoint=ScriptedEndpoint("x"), workspace=tmp_path)
+    notes = result.summary.notes
+    assert any("demo is a demo model" in note for note in notes)
+    assert len(notes) == len(set(notes))

@@ -409,7 +409,7 @@ def _server_notes(prepared: Prepared, findings: ServerFindings) -> list[str]:
     """Notes on the servers. If no server was involved, the note on the demo model is already there."""
     endpoint = prepared.settings.endpoint
     notes = findings.notes(endpoint.fingerprint(), endpoint.model_id)
-    return [note for note in notes if note not in prepared.notes]
+    return [note for note in dict.fromkeys(notes) if note not in prepared.notes]
 
 
 def _echo_notes(store: Store, run: RunRecord) -> list[str]:
