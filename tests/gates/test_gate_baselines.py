@@ -10,8 +10,10 @@ import pytest
 from gate_runs import gate_run
 
 import benchwright
-from benchwright import ConfigError, UsageError, benchmark, bless
+from benchwright import BenchwrightError, ConfigError, UsageError, benchmark, bless
 from benchwright.cli import main
+from benchwright.core import encode_json
+from benchwright.gates._baselines import _checksum
 
 REGRESSION: dict[str, Any] = {"regression": [{"metric": "correct", "bound": "upper"}]}
 
@@ -111,6 +113,38 @@ def test_a_changed_cut_or_foreign_file_is_refused(here: Path) -> None:
         file.write_text(changed, encoding="utf-8")
         with pytest.raises(ConfigError, match=told):
             benchwright.gate(run, policy=REGRESSION, baseline="b.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("header", "lines"),
+    [
+        ({"settings": "x"}, []),
+        ({"manifest": []}, []),
+        ({"run": None}, []),
+        ({"summary": {"x": 1}}, []),
+        ({"count": 3}, []),
+        ({"count": 201}, ["[0, 0]"]),
+        ({"count": 201}, ['"x"']),
+        ({"count": 201}, ["null"]),
+        ({"count": 201}, ['[0, 0, "zz", "scored", {}]']),
+        ({"count": 201}, ['["a", 0, "00", "scored", {}]']),
+        ({"count": 201}, ['[0, 0, "00", "scored", [1]]']),
+        ({"count": 201}, ['[0, 0, "00", "danced", {}]']),
+    ],
+)
+def test_a_file_that_another_version_wrote_differently_is_refused(
+    here: Path, header: dict[str, Any], lines: list[str]
+) -> None:
+    run = gate_run(range(10))
+    assert main(["export", "1", "--baseline", "b.jsonl"]) == 0
+    first, _, rest = (here / "b.jsonl").read_bytes().partition(b"\n")
+    known = {**json.loads(first), **header}
+    del known["sha256"]
+    head, body = encode_json(known), b"".join(line.encode() + b"\n" for line in lines) + rest
+    stamp = encode_json({"sha256": _checksum(head, body)})[:-1] + b","
+    (here / "b.jsonl").write_bytes(stamp + head[1:] + b"\n" + body)
+    with pytest.raises(BenchwrightError, match=r"can read: .*wrote it: update|newer benchwright wrote it"):
+        benchwright.gate(run, policy=REGRESSION, baseline="b.jsonl")
 
 
 def test_runs_that_failed_and_odd_names_are_not_blessed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,6 +20,7 @@ from benchwright.core import (
     RunSummary,
     SampleRecord,
     UsageError,
+    clause,
     decode_score,
     encode_json,
     encode_score,
@@ -39,6 +40,8 @@ FILE_IN_FOLDER = "baseline.jsonl"
 """The file in a baseline that is a folder."""
 _ABOUT = ("name", "model", "status")
 """Fields of a run that the first line of the file contains."""
+_TABLES = ("run", "settings", "manifest")
+"""Tables that the first line contains."""
 
 
 class Baseline(Struct, frozen=True):
@@ -149,6 +152,8 @@ def read_baseline(path: Path) -> Baseline:
         )
     try:
         lines = [orjson.loads(line) for line in body.splitlines()]
+        if len(lines) != header["count"] or not all(isinstance(header[name], dict) for name in _TABLES):
+            raise ValueError("its first line does not describe the others")
         about = header["run"]
         run = RunRecord(
             id=0,
@@ -168,9 +173,16 @@ def read_baseline(path: Path) -> Baseline:
             (LoadSummary if run.kind == RunKind.LOAD else RunSummary).from_json(run.summary)
         if run.kind == RunKind.LOAD:
             return Baseline(title, run, requests=tuple(_request(line) for line in lines), filed=True)
+        for row, repeat, digest, outcome, scores, *_ in lines:
+            if not (isinstance(row, int) and isinstance(repeat, int) and isinstance(scores, dict | None)):
+                raise ValueError(f"a line begins with {row!r}, {repeat!r}")
+            known_outcome(outcome), bytes.fromhex(digest)  # raise for others
         return Baseline(title, run, StoredLines(lines), filed=True)
-    except (ValueError, KeyError, TypeError) as error:
-        raise ConfigError(f"{path} does not hold a baseline: {type(error).__name__}: {error}") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ConfigError(
+            f"{path} does not hold a baseline that benchwright {VERSION} can read: {type(error).__name__}: {clause(error)}. Benchwright "
+            f"{header.get('benchwright')} wrote it: update the older one, and export the baseline again"
+        ) from error
 
 
 def _header(path: Path, line: bytes) -> dict[str, Any]:

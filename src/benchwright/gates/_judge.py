@@ -167,9 +167,9 @@ def _obstacles(
     if other.summary is None:
         return f"the baseline {baseline.title} has no result", []
     known = RunSummary.from_json(other.summary)
-    if not known.comparable:
+    if not known.comparable or other.status != "completed":
         return (
-            f"the baseline {baseline.title} is not comparable: too many of its samples failed, or it is partial",
+            f"the baseline {baseline.title} is not comparable: too many of its samples failed, or it is not complete",
             [],
         )
     if known.failed > MOSTLY * known.evaluated:  # whatever it was allowed
