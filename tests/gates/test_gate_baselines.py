@@ -147,6 +147,23 @@ def test_a_file_that_another_version_wrote_differently_is_refused(
         benchwright.gate(run, policy=REGRESSION, baseline="b.jsonl")
 
 
+def test_an_empty_argument_is_not_the_current_folder(here: Path) -> None:
+    """As from an unset variable of a script."""
+    for _ in range(2):
+        gate_run(cache=False)
+    (here / "p.toml").write_text('[[regression]]\nmetric = "correct"\nbound = "value"\n')
+    assert main(["export", "1", "--baseline", "."]) == 0
+    for words in (
+        ["gate", "2", "--policy", "p.toml", "--baseline", ""],
+        ["compare", "2", ""],
+        ["export", "2", "--baseline", ""],
+        ["bless", "", "--as", "main"],
+        ["bless", "1", "--as", ""],
+    ):
+        assert main(words) in (2, 4), words
+    assert main(["gate", "2", "--policy", "p.toml", "--baseline", "."]) == 0
+
+
 def test_runs_that_failed_and_odd_names_are_not_blessed(capsys: pytest.CaptureFixture[str]) -> None:
     run = gate_run(failing=range(60, 180))
     with pytest.raises(UsageError, match="not comparable"):

@@ -93,7 +93,7 @@ def compare(
 def _baseline(run: int | str | RunResult, place: Workspace) -> Baseline | None:
     """The baseline that a blessed name or a file refers to; None if it is a run. If a baseline and a benchmark have the
     same name, the baseline is meant, as for `gate`."""
-    if not isinstance(run, str) or run.isdecimal():
+    if not isinstance(run, str) or run.isdecimal() or not run:
         return None
     from benchwright.gates import baseline_file, named_baseline, read_baseline
 

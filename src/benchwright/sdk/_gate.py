@@ -104,6 +104,8 @@ def export_baseline(
 
     UsageError for a run that is not complete or comparable, unless forced.
     """
+    if not os.fspath(path):
+        raise UsageError("the baseline has no name; name the file or the folder to write: --baseline PATH")
     place = existing_workspace(Path.cwd(), None if workspace is None else Path(workspace))
     store = open_existing(place)
     with nullcontext() if store is None else store:
@@ -176,7 +178,7 @@ def _found(store: Store | None, given: AnyRun, place: Workspace) -> Baseline:
         written = os.fspath(given)
         if (known := named_baseline(place, written)) is not None:
             return known
-        file = baseline_file(expand_home(written))
+        file = baseline_file(expand_home(written)) if written else None  # empty is not the current folder
         if file is not None:
             return read_baseline(file)
     try:

@@ -297,7 +297,9 @@ def _absent(
 ) -> DatasetError:
     """The error for a commit that is not in the cache. Lists those that are; none is used instead."""
     here = sorted({*records.commits(), *snapshot_commits(hub.settings.hub_cache, ref.repo)})
-    shown = f"The cache has these commits of the dataset: {', '.join(here)} (choose one with revision=<commit>)"
+    shown = (
+        f"The cache has these commits of the dataset: {', '.join(here)} (choose one with revision=<commit>)"
+    )
     present = shown if here else "The cache has no commit of this dataset"
     if why is not None:
         return HubError(f"{why}. {present}", why.kind) if here else why
