@@ -380,7 +380,9 @@ MODIFIERS = st.builds(
 )
 MESSAGES = st.builds(
     SystemMessage,
-    st.text(min_size=1, max_size=5).filter(str.strip),
+    st.text(min_size=1, max_size=5).filter(
+        lambda text: text.strip() and "\0" not in text
+    ),  # refused in settings
     st.sampled_from([None, "prepend", "append", "replace"]),
 )
 
