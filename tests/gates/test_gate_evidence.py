@@ -89,7 +89,7 @@ def test_failures_of_one_row_are_no_more_certain_for_being_repeated(spec: Any, r
         (single,) = judged(once, failures=[rule], gate={"max_failed": 0.5}).rows[1:]
         assert (row.observed, row.n) == (single.observed, single.n) == (0.15, 20)
         assert row.verdict == single.verdict == "INCONCLUSIVE"  # 3 of 20 rows, not 60 of 400
-    named = {"max": 0.2, "bound": "value", "outcome": ["request_failed", "empty"]}
+    named = {"max": 0.2, "bound": "value", "outcome": ["request_failed", "empty", "request_failed"]}
     (row,) = judged(many, failures=[named], gate={"max_failed": 0.5}).rows[1:]
     assert (row.observed, row.verdict) == (0.15, "GO")
 

@@ -56,7 +56,7 @@ class Scores(Struct):
             sizes.update(rows)
         hits: Counter[bytes] = Counter()
         if outcomes:
-            for name in outcomes:
+            for name in set(outcomes):
                 hits.update(self.outcomes.get(name, {}))
         else:
             for (row, _), count in self.failed.items():
