@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -278,6 +280,31 @@ def test_a_folder_never_holds_the_results_of_another_run(here: Path) -> None:
     evaluate(look, overwrite=True, cache=False)
     assert seen == [{"run_config.yml"}] * 4
     assert files() == whole
+
+
+def test_a_folder_is_not_written_by_runs_of_two_workspaces_at_once(here: Path) -> None:
+    """Records of one workspace do not know those of another; the second run is refused, and may start when the first has ended."""
+    refused: list[int] = []
+
+    def other() -> int:
+        command = [sys.executable, "-m", "benchwright", "run", "rows.csv", "--workspace", "elsewhere", "-q"]
+        command += ["--output-dir", "out", "--overwrite"]
+        done = subprocess.run(command, cwd=here, capture_output=True, text=True, check=False)
+        if done.returncode == 5:
+            assert "a run of another workspace writes its files into" in done.stderr
+        return done.returncode
+
+    def script(request: ModelRequest) -> ScriptedAnswer:
+        if not refused:
+            refused.append(other())
+        return replies(request)
+
+    (here / "rows.csv").write_text("question,answer\n1+1=,2\n", encoding="utf-8")
+    evaluate(script)
+    assert refused == [5]
+    assert list(document("results.yml")["results"]["tasks"]) == ["my_qa"]
+    assert other() == 0
+    assert list(document("results.yml")["results"]["tasks"]) == ["rows"]
 
 
 def test_an_interrupted_run_leaves_all_files_and_a_mark_and_its_resumption_adds_up(here: Path) -> None:

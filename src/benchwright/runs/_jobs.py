@@ -17,7 +17,7 @@ from benchwright.endpoints import OpenEndpoint
 from benchwright.engine import InterruptedRunError, Prepared, RunGroup, Watcher, perform
 from benchwright.reports import write_reports
 from benchwright.runs._result import RunResult, result_of
-from benchwright.runs._run_files import first_files, last_files
+from benchwright.runs._run_files import first_files, last_files, owned_folder
 from benchwright.store import RunRecord, Store
 
 
@@ -147,16 +147,17 @@ async def _perform(
 
         watcher = tracking = RunTracking(store, run.id, prepared.settings.trackers, watcher)
     try:
-        with first_files(store, run, prepared, group, resuming=job.resuming):
-            performed = await perform(
-                prepared, store, run,
-                resuming=job.resuming, retry_failed=job.retry_failed, watcher=watcher, endpoint=endpoint, group=group,
-                label=job.label,
-            )  # fmt: skip
-        # In a thread, because writing the samples of a large run would delay the others.
-        details = await asyncio.to_thread(
-            last_files, store.workspace, run.id, performed, prepared, group.signal
-        )
+        with owned_folder(run.folder):
+            with first_files(store, run, prepared, group, resuming=job.resuming):
+                performed = await perform(
+                    prepared, store, run,
+                    resuming=job.resuming, retry_failed=job.retry_failed, watcher=watcher, endpoint=endpoint, group=group,
+                    label=job.label,
+                )  # fmt: skip
+            # In a thread, because writing the samples of a large run would delay the others.
+            details = await asyncio.to_thread(
+                last_files, store.workspace, run.id, performed, prepared, group.signal
+            )
         # Only now, because a run that is killed while its files are written is not complete.
         store.finish_run(run.id, performed.status, summary=performed.summary.to_json(), error=performed.error)
         problems: list[str] = []

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +16,7 @@ from benchwright.core import (
     BenchwrightError,
     Outcome,
     RunFile,
+    RunOwnedError,
     UsageError,
     decode_score,
     load_json,
@@ -53,11 +56,30 @@ def make_folder(folder: Path) -> list[Path]:
 
 
 @contextmanager
+def owned_folder(folder: Path) -> Iterator[None]:
+    """Create the folder of a run's files, and keep it from other runs while this one lasts. Runs of the same workspace are refused
+    by its records; this lock is for those of other workspaces, and ends with the process, however that ends."""
+    make_folder(folder)
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        with suppress(OSError):  # some network file systems have no locks
+            try:
+                fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise RunOwnedError(
+                    f"a run of another workspace writes its files into {folder}; nothing was sent. Wait for it, or choose another "
+                    "--output-dir"
+                ) from None
+        yield
+    finally:
+        os.close(opened)
+
+
+@contextmanager
 def first_files(
     store: Store, run: RunRecord, prepared: Prepared, group: RunGroup, *, resuming: bool
 ) -> Iterator[None]:
     """Write the files that are known before the first request, so that they exist in any case. Send requests inside."""
-    make_folder(run.folder)
     if not resuming:  # results of an earlier run in this folder must not be taken for those of this one
         for name in RunFile:
             (run.folder / name).unlink(missing_ok=True)
