@@ -82,6 +82,7 @@ def test_the_category_decides_what_is_right(
 
 
 MODULE = """
+from os import mkdir
 def double(x):
     return 2 * x
 def names():
@@ -106,14 +107,20 @@ def hang():
         ({"names": {}}, "table()", "structural_match", "executable_checker:wrong_result_type"),
         ({"double": {"y": 4}}, "double(4)", "exact_match", "executable_checker:execution_error"),
         ({"__import__": {"name": "os"}}, "double(4)", "exact_match", "executable_checker:execution_error"),
+        ({"mkdir": {"path": "made"}}, "double(4)", "exact_match", "executable_checker:execution_error"),
+        ({"double": {"x": {(1, 2): 3}}}, "double(4)", "exact_match", "executable_checker:execution_error"),
     ],
 )  # fmt: skip
 def test_executable_rows_compare_results(
-    tmp_path: Path, call: Any, expected: str, kind: str, error: str | None
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: Any, expected: str, kind: str, error: str | None
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     module = tmp_path / "functions.py"
     module.write_text(MODULE)
-    assert check_executable([call], [expected], [kind], module, simple=True).error_type == error
+    offered = [{"name": name} for name in ("double", "names", "table")]
+    verdict = check_executable([call], [expected], [kind], module, offered=offered, simple=True)
+    assert verdict.error_type == error
+    assert not Path("made").exists()  # the module imports a function that would make it
 
 
 def test_executable_calls_have_a_time_limit(tmp_path: Path) -> None:

@@ -56,6 +56,15 @@ FILES: dict[str, dict[str, Any]] = {
         "BFCL_v3_simple.json": {"id": "simple_0", "question": [ASK], "function": [FUNCTION]},
         "possible_answer/BFCL_v3_simple.json": {"id": "simple_0", "ground_truth": TRUTH},
     },
+    "exec_simple": {
+        "BFCL_v3_exec_simple.json": {
+            "id": "exec_simple_0",
+            "question": [ASK],
+            "function": [FUNCTION],
+            "ground_truth": ["move(x=[1])"],
+            "execution_result_type": ["exact_match"],
+        },
+    },
     "multi_turn_miss_func": {
         "BFCL_v3_multi_turn_miss_func.json": {
             "id": BOARD,
@@ -90,7 +99,9 @@ def changed(value: Any) -> Iterator[Any]:
 def attempt(task: str, path: Path) -> None:
     """Read a dataset, and do what a run does with its rows, except for sending them."""
     custom = {"path": str(path), "format": "native" if path.is_dir() else "openai"}
-    definition = define("bfclv3_ast", {"task": task, "custom_dataset": custom}, path.parent)
+    module = path.parent / "module.py"
+    given = {"task": task, "custom_dataset": custom, "executable_module": str(module)}
+    definition = define("bfclv3_ast", given, path.parent)
     assert definition is not None
     spec = load_evaluation(definition)
     for row in spec.dataset.rows():
@@ -101,7 +112,8 @@ def attempt(task: str, path: Path) -> None:
         if opened is not None:
             opened()
         seen = {**row, "_calls": [{"move": {"x": [1]}}], "_turns": [[], []], "_native_calling": True}
-        spec.scorer(ScorerInput("", row.get("ground_truth"), seen))
+        if "exec" not in task:  # it would start a process
+            spec.scorer(ScorerInput("", row.get("ground_truth"), seen))
 
 
 def is_refused(task: str, path: Path, odd: object) -> bool:

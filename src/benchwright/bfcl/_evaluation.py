@@ -352,6 +352,7 @@ class _Scorer:
                 row["ground_truth"],
                 row.get("execution_result_type") or (),
                 self._module,
+                offered=row["function"],
                 simple=category.name == "exec_simple",
             )
         return verdict_of(

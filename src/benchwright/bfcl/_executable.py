@@ -13,6 +13,8 @@ from benchwright.toolcalls import Calls, CallVerdict
 
 KEYS = ("RAPID_API_KEY", "EXCHANGERATE_API_KEY", "OMDB_API_KEY", "GEOCODE_API_KEY")
 """Variables that the published executable rows need."""
+RESULT_TYPES = ("exact_match", "real_time_match", "structural_match")
+"""How a result is compared with the expected one."""
 _SECONDS = 10.0
 _TOLERANCE = 0.2
 _CHILD = """
@@ -60,14 +62,30 @@ def carry_out(
 
 
 def check_executable(
-    calls: Calls, expected: Sequence[str], kinds: Sequence[str], module: Path, *, simple: bool
+    calls: Calls,
+    expected: Sequence[str],
+    kinds: Sequence[str],
+    module: Path,
+    *,
+    offered: Sequence[Mapping[str, Any]],
+    simple: bool,
 ) -> CallVerdict:
-    """The verdict on calls: their results compared with those of the expected calls, which are given as text."""
+    """The verdict on calls: their results compared with those of the expected calls, which are given as text. Only functions on
+    offer are executed: a module also has functions that it imports, such as `os.system`."""
     if len(calls) != len(expected):
         kind = "simple_exec_checker:wrong_count" if simple else "value_error:exec_result_count"
         return CallVerdict(False, kind, f"expected {len(expected)} calls, got {len(calls)}")
-    wanted = [_as_call(text) for text in expected]
+    wanted = [as_call(text) for text in expected]
     given = [{"name": name, "arguments": arguments} for call in calls for name, arguments in call.items()]
+    names = {str(function.get("name")) for function in offered}
+    names |= {name.replace(".", "_") for name in names}
+    for call in given:
+        if call["name"] not in names:
+            return _wrong("execution_error", f"there is no function {call['name']!r} on offer")
+        try:
+            json.dumps(call, default=str)
+        except (TypeError, ValueError, RecursionError) as error:  # such as a tuple as a key
+            return _wrong("execution_error", f"the arguments of {call['name']} cannot be passed: {error}")
     results = carry_out(module, [*wanted, *given])
     truths, found = results[: len(wanted)], results[len(wanted) :]
     unused = list(range(len(found)))
@@ -85,10 +103,13 @@ def check_executable(
     return CallVerdict(True)
 
 
-def _as_call(text: str) -> dict[str, Any]:
-    from benchwright.toolcalls import dotted_name, parse_calls, value_of
+def as_call(text: str) -> dict[str, Any]:
+    """The call that a text describes, for `carry_out`. Raises CallDecodeError if it is not one call."""
+    from benchwright.toolcalls import CallDecodeError, dotted_name, parse_calls, value_of
 
-    (node,) = parse_calls(text)
+    node, *others = parse_calls(text)
+    if others:
+        raise CallDecodeError(f"expected one call, found {1 + len(others)}")
     return {
         "name": dotted_name(node.func),
         "positional": [value_of(item) for item in node.args],

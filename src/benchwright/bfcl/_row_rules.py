@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from benchwright.bfcl._categories import Category
+from benchwright.bfcl._executable import RESULT_TYPES, as_call
 from benchwright.core import Row
 from benchwright.toolcalls import LIST_TYPES, NUMBER_TYPES, check_ast, ground_truth_of, parsed_json
 
@@ -29,6 +30,8 @@ def question_of(row: Row, category: Category, identity: str) -> Row:
             raise ValueError(
                 f"two functions have the name {twice[0]}, so that a call could mean either; rename one of them"
             )
+    if category.check == "executable":
+        _check_executable(row)
     return found
 
 
@@ -228,6 +231,19 @@ def _function(item: Any, number: int) -> dict[str, Any]:
             f"function {name}: required names {', '.join(unknown)}, which properties do not have"
         )
     return {**item, "parameters": {**parameters, "properties": properties, "required": required}}
+
+
+def _check_executable(row: Row) -> None:
+    truth, kinds = row.get("ground_truth"), row.get("execution_result_type") or []
+    if not isinstance(truth, list) or not truth or not all(isinstance(text, str) for text in truth):
+        raise ValueError('"ground_truth" of an executable row lists calls as texts, such as "add(a=1, b=2)"')
+    for text in truth:
+        try:
+            as_call(text)
+        except ValueError as error:
+            raise ValueError(f'"ground_truth": {text!r} is not a call: {error}') from None
+    if not isinstance(kinds, list) or not all(kind in RESULT_TYPES for kind in kinds):
+        raise ValueError(f'"execution_result_type" lists, for each call, one of: {", ".join(RESULT_TYPES)}')
 
 
 def _check_multi_turn(row: Row) -> None:
