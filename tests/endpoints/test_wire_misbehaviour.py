@@ -17,7 +17,7 @@ from loopback_server import (
 )
 from wire_table import WIRES
 
-from benchwright.core import APIS, Api
+from benchwright.core import APIS, Api, encode_json
 
 BY_API = {wire.api: wire for wire in reversed(WIRES)}  # the first of a format that has several routes
 
@@ -121,6 +121,31 @@ async def test_cut_stream_is_broken(api: Api, transport: TransportName) -> None:
 
     reply = await reply_to(cut_off, api, transport, stream=True, max_retries=1)
     assert (reply.failure.kind, reply.text, reply.attempts) == ("broken_stream", "", 2)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(
+    ("halves", "text"),
+    [((b"\\ud83d", b"\\uDE00"), "😀"), ((b"a\\ud83d", b"b"), "a\ufffdb"), ((b"\\udE00", b""), "\ufffd")],
+)
+@in_loop
+async def test_halves_of_a_character_are_joined_or_replaced(
+    api: Api, transport: TransportName, stream: bool, halves: tuple[bytes, bytes], text: str
+) -> None:
+    """A server whose texts are UTF-16 may cut a character between two events."""
+    wire = BY_API[api]
+    first, second = halves
+
+    async def answer(call: Call) -> None:
+        if not stream:
+            await call.answer(encode_json(wire.whole("<1>")).replace(b"<1>", first + second))
+            return
+        pieces = [] if api == "mindie" else ["<1>", "<2>"]  # its last event has the whole answer
+        events = sse(*map(wire.piece, pieces), wire.end).replace(b'"fo"', b'"<1><2>"')
+        await call.events(events.replace(b"<1>", first).replace(b"<2>", second))
+
+    reply = await reply_to(answer, api, transport, stream=stream, max_retries=0)
+    assert (reply.failure, reply.text) == (None, text)
 
 
 @in_loop

@@ -27,6 +27,7 @@ from benchwright.core._errors import (
     worst_exit_code,
 )
 from benchwright.core._fronts import lazy_front
+from benchwright.core._half_pairs import join_halves, load_halves, load_joined
 from benchwright.core._home import expand_home, home_folder
 from benchwright.core._json import (
     MAX_DEPTH,
@@ -291,6 +292,7 @@ __all__ = [
     "is_share",
     "is_time",
     "is_verdict_format",
+    "join_halves",
     "json_differences",
     "judge_key",
     "key_range",
@@ -304,6 +306,8 @@ __all__ = [
     "load_data_json",
     "load_each",
     "load_exact_json",
+    "load_halves",
+    "load_joined",
     "load_json",
     "loading_code",
     "lower_is_better",

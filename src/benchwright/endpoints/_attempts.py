@@ -14,7 +14,8 @@ from benchwright.core import (
     RequestFailure,
     TooDeepError,
     clause,
-    load_json,
+    join_halves,
+    load_joined,
     redact,
 )
 from benchwright.endpoints._clock import Clock
@@ -156,14 +157,14 @@ class Attempter:
         whole = collected.as_json()
         if isinstance(whole, BadReply):
             return self._of_bad_reply(whole)
-        return self._read_json(whole, request, stamps, None)
+        return self._read_json(join_halves(whole), request, stamps, None)
 
     def _read(
         self, body: bytes, request: ModelRequest, stamps: Stamps, headers: Headers | None
     ) -> ModelReply | Trouble:
         """Read the body of a reply."""
         try:
-            data = load_json(body.removeprefix(b"\xef\xbb\xbf"))
+            data = load_joined(body.removeprefix(b"\xef\xbb\xbf"))
         except TooDeepError as error:
             return self._of_bad_reply(BadReply(f"status 200, but no usable JSON: {error}"))
         except ValueError:

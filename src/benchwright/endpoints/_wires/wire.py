@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
-from benchwright.core import JsonObject, JsonValue, ModelRequest, RequestFailure, Route, WireFormat, load_json
+from benchwright.core import (
+    JsonObject,
+    JsonValue,
+    ModelRequest,
+    RequestFailure,
+    Route,
+    WireFormat,
+    load_halves,
+)
 from benchwright.endpoints._addresses import Address
 from benchwright.endpoints._replies import BadReply, kind_of
 from benchwright.endpoints._transport import Headers
@@ -38,7 +46,7 @@ class BadEventError(ValueError):
 def read_event(data: bytes) -> dict[str, Any]:
     """The JSON object of one event. Raises BadEventError for anything else."""
     try:
-        event = load_json(data)
+        event = load_halves(data)
     except ValueError as error:
         raise BadEventError(f"an event of the stream is not JSON: {error}") from None
     if not isinstance(event, dict):
