@@ -272,6 +272,7 @@ def test_a_call_where_none_is_expected_is_wrong_even_if_it_cannot_be_read(
         ({"tools": [TOOL, {"name": "f", "parameters": []}]}, 'function 2 of "tools": "parameters" of f is list'),
         ({"tools": [{"name": "f", "parameters": {"properties": [1]}}]}, '"properties" of f is list'),
         ({"tools": [{"name": "f", "parameters": {"properties": {}, "required": ["x"]}}]}, "f requires x"),
+        ({"tools": [{"name": "f", "parameters": {"properties": {}, "required": [["x"]]}}]}, "lists ..x.., which is not a name"),
     ],
 )  # fmt: skip
 def test_functions_that_are_none_are_found_before_anything_is_sent(

@@ -195,6 +195,8 @@ def _schema_problem(name: str, parameters: Mapping[str, Any]) -> str | None:
         return None
     if not isinstance(required, Sequence) or isinstance(required, str):
         return f'"required" of {name} is {type(required).__name__}, not a list of names'
+    if odd := [each for each in required if not isinstance(each, str)]:
+        return f'"required" of {name} lists {odd[0]!r}, which is not a name'
     unknown = [str(each) for each in required if each not in (properties or {})]
     return f"{name} requires {', '.join(unknown)}, which its properties do not have" if unknown else None
 
