@@ -295,6 +295,24 @@ def test_check_finds_names_that_servers_refuse_and_expected_calls_that_cannot_be
     assert not any("servers refuse" in warning for warning in prompting.warnings)
 
 
+@pytest.mark.parametrize(
+    ("names", "native", "warned"),
+    [
+        (("a.b", "a_b"), True, True),
+        (("a.b", "a_b"), False, False),
+        (("a", "a"), False, True),
+        (("a", "b"), True, False),
+    ],
+)
+def test_check_warns_of_functions_that_are_sent_under_one_name(
+    names: tuple[str, str], native: bool, warned: bool
+) -> None:
+    functions = [{**WEATHER, "name": name} for name in names]
+    row = {**ROW, "tools": functions, "calls": [{"name": names[0], "arguments": {"city": "Paris"}}]}
+    (report,) = benchwright.check(bench([row]), native_calling=native)
+    assert any("several functions of a row have" in warning for warning in report.warnings) is warned
+
+
 def test_check_warns_of_expected_values_of_another_type_than_the_schema_gives() -> None:
     row = {**ROW, "calls": [{"name": "weather", "arguments": {"city": "Paris", "days": "two"}}]}
     (report,) = benchwright.check(bench([ROW, row]))

@@ -122,21 +122,33 @@ class CallTools(Strategy):
             yield parameter_without_column(spec, "tools_field", columns)
 
     def doubts(self, scan: RowScan, source: str) -> Iterator[str]:
-        """Names that servers refuse, and expected values that are not of the type of their schema."""
+        """Names that servers refuse, names that two functions share, and expected values that are not of the type of their
+        schema."""
+        native = self._spec.native_calling
         refused: dict[str, int] = {}
+        shared: dict[str, int] = {}
         mistyped: dict[str, int] = {}
         for scanned in scan.first:
             functions = self._task(scanned.row).functions
-            for item in functions if self._spec.native_calling else ():
-                name = sent_name(item)
-                if _TAKEN_NAME.fullmatch(name) is None:
+            names = [
+                sent_name(item) if native else str(function_document(item)["name"]) for item in functions
+            ]
+            for name in names:
+                if native and _TAKEN_NAME.fullmatch(name) is None:
                     refused.setdefault(repr(name), scanned.line)
+                if names.count(name) > 1:
+                    shared.setdefault(repr(name), scanned.line)
             if (why := self._mistyped(scanned.row, functions)) is not None:
                 mistyped.setdefault(why, scanned.line)
         if refused:
             yield (
                 f"names of functions that servers refuse: {_placed(refused, source)}. Use letters, digits, _ and -, at most 64 "
                 "of them"
+            )
+        if shared:
+            yield (
+                f"names that several functions of a row have when they are sent: {_placed(shared, source)}. Servers refuse them, or "
+                "a call could mean either: rename one of them"
             )
         if mistyped:
             yield f"{_placed(mistyped, source)}. Correct the value or the schema: only this value scores as right"
