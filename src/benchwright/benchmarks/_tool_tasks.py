@@ -22,7 +22,7 @@ MAX_STEPS = 20
 
 
 class ToolEnvironment(Protocol):
-    """What the calls of one sample act on. Opened anew for every sample, so samples never share state."""
+    """What the calls of one sample act on. Every sample opens its own, so samples never share state."""
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> str:
         """Execute one call and return the text for the model. If the call fails, the text describes the error."""

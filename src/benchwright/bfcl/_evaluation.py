@@ -71,7 +71,7 @@ class EvaluationRows:
         return self._checked().sizes.total()
 
     def rows(self) -> Iterator[Row]:
-        """All rows, in the order of categories. Those of a custom dataset are read anew in each pass, and none is kept."""
+        """All rows, in the order of categories. Those of a custom dataset are read again in each pass, and none is kept."""
         if self._definition.path is None:
             rows: Iterable[Row] = self._published()
             sizes = Counter(row["category"] for row in rows)

@@ -26,7 +26,7 @@ def check_turns(
 ) -> CallVerdict:
     """The verdict on the calls of all turns, each a list of steps, each a list of calls (None: no calls were read).
 
-    `stopped` tells that a turn took too many steps, which the published check overlooks in the last turn.
+    `stopped`: a turn took too many steps, which the published check overlooks in the last turn.
     """
     if not isinstance(turns, list | tuple):
         return _wrong("inference_error", "there is no list of turns")
@@ -106,18 +106,18 @@ def doubtful_truths(
     *,
     clock: Callable[[], float] = monotonic,
 ) -> list[str]:
-    """What is doubtful about the ground truths of `count` rows of several turns: each is carried out, as long as that takes little
-    time."""
-    told: list[str] = []
+    """Doubts about the ground truths of `count` rows of several turns. Each is carried out until the time for that is
+    over."""
+    found: list[str] = []
     deadline = clock() + _LINT_SECONDS
     for number, row in enumerate(rows):
         if clock() > deadline:
-            told.append(
-                f"the ground truths of {count - number} rows of several turns were not tried: it takes long"
+            found.append(
+                f"the ground truths of {count - number} rows of several turns were not tried, because that would take long"
             )
             break
-        told += [f"{row['id']}: {doubt}" for doubt in _doubts(row, simulation_of)]
-    return told
+        found += [f"{row['id']}: {doubt}" for doubt in _doubts(row, simulation_of)]
+    return found
 
 
 def _doubts(row: Row, simulation_of: Callable[[Row], Simulation]) -> Iterator[str]:

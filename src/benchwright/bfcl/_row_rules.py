@@ -75,7 +75,7 @@ def truth_of(value: Any, name: str = "ground_truth") -> list[dict[str, dict[str,
 
 
 def unreachable(row: Row, category: Category, *, as_text: bool = False) -> str | None:
-    """Why no call can pass by a row's ground truth, if that is so: it is scored against itself. `as_text` tells that calls
+    """Why no call can match a row's ground truth, found by scoring it against itself; None if one can. `as_text`: calls
     are read from texts."""
     functions, truths = row["function"], row["ground_truth"]
     by_name = {function["name"]: function for function in functions}

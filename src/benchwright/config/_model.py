@@ -159,7 +159,7 @@ def read_model_entry(where: str, values: Mapping[str, object], folder: Path | No
         found = translate(where, values).values
         name = found.get("profile") or found.get("type")
     if not isinstance(name, str) or not name.strip():
-        raise ConfigError(f'{where} has no name. Add what tables shall call it: name = "local"')
+        raise ConfigError(f'{where} has no name. Give it one, which tables will show: name = "local"')
     return _read(where, name.strip(), values, folder)
 
 

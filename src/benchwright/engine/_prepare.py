@@ -92,7 +92,7 @@ def prepare(spec: BenchmarkSpec, settings: RunSettings) -> Prepared:
 
 def prepared_like(other: Prepared, settings: RunSettings) -> Prepared | None:
     """Prepare the same benchmark for another model without reading its rows again. Returns None if the settings request
-    other rows, prompts or checks, so that it must be prepared anew."""
+    other rows, prompts or checks, so that it must be prepared again."""
     rows = other.rows
     same = rows_and_prompts(other.settings) == rows_and_prompts(settings)
     if not same or model_type_of(rows.spec, settings) != rows.model_type:

@@ -129,10 +129,10 @@ def _run_row(
     share = failed / count if count else 1.0
     allowed = policy.max_failed
     too_many = share > (allowed if allowed is not None else 1.0)
-    told = f"{failed:,} of {count:,} failed"
+    failures = f"{failed:,} of {count:,} failed"
     reason = ""
     if not count or share > MOSTLY:
-        reason = f"{told}: too many for any verdict"
+        reason = f"{failures}: too many for any verdict"
     elif run.status != "completed" or partial:
         reason = f"the run is not complete ({run.status}{', partial' if partial else ''})"
     elif run.manifest.get("changes"):  # max_failed excuses failures only
@@ -140,16 +140,16 @@ def _run_row(
             "the benchmark was changed between the starts of the run: its samples are not of one experiment"
         )
     elif too_many:
-        reason = f"{told}, more than max_failed"
+        reason = f"{failures}, more than max_failed"
     elif not comparable and (allowed is None or run.kind == RunKind.LOAD):
-        reason = f"the run is not comparable ({told}); its notes say why"
+        reason = f"the run is not comparable ({failures}); its notes say why"
     return RuleRow(
         rule="the run can be judged",
         kind="run",
         where=policy.source,
         needed="complete, comparable" if allowed is None else f"complete, failed ≤ {allowed:g}",
         verdict=Word.INCONCLUSIVE if reason else Word.GO,
-        reason=reason or told,
+        reason=reason or failures,
         observed=share,
         n=count,
     )
@@ -201,18 +201,18 @@ def _settings(policy: Policy, compared: Any) -> tuple[str, list[str]]:
     for each in compared["differences"]:
         path = str(each["path"]).removeprefix("$.")
         values = (each["run_a"], each["run_b"])
-        told = (
+        shown = (
             path if any(isinstance(value, dict) for value in values) else f"{path} {values[0]} → {values[1]}"
         )
         if any(path == name or path.startswith(f"{name}.") for name in (*policy.may_differ, *_NOTED)):
-            notes.append(f"differs from the baseline: {told}")
+            notes.append(f"differs from the baseline: {shown}")
         else:
-            barred.append((path, told))
+            barred.append((path, shown))
     if not barred:
         return "", notes
     names = ", ".join(f'"{path}"' for path, _ in barred)
-    told = ", ".join(text for _, text in barred)
-    return f"settings differ from the baseline: {told}. Allow it in [gate]: may_differ = [{names}]", notes
+    shown = ", ".join(text for _, text in barred)
+    return f"settings differ from the baseline: {shown}. Allow it in [gate]: may_differ = [{names}]", notes
 
 
 def _slice_notes(rules: Sequence[Rule], evidence: Evidence) -> Iterator[str]:

@@ -222,22 +222,22 @@ def _made(settings: LoadSettings) -> Iterator[Note]:
 
 def _lengths(stage: StageRequests, usual: int | None) -> Iterator[Note]:
     """Notes on replies with a requested length."""
-    wanted_tokens = stage.completed["requested_tokens"]
-    asked = pc.and_(pc.is_valid(stage.completed["output_tokens"]), pc.is_valid(wanted_tokens))
+    requested = stage.completed["requested_tokens"]
+    counted = pc.and_(pc.is_valid(stage.completed["output_tokens"]), pc.is_valid(requested))
     if usual is not None:
-        asked = pc.and_(asked, pc.fill_null(pc.not_equal(wanted_tokens, usual), False))
-    known = stage.completed.where(asked)
-    given, wanted = (pc.mean(known[name]).as_py() for name in ("output_tokens", "requested_tokens"))
-    if not wanted or SHORT <= (share := given / wanted) <= 1.001:
+        counted = pc.and_(counted, pc.fill_null(pc.not_equal(requested, usual), False))
+    known = stage.completed.where(counted)
+    given, expected = (pc.mean(known[name]).as_py() for name in ("output_tokens", "requested_tokens"))
+    if not expected or SHORT <= (share := given / expected) <= 1.001:
         return
-    told = f"Replies had {_few_digits(given)} of {_few_digits(wanted)} requested output tokens on average ({percent(share)})"
+    lengths = f"Replies had {_few_digits(given)} of {_few_digits(expected)} requested output tokens on average ({percent(share)})"
     if share < SHORT:
         yield Note(
             "short_replies",
-            f"{told}: they stopped early. For equal lengths use --exact-output, which not every server obeys; else compare figures per token",
+            f"{lengths}: they stopped early. For equal lengths use --exact-output, which not every server obeys; else compare figures per token",
         )
     else:
-        yield Note("long_replies", f"{told}: the server ignores max_tokens")
+        yield Note("long_replies", f"{lengths}: the server ignores max_tokens")
 
 
 def _few_digits(number: float) -> str:
@@ -253,9 +253,9 @@ def _tokens(stage: StageRequests) -> Iterator[Note]:
     unsure = {name: count for name, count in sources.items() if name in ("counted", "estimated")}
     if unsure:
         how = {"counted": "one per content event", "estimated": "by the length of the text"}
-        told = " and ".join(f"of {count:,} {how[name]}" for name, count in unsure.items())
+        ways = " and ".join(f"of {count:,} {how[name]}" for name, count in unsure.items())
         yield Note(
-            "token_source", f"The server sent no usage for some replies: output tokens are counted, {told}"
+            "token_source", f"The server sent no usage for some replies: output tokens are counted, {ways}"
         )
     unknown = len(stage.completed) - sum(sources.values())
     if unknown and sources:

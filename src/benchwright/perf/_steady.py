@@ -199,11 +199,11 @@ def _verdict(
     reasons, doubts = [], []
     furthest = max(thirds, key=lambda share: abs(share - 1))
     if abs(furthest - 1) > ALLOWED:
-        told = f"throughput of the window's thirds is {', '.join(f'{100 * share:.0f} %' for share in thirds)} of the mean"
+        shares = f"throughput of the window's thirds is {', '.join(f'{100 * share:.0f} %' for share in thirds)} of the mean"
         if abs(furthest - 1) > BEYOND_CHANCE * _chance(amounts):
-            reasons.append(told)
+            reasons.append(shares)
         else:
-            doubts.append(f"{told}, which may be chance with so few requests")
+            doubts.append(f"{shares}, which may be chance with so few requests")
     if certain and abs(drift) > ALLOWED:
         reasons.append(
             f"{metric.name} {'rose' if drift > 0 else 'fell'} by {100 * abs(drift):.0f} % over the window"

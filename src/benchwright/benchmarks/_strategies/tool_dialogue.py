@@ -203,11 +203,11 @@ class ToolDialogue:
             ]
         from benchwright.toolcalls import Call
 
-        told: list[JsonValue] = [
+        messages: list[JsonValue] = [
             {"role": "tool", "name": str(Call.of(call)), "content": result}
             for call, result in zip(calls, results, strict=True)
         ]
-        return [{"role": "user", "content": encode_json(told).decode()}]
+        return [{"role": "user", "content": encode_json(messages).decode()}]
 
     def _identities(self, calls: Sequence[JsonValue]) -> list[str]:
         """The ids of a reply's calls. Servers that give none, or one to several calls, get others back, since results must name

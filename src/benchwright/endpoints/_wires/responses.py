@@ -317,8 +317,8 @@ class ResponsesCollector(EventCollector):
 
     def _fail(self, event: dict[str, Any]) -> None:
         inner = event.get("error")
-        told = inner if isinstance(inner, dict) else event
-        self.error = {"error": {"message": inner or told.get("message"), "code": status_of_error(told)}}
+        error = inner if isinstance(inner, dict) else event
+        self.error = {"error": {"message": inner or error.get("message"), "code": status_of_error(error)}}
 
     def _spoken(self) -> list[JsonValue]:
         """Items built from the deltas alone."""

@@ -81,9 +81,9 @@ class Tracking:
         self._trackers = {name: find_tracker(name)() for name in names}
         self._waiting: SimpleQueue[tuple[str, JsonObject] | None] = SimpleQueue()
         # A daemon thread, so that a hanging tracker does not keep the process alive.
-        self._thread = Thread(target=self._tell_all, name="benchwright-tracker", daemon=True)
+        self._thread = Thread(target=self._report_all, name="benchwright-tracker", daemon=True)
         self._busy_with = ""
-        self._told = time.monotonic()
+        self._reported_at = time.monotonic()
         self._problems: list[str] = []
 
     def started(self, run: JsonObject) -> None:
@@ -94,8 +94,8 @@ class Tracking:
     def progress(self, done: int, total: int | None, failed: int) -> None:
         """Tell the trackers how far the run is. May be called any number of times."""
         now = time.monotonic()
-        if now - self._told >= _EVERY_S:
-            self._told = now
+        if now - self._reported_at >= _EVERY_S:
+            self._reported_at = now
             known: JsonObject = {} if total is None else {"total": total}
             counts: JsonObject = {"done": done, **known, "failed": failed}
             self._waiting.put(("progress", counts))
@@ -119,11 +119,11 @@ class Tracking:
         self._trackers = {}
         self._waiting.put(None)
 
-    def _tell_all(self) -> None:
-        while (told := self._waiting.get()) is not None:
-            self._tell(*told)
+    def _report_all(self) -> None:
+        while (event := self._waiting.get()) is not None:
+            self._report(*event)
 
-    def _tell(self, event: str, what: JsonObject) -> None:
+    def _report(self, event: str, what: JsonObject) -> None:
         for name, tracker in list(self._trackers.items()):
             self._busy_with = name
             try:

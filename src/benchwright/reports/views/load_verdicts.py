@@ -45,15 +45,15 @@ def _of_quality(summary: LoadSummary) -> list[tuple[str, str]]:
         if place and not (change.significant and change.p_value * len(summary.quality) < 0.05):
             continue
         ends = "" if change.ci95 is None else f", 95 % {change.ci95[0]:+.4f} … {change.ci95[1]:+.4f}"
-        told = (
+        figures = (
             f"{change.a:.4f} at {each.lowest} and {change.b:.4f} at {each.highest} over {change.rows:,} common rows "
             f"(difference {change.difference:+.4f}{ends}, p {change.p_value:.3f})"
         )
         if change.significant:
             state, words = ("bad", "falls") if change.worse else ("ok", "rises")
-            found.append((state, f"{change.name} {words} under load: {told}"))
+            found.append((state, f"{change.name} {words} under load: {figures}"))
         else:
-            found.append(("ok", f"{change.name} does not change with the load beyond chance: {told}"))
+            found.append(("ok", f"{change.name} does not change with the load beyond chance: {figures}"))
     completed = sum(stage.counts.completed for stage in summary.stages)
     scored = sum(max((each.n for each in stage.scores.values()), default=0) for stage in summary.stages)
     if scored < completed:
