@@ -157,7 +157,7 @@ def test_values_still_to_be_given_can_be_given(tmp_path: Path) -> None:
         ({"evaluaton": {}}, (), "evaluaton is not known. Did you mean 'evaluation'"),
         ({"evaluation": {"tasks": []}}, (), "expected a list of tasks"),
         ({"evaluation": {"tasks": [{"nam": "a"}]}}, (), "evaluation.tasks.0.name is missing"),
-        ({"evaluation": {"tasks": [{"name": "a", "pre_cmd": "rm -rf x"}]}}, (), "no command is run"),
+        ({"evaluation": {"tasks": [{"name": "a", "pre_cmd": "rm -rf x"}]}}, (), "runs no commands"),
         ({"evaluation": {"tasks": [{"name": "a", "nemo_evaluator_confg": {}}]}}, (), "nemo_evaluator_config"),
         ({"evaluation": {"tasks": ["a"], "env_vars": {"K": "sk-secret"}}}, (), "env_vars.K is neither host:NAME"),
         ({}, ("evaluation.tasks.aa.nemo_evaluator_config.config.params.top_p=1",), "Did you mean 'a'"),
@@ -254,8 +254,8 @@ def test_references_stand_for_other_values_and_other_dollars_for_themselves(
         ("${target.api_endpoint.modl}", "there is no such key"),
         ("${oc.env:NO_SUCH_VARIABLE}", "the variable is not set"),
         ("${oc.env:MY_API_KEY}", "api_key_name: MY_API_KEY"),
-        ("${target.api_endpoint.model_id}", "stands for itself"),
-        ("x ${target.api_endpoint}", "stands for itself"),
+        ("${target.api_endpoint.model_id}", "refers to itself"),
+        ("x ${target.api_endpoint}", "refers to itself"),
         ("x ${execution}", "puts a table into a text"),
         ("${.nothing}", "there is no such key"),
         ("${oc.decode:5}", "of oc.decode nothing is known here"),
@@ -374,7 +374,7 @@ def test_a_task_has_its_own_variables_and_the_shared_ones(
 def test_servers_clusters_and_commands_are_refused_wherever_they_are_named(
     tmp_path: Path, changes: dict[str, Any]
 ) -> None:
-    with pytest.raises(ConfigError, match=r"servers are not started|run on this machine|no command is run"):
+    with pytest.raises(ConfigError, match=r"servers are not started|run on this machine|runs no commands"):
         read(tmp_path, document(["a"], **changes))
 
 

@@ -121,7 +121,7 @@ def test_a_list_keeps_its_order_and_leaves_out_what_is_disabled() -> None:
         ({"interceptors": [{"name": "reasoning", "cnfig": {}}]}, r"cnfig is not known. Did you mean 'config'\?"),
         ({"interceptors": [{"config": {}}]}, r"interceptors\[0\] has no name"),
         ({"interceptors": "reasoning"}, "expected a list of steps"),
-        ({"interceptors": ["caching", "caching"]}, "caching is there twice"),
+        ({"interceptors": ["caching", "caching"]}, "caching appears twice"),
         ({"use_system_prompt": True}, "needs custom_system_prompt"),
         ({"use_system_prompt": "maybe"}, "use_system_prompt is 'maybe'; expected true or false"),
         ({"use_progress_tracking": True}, "needs progress_tracking_url"),

@@ -408,7 +408,7 @@ def test_judges_and_workflows_pass_no_pipeline(tmp_path: Path, monkeypatch: pyte
     table = '[models.brief]\nbase_url = "http://127.0.0.1:9"\nmodel = "j"\npipeline = { params_to_add = { x = 1 } }\n'
     (tmp_path / "benchwright.toml").write_text(table)
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(UsageError, match="requests to judges pass no pipeline"):
+    with pytest.raises(UsageError, match="requests to judges do not go through a pipeline"):
         run(rows, None, qa_metrics="judge", judge_model="brief")
     with pytest.raises(UsageError, match="which calls of workflows do not pass"):
         asyncio.run(benchwright.call_llm("brief", "j", [{"role": "user", "content": "Hi"}]))

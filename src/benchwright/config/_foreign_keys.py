@@ -72,7 +72,7 @@ def translate(where: str, written: Mapping[str, object]) -> Translated:
             notes.append(f"{key} has no effect: {reason}")
     if values.pop("attr", "service") not in ("service", ""):
         raise ConfigError(
-            f'{where} attr: only services can be asked (attr = "service"); a model in this process cannot. '
+            f'{where} attr: only services can be evaluated (attr = "service"), not a model in this process. '
             "Start a server for it and give its address"
         )
     _take_type(values)
@@ -93,7 +93,7 @@ def _take_load(where: str, values: dict[str, object]) -> dict[str, object]:
     """The settings of load tests. 0, false and an empty table switch them off."""
     if values.pop("query_per_second", None):
         raise ConfigError(
-            f"{where} query_per_second: promise a rate with requests_per_minute, or give it to a load test as request_rate"
+            f"{where} query_per_second: limit the rate with requests_per_minute, or give it to a load test as request_rate"
         )
     written = {key: values.pop(key) for key in _LOAD_TEST if key in values}
     rate, traffic = written.get("request_rate") or 0, written.get("traffic_cfg") or {}
@@ -176,7 +176,9 @@ def _take_generation(where: str, values: dict[str, object]) -> None:
         if value is None:
             continue
         if key == "lora_data_map_file":
-            raise ConfigError(f"{where} {inside}: adapters per row are not served; name one with extra_body")
+            raise ConfigError(
+                f"{where} {inside}: rows cannot have adapters of their own; name one for all with extra_body"
+            )
         if key == "num_return_sequences":
             _set(where, values, "repeats", value, inside)
         elif key in _SETTINGS:

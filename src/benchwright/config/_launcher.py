@@ -232,9 +232,7 @@ def _known(source: str, place: str, table: Mapping[str, Any], names: Sequence[st
         if key in ("pre_cmd", "post_cmd"):
             if not table[key]:
                 continue
-            raise ConfigError(
-                f"{source}: {place}.{key}: no command is run from a configuration; run it yourself"
-            )
+            raise ConfigError(f"{source}: {place}.{key}: a configuration runs no commands; run it yourself")
         if key not in names:
             where = f"{place}.{key}" if place else key
             raise ConfigError(

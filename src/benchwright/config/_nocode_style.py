@@ -140,7 +140,7 @@ def read_style(
         if grader is not None or normalize is not None:
             what = "grader" if grader is not None else "normalize"
             raise ConfigError(
-                f"{where} {what}: multiple choice is decided by labels; leave it out, or take another style"
+                f"{where} {what}: multiple choice is decided by labels; leave it out, or use another style"
             )
         return _choices(f"{where} style", values), None
     if isinstance(grader, str):
@@ -161,7 +161,7 @@ def _grader(where: str, values: dict[str, object]) -> GraderStyle:
     if written in ("embedding", "cosine"):
         raise ConfigError(
             f"{where}: {written} compares embeddings, and there is no embedding model here (all-MiniLM-L6-v2 "
-            "would have to be installed with its library). Take levenshtein, contains or llm_judge"
+            "would have to be installed with its library). Use levenshtein, contains or llm_judge"
         )
     known = next((name for name in GRADERS if name == written), None)
     if known is None:

@@ -217,7 +217,7 @@ class _Reader:
             self.entries.append(_plugin(name, config, where, package))
             return
         if form.decides != "replies" and any(entry.name == name for entry in self.entries):
-            raise ConfigError(f"{where}: {name} is there twice; keep one of them")
+            raise ConfigError(f"{where}: {name} appears twice; keep one of them")
         config = {key: list(value) if isinstance(value, tuple) else value for key, value in config.items()}
         for idle in form.idle:
             if config.pop(idle, None) is not None:

@@ -223,7 +223,7 @@ class Setting(Struct, frozen=True):
                     raise self._wrong(value)
                 if "\0" in value:
                     raise ValueError(
-                        f"{value!a} has the character \\0, which no file and no command can hold"
+                        f"{value!a} has the character \\0, which neither files nor commands can contain"
                     )
                 check_whole(value)
                 if self.choices and value not in self.choices and value not in self._installed():
@@ -355,7 +355,7 @@ def shown_value(value: JsonValue) -> str:
 def check_whole(text: str) -> None:
     """Raise ValueError for a text with a lone surrogate, which can be neither sent nor written."""
     if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
-        raise ValueError(f"{text!a} has half a character, which cannot be sent; write the whole one")
+        raise ValueError(f"{text!a} has half a character, which cannot be sent; write the whole character")
 
 
 def sendable(value: object) -> JsonValue:

@@ -228,7 +228,7 @@ def build_load(plan: LoadPlan) -> BuiltLoad:
     if not prepared.asks_a_model:
         raise UsageError(f"{settings.asked}: its responses are in the data, so there is no server to load")
     if options.score and options.synthetic:
-        raise UsageError("--score: made prompts have no right answers; give a file")
+        raise UsageError("--score: synthetic prompts have no right answers; give a file")
     if options.score:
         check_scoring(prepared)
     endpoints = _endpoints(settings.endpoint, options.more_urls or ())

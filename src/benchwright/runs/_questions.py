@@ -164,7 +164,7 @@ def named_judge(named: str, config: ConfigFile | None) -> JsonObject:
         )
     if model.pipeline is not None and model.pipeline.changing:
         raise UsageError(
-            f"requests to judges pass no pipeline, and [models.{named}] has one that changes them. Choose another model, or "
+            f"requests to judges do not go through a pipeline, and [models.{named}] has one that changes them. Choose another model, or "
             "describe the judge: --judge-url URL --judge-id ID"
         )
     found: JsonObject = {"url": model.base_url, "model_id": model.model}

@@ -54,7 +54,7 @@ def described(
     for key in given:
         if key not in _MAY_CHANGE:
             raise UsageError(
-                f"--input: {key!r} cannot be changed for {target}.{suggest(key, _MAY_CHANGE)} What can be: "
+                f"--input: {key!r} cannot be changed for {target}.{suggest(key, _MAY_CHANGE)} You can change: "
                 f"{', '.join(_MAY_CHANGE)}; for all else, change [benchmarks.{target}]"
             )
     if "prompt_template_file" in given:

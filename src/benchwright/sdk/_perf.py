@@ -94,7 +94,7 @@ def _plans(
         return plan_loads(made, options, load, config, ask_server=ask_server), False
     if target is None:
         raise UsageError(
-            "nothing to send: give a target, as in benchwright perf test.csv, or let prompts be made: --synthetic input=512,output=128"
+            "nothing to send: give a target, as in benchwright perf test.csv, or generate prompts: --synthetic input=512,output=128"
         )
     found = resolved(target, options, SuiteOptions())
     if isinstance(found, Program | Workflow):

@@ -102,7 +102,9 @@ def plan_pairs(
                 )  # fmt: skip
                 pairs.setdefault(_same(plan), Pair(plan[0], dataset.label, plan[1]))
     if not pairs:
-        raise ConfigError(f"{suite.path}: no model meets a dataset; see model_dataset_combinations")
+        raise ConfigError(
+            f"{suite.path}: no model is paired with a dataset; correct model_dataset_combinations"
+        )
     return Pairs(tuple(pairs.values()), tuple(notes))
 
 

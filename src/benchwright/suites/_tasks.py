@@ -195,7 +195,7 @@ def scoring_tasks(store: Store, pairs: Sequence[PairTask], options: RunOptions) 
     missing = [each.label for each in pairs if each.run_id is None]
     if missing:
         raise NotFoundError(
-            f"the work folder has no replies of {', '.join(missing)}; ask first: --mode infer, or --mode all"
+            f"the work folder has no replies of {', '.join(missing)}; get them first: --mode infer, or --mode all"
         )
     plans = []
     recorded = [store.run(each.run_id or 0) for each in pairs if each.plan is None]

@@ -98,7 +98,8 @@ def test_without_network_and_never_seen_says_both(
 ) -> None:
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     with pytest.raises(
-        DatasetError, match="cannot be reached.*The cache has these commits of the dataset: " + repo.refs["v1.0"]
+        DatasetError,
+        match="cannot be reached.*The cache has these commits of the dataset: " + repo.refs["v1.0"],
     ):
         load_dataset("hf://a/data")
 
