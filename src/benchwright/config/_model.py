@@ -172,7 +172,7 @@ def profile_model(profile: Profile, *, base_url: str | None, model: str | None) 
         model=model,
         profile=profile.name,
         api=profile.api,
-        generation={} if profile.stream is None else {"stream": profile.stream},
+        generation={"stream": profile.stream},
     )
 
 

@@ -53,8 +53,7 @@ def _log_ticks(low: float, high: float, most: int) -> list[float]:
 
 def axis_for(values: Sequence[float], title: str, *, zero: bool = True, log: bool = False) -> Axis:
     """An axis that contains the values, with some space above."""
-    known = [value for value in values if value is not None]
-    low, high = (min(known), max(known)) if known else (0.0, 1.0)
+    low, high = (min(values), max(values)) if values else (0.0, 1.0)
     if log and low > 0 and high > low:
         return Axis(low * 0.97, high * 1.03, title, log=True)
     low = min(0.0, low) if zero else low - 0.04 * (high - low)
