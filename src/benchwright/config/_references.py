@@ -47,7 +47,7 @@ class References(Struct):
         if not isinstance(value, str) or "${" not in value:
             return value
         if depth > _DEPTH:
-            raise ConfigError(f"{source}: {'.'.join(place)}: {value} refers to itself")
+            raise ConfigError(f"{source}: {'.'.join(place)}: {value} refers to itself; write a value")
         return self._text(source, value, place, depth)
 
     def _text(self, source: str, text: str, place: _Place, depth: int) -> Any:
