@@ -11,6 +11,7 @@ import pytest
 
 import warm
 from benchwright.cli import main
+from benchwright.cli._output import Output
 
 CHATTY = """
 import atexit, os, subprocess, sys
@@ -102,3 +103,25 @@ def test_a_closed_pipe_and_a_closed_standard_error_are_survived(folder: Path) ->
     )
     assert left.returncode == 0
     assert "BrokenPipe" not in left.stderr
+
+
+def test_words_never_reach_standard_output(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Commands that only have something to say, and forms that write elsewhere."""
+    assert main(["perf", "--explain", "ttft", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["name"], found["key"], found["better"]) == ("ttft", "ttft_ms", "lower")
+    assert main(["perf", "--explain", "tttf", "--json"]) == 2
+    assert "Did you mean 'ttft'" in json.loads(capsys.readouterr().out)["error"]["message"]
+    assert main(["run", "bench.py", "--json"]) == 0
+    capsys.readouterr()
+    assert main(["export", "last", "-o", "-", "--json"]) == 2
+    assert "both use standard output" in json.loads(capsys.readouterr().out)["error"]["message"]
+    output = Output(json=True)
+    with output.alone(ours=False):
+        output.line("a word")
+        output.show("a table")
+        output.json({"one": 1})
+    said = capsys.readouterr()
+    assert json.loads(said.out) == {"one": 1}
+    assert "a word" in said.err
+    assert "a table" in said.err

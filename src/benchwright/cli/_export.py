@@ -61,6 +61,10 @@ def execute(arguments: Namespace, output: Output) -> int:
 
     if arguments.baseline is not None:
         return _export_baseline(arguments, output)
+    if arguments.output == "-" and output.as_json:
+        raise UsageError(
+            "--json and -o - both use standard output; leave one of them out, or name a file: -o FILE"
+        )
     if arguments.force:
         raise UsageError("--force is for baselines: add --baseline PATH, or leave it out")
     with existing_store(arguments) as store:

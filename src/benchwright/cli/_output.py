@@ -64,9 +64,14 @@ class Output:
             if not ours:
                 sys.stdout = before
 
+    @property
+    def _words(self) -> TextIO:
+        """Where words go: with --json, standard output contains nothing else."""
+        return (sys.stderr or self._result) if self.as_json else self._result
+
     def line(self, text: str) -> None:
-        """Write a line of the result."""
-        self._write(self._result, text + "\n")
+        """Write a line of the result; with --json, to standard error."""
+        self._write(self._words, text + "\n")
 
     def own_words(self, text: str) -> None:
         """Write a line of fixed text. Nothing in it must be removed, so no room is loaded for that."""
@@ -90,22 +95,23 @@ class Output:
             self.show(show(view))
 
     def show(self, renderable: RenderableType) -> None:
-        """Write a table or another view."""
+        """Write a table or another view; with --json, to standard error."""
         from rich.console import Console
 
-        folded = self._result.isatty() or "COLUMNS" in os.environ
+        stream = self._words
+        folded = stream.isatty() or "COLUMNS" in os.environ
         width = None if folded else _PIPE_WIDTH
-        console = Console(file=self._result, width=width, highlight=False, markup=False, emoji=False)
+        console = Console(file=stream, width=width, highlight=False, markup=False, emoji=False)
         try:
             with console.capture() as captured:  # rich would end the process on a closed pipe
                 console.print(_Shown(renderable))
         except OSError as error:  # rich writes an empty text to terminals even so
-            _leave(self._result, error)
+            _leave(stream, error)
             return
         text = captured.get()
-        if not self._result.isatty():  # cells are padded with spaces that only a terminal needs
+        if not stream.isatty():  # cells are padded with spaces that only a terminal needs
             text = "\n".join(line.rstrip() for line in text.split("\n"))
-        self._send(self._result, text)
+        self._send(stream, text)
 
     def json(self, value: Any) -> None:
         """Write the result as JSON."""

@@ -150,9 +150,22 @@ def _print(result: LoadResult, output: Output) -> None:
 
 
 def _explain(name: str, output: Output) -> int:
-    from benchwright.perf import explain
+    from benchwright.perf import explain, figure_named
 
-    output.line(explain(name))
+    if output.as_json:
+        found = figure_named(name)
+        output.json(
+            {
+                "name": found.name,
+                "key": found.key,
+                "title": found.title,
+                "unit": found.unit,
+                "better": found.better,
+                "definition": found.definition,
+            }
+        )
+    else:
+        output.line(explain(name))
     return 0
 
 

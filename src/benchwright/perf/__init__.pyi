@@ -39,6 +39,7 @@ from benchwright.perf._metrics import (
     PER_STAGE as PER_STAGE,
     Metric as Metric,
     explain as explain,
+    figure_named as figure_named,
 )
 from benchwright.perf._plan import (
     PlannedRequest as PlannedRequest,

@@ -364,13 +364,19 @@ LIMITS: dict[str, Metric] = {
 
 
 def explain(name: str) -> str:
-    """The definition of a figure, by its name or key. Raises UsageError with similar names if it is unknown."""
+    """The definition of a figure in words, by its name or key. Raises UsageError with similar names if it is unknown."""
+    metric = figure_named(name)
+    better = "" if metric.better is None else f", {metric.better} is better"
+    basis = f" {_BOOTSTRAP}" if metric.values is not None else ""
+    return f"{metric.name} ({metric.title}, {metric.unit}{better}): {metric.definition}{basis}"
+
+
+def figure_named(name: str) -> Metric:
+    """A figure by its name or key. Raises UsageError with similar names if it is unknown."""
     wanted = name.strip().lower().replace("-", "_")
     for metric in (*METRICS.values(), GAP_PERCENTILE):
         if wanted in (metric.name, metric.key):
-            better = "" if metric.better is None else f", {metric.better} is better"
-            basis = f" {_BOOTSTRAP}" if metric.values is not None else ""
-            return f"{metric.name} ({metric.title}, {metric.unit}{better}): {metric.definition}{basis}"
+            return metric
     names = (*METRICS, GAP_PERCENTILE.name)
     raise UsageError(
         f"no figure of a load test is called {name!r}.{suggest(wanted, names)} Figures: {', '.join(names)}"
