@@ -7,7 +7,7 @@ import errno
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
@@ -34,6 +34,12 @@ class Output:
     def __init__(self, *, json: bool) -> None:
         self.as_json = json
         self._kept: TextIO | None = None
+        self._lost = False
+        """Whether standard output cannot be written to any more, for example because the disk is full."""
+        for name in ("stdout", "stderr"):
+            # The caller closed it. Opened before anything else, which would get its number and what children print.
+            if getattr(sys, name) is None:
+                setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115  # until the process ends
         for stream in (sys.stdout, sys.stderr):
             reconfigure = getattr(stream, "reconfigure", None)
             if reconfigure is not None:  # a character that the terminal cannot show must not end a run
@@ -50,11 +56,11 @@ class Output:
         `ours`: the process runs this command only. Then the output of child processes and C code is redirected too,
         and the redirection stays until the process ends.
         """
-        if not self.as_json or sys.stdout is None:  # None: the caller closed it
+        if not self.as_json:
             yield
             return
         self._kept = before = sys.stdout
-        elsewhere = sys.stderr or open(os.devnull, "w")  # noqa: SIM115  # as long as something may be printed
+        elsewhere = sys.stderr
         if ours:
             self._kept = _moved(before, elsewhere) or before
         sys.stdout = elsewhere
@@ -67,7 +73,7 @@ class Output:
     @property
     def _words(self) -> TextIO:
         """Where words go: with --json, standard output contains nothing else."""
-        return (sys.stderr or self._result) if self.as_json else self._result
+        return sys.stderr if self.as_json else self._result
 
     def line(self, text: str) -> None:
         """Write a line of the result; with --json, to standard error."""
@@ -106,7 +112,7 @@ class Output:
             with console.capture() as captured:  # rich would end the process on a closed pipe
                 console.print(_Shown(renderable))
         except OSError as error:  # rich writes an empty text to terminals even so
-            _leave(stream, error)
+            self._leave(stream, error)
             return
         text = captured.get()
         if not stream.isatty():  # cells are padded with spaces that only a terminal needs
@@ -133,7 +139,7 @@ class Output:
                 self._result.write(shown(text) if watched else text)
             self._result.flush()
         except OSError as error:
-            _leave(self._result, error)
+            self._leave(self._result, error)
 
     def note(self, text: str) -> None:
         """Write a remark to standard error."""
@@ -141,7 +147,7 @@ class Output:
 
     def error(self, message: str, kind: str, exit_code: int) -> None:
         """Report why the command failed."""
-        if self.as_json:
+        if self.as_json and not self._lost:
             self.json({"error": {"type": kind, "message": message}, "exit_code": exit_code})
         else:
             self._write(sys.stderr, f"error: {message}\n")
@@ -157,7 +163,18 @@ class Output:
             stream.write(text)
             stream.flush()
         except OSError as error:
-            _leave(stream, error)
+            self._leave(stream, error)
+
+    def _leave(self, stream: TextIO, error: OSError) -> None:
+        """Discard further output, because Python flushes once more at its end and would report an error. Raises an error that
+        names the stream, unless the reader has gone."""
+        with suppress(OSError, ValueError):  # not a file of the operating system
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        if isinstance(error, BrokenPipeError) or error.errno == errno.EIO:  # EIO: a closed terminal
+            return
+        name = "standard error" if stream is sys.stderr else "standard output"
+        self._lost = self._lost or stream is not sys.stderr
+        raise OSError(error.errno, error.strerror, name) from error
 
 
 class _Shown:
@@ -188,14 +205,6 @@ def _moved(stdout: TextIO, elsewhere: TextIO) -> TextIO | None:
     except OSError:
         return None
     return open(moved, "w", encoding=stdout.encoding, errors="replace")
-
-
-def _leave(stream: TextIO, error: OSError) -> None:
-    """Discard further output after the reader has gone, because Python flushes once more at its end and would report an
-    error. Raises any other error, such as a full disk."""
-    if not isinstance(error, BrokenPipeError) and error.errno != errno.EIO:  # EIO: a closed terminal
-        raise error
-    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def print_result(result: RunResult, output: Output) -> None:
