@@ -130,3 +130,8 @@ def test_lengths_may_come_from_a_column_of_the_data() -> None:
     (report,) = benchwright.check("qa.csv")
     assert [(bad.line, bad.field) for bad in report.bad_rows] == [(3, "max_tokens")]
     assert "takes the longest reply from it" in report.bad_rows[0].reason
+
+
+def test_a_range_without_rows_is_named(folder: Path) -> None:
+    with pytest.raises(DatasetError, match=r"no usable rows.*test_range \[50:60\]: 0 of the rows"):
+        benchwright.run("qa.csv", test_range="[50:60]")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from benchwright.core import DatasetError, UsageError
+from benchwright.core import DATA_FORMATS, DataFormat, DatasetError, UsageError
 from benchwright.datasets import (
     FetchResult,
     _fetchers as fetchers,
@@ -201,3 +202,22 @@ def test_a_hub_uri_is_checked_before_anybody_is_asked(
             open_dataset(uri)
     with pytest.raises(DatasetError, match="unknown key 'splitt'"):
         open_dataset("hf://org/name?splitt=test")
+
+
+OPTIONS = {"encoding": "cp1252", "sheet": "May"}
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+@pytest.mark.parametrize(
+    "declared", [each for each in DATA_FORMATS if each.certain], ids=lambda declared: declared.name
+)
+def test_an_option_that_has_no_effect_on_the_format_is_refused(
+    tmp_path: Path, declared: DataFormat, option: str
+) -> None:
+    path = tmp_path / f"rows.{declared.endings[0]}"
+    path.write_bytes(b"question,answer\n1,2\n")
+    wrong = pytest.raises(
+        DatasetError, match=f"{option} '{OPTIONS[option]}' has no effect on a file of the format"
+    )
+    with wrong if declared.option != option else nullcontext():
+        open_dataset(f"{path}?{option}={OPTIONS[option]}")

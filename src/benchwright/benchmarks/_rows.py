@@ -198,7 +198,8 @@ class AskableRows(Struct, frozen=True, kw_only=True):
             where = f"benchmark {self.spec.name!r}: " if isinstance(problem, BenchmarkError) else ""
             raise type(problem)(f"{where}{problem}\nNothing was sent.")
         if self.scan.rows == 0:
-            raise DatasetError(f"{self.reader.name}: no usable rows; nothing to evaluate")
+            notes = "".join(f"; {note}" for note in self.reader.notes())
+            raise DatasetError(f"{self.reader.name}: no usable rows; nothing to evaluate{notes}")
 
     def notes(self) -> list[str]:
         """Notes about the rows for readers of the numbers."""

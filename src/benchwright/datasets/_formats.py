@@ -17,6 +17,7 @@ from msgspec import Struct
 from benchwright.core import (
     DATA_FORMATS,
     PACKED_ENDINGS,
+    DataFormat,
     DatasetError,
     Row,
     content_hash,
@@ -68,7 +69,7 @@ class FileSource(Struct, frozen=True):
 
 def reader_of(name: str) -> Reader:
     """The reader of a built-in format. Imports only that one."""
-    declared = next(format for format in DATA_FORMATS if format.name == name)
+    declared = _declared(name)
     module, _, function = declared.reader.partition(".")
     return cast(Reader, getattr(import_module(f"benchwright.datasets._readers.{module}"), function))
 
@@ -121,11 +122,31 @@ def _reader(file: StoredFile, format: str | None) -> Reader:
                 f"{file.name}: unknown format {format!r}; known: {', '.join(known)}."
                 + suggest(format.lower(), known)
             )
-        return reader_of(name)
-    declared = data_format(file.path.name)
-    if declared is not None:
-        return reader_of(declared.name)
-    return reader_of("parquet" if _starts_as_parquet(file.path) else "jsonl")
+    elif (by_ending := data_format(file.path.name)) is not None:
+        name = by_ending.name
+    else:
+        name = "parquet" if _starts_as_parquet(file.path) else "jsonl"
+    _refuse_idle_options(file, name)
+    return reader_of(name)
+
+
+def _declared(name: str) -> DataFormat:
+    return next(format for format in DATA_FORMATS if format.name == name)
+
+
+def _refuse_idle_options(file: StoredFile, name: str) -> None:
+    """Raise DatasetError for an option that has no effect on files of this format."""
+    taken = _declared(name).option
+    for option, value in (("encoding", file.encoding), ("sheet", file.sheet)):
+        if value is not None and option != taken:
+            why = (
+                "sheets are parts of workbooks"
+                if option == "sheet"
+                else "the file itself says how it is encoded"
+            )
+            raise file.error(
+                f"{option} {value!r} has no effect on a file of the format {name}: {why}. Leave it out"
+            )
 
 
 def _plain(format: str) -> str:
