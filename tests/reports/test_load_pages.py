@@ -180,6 +180,9 @@ def test_the_terminal_shows_levels_errors_and_notes(tmp_path: Path) -> None:
     narrow = text_of(view, 80)
     assert all(line in narrow for line in ("16 in flight", "failed", "p99, ms"))
     assert "…" not in narrow.split("error")[0], "no cell of the table is cut"
+    blocks = text_of(view, 50)
+    for heading in ("level", "sent", "failed", "ttft p50, ms", "ttft p99, ms", "within limits", "steady"):
+        assert len(re.findall(f"^{heading} ", blocks, re.MULTILINE)) == len(view.summary.stages), heading
 
 
 def test_the_terminal_shows_one_level_with_intervals_and_both_latencies(tmp_path: Path) -> None:

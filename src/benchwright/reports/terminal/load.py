@@ -16,7 +16,7 @@ from benchwright.perf import (
     Metric,
     StageSummary,
 )
-from benchwright.reports.terminal.result import FittedTable, grid, short_path
+from benchwright.reports.terminal.result import HEAVY, FittedTable, grid, short_path
 from benchwright.reports.views.figures import cost_lines, plural
 from benchwright.reports.views.load import (
     LoadView,
@@ -78,7 +78,7 @@ def _groups(what: str, groups: Sequence[GroupSummary]) -> FittedTable:
     light = {"tpot": 1, "e2e\np50": 2, "ttft\np50": 3, "input": 4}
     return FittedTable(
         [
-            (heading, [printable(cell) for cell in cells], next((n for start, n in light.items() if heading.startswith(start)), 9))
+            (heading, [printable(cell) for cell in cells], next((n for start, n in light.items() if heading.startswith(start)), HEAVY))
             for heading, cells in group_columns(what, groups)
         ]
     )  # fmt: skip
@@ -95,7 +95,7 @@ def _levels(summary: LoadSummary) -> FittedTable:
         columns.insert(1, ("probe", [words[passed.get(stage.stage)] for stage in summary.stages]))
     return FittedTable(
         [
-            (heading, cells, next((weight for start, weight in light.items() if heading.startswith(start)), 4 if "p50" in heading else 9))
+            (heading, cells, next((weight for start, weight in light.items() if heading.startswith(start)), 4 if "p50" in heading else HEAVY))
             for heading, cells in columns
         ]
     )  # fmt: skip
@@ -185,7 +185,7 @@ def _latencies(stage: StageSummary) -> FittedTable | str:
     weights = {"p95": 1, "p99.9": 2, "p90": 3, "max": 4, "95 % interval": 5}
     cells = list(zip(*rows, strict=True))
     return FittedTable(
-        [(heading, each, weights.get(heading, 9)) for heading, each in zip(headings, cells, strict=True)]
+        [(heading, each, weights.get(heading, HEAVY)) for heading, each in zip(headings, cells, strict=True)]
     )
 
 

@@ -54,8 +54,13 @@ def grid(rows: Iterable[tuple[str, str | RenderableType]] = ()) -> Table:
     return found
 
 
+HEAVY = 9
+"""The weight of a column that a fitted table never leaves out."""
+
+
 class FittedTable:
-    """Columns with cells and weights. If they do not fit, the lightest are left out; a cell is never cut."""
+    """Columns with cells and weights. If they do not fit, those without values are left out, then the lightest; a cell is never
+    cut. If the heavy ones alone do not fit, each row is a block of lines."""
 
     def __init__(self, columns: Sequence[tuple[str, Sequence[str], int]]) -> None:
         self._columns = columns
@@ -65,10 +70,18 @@ class FittedTable:
 
         columns = list(self._columns)
         table = _lined(columns)
-        while len(columns) > 2 and _width(Measurement, console, options, table) > options.max_width:
-            columns.remove(min(reversed(columns), key=lambda column: column[2]))
+        while _width(Measurement, console, options, table) > options.max_width:
+            lightest = min(reversed(columns), key=_weight)
+            if _weight(lightest) >= HEAVY:
+                table = _lined([column for column in self._columns if _weight(column) >= 0])
+                break
+            columns.remove(lightest)
             table = _lined(columns)
         yield table
+
+
+def _weight(column: tuple[str, Sequence[str], int]) -> int:
+    return -1 if set(column[1]) == {"–"} else column[2]
 
 
 def _width(measurement: Any, console: Console, options: ConsoleOptions, table: Table) -> int:
