@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, strategies as st
 
-from benchwright.reports.files.number_columns import number_column, small_numbers
 from benchwright.reports.files.small_parquet import MOST_ROWS, Kind, small_parquet
+from benchwright.reports.views.number_columns import number_column, small_numbers
 
 ARROW: dict[Kind, Any] = {"text": pa.string(), "integer": pa.int64(), "number": pa.float64()}
 VALUES: dict[Kind, st.SearchStrategy[Any]] = {

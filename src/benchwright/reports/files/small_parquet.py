@@ -12,13 +12,12 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from benchwright.reports.views.number_columns import SMALL_BYTES, WRITER
+
 MOST_ROWS = 2_000
 """Files with more rows are written by the library, which compresses them."""
-MOST_BYTES = 4_000_000
+MOST_BYTES = SMALL_BYTES
 """So are files with more bytes."""
-
-WRITER = b"benchwright"
-"""Named in the footer as the program that wrote the file."""
 
 Kind = Literal["text", "integer", "number"]
 """The type of a column."""

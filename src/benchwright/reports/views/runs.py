@@ -338,7 +338,7 @@ def first_token_times(run: RunView) -> dict[str, Any] | None:
     path = run.folder / RunFile.SAMPLES
     if not run.streamed or not path.is_file():
         return None
-    from benchwright.reports.files.number_columns import number_column  # only streamed runs need it
+    from benchwright.reports.views.number_columns import number_column  # only streamed runs need it
     from benchwright.stats import percentile
 
     times = sorted(number_column(path, "ttft_s"))

@@ -10,7 +10,10 @@ import struct
 from pathlib import Path
 from typing import Any
 
-from benchwright.reports.files.small_parquet import MOST_BYTES, WRITER
+SMALL_BYTES = 4_000_000
+"""The largest file that is written and read without pyarrow."""
+WRITER = b"benchwright"
+"""The program that wrote such a file, as its footer names it."""
 
 _I32, _I64, _BINARY, _LIST, _STRUCT = 5, 6, 8, 9, 12
 """Types of fields in Thrift's compact protocol."""
@@ -18,7 +21,7 @@ _I32, _I64, _BINARY, _LIST, _STRUCT = 5, 6, 8, 9, 12
 
 def number_column(path: Path, name: str) -> list[float]:
     """The values of a column of numbers, without the missing ones."""
-    if path.stat().st_size <= MOST_BYTES:
+    if path.stat().st_size <= SMALL_BYTES:
         found = small_numbers(path.read_bytes(), name)
         if found is not None:
             return found
