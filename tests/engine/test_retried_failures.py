@@ -110,6 +110,41 @@ def test_a_failed_judge_keeps_its_failure_until_it_has_answered(tmp_path: Path) 
     assert silent.requests == []
 
 
+def dialogue() -> Any:
+    @benchmark(
+        name=f"retried{next(names)}",
+        dataset=[{"turns": ["first", "second", "third"], "answer": "x"}],
+        prompt="",
+        turns_field="turns",
+        target_field="answer",
+    )
+    @scorer
+    def check(sample: ScorerInput) -> dict[str, Any]:
+        return exact_match(sample)
+
+    return check
+
+
+@pytest.mark.parametrize("failing", [0, 1, 2])
+def test_a_dialogue_goes_on_with_the_turn_that_failed(tmp_path: Path, failing: int) -> None:
+    target = dialogue()
+    replies = [f"reply {number}" for number in range(3)]
+    first = benchwright.run(
+        target, endpoint=ScriptedEndpoint([*replies[:failing], FAILED]), workspace=tmp_path, max_failures=9
+    )
+    assert first.summary.outcomes["request_failed"] == 1
+    again = ScriptedEndpoint([*replies[failing:-1], "x"])
+    result = benchwright.resume(
+        first.run_id, endpoint=again, workspace=tmp_path, target=target, retry_failed=True
+    )
+    assert result.summary.outcomes["scored"] == 1
+    assert result.summary.metrics["correct"].value == 1.0
+    assert len(again.requests) == 3 - failing, "replies that were paid for are not requested again"
+    assert recorded(tmp_path, first.run_id) == {"call": 3, "judge": 0, "score": 1}
+    whole = benchwright.run(target, endpoint=ScriptedEndpoint([*replies[:-1], "x"]), workspace=tmp_path)
+    assert [sample["messages"] for sample in result.samples()] == [s["messages"] for s in whole.samples()]
+
+
 def test_a_request_of_the_scorer_that_failed_is_sent_again(tmp_path: Path) -> None:
     @benchmark(name="asks back", dataset=ROWS[:2], prompt="{question}", target_field="answer")
     @scorer

@@ -115,7 +115,7 @@ class Feed:
                 recorded = calls.get(sample_of(key))
                 replaces: tuple[str, ...] = ()
                 if key in scored:
-                    replaces = self._replaced(scored[key])
+                    replaces = self._replaced(scored[key], recorded or {})
                     if not replaces:
                         self._count_recorded(scored[key])
                         continue
@@ -124,13 +124,14 @@ class Feed:
                 own = deepcopy(row) if repeats > 1 else row
                 ready.append(WorkItem(index, repeat, own, copy_of(index), recorded, replaces))
 
-    def _replaced(self, score: StepOutput) -> tuple[str, ...]:
-        """The kinds of steps to replace if a recorded sample is sent again. If only the scorer or its judge failed, the
-        model's replies are kept, because they were paid for."""
+    def _replaced(self, score: StepOutput, calls: Mapping[str, StepOutput]) -> tuple[str, ...]:
+        """The kinds of steps to replace if a recorded sample is sent again. The model's replies are kept if there are any,
+        because they were paid for: if only the scorer or its judge failed, and if a later request of the sample did."""
         if not self._retry_failed or not failed_score(score.output):
             return ()
         only_scorer = decode_score(score.output).outcome is Outcome.SCORER_FAILED
-        return ("judge", "score") if only_scorer else ("call", "judge", "score")
+        answered = any(key.startswith("call/") and _is_answer(call) for key, call in calls.items())
+        return ("judge", "score") if only_scorer or answered else ("call", "judge", "score")
 
     def _recorded(self, first: int) -> tuple[dict[str, StepOutput], dict[str, dict[str, StepOutput]]]:
         """What an earlier start recorded for the rows from `first` on: scores by key, calls by sample."""
@@ -160,7 +161,9 @@ def failed_score(output: bytes) -> bool:
 def _kept(calls: Mapping[str, StepOutput], replaces: tuple[str, ...]) -> dict[str, StepOutput]:
     """The recorded calls of a failed sample whose replies are used again."""
     return {
-        key: call
-        for key, call in calls.items()
-        if key.partition("/")[0] not in replaces and "x" not in load_json(call.output)
+        key: call for key, call in calls.items() if key.partition("/")[0] not in replaces and _is_answer(call)
     }
+
+
+def _is_answer(call: StepOutput) -> bool:
+    return "x" not in load_json(call.output)
