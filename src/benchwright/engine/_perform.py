@@ -163,7 +163,6 @@ class _UnderWay:
             from benchwright.engine._cost_limit import metering
 
             self._context.metered = metering(group.cost_meter, prepared.prices.of, limit, stop)
-        self._unread = ""
         self._sent = 0
         self._seconds = 0.0
 
@@ -183,7 +182,7 @@ class _UnderWay:
             journal = context.journal = RunJournal(self._store, self._run.id, writer)
             setting_up = self._set_up(endpoint, journal, stack)
             parts = await _unless_interrupted(setting_up, context.stop, at_once)
-            self._unread = await _record_unreadable(prepared, self._store, self._run.id, writer)
+            context.progress.unread = await _record_unreadable(prepared, self._store, self._run.id, writer)
             context.progress.total = prepared.row_count * prepared.settings.repeats
             started, probes = time.monotonic(), endpoint.requests_sent
             await execute(parts, self._store, self._run.id, self._watcher, at_once, context.group)
@@ -257,8 +256,7 @@ class _UnderWay:
     def end(self) -> Performed:
         """Sum up what is recorded, and record the summary. The code that writes the files records the status afterwards."""
         stop, progress, ledger = self._context.stop, self._context.progress, self._context.ledger
-        # A failure of the model or of the scorer tells more, so it comes first.
-        failure = progress.commonest_failure or self._unread
+        failure = progress.commonest_failure
         self._show("summing up")
         summary = self._summary()
         self._store.record_end(self._run.id, summary.to_json())
@@ -427,12 +425,12 @@ def _open(
     return open_endpoint(settings, gate=gate, limiter=group.limiter(settings), around=around)
 
 
-async def _record_unreadable(prepared: Prepared, store: Store, run_id: int, writer: StepWriter) -> str:
+async def _record_unreadable(prepared: Prepared, store: Store, run_id: int, writer: StepWriter) -> list[str]:
     """Record rows that could not be read as skipped, after the others, so that they are counted although they have no
-    sample. Returns the first reason if this start counts them."""
+    sample. Returns the reason of each record that this start adds."""
     reasons = [str(bad) for bad in prepared.rows.unreadable]
     if not reasons:
-        return ""
+        return []
     now, first = time.time(), prepared.rows.scan.readable
     known = store.recorded(run_id, "score", first, prepared.row_count)
     samples = [
@@ -441,10 +439,9 @@ async def _record_unreadable(prepared: Prepared, store: Store, run_id: int, writ
         for repeat in range(prepared.settings.repeats)
         if score_key(number, repeat) not in known
     ]
-    if not samples:
-        return ""
-    await writer.append([row for sample in samples for row in encode_sample(sample)])
-    return reasons[0]
+    if samples:
+        await writer.append([row for sample in samples for row in encode_sample(sample)])
+    return [str(sample.error) for sample in samples]
 
 
 def _ended_as(summary: RunSummary, stop: Stop, failure: str) -> tuple[RunStatus, str | None]:

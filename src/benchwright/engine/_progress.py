@@ -21,6 +21,7 @@ class Progress:
     """Live counters of one run."""
 
     __slots__ = (
+        "_explained",
         "_failures",
         "cached",
         "done",
@@ -35,6 +36,7 @@ class Progress:
         "started",
         "stopping",
         "total",
+        "unread",
     )  # fmt: skip
 
     def __init__(self, name: str) -> None:
@@ -56,7 +58,10 @@ class Progress:
         """Samples being worked on."""
         self.limit = 0
         """Requests that the limiter currently allows at once."""
+        self.unread: list[str] = []
+        """Why rows could not be read, for each sample of them that this start recorded."""
         self._failures: dict[str, tuple[int, str]] = {}
+        self._explained = 0
         self.recent_failures: deque[str] = deque(maxlen=200)
         """The latest failures, each as `row 12: why`. Watchers that show them remove them from here."""
         self.stopping = ""
@@ -65,6 +70,7 @@ class Progress:
 
     def count_failure(self, error: str) -> None:
         """Count a failed sample of this start. Messages that differ only in numbers count as one reason."""
+        self._explained += 1
         reason = _NUMBERS.sub("0", error[:_COMPARED])
         if reason in self._failures or len(self._failures) < _MOST_REASONS:
             count, first = self._failures.get(reason, (0, error))
@@ -72,11 +78,12 @@ class Progress:
 
     @property
     def commonest_failure(self) -> str:
-        """The most common failure in plain words (the earliest of equals), and its share if there are others."""
+        """The most common failure in plain words (the earliest of equals), and its share if there are others. A failure of the
+        model or of the scorer tells more than a row that could not be read, so it comes first."""
         if not self._failures:
-            return ""
+            return self.unread[0] if self.unread else ""
         count, error = max(self._failures.values(), key=lambda reason: reason[0])
-        total = sum(count for count, _ in self._failures.values())
+        total = self._explained + len(self.unread)
         return error if count == total else f"{error} ({count} of {total} failures)"
 
     def rate_per_s(self) -> float:

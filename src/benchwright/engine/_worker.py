@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from benchwright.benchmarks import Answer, AskableRows, Asking, lacks_answer
-from benchwright.core import UNANSWERED, CallRecord, Route, Row, SampleRecord, encode_json, redact
+from benchwright.core import UNANSWERED, CallRecord, Outcome, Route, Row, SampleRecord, encode_json, redact
 from benchwright.endpoints import Endpoint
 from benchwright.engine._calls import Calls, Journal, Ledger, SampleCalls
 from benchwright.engine._feed import WorkItem
@@ -162,7 +162,8 @@ class SampleWorker:
             return record
         if lacks_answer(self._spec, scored.target):
             return replace(record, group=UNANSWERED)
-        if constants := self._spec.constants:
+        constants = self._spec.constants
+        if constants and scored.outcome is not Outcome.SKIPPED:  # the options of a bad row may be missing
             return replace(record, constants={name: of(item.row) for name, of in constants.items()})
         return record
 
