@@ -70,6 +70,18 @@ def test_losses_are_counted_and_listed_first(here: Path) -> None:
     assert found.both == 12
 
 
+def test_changes_that_are_not_listed_are_counted(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(every_row, endpoint=answering(12))
+    run(every_row, endpoint=answering(4))
+    for limit, said in (("3", "only the first 3 of 8 are shown; more with --limit or --all"), ("8", "")):
+        assert main(["compare", "1", "2", "--limit", limit]) == 0
+        shown = capsys.readouterr().out
+        assert ("only the first" in shown) == bool(said)
+        assert said in shown
+        assert main(["compare", "1", "2", "--limit", limit, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["samples"]["changed"] == 8
+
+
 def test_equal_runs_do_not_differ(here: Path) -> None:
     a, b = (run(every_row, endpoint=answering(6)) for _ in range(2))
     found = compare(a.run_id, b.run_id)

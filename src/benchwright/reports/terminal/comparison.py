@@ -46,6 +46,7 @@ def comparison_table(comparison: Comparison) -> Group:
         parts += workflow_parts(comparison)
     elif comparison.changed:
         parts += [Text(), Text("changed samples, losses first", "bold"), _changed(comparison)]
+        parts += _unlisted(comparison)
         if b.id > 0:
             parts.append(Text(f"look at one: benchwright show {b.id} {comparison.changed[0].step}", "dim"))
     return Group(*parts)
@@ -192,6 +193,16 @@ def _changed(comparison: Comparison) -> Table:
     return table
 
 
+def _unlisted(comparison: Comparison) -> list[RenderableType]:
+    """A line for changes that are not listed."""
+    from rich.text import Text
+
+    listed, found = len(comparison.changed), comparison.changes
+    if listed == found:
+        return []
+    return [Text(f"only the first {listed:,} of {found:,} are shown; more with --limit or --all", "dim")]
+
+
 def _ending(side: JsonValue, metric: str | None) -> str:
     if not isinstance(side, dict):
         return str(side)
@@ -218,6 +229,7 @@ def workflow_parts(comparison: Comparison) -> list[RenderableType]:
     if comparison.changed:
         rows = [(change.step, field_differences(change.run_a, change.run_b)) for change in comparison.changed]
         parts += [Text(), Text("steps with other outputs", "bold"), _difference_table(comparison, rows)]
+        parts += _unlisted(comparison)
     others = [pair for pair in comparison.steps if pair.present != "both" or pair.output == "same"]
     if others:
         parts += [Text(), Text("other steps that are not the same", "bold")]

@@ -90,6 +90,7 @@ def compare_benchmarks(samples: Scored, a: RunRecord, b: RunRecord, options: Com
         metrics=tuple(metrics),
         steps=tuple(seen.steps),
         changed=tuple(seen.changed),
+        changes=seen.changes,
         both=seen.both,
         only_a=seen.only_a,
         only_b=seen.only_b,

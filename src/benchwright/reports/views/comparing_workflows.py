@@ -53,6 +53,7 @@ def compare_workflows(store: Store, a: RunRecord, b: RunRecord, options: Compari
         metrics=tuple(metrics),
         steps=tuple(pairs[: options.listed]),
         changed=tuple(changed[: options.listed]),
+        changes=len(changed),
         both=sum(key in left and key in right for key in keys),
         only_a=sum(key not in right for key in keys),
         only_b=sum(key not in left for key in keys),

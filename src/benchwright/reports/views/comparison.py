@@ -144,6 +144,8 @@ class Comparison(TwoRuns):
     """Samples or steps that differ, up to a limit; all of them if all were requested."""
     changed: tuple[ChangedSample, ...]
     """The first samples that changed, losses first."""
+    changes: int
+    """How many changed, listed or not."""
     both: int
     """Samples that both runs have."""
     only_a: int
@@ -176,7 +178,12 @@ class Comparison(TwoRuns):
         return {
             **self.verdict_json(comparable=self.comparable),
             "output_comparison": self.outputs,
-            "samples": {"both": self.both, "only_a": self.only_a, "only_b": self.only_b},
+            "samples": {
+                "both": self.both,
+                "only_a": self.only_a,
+                "only_b": self.only_b,
+                "changed": self.changes,
+            },
             "steps": [asdict(step) for step in self.steps],
             "output_differences": [
                 {

@@ -192,7 +192,9 @@ class PairedSamples(Struct):
     steps: list[StepPair] = struct_field(default_factory=list)
     """Samples that differ."""
     changed: list[ChangedSample] = struct_field(default_factory=list)
-    """Samples whose scores or outcomes changed, losses first."""
+    """Samples whose scores or outcomes changed, losses first, up to a limit."""
+    changes: int = 0
+    """How many changed, listed or not."""
     both: int = 0
     """Samples that both runs have."""
     only_a: int = 0
@@ -263,6 +265,7 @@ def paired_samples(
         row = a.row_hash == b.row_hash
         step = StepPair(_key(b), "both", _word(row), _word(outcome), _word(alike))
         _list(seen.steps, step, listed)
+        seen.changes += 1
         change = ChangedSample(_key(b), headline, _side_of(a), _side_of(b))
         change_of = scores_b.get(headline or "", 0.0) - scores_a.get(headline or "", 0.0)
         lost = headline is None or change_of * worse > 0
