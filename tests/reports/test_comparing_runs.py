@@ -406,6 +406,15 @@ def test_what_changes_no_result_is_not_said(here: Path, capsys: pytest.CaptureFi
     assert "run 1 → run 2: the same\n" in capsys.readouterr().out
 
 
+def test_the_model_type_that_was_used_is_compared_and_not_the_requested_one(here: Path) -> None:
+    run(every_row, endpoint=ScriptedEndpoint("yes"))
+    run(every_row, endpoint=ScriptedEndpoint("yes"), model_type="chat")
+    run(every_row, endpoint=ScriptedEndpoint("yes"), model_type="completions")
+    assert compare(1, 2).inputs["same"]
+    differences = compare(2, 3).inputs["differences"]
+    assert differences == [{"path": "$.endpoint.type", "run_a": "chat", "run_b": "completions"}]
+
+
 def test_other_rows_times_repeats_are_noticed(here: Path) -> None:
     run(every_row, endpoint=answering(6))
     run(every_row, endpoint=answering(6), limit=6, repeats=2)

@@ -52,6 +52,8 @@ _KNOWN_OTHERWISE = frozenset(
     }
 )
 """Settings that are compared by content, or shown as the model of each side."""
+_REQUESTED_TYPE = frozenset({"model_type", "model.model_type"})
+"""Settings that request a model type; the manifest has the one that was used, also if none was requested."""
 _CONTENT = frozenset({"run", "git_hash", "dataset", "benchmark", "fewshot", "hub", "changes", "servers"})
 """Parts of a manifest that are compared by content, or only identify the run."""
 _RULES = frozenset(
@@ -280,7 +282,8 @@ def setting_differences(a: RunRecord, b: RunRecord, harmless: Collection[str]) -
 
 def _settings(run: RunRecord, harmless: Collection[str]) -> JsonObject:
     settings = sent_settings(run)
-    found = _without(settings, {*_KNOWN_OTHERWISE, *harmless})
+    requested = _REQUESTED_TYPE if table_of(run.manifest.get("endpoint")).get("type") else ()
+    found = _without(settings, {*_KNOWN_OTHERWISE, *harmless, *requested})
     if (native := native_calling_of(settings)) is not None:
         found["native_calling"] = native
     for name, value in run.manifest.items():
