@@ -301,6 +301,39 @@ def test_ground_truths_of_other_languages_that_no_text_can_give(
 
 
 @pytest.mark.parametrize(
+    ("category", "cure"),
+    [
+        ("simple", "Use the task multiple"),
+        ("live_simple", "Use the task live_multiple"),
+        ("java", "Offer only that function"),
+        ("multiple", None),
+        ("parallel", None),
+    ],
+)
+@pytest.mark.parametrize("first_has", ["number", "text"])
+def test_a_row_with_several_functions_in_a_category_of_one_is_told_the_right_category(
+    category: str, cure: str | None, first_has: str
+) -> None:
+    from benchwright.bfcl._row_rules import unreachable
+
+    def takes(name: str, parameter: str) -> dict[str, Any]:
+        schema = {"type": "dict", "properties": {parameter: {"type": "integer"}}, "required": [parameter]}
+        return {"name": name, "parameters": schema}
+
+    row = {
+        "function": [takes("book", first_has), takes("cancel", "number")],
+        "ground_truth": [{"cancel": {"number": [5]}}],
+    }
+    fault = unreachable(row, CATEGORIES[category])
+    if cure is None:
+        assert fault is None
+    else:
+        assert fault is not None
+        assert "the first function of a row, book, and the ground truth calls cancel" in fault
+        assert cure in fault
+
+
+@pytest.mark.parametrize(
     ("allowed", "reachable"), [([{"a": [1]}], False), ([{"a": [1]}, ""], True), ([{"a": [1, ""]}], True)]
 )
 def test_a_map_of_java_that_must_hold_something_cannot_be_read_from_a_text(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from benchwright.bfcl._categories import Category
+from benchwright.bfcl._categories import CATEGORIES, Category
 from benchwright.bfcl._executable import RESULT_TYPES, as_call
 from benchwright.core import Row
 from benchwright.toolcalls import LIST_TYPES, NUMBER_TYPES, check_ast, ground_truth_of, parsed_json
@@ -82,6 +82,8 @@ def unreachable(row: Row, category: Category, *, as_text: bool = False) -> str |
     calls = []
     for truth in truths:
         name, expected = next(iter(truth.items()))
+        if category.by_place and len(functions) > 1 and name != functions[0]["name"]:
+            return _not_the_first(name, functions[0]["name"], category)
         document = functions[0] if category.by_place else by_name.get(name)
         if document is None:
             return f"the ground truth calls {name}, which is not one of the functions: {', '.join(by_name)}"
@@ -104,6 +106,16 @@ def unreachable(row: Row, category: Category, *, as_text: bool = False) -> str |
         return None
     verdict = check_ast(functions, calls, truths, category.name)
     return None if verdict.valid else f"the checker rejects its own ground truth: {verdict.message}"
+
+
+def _not_the_first(called: str, first: str, category: Category) -> str:
+    several = category.name.replace("simple", "multiple")
+    other = several in CATEGORIES and several != category.name
+    cure = f"Use the task {several} for rows with several functions" if other else "Offer only that function"
+    return (
+        f"{category.name} compares calls with the first function of a row, {first}, and the ground truth calls {called}. "
+        f"{cure}"
+    )
 
 
 _LISTS = LIST_TYPES["java"] | LIST_TYPES["javascript"]
