@@ -1,4 +1,4 @@
-"""Imports users' Python files and modules without collisions or stale modules, and reports failures.
+"""Imports users' Python files and modules without collisions or stale modules.
 
 The folder of a benchmark file is first on `sys.path` while it is imported, so that `import helpers` finds the file next to
 it, and last afterwards, so that imports inside scorers still find it but nothing is shadowed.
@@ -16,7 +16,6 @@ import importlib
 import importlib.util
 import re
 import sys
-import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,8 +23,9 @@ from types import ModuleType
 
 from msgspec import Struct
 
+from benchwright.benchmarks._import_failures import import_failure
 from benchwright.benchmarks._spec import forget
-from benchwright.core import BenchmarkError, BenchwrightError, loading_code
+from benchwright.core import BenchmarkError, loading_code
 
 
 class _Neighbour(Struct, frozen=True):
@@ -153,10 +153,6 @@ def _files(folder: Path, name: str) -> list[Path]:
     return found
 
 
-_OLD_PACKAGES = ("nemo_evaluator",)
-_OLD_CONFIGS = ("ais_bench", "opencompass")
-
-
 def import_file(path: Path) -> ModuleType:
     """Run a benchmark file as a new module. Any error is raised as BenchmarkError with file and line."""
     path = path.resolve()
@@ -226,9 +222,9 @@ def _exists(name: str, cwd: Path) -> bool:
     except ModuleNotFoundError as error:
         if error.name and (name == error.name or name.startswith(f"{error.name}.")):
             return False
-        raise _failure(error, cwd, name) from error
+        raise import_failure(error, cwd, name) from error
     except Exception as error:
-        raise _failure(error, cwd, name) from error
+        raise import_failure(error, cwd, name) from error
 
 
 def _guarded(run: Callable[[], object], folder: Path, name: str) -> None:
@@ -238,56 +234,4 @@ def _guarded(run: Callable[[], object], folder: Path, name: str) -> None:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # even SystemExit: the argument parsing of a script must not end ours
-        raise _failure(error, folder, name) from error
-
-
-def _failure(error: BaseException, folder: Path, name: str) -> BenchmarkError:
-    where = _place(error, folder) or name
-    if isinstance(error, SyntaxError):
-        line = (error.text or "").strip()
-        return BenchmarkError(f"{where}: {error.msg}{f': {line}' if line else ''}")
-    if isinstance(error, BenchwrightError):
-        return BenchmarkError(f"{where}: {error}")
-    text = f"{where}: {type(error).__name__}: {error}"
-    if isinstance(error, SystemExit):
-        return BenchmarkError(f"{text}; guard what ends the program with if __name__ == '__main__':")
-    if isinstance(error, ImportError):
-        return BenchmarkError(text + _import_cure(error))
-    return BenchmarkError(text)
-
-
-def _import_cure(error: ImportError) -> str:
-    top = (error.name or "").split(".")[0]
-    if top in _OLD_PACKAGES:
-        return (
-            "; change the import line to `from benchwright import benchmark, scorer, ScorerInput` and "
-            "`from benchwright.scorers import …`"
-        )
-    if top == "mmengine":
-        return "; write `from benchwright import read_base` instead"
-    if top in _OLD_CONFIGS:
-        return (
-            "; its configurations are not part of benchwright. Write a model's name as a text in models, such as "
-            '"vllm_api_general_chat", or its table, and name data by {"path": "questions.jsonl"} in datasets'
-        )
-    if isinstance(error, ModuleNotFoundError) and top:
-        return f"; install it (pip install {top}), or check its spelling"
-    return ""
-
-
-def _place(error: BaseException, folder: Path) -> str | None:
-    """`file:line` of the innermost frame of the user's code, the file relative to its folder."""
-    if isinstance(error, SyntaxError) and error.filename:
-        return f"{_relative(error.filename, folder)}:{error.lineno or 1}"
-    frames = [
-        frame
-        for frame in traceback.extract_tb(error.__traceback__)
-        if Path(frame.filename).is_relative_to(folder)
-        and "site-packages" not in Path(frame.filename).relative_to(folder).parts
-    ]
-    return f"{_relative(frames[-1].filename, folder)}:{frames[-1].lineno}" if frames else None
-
-
-def _relative(file: str, folder: Path) -> str:
-    path = Path(file)
-    return str(path.relative_to(folder)) if path.is_relative_to(folder) else file
+        raise import_failure(error, folder, name) from error
