@@ -152,7 +152,9 @@ def test_rows_that_moved_are_found_and_new_ones_are_skipped(bench: Path, tmp_pat
     assert again.exit_code == 3
     first_record = samples(tmp_path, again.run_id)[0]
     assert first_record["o"] == "skipped"
-    assert first_record["e"].startswith("no reply in run 1: it sent another request for this row")
+    assert first_record["e"].startswith(
+        "rows.jsonl:1: no reply in run 1: it sent another request for this row"
+    )
 
 
 def test_many_new_rows_at_the_top_do_not_end_the_scoring(bench: Path, tmp_path: Path) -> None:
@@ -172,7 +174,9 @@ def test_a_changed_prompt_has_no_replies(
     again = rescore(first.run_id)
     assert again.summary.outcomes["skipped"] == 30
     assert (again.status, again.exit_code) == ("failed", 1)
-    assert again.first_failure.startswith("no reply in run 1: it sent another request for this row")
+    assert again.first_failure.startswith(
+        "rows.jsonl:1: no reply in run 1: it sent another request for this row"
+    )
 
 
 def test_a_partial_run_leaves_the_rest_skipped(bench: Path, tmp_path: Path) -> None:
@@ -180,7 +184,8 @@ def test_a_partial_run_leaves_the_rest_skipped(bench: Path, tmp_path: Path) -> N
     again = rescore(first.run_id)
     assert (again.summary.outcomes["scored"], again.summary.outcomes["skipped"]) == (10, 20)
     reasons = {record["e"] for record in samples(tmp_path, again.run_id) if record["o"] == "skipped"}
-    assert reasons == {"no reply in run 1: it has no reply to this row, which was added since or not reached"}
+    unanswered = "no reply in run 1: it has no reply to this row, which was added since or not reached"
+    assert reasons == {f"rows.jsonl:{line}: {unanswered}" for line in range(11, 31)}
 
 
 def test_failed_requests_stay_failed(bench: Path, tmp_path: Path) -> None:

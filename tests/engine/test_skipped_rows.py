@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 import benchwright
 from benchwright import RunResult, ScriptedEndpoint
+from benchwright.cli import main
 from benchwright.core import RequestFailure
 
 GOOD = "1+1=,1,2,3,B\n3+3=,6,7,,A\n"
@@ -49,6 +51,19 @@ def test_the_chance_level_of_failed_requests_counts(tmp_path: Path) -> None:
     assert isinstance(result, RunResult)
     assert result.summary.outcomes["request_failed"] == 1
     assert result.metrics["chance"].value == alone.metrics["chance"].value
+
+
+def test_every_skipped_row_is_named_with_its_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for repeats in (1, 2):
+        result = ran(Path(), "\n" + GOOD + "".join(BAD.values()), repeats=repeats)
+        assert result.summary.outcomes["skipped"] == len(BAD) * repeats
+        assert main(["show", "last", "--failed", "--json"]) == 0
+        samples = json.loads(capsys.readouterr().out)["samples"]
+        places = sorted(sample["error"].split(": ")[0] for sample in samples)
+        assert places == sorted([f"quiz.csv:{line}" for line in range(5, 5 + len(BAD))] * repeats)
 
 
 def test_the_share_of_the_commonest_failure_is_one_of_all_failures(tmp_path: Path) -> None:

@@ -32,6 +32,8 @@ class WorkItem(Struct, frozen=True):
     """The calls that an earlier start recorded for it, by key; None if nothing is recorded."""
     replaces: tuple[str, ...] = ()
     """If it failed in an earlier start: the kinds of its recorded steps that its new record replaces."""
+    line: int = 0
+    """The line of its row in the file; 0 if that is not known."""
 
 
 class Feed:
@@ -106,10 +108,13 @@ class Feed:
         ready, repeats, copy_of = self._ready, self._repeats, self._copy_of
         if repeats == 1 and not scored and not calls:  # most runs
             ready.extend(
-                [WorkItem(index, 0, row, copy_of(index)) for index, row in enumerate(batch.rows, first)]
+                [
+                    WorkItem(index, 0, row, copy_of(index), line=line)
+                    for index, (row, line) in enumerate(zip(batch.rows, batch.lines, strict=True), first)
+                ]
             )
             return
-        for index, row in enumerate(batch.rows, first):
+        for index, (row, line) in enumerate(zip(batch.rows, batch.lines, strict=True), first):
             for repeat in range(repeats):
                 key = score_key(index, repeat)
                 recorded = calls.get(sample_of(key))
@@ -122,7 +127,7 @@ class Feed:
                     recorded = _kept(recorded or {}, replaces)
                 # Each repeat gets a separate row, because a scorer that changes its row must not change later prompts.
                 own = deepcopy(row) if repeats > 1 else row
-                ready.append(WorkItem(index, repeat, own, copy_of(index), recorded, replaces))
+                ready.append(WorkItem(index, repeat, own, copy_of(index), recorded, replaces, line))
 
     def _replaced(self, score: StepOutput, calls: Mapping[str, StepOutput]) -> tuple[str, ...]:
         """The kinds of steps to replace if a recorded sample is sent again. The model's replies are kept if there are any,

@@ -116,6 +116,7 @@ class SampleWorker:
         )
         route: Route = "chat" if rows.model_type == "chat" else "completions"
         self._spec = rows.spec
+        self._source = rows.reader.name
         self._scoring = Scoring(
             rows.spec,
             ask_model=ModelCalls(settings.generation, route).ask,
@@ -160,6 +161,8 @@ class SampleWorker:
         record = _record(sample, answer, scored, started)
         if scored.scores is not None:
             return record
+        if scored.outcome is Outcome.SKIPPED and item.line:
+            record = replace(record, error=f"{self._source}:{item.line}: {scored.error}")
         if lacks_answer(self._spec, scored.target):
             return replace(record, group=UNANSWERED)
         constants = self._spec.constants
