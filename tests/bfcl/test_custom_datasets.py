@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,17 @@ def test_both_formats_give_the_same_rows(tmp_path: Path) -> None:
     (two,) = read_custom(native(tmp_path), "native", simple).rows()
     for key in ("id", "category", "question", "function", "ground_truth"):
         assert one[key] == two[key]
+
+
+def test_blank_lines_do_not_change_the_lines_that_check_names(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hopeless = {**OPENAI, "tool_calls_ground_truth": [{"math.factorial": {"missing": [5]}}]}
+    file = openai(tmp_path, hopeless, "", "", hopeless)
+    main(["check", "bfcl_simple", "--tool-data", str(file), "--json"])
+    (found,) = json.loads(capsys.readouterr().out)["checks"]
+    places = [part for text in found["warnings"] for part in re.findall(r"data\.jsonl:(\d+): target", text)]
+    assert places == ["1", "4"]
 
 
 def test_what_other_tools_write_is_understood(tmp_path: Path) -> None:

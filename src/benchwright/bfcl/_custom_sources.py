@@ -13,6 +13,7 @@ from benchwright.bfcl._data_templates import Shape, load_template
 from benchwright.bfcl._native import NativeFolder
 from benchwright.bfcl._row_rules import messages_row, question_of, truth_of
 from benchwright.core import DatasetError, Row, clause, load_data_json, suggest
+from benchwright.datasets import PlacedRow
 
 if TYPE_CHECKING:
     from benchwright.bfcl._custom import CustomRows
@@ -153,7 +154,7 @@ def _openai_rows(
             name = categories[0].name if len(categories) == 1 else str(value.get("category", ""))
             found.refuse(path, name, f"Dataset conversion error: {error}", line, raw.text)
             continue
-        yield _good(row, category, path, line)
+        yield _good(PlacedRow(row, line), category, path, line)
 
 
 def _rendered_row(rendered: Any, category: Category, identity: str) -> Row:

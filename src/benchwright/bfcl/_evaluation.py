@@ -23,6 +23,7 @@ from benchwright.bfcl._scores import Scoreboard
 from benchwright.bfcl._simulations import Simulation
 from benchwright.bfcl._verdicts import verdict_of
 from benchwright.core import MissingFieldError, Row, UsageError
+from benchwright.datasets import PlacedRow
 from benchwright.toolcalls import READABLE, CallVerdict, is_calls
 
 if TYPE_CHECKING:
@@ -191,9 +192,10 @@ def _first_share(rows: Iterable[Row], sizes: Counter[str], share: float) -> Iter
 
 def _slim(row: Row) -> Row:
     """Leave out the documents of simulated classes, which would be in every record of a sample."""
-    return (
-        {key: value for key, value in row.items() if key != "function"} if "involved_classes" in row else row
-    )
+    if "involved_classes" not in row:
+        return row
+    rest = {key: value for key, value in row.items() if key != "function"}
+    return PlacedRow(rest, row.line) if isinstance(row, PlacedRow) else rest
 
 
 def _runnable(categories: list[Category], definition: Definition) -> tuple[list[Category], list[str]]:

@@ -50,4 +50,9 @@ from benchwright.datasets._sampling import (
     output_lengths as output_lengths,
     sample_indexes as sample_indexes,
 )
-from benchwright.datasets._values import Batch as Batch, Filter as Filter, HasRows as HasRows
+from benchwright.datasets._values import (
+    Batch as Batch,
+    Filter as Filter,
+    HasRows as HasRows,
+    PlacedRow as PlacedRow,
+)

@@ -140,6 +140,16 @@ class HasRows(Protocol):
         """All rows, from the start, each time it is called."""
 
 
+class PlacedRow(dict[str, Any]):
+    """A row of a Python source that reads a file, with its line there. Rows of other sources are numbered."""
+
+    __slots__ = ("line",)
+
+    def __init__(self, row: Row, line: int) -> None:
+        super().__init__(row)
+        self.line = line
+
+
 class ProgramSource:
     """A Python source as a dataset. Every pass starts it again."""
 
@@ -231,6 +241,8 @@ def program_source(ref: object) -> ProgramSource:
 
 
 def _take(chunk: Chunk, value: object, number: int) -> None:
+    if isinstance(value, PlacedRow):
+        number = value.line
     if not isinstance(value, dict):
         chunk.add_bad(number, f"Row is not a dict: {type(value).__name__}")
         return
