@@ -227,7 +227,7 @@ def test_the_summary_has_a_column_per_model_and_admits_failures(
     assert (second[0], second[4:6]) == ("b", ["", ""])
     assert "not comparable" in texts[".txt"]
     assert texts[".txt"].count("same note") == 1, "a note of two tasks is said once, with both names"
-    assert "large on qa; small on qa: same note" in texts[".txt"]
+    assert "qa on large; qa on small: same note" in texts[".txt"]
     document = json.loads(texts[".json"])
     assert document["lines"][0]["models"]["large"]["value"] == pytest.approx(71.249)
     assert document["lines"][1]["models"]["small"]["remark"] == "running"
@@ -283,7 +283,7 @@ def test_equal_names_get_files_of_their_own_and_it_is_said(
     assert len(lines_of(tmp_path / "w/predictions/org_m/data_qa.jsonl")) == 7
     (table,) = (tmp_path / "w/summary").glob("*.txt")
     text = table.read_text(encoding="utf-8")
-    assert f"org/m on data/qa (run {second.id}): the name is taken, its files are called data_qa-2" in text
+    assert f"data/qa on org/m (run {second.id}): the name is taken, its files are called data_qa-2" in text
     assert "data/qa-2" in text
 
 

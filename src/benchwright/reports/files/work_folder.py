@@ -150,7 +150,7 @@ def task_files(tasks: Sequence[WorkTask]) -> tuple[list[TaskFiles], list[str]]:
         taken |= {(model, dataset.lower()), (model, (dataset + FAILED).lower())}
         if number > 1:
             notes.append(
-                f"{task.model} on {task.dataset} (run {task.run_id}): the name is taken, its files are called {dataset}"
+                f"{task.dataset} on {task.model} (run {task.run_id}): the name is taken, its files are called {dataset}"
             )
         found.append(TaskFiles(task, model, dataset))
     return found, notes

@@ -56,8 +56,8 @@ class WorkRun(Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        """`model on dataset`."""
-        return f"{self.task.model} on {self.task.dataset}"
+        """`dataset on model`."""
+        return f"{self.task.dataset} on {self.task.model}"
 
 
 class Cell(Struct, frozen=True):
