@@ -11,7 +11,7 @@ import pytest
 
 import benchwright
 from benchwright import RunResult, ScorerInput, ScriptedEndpoint, benchmark, judge_score, scorer
-from benchwright.core import ModelRequest, RequestFailure
+from benchwright.core import ModelReply, ModelRequest, RequestFailure
 from benchwright.demo import DemoSettings, demo_server
 from benchwright.scorers import exact_match
 from benchwright.store import Workspace, open_store
@@ -143,6 +143,32 @@ def test_a_dialogue_goes_on_with_the_turn_that_failed(tmp_path: Path, failing: i
     assert recorded(tmp_path, first.run_id) == {"call": 3, "judge": 0, "score": 1}
     whole = benchwright.run(target, endpoint=ScriptedEndpoint([*replies[:-1], "x"]), workspace=tmp_path)
     assert [sample["messages"] for sample in result.samples()] == [s["messages"] for s in whole.samples()]
+
+
+UNUSABLE = {
+    "empty": ModelReply(status="empty"),
+    "truncated": ModelReply(status="truncated", finish_reason="length"),
+    "refused": ModelReply(status="refused", finish_reason="content_filter"),
+}
+"""Replies that are no answers, by the outcome of their sample."""
+
+
+@pytest.mark.parametrize("outcome", UNUSABLE)
+def test_a_reply_that_is_no_answer_is_requested_again(tmp_path: Path, outcome: str) -> None:
+    @benchmark(name=f"retried{next(names)}", dataset=ROWS[:2], prompt="{question}", target_field="answer")
+    @scorer
+    def strict(sample: ScorerInput) -> dict[str, Any]:
+        return {"correct": sample.response[0] == sample.target}  # fails on an empty text
+
+    first = benchwright.run(
+        strict, endpoint=ScriptedEndpoint(UNUSABLE[outcome]), workspace=tmp_path, max_failures=9
+    )
+    assert first.summary.outcomes[outcome] == 2
+    again = ScriptedEndpoint("x")
+    result = benchwright.resume(
+        first.run_id, endpoint=again, workspace=tmp_path, target=strict, retry_failed=True
+    )
+    assert (result.summary.outcomes["scored"], len(again.requests)) == (2, 2)
 
 
 def test_a_request_of_the_scorer_that_failed_is_sent_again(tmp_path: Path) -> None:

@@ -130,13 +130,16 @@ class Feed:
                 ready.append(WorkItem(index, repeat, own, copy_of(index), recorded, replaces, line))
 
     def _replaced(self, score: StepOutput, calls: Mapping[str, StepOutput]) -> tuple[str, ...]:
-        """The kinds of steps to replace if a recorded sample is sent again. The model's replies are kept if there are any,
-        because they were paid for: if only the scorer or its judge failed, and if a later request of the sample did."""
+        """The kinds of steps to replace if a recorded sample is sent again. The model's replies are kept, because they were paid
+        for, if only the scorer or its judge failed, or a later request of the sample did. A reply that is empty, cut off or a
+        refusal is requested again."""
         if not self._retry_failed or not failed_score(score.output):
             return ()
-        only_scorer = decode_score(score.output).outcome is Outcome.SCORER_FAILED
-        answered = any(key.startswith("call/") and _is_answer(call) for key, call in calls.items())
-        return ("judge", "score") if only_scorer or answered else ("call", "judge", "score")
+        outcome = decode_score(score.output).outcome
+        later = outcome is Outcome.REQUEST_FAILED and any(
+            key.startswith("call/") and _is_answer(call) for key, call in calls.items()
+        )
+        return ("judge", "score") if later or outcome is Outcome.SCORER_FAILED else ("call", "judge", "score")
 
     def _recorded(self, first: int) -> tuple[dict[str, StepOutput], dict[str, dict[str, StepOutput]]]:
         """What an earlier start recorded for the rows from `first` on: scores by key, calls by sample."""
