@@ -418,6 +418,22 @@ def test_a_check_fails_where_no_call_can_pass_by_any_row(tmp_path: Path) -> None
         ("{{ '%*d' | format(9999999999, 1) }}", "too large"),
         ("{{ (5).to_bytes(9999999999, 'big') }}", "too large"),
         ("{{ lipsum(99999999) }}", "too large"),
+        ("{% set n = namespace(t=9) %}{% for i in range(60) %}{% set n.t = n.t * n.t %}{% endfor %}", "too many digits"),
+        ("{% macro m(n) %}{% if n %}{{ m(n - 1) }}{{ m(n - 1) }}{% endif %}{% endmacro %}{{ m(60) }}", "more than 100,000 times"),
+        ("{{ ('x' * 9999).replace('x', 'y' * 9999) }}", "1,000,000 characters"),
+        ("{{ ('x' * 9999) | replace('x', 'y' * 9999) }}", "1,000,000 characters"),
+        ("{{ range(9999) | map('string') | join('y' * 9999) }}", "1,000,000 characters"),
+        ("{{ ('y' * 9999).join(item.many | map('string')) }}", "1,000,000 characters"),
+        ("{{ ('\t' * 9999).expandtabs(9999) }}", "1,000,000 characters"),
+        *(
+            (f"{{% set n = namespace(t='a') %}}{{% for i in range(60) %}}{{% set n.t = {grown} %}}{{% endfor %}}", "1,000,000 characters")
+            for grown in ("n.t.replace('a', 'aa')", "n.t | replace('a', 'aa')", "[n.t, n.t] | join", "[n.t, n.t]", "(n.t, n.t)",
+                          "{'a': n.t, 'b': n.t}", "'{0}{0}'.format(n.t)", "'%s%s' % (n.t, n.t)", "'%s%s' | format(n.t, n.t)")
+        ),
+        (
+            "{% set n = namespace(t='a') %}{% for i in range(60) %}{% set t %}{{ n.t }}{{ n.t }}{% endset %}{% set n.t = t %}{% endfor %}",
+            "1,000,000 characters",
+        ),
         ("{{ item.many | batch }}", "missing 1 required positional argument"),
     ],
 )  # fmt: skip
@@ -447,3 +463,29 @@ def test_what_data_templates_usually_do_is_not_bounded(tmp_path: Path) -> None:
     rows = read_custom(file, "openai", categories_of("simple"), template=template).rows()
     shown = "No. 123456; True 1123456 99999 a-00007 1024123456000 --- [1, 2] ab 12345.7"
     assert [row["question"][0][0]["content"] for row in rows] == [shown] * 3
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("{{ item.said.strip() }}", "order 20240115: 123456 pieces"),
+        ("{{ item.said.replace('order', 'No. 98765') }}", "No. 98765 20240115: 123456 pieces"),
+        ("{{ item.said.split(': ')[1] | indent }}", "123456 pieces"),
+        ("{{ 'id 20240115 {}'.format('a') }} {{ 'id 20240115 %s' % 'a' }}", "id 20240115 a id 20240115 a"),
+        ("{{ '{:,}'.format(1234567) }} {{ '%d' | format(1234567) }}", "1,234,567 1234567"),
+        ("{% for a, b in [(1, 2), (3, 4)] %}{{ a }}{{ loop.index }}{% endfor %} {{ {'a': 1}.items() | list }}", "1132 [('a', 1)]"),
+        ("{{ item.long | length }} {{ (item.long ~ item.long) | upper | length }}", "3000000 6000000"),
+    ],
+)  # fmt: skip
+def test_numbers_and_lengths_of_the_data_itself_are_not_bounded(
+    tmp_path: Path, text: str, shown: str
+) -> None:
+    template = tmp_path / "template.json"
+    tools, truth = "{{ tools | tojson }}", "{{ item.tool_calls_ground_truth | tojson }}"
+    asked = [{"role": "user", "content": text}, {"role": "user", "content": "{{ long }}{{ item.long }}"}]
+    template.write_text(json.dumps({"messages": asked, "tools": tools, "tool_calls_ground_truth": truth}))
+    row = {**OPENAI, "said": "order 20240115: 123456 pieces", "long": "x" * 3_000_000}
+    (found,) = read_custom(openai(tmp_path, row), "openai", categories_of("simple"), template=template).rows()
+    first, second = found["question"][0]
+    assert first["content"] == shown
+    assert len(second["content"]) == 6_000_000

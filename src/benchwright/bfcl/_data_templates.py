@@ -61,7 +61,7 @@ def _text(source: str, where: str) -> Shape:
     as_json = "tojson" in source
 
     def render(row: dict[str, Any]) -> Any:
-        environment.begin()
+        environment.begin(row)
         try:
             text = template.render({**row, "item": row})
             return load_data_json(text) if as_json else text
