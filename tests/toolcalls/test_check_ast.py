@@ -112,6 +112,8 @@ def test_a_value_against_the_allowed_ones(kind: Any, value: Any, allowed: Any, e
         ({"type": "Array", "items": {"type": "integer"}}, "new int[]{1, 2}", [[1, 2]], None),
         ({"type": "ArrayList", "items": {"type": "String"}}, 'new ArrayList<String>(Arrays.asList("a", "b"))', [["a", "b"]], None),
         ({"type": "ArrayList", "items": {"type": "integer"}}, "new ArrayList<Integer>() {{ add(1); add(2); }}", [[1, 2]], None),
+        ({"type": "Array", "items": {"type": "ArrayList"}}, "new Object[]{new ArrayList<Integer>(Arrays.asList(1))}", [[[1]]], None),
+        ({"type": "Array"}, 'new Object[]{"a", 2, true}', [["a", 2, True]], None),
         ("HashMap", 'new HashMap<String, Object>() {{ put("k", "v"); put("n", 2L); }}', [{"k": ["v"], "n": [2]}], None),
         ("HashMap", "new HashMap<>()", [{"k": ["v", ""]}], None),
         # Bracket, quote and line break within a value mislead the published patterns; verdicts must still be the same.

@@ -84,7 +84,7 @@ def _array_list(text: str, inner: str | None) -> Any:
 
 
 def _element(text: str, inner: str | None) -> Any:
-    return text if inner is None else convert_java(text, inner, None)
+    return _guess(text) if inner is None else convert_java(text, inner, None)
 
 
 def _hash_map(text: str) -> Any:
@@ -98,7 +98,7 @@ def _hash_map(text: str) -> Any:
 
 
 def _guess(text: str) -> Any:
-    """A value of a map, whose type no schema gives."""
+    """A value of a map, or of a list in a list: no schema gives its type."""
     text = text.strip()
     if text in ("true", "false"):
         return text == "true"
