@@ -93,8 +93,11 @@ def read_custom(
     as_text: bool = False,
     opens: Callable[[Row], object] | None = None,
 ) -> CustomRows:
-    """Every row of a dataset. With `as_text`, calls are read from text. `opens` tries the simulated classes of a row. Raises DatasetError for a broken dataset, after
-    writing all faults into the folder `details`; `skip_bad_rows` leaves out the bad rows instead."""
+    """Every row of a dataset. With `as_text`, calls are read from text. `opens` tries the simulated classes of a row.
+
+    Raises DatasetError for a broken dataset, after writing all faults into the folder `details`; `skip_bad_rows` leaves out
+    the bad rows instead.
+    """
     details = None if _DRY.get() else details
     found = CustomRows()
     try:

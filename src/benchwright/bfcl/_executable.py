@@ -107,9 +107,10 @@ def as_call(text: str) -> dict[str, Any]:
     """The call that a text describes, for `carry_out`. Raises CallDecodeError if it is not one call."""
     from benchwright.toolcalls import CallDecodeError, dotted_name, parse_calls, value_of
 
-    node, *others = parse_calls(text)
-    if others:
-        raise CallDecodeError(f"expected one call, found {1 + len(others)}")
+    calls = parse_calls(text)
+    if len(calls) != 1:
+        raise CallDecodeError(f"expected one call, found {len(calls)}")
+    (node,) = calls
     return {
         "name": dotted_name(node.func),
         "positional": [value_of(item) for item in node.args],

@@ -52,6 +52,7 @@ from benchwright.core._redactor import REDACTED, Redactor
 from benchwright.core._requests import (
     ADAPTER_VERSION,
     LEFT_OUT,
+    LENGTH_LIMITS,
     PERMANENT_FAILURES,
     ROUTE_PATHS,
     CallTimes,
@@ -193,6 +194,7 @@ __all__ = [
     "DEMO_NOTE",
     "FLAGS_TYPED",
     "LEFT_OUT",
+    "LENGTH_LIMITS",
     "MAX_DEPTH",
     "MODEL_TYPES",
     "OUTCOMES",

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from time import time
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -29,9 +28,6 @@ from benchwright.endpoints._settings import EndpointSettings, read_api_key
 from benchwright.endpoints._transport import AroundHttp, Stamps, Transport
 from benchwright.endpoints._wires.formats import wire_format, wire_of
 from benchwright.endpoints._wires.wire import Urls
-
-if TYPE_CHECKING:
-    pass
 
 _RUN_OVER = " (not tried again: the run may send no more requests)"
 _LOST_AT_MOST = 3  # times that a request is repeated because the server was closing its connection

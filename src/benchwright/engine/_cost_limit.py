@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from benchwright.config import Price
-from benchwright.core import ConfigError, ModelReply, ModelRequest, RequestFailure
+from benchwright.core import LENGTH_LIMITS, ConfigError, ModelReply, ModelRequest, RequestFailure
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine._ledger import BUDGET_SPENT
 from benchwright.engine._stop import RETRYING, Stop
@@ -17,8 +17,6 @@ Metering: TypeAlias = Callable[[OpenEndpoint, str | None], OpenEndpoint]
 
 _MEDIA_TOKENS = 16_384
 """Prompt tokens reserved for each image, video or sound of a request."""
-_LENGTHS = ("max_tokens", "max_completion_tokens")
-"""Fields that limit the length of a reply."""
 _LEAST = 1e-12
 """Tolerance when sums of floats are compared with a limit."""
 
@@ -152,7 +150,7 @@ class MeteredEndpoint:
 def cost_bound(price: Price, request: ModelRequest) -> float:
     """The most that a request can cost. A text has at most as many tokens as bytes, and a reply at most `max_tokens`."""
     body = request.body
-    lengths = [length for name in _LENGTHS if isinstance(length := body.get(name), int)]
+    lengths = [length for name in LENGTH_LIMITS if isinstance(length := body.get(name), int)]
     if not lengths:
         raise ConfigError(
             "--max-cost needs to know how long a reply may be, and the request has no max_tokens"

@@ -136,10 +136,8 @@ class _UnderWay:
         self._resuming = resuming
         self._retry_failed = retry_failed
         self._watcher = watcher
-        stop, progress = (
-            Stop(settings.budget, counted_from_resume(run.summary) if resuming else ""),
-            Progress(label),
-        )
+        stop = Stop(settings.budget, counted_from_resume(run.summary) if resuming else "")
+        progress = Progress(label)
         # Checked once, so that a workspace without replies needs no look-ups at all.
         looks_up = settings.cache and store.index_replies()
         self._context = RunContext(

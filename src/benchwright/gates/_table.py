@@ -62,9 +62,8 @@ def verdict_table(verdict: Verdict) -> Group:
                 "dim",
             )
         )
-    if found and all(
-        map(_is_share, found)
-    ):  # figures with different units have no common size; JSON has them all
+    # Figures with different units have no common size; JSON has them all.
+    if found and all(map(_is_share, found)):
         most = max(row.detectable or 0.0 for row in found)
         parts.append(
             Text(

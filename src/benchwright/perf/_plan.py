@@ -11,7 +11,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from benchwright.benchmarks import AskableRows, BenchmarkSpec, next_user_turn
-from benchwright.core import DatasetError, JsonObject, JsonValue, ModelRequest, Row, encode_json
+from benchwright.core import (
+    LENGTH_LIMITS,
+    DatasetError,
+    JsonObject,
+    JsonValue,
+    ModelRequest,
+    Row,
+    encode_json,
+)
 from benchwright.perf._cache_bust import with_blank, with_word, word_of
 from benchwright.perf._conversations import (
     Conversation,
@@ -162,13 +170,10 @@ def planned_request(request: ModelRequest, row: int) -> PlannedRequest:
     """A request with the facts for its records."""
     body = request.body
     prompt: JsonValue = body.get("messages", body.get("prompt"))
-    limit = next((body[name] for name in _LIMITS if isinstance(body.get(name), int)), None)
+    limit = next((body[name] for name in LENGTH_LIMITS if isinstance(body.get(name), int)), None)
     return PlannedRequest(
         request=request,
         row=row,
         prompt_hash=prompt_hash(prompt),
         max_tokens=limit if isinstance(limit, int) else None,
     )
-
-
-_LIMITS = ("max_tokens", "max_completion_tokens")

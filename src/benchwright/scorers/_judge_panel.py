@@ -30,7 +30,8 @@ def judge_panel(
         quorum: How many judges must give a grade; None: all of them.
         judging: further parameters of `judge_score`, the same for all judges.
 
-    With a quorum of 1, samples that only one judge graded have no `judges_agree`. The verdict of each judge is kept as `score_of_judge`, `grade_of_judge`, `score_of_judge_1`, …
+    With a quorum of 1, samples that only one judge graded have no `judges_agree`. The verdict of each judge is kept as
+    `score_of_judge`, `grade_of_judge`, `score_of_judge_1`, …
 
     Raises:
         JudgeFailedError: fewer judges than the quorum gave a grade.

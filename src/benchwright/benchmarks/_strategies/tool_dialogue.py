@@ -138,9 +138,8 @@ class ToolDialogue:
             cut = self.native and reply.finish_reason == "length"
             return ToolStep(None, "cut_off" if cut else error.reason, lenient, str(error))
         if self._holds_calls(reply.text):
-            if (
-                reply.finish_reason == "length"
-            ):  # llama.cpp leaves a call in the text if it ends before its name
+            if reply.finish_reason == "length":
+                # llama.cpp leaves a call in the text if it ends before its name.
                 return ToolStep(None, "cut_off", why="it reached max_tokens before the end of a call")
             return ToolStep(None, "calls_as_text", why="it holds them as text, which the server did not read")
         return ToolStep(None, "no_calls" if reply.text.strip() else "no_text")
