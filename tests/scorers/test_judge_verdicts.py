@@ -218,6 +218,30 @@ def test_a_judge_that_was_cut_off_has_only_said_what_stands_alone(reply: str, gr
             judge_score(sample(Judge(CutReply(reply)), parse_retries=0))
 
 
+@pytest.mark.parametrize(
+    ("reply", "mapping", "grade"),
+    [
+        ("It is superb.\nGRADE: 1", {str(number): number / 10 for number in range(11)}, None),
+        ("It is superb.\nGRADE: 1\nIt", {str(number): number / 10 for number in range(11)}, "1"),
+        ("**GRADE: 1**", {str(number): number / 10 for number in range(11)}, "1"),
+        ("GRADE: 4", {str(number): number / 5 for number in range(6)}, "4"),
+        ("GRADE: 4", {}, None),
+        ("GRADE: 4.", {}, None),
+        ("GRADE:A", {"A": 1.0, "A-": 0.9}, None),
+        ("GRADE: good", {"good": 1.0, "bad": 0.0}, "good"),
+    ],
+)
+def test_a_grade_that_was_cut_off_in_the_middle_is_none(
+    reply: str, mapping: dict[str, float], grade: str | None
+) -> None:
+    judged = sample(Judge(CutReply(reply)), parse_retries=0)
+    if grade is None:
+        with pytest.raises(UnreadableVerdictError, match="max_new_tokens"):
+            judge_score(judged, template="Grade {response}", score_mapping=mapping)
+    else:
+        assert judge_score(judged, template="Grade {response}", score_mapping=mapping)["judge_grade"] == grade
+
+
 def test_a_grade_outside_of_json_is_the_last_word() -> None:
     quoted = '{"grade": "I", "reasoning": "' + CLAIM + '"}'
     assert judge_score(sample(Judge(f"{quoted}\nGRADE: C")))["judge_grade"] == "C"

@@ -154,7 +154,7 @@ class _Reading(Struct, frozen=True):
         if grade is None and self.pattern is not None:
             grade = pattern_grade(reply, self.pattern)
         elif grade is None:
-            stated = finished_statements(reply) if isinstance(reply, CutReply) else reply
+            stated = finished_statements(reply, self.spellings) if isinstance(reply, CutReply) else reply
             grade = stated_grade(stated, self.spellings, closed=self.named)
         return json_grade(reply, whole=False) if grade is None else grade
 

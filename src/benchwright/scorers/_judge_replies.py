@@ -55,13 +55,28 @@ def stated_grade(reply: str, grades: Mapping[str, str], *, closed: bool = False)
     return None
 
 
-def finished_statements(reply: str) -> str:
-    """The lines of a reply that was cut off which consist of a statement alone. Others may only consider a grade.
+def finished_statements(reply: str, grades: Mapping[str, str]) -> str:
+    """The lines of a reply that was cut off which consist of a statement alone. Others may only consider a grade. The last line
+    counts if its grade cannot go on: `1` may be the beginning of 10.
 
-    >>> finished_statements("Is it GRADE: C? No.\\n**GRADE: I**\\nA better answer would be GRADE: C if")
+    >>> finished_statements("Is it GRADE: C? No.\\n**GRADE: I**\\nA better answer would be GRADE: C if", {})
     '**GRADE: I**'
+    >>> finished_statements("GRADE: 1", {}), finished_statements("GRADE: 1\\n", {})
+    ('', 'GRADE: 1')
     """
-    return "\n".join(line for line in reply.split("\n") if _ALONE.fullmatch(line))
+    *lines, last = reply.split("\n")
+    found = [line for line in lines if _ALONE.fullmatch(line)]
+    if _ALONE.fullmatch(last) and not _may_go_on(last, grades):
+        found.append(last)
+    return "\n".join(found)
+
+
+def _may_go_on(line: str, grades: Mapping[str, str]) -> bool:
+    """Whether the grade at the end of a line may be the beginning of another one."""
+    begun = line[[each.end() for each in _STATEMENT.finditer(line)][-1] :].strip().upper()
+    if begun not in grades and begun[-1:] in "0123456789.,+-":
+        return True
+    return len({grade for spelling, grade in grades.items() if spelling.startswith(begun)}) > 1
 
 
 def stated_words(reply: str) -> str:
