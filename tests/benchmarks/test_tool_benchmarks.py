@@ -530,3 +530,18 @@ def test_the_demo_model_goes_through_turns(tmp_path: Path, native: bool) -> None
         [["switch"], None],
         [["switch"], None],
     ]
+
+
+@pytest.mark.parametrize(
+    ("allowed", "written", "correct"),
+    [
+        ([5, "five"], "5", True), ([5, "five"], "'five'", True), ([5, "five"], "5.0", False), ([5, "five"], "6", False),
+        ([1.5, None], "None", True), ([2.0], "2", True), ([[1, "a"]], "[1, 'a']", True), ([""], "'x'", False),
+        ([True, "yes"], "True", True), ([True, "yes"], "1", False),
+    ],
+)  # fmt: skip
+def test_a_ready_made_response_may_have_any_allowed_type(
+    allowed: list[Any], written: str, correct: bool
+) -> None:
+    found = tool_calls_match(ScorerInput(f"[f(a={written})]", [{"f": {"a": allowed}}], {}))
+    assert found["correct"] is correct

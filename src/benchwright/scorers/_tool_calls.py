@@ -78,9 +78,6 @@ def _expected_names(expected: Any, underscores: bool) -> list[str] | None:
         return None
 
 
-_TYPES = {bool: "boolean", int: "integer", float: "float", str: "string", list: "array", dict: "dict"}
-
-
 def _expected_functions(expected: Any) -> list[dict[str, Any]]:
     """Functions with just the parameters that the expected calls have, for responses of which no functions are known."""
     from benchwright.toolcalls import ground_truth_of
@@ -92,12 +89,7 @@ def _expected_functions(expected: Any) -> list[dict[str, Any]]:
     functions = []
     for call in calls:
         for name, parameters in call.items():
-            types = {
-                parameter: {
-                    "type": next((_TYPES.get(type(value), "any") for value in allowed if value != ""), "any")
-                }
-                for parameter, allowed in parameters.items()
-            }
+            types = {parameter: _schema(allowed) for parameter, allowed in parameters.items()}
             functions.append(
                 {"name": name, "parameters": {"type": "dict", "properties": types, "required": []}}
             )
@@ -106,3 +98,9 @@ def _expected_functions(expected: Any) -> list[dict[str, Any]]:
 
 def _spelled(name: str, underscores: bool) -> str:
     return name.replace(".", "_") if underscores else name
+
+
+def _schema(allowed: list[Any]) -> dict[str, Any]:
+    """The types of the allowed values of a parameter; `""` says that it may be left out."""
+    values = [value for value in allowed if value != ""]
+    return {"enum": values} if values else {"type": "any"}

@@ -10,6 +10,8 @@ from benchwright.core import BenchwrightError
 Language: TypeAlias = Literal["python", "java", "javascript"]
 """The languages in which calls can be written."""
 
+LANGUAGE_TITLES: dict[str, str] = {"java": "Java", "javascript": "JavaScript"}
+"""Names of languages other than Python, in messages and prompts."""
 Calls: TypeAlias = list[dict[str, dict[Any, Any]]]
 """Calls in order, each as `{name: {parameter: value}}`. A key may be None if the text gave no name."""
 

@@ -6,13 +6,12 @@ from copy import deepcopy
 from typing import Any
 
 from benchwright.core import encode_json
-from benchwright.toolcalls._call import Language
+from benchwright.toolcalls._call import LANGUAGE_TITLES, Language
 from benchwright.toolcalls._schema_types import JSON_TYPES, LIST_TYPES
 
 Function = dict[str, Any]
 
 _SYNTAX = {"python": "Python 3", "java": "Java 8 SE", "javascript": "JavaScript"}
-_NAMES = {"java": "Java", "javascript": "JavaScript"}
 
 _SELF_CONTAINED = frozenset(("anyOf", "oneOf", "allOf", "$ref", "enum", "const"))
 """Keys of JSON schema that say what a value is without `type`; a type added to them would contradict them."""
@@ -46,7 +45,7 @@ def hinted(functions: list[Function], language: Language) -> list[Function]:
 
 def _as_text(schema: dict[str, Any], language: Language) -> None:
     kind = schema.get("type", "any")
-    name = _NAMES[language]
+    name = LANGUAGE_TITLES[language]
     if kind == "any":
         hint = f" This parameter can be any {name} object, written as a string."
     else:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from benchwright.core import UsageError
-from benchwright.toolcalls._call import CallDecodeError, Language
+from benchwright.toolcalls._call import LANGUAGE_TITLES, CallDecodeError, Language
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -48,9 +48,6 @@ def depth_first(node: Node) -> Iterator[Node]:
         waiting += reversed(node.children)
 
 
-_TITLES = {"java": "Java", "javascript": "JavaScript"}
-
-
 def _parser(language: Language) -> Parser:
     if language not in _PARSERS:
         try:
@@ -62,7 +59,7 @@ def _parser(language: Language) -> Parser:
                 import tree_sitter_javascript as grammar  # type: ignore[no-redef]
         except ImportError:
             raise MissingGrammarError(
-                f"reading calls in {_TITLES[language]} needs a parser: pip install 'benchwright[bfcl]'"
+                f"reading calls in {LANGUAGE_TITLES[language]} needs a parser: pip install 'benchwright[bfcl]'"
             ) from None
         _PARSERS[language] = Parser(Grammar(grammar.language()))
     return _PARSERS[language]
@@ -76,7 +73,7 @@ def _guard(root: Node, language: Language) -> None:
     """Raise for syntax errors and deep nesting. A cursor walks the tree without recursion. A missing mark, such as the last
     semicolon, is not an error."""
     if root.is_error:
-        raise CallDecodeError(f"the text is not {_TITLES[language]}", "syntax")
+        raise CallDecodeError(f"the text is not {LANGUAGE_TITLES[language]}", "syntax")
     cursor = root.walk()
     while True:
         if cursor.depth > MAX_DEPTH:
@@ -87,4 +84,4 @@ def _guard(root: Node, language: Language) -> None:
                     return
         node = cursor.node
         if node is not None and node.is_error:
-            raise CallDecodeError(f"the text is not {_TITLES[language]}", "syntax")
+            raise CallDecodeError(f"the text is not {LANGUAGE_TITLES[language]}", "syntax")
