@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -274,3 +276,19 @@ def test_lenient_reading_names_positional_arguments_by_the_schema() -> None:
         {"a.f": {"x": 1, "y": 2, "z": 3}},
     ]
     assert decode_calls("[a.f(1, z=3)]", functions=functions) == [{"a.f": {"z": 3}}]
+
+
+def test_python_does_not_comment_on_replies() -> None:
+    """In a process of its own, because pytest replaces the filters of warnings."""
+    code = """
+from benchwright.toolcalls import CallDecodeError, decode_calls
+for text in (r"[f(a=1if x else 2)]", r"[f(a=0xfor x)]", r"[f(a='\\d')]", r"[f(a=1if x else '\\d')]", r"[f(a=1 is 2)]"):
+    try:
+        decode_calls(text)
+    except CallDecodeError:
+        pass
+"""
+    done = subprocess.run(
+        [sys.executable, "-W", "always", "-c", code], capture_output=True, text=True, check=True
+    )
+    assert done.stderr == ""

@@ -15,6 +15,10 @@ _PARSE_ERRORS = (SyntaxError, ValueError, RecursionError, MemoryError, OverflowE
 _TREE_ONLY = ast.PyCF_ONLY_AST
 _LONG_TEXT = 3_000
 """Shorter texts have no number that Python could not write down again."""
+_FILE = "<reply>"
+warnings.filterwarnings(
+    "ignore", module=_FILE
+)  # Python comments on code such as 1if, which a reply may contain
 _Call, _Constant, _Name, _Tuple = ast.Call, ast.Constant, ast.Name, ast.Tuple
 
 
@@ -47,7 +51,7 @@ def _items(text: str) -> list[ast.expr] | None:
     if "#" in text or "\\" in text or text[:1] != "[" or text[-1] != "]":
         return None
     try:
-        tree: Any = compile(text[1:-1], "<reply>", "eval", _TREE_ONLY, True)
+        tree: Any = compile(text[1:-1], _FILE, "eval", _TREE_ONLY, True)
     except _PARSE_ERRORS:
         return None  # such as a line break between the calls
     body = tree.body
@@ -74,7 +78,7 @@ def _guard_numbers(nodes: list[ast.expr]) -> None:
 def _parse(text: str) -> ast.expr:
     with warnings.catch_warnings():  # "\d" warns, which would fail if warnings are errors
         warnings.simplefilter("ignore")
-        tree: Any = compile(text, "<reply>", "eval", _TREE_ONLY, True)
+        tree: Any = compile(text, _FILE, "eval", _TREE_ONLY, True)
     body: ast.expr = tree.body
     return body
 
