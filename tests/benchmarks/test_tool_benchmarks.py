@@ -271,6 +271,8 @@ def test_a_call_where_none_is_expected_is_wrong_even_if_it_cannot_be_read(
         ({"tools": [{"description": "no name"}]}, 'function 1 of "tools": it has no "name"'),
         ({"tools": [TOOL, {"name": "f", "parameters": []}]}, 'function 2 of "tools": "parameters" of f is list'),
         ({"tools": [{"name": "f", "parameters": {"properties": [1]}}]}, '"properties" of f is list'),
+        ({"tools": [{"name": "f", "parameters": {"properties": {"a": True}}}]}, "the schema of a of f is bool, not an object"),
+        ({"tools": [{"name": "f", "parameters": {"properties": {"a": "string"}}}]}, "the schema of a of f is str, not an object"),
         ({"tools": [{"name": "f", "parameters": {"properties": {}, "required": ["x"]}}]}, "f requires x"),
         ({"tools": [{"name": "f", "parameters": {"properties": {}, "required": [["x"]]}}]}, "lists ..x.., which is not a name"),
     ],

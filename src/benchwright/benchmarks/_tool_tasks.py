@@ -191,6 +191,9 @@ def _schema_problem(name: str, parameters: Mapping[str, Any]) -> str | None:
     properties, required = parameters.get("properties"), parameters.get("required")
     if properties is not None and not isinstance(properties, Mapping):
         return f'"properties" of {name} is {type(properties).__name__}, not an object'
+    for key, schema in (properties or {}).items():
+        if not isinstance(schema, Mapping):
+            return f'the schema of {key} of {name} is {type(schema).__name__}, not an object such as {{"type": "string"}}'
     if required is None:
         return None
     if not isinstance(required, Sequence) or isinstance(required, str):
