@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64encode
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from hashlib import sha256
@@ -68,8 +69,9 @@ def data_of(page: Path) -> dict[str, Any]:
 
 
 def test_a_page_has_every_figure_and_every_sample(store: Store, record: Record) -> None:
-    data = data_of(page_of(store, record(every_kind_of_sample())))
-    assert data["title"] == "my_qa on my-model"
+    page = page_of(store, record(every_kind_of_sample()))
+    assert "<h1>my_qa on my-model</h1>" in page.read_text(encoding="utf-8")
+    data = data_of(page)
     assert {row["name"]: row["value"] for row in data["metrics"]} == {
         name: metric.value for name, metric in SUMMARY.metrics.items()
     }
@@ -78,11 +80,11 @@ def test_a_page_has_every_figure_and_every_sample(store: Store, record: Record) 
     assert SUMMARY.notes[0] in [words for _, words in data["verdicts"]]
     assert [sample["sample_id"] for sample in data["samples"]] == [0, 1, 2, 3, 4, 5, 6]
     assert data["counts"] == {"right": 3, "wrong": 2, "failed": 2}
-    groups = {sample["sample_id"]: sample["group"] for sample in data["samples"]}
-    assert groups == {0: "right", 1: "wrong", 2: "right", 3: "failed", 4: "failed", 5: "wrong", 6: "right"}
+    kinds = {sample["sample_id"]: sample["kind"] for sample in data["samples"]}
+    assert kinds == {0: "right", 1: "wrong", 2: "right", 3: "failed", 4: "failed", 5: "wrong", 6: "right"}
     first = data["samples"][0]
     assert (first["prompt"], first["response"], first["target"]) == ("question 0", "yes", "yes")
-    assert first["metadata"] == {"question": "question 0", "answer": 0}
+    assert json.loads(first["metadata"]) == {"question": "question 0", "answer": 0}
 
 
 def test_no_secret_is_on_a_page(store: Store, record: Record) -> None:
@@ -115,7 +117,7 @@ def test_nothing_of_a_model_becomes_markup(store: Store, record: Record) -> None
     assert "img" not in [tag for tag, _ in found.tags]
     (sample, _) = data_of(page)["samples"]
     assert sample["response"] == sample["target"] == HOSTILE
-    assert sample["metadata"] == {HOSTILE: HOSTILE}
+    assert json.loads(sample["metadata"]) == {HOSTILE: HOSTILE}
 
 
 def test_the_policy_of_a_page_admits_its_own_script_only(store: Store, record: Record) -> None:
@@ -159,7 +161,7 @@ def test_a_large_run_shows_the_first_samples_of_each_group_and_counts_all() -> N
     for _ in range(40):
         chosen.add(columns_of(100, lambda number: kinds[number % 4]))
     assert chosen.counts == {"right": 1000, "wrong": 1000, "failed": 1000, "scored": 1000}
-    shown = [record["group"] for record in chosen.records]
+    shown = [record["kind"] for record in chosen.records]
     assert {group: shown.count(group) for group in MOST_SHOWN} == MOST_SHOWN
 
 
@@ -168,14 +170,71 @@ def test_long_texts_are_cut_and_a_page_stays_small() -> None:
     for _ in range(100):
         chosen.add(columns_of(100, lambda _: {"correct": False}, "x" * 30_000))
     assert chosen.counts == {"wrong": 10_000}
-    assert sum(len(record["response"]) for record in chosen.records) < of_pages._MOST_BYTES
+    sizes = [len(record["response"]) for record in chosen.records]
+    assert sum(sizes[:-1]) < of_pages._MOST_BYTES, "the last one may exceed it"
     assert chosen.records[0]["response"].endswith("… (30,000 characters)")
     assert all(verdict_of(record["scores"]) == "wrong" for record in chosen.records)
 
 
-_PROBE = (
-    """<body><iframe id="page" style="width:{width}px;height:900px;border:0" src="{page}"></iframe></body>"""
-)
+def test_no_column_hides_the_kind_of_a_sample() -> None:
+    kinds: list[dict[str, Any] | None] = [{"correct": True}, {"correct": False}, None, {"f1": 0.5}]
+    columns = columns_of(8, lambda number: kinds[number % 4])
+    columns = {
+        name: ["x"] * 8 if values[0] is None and name != "scores" else values
+        for name, values in columns.items()
+    }
+    chosen = ChosenSamples()
+    chosen.add(columns)
+    assert Counter(record["kind"] for record in chosen.records) == chosen.counts
+    assert {record["group"] for record in chosen.records} == {"x"}, "the category stays"
+
+
+def test_a_stopped_run_says_so_once_and_the_worst_first(store: Store, record: Record) -> None:
+    run = record(every_kind_of_sample())
+    store.finish_run(run.id, "interrupted", summary=SUMMARY.to_json(), error="interrupted")
+    data = data_of(page_of(store, store.run(run.id)))
+    assert "interrupted" in data["about"]
+    states = [state for state, _ in data["verdicts"]]
+    assert states == sorted(states, key=lambda state: state != "bad")
+    assert "interrupted" not in [words for _, words in data["verdicts"]]
+
+
+DIALOGUE = [
+    {"role": "system", "content": "Be brief."},
+    {"role": "user", "content": "first turn"},
+    {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"function": {"name": "add", "arguments": '{"a": 1}'}}],
+    },
+    {"role": "tool", "content": "2"},
+    {"role": "assistant", "content": "second reply"},
+]
+
+
+@pytest.mark.slow
+def test_a_browser_shows_dialogues_whole_and_integers_exactly(
+    store: Store, record: Record, tmp_path: Path
+) -> None:
+    page = page_of(store, record(every_kind_of_sample()))
+    columns = columns_of(1, lambda _: {"correct": False})
+    columns |= {"prompt": ["first turn"], "messages": [json.dumps(DIALOGUE).encode()], "group": ["java"]}
+    columns["calls"] = [b'[{"add":{"id":1234567890123456789,"text":"{[,:\\"]}","none":[]}}]']
+    chosen = ChosenSamples()
+    chosen.add(columns)
+    data = {**data_of(page), "samples": chosen.records, "counts": dict(chosen.counts)}
+    before, start, rest = page.read_text(encoding="utf-8").partition('id="data">')
+    page.write_text(before + start + json.dumps(data) + rest[rest.index("</script>") :], encoding="utf-8")
+    found = Elements(document_of(page, tmp_path))
+    assert '[user] first turn\n[assistant] add({"a": 1})\n[tool] 2\n[assistant] second reply' in found.inside(
+        "pre"
+    )
+    lines = [
+        "[", "  {", '    "add": {', '      "id": 1234567890123456789,', '      "text": "{[,:\\"]}",', '      "none": []',
+        "    }", "  }", "]",
+    ]  # fmt: skip
+    assert "\n".join(lines) in found.inside("pre")
+    assert "java" in found.inside("span")
 
 
 @pytest.mark.slow

@@ -6,14 +6,23 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
-import orjson
 from msgspec import Struct
 
-from benchwright.core import OUTCOMES, JsonObject, JsonValue, MetricSummary, RunSummary, percent, rfc3339
+from benchwright.core import (
+    OUTCOMES,
+    JsonObject,
+    JsonValue,
+    MetricSummary,
+    RunSummary,
+    exact_json,
+    percent,
+    rfc3339,
+)
 from benchwright.reports.views.figures import (
     cost_lines,
     figures_of,
     headline_of,
+    is_fraction,
     judge_lines,
     no_interval,
     number,
@@ -22,7 +31,7 @@ from benchwright.reports.views.figures import (
     too_few_notes,
 )
 from benchwright.reports.views.runs import RunDetails
-from benchwright.reports.views.sample_columns import COLUMNS, JSON
+from benchwright.reports.views.sample_columns import COLUMNS
 from benchwright.store import verdict_of
 
 Group: TypeAlias = Literal["wrong", "failed", "scored", "right"]
@@ -33,8 +42,8 @@ _MOST_BYTES = 1_500_000
 """About the most bytes of samples on a page, so that a browser opens it at once."""
 _LONGEST_TEXT = 10_000
 """Characters of a text on a page; a longer one is cut."""
-_NAMES = {name: column.type is JSON and name != "scores" for name, column in COLUMNS.items()}
-"""The columns that a page shows, and whether their values are JSON texts."""
+KIND = "kind"
+"""The key of a sample's group. `group` is a column: the sample's category."""
 
 
 class ChosenSamples:
@@ -57,9 +66,9 @@ class ChosenSamples:
         for place, group in enumerate(groups):
             if self._left[group] and self._bytes > 0:
                 self._left[group] -= 1
-                record = {name: columns[name][place] for name in _NAMES}
-                self._bytes -= sum(len(value) for value in record.values() if isinstance(value, str | bytes))
-                self.records.append({"group": group, **dict(_shown(record))})
+                record = dict(_shown({name: columns[name][place] for name in COLUMNS}))
+                self._bytes -= sum(len(value) for value in record.values() if isinstance(value, str))
+                self.records.append({**record, KIND: group})
 
 
 def _group(scores: dict[str, Any] | None) -> Group:
@@ -67,17 +76,13 @@ def _group(scores: dict[str, Any] | None) -> Group:
 
 
 def _shown(record: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The values that are there, with long texts cut."""
+    """The values that are there, with long texts cut. JSON stays a text: a browser would round its integers beyond 53 bits."""
     for name, value in record.items():
-        if value is None:
-            continue
-        if _NAMES[name] and isinstance(value, bytes):
-            if len(value) <= 2 * _LONGEST_TEXT:  # half of a JSON text cannot be read
-                yield name, orjson.Fragment(value)
-        elif isinstance(value, str) and len(value) > _LONGEST_TEXT:
-            yield name, f"{value[:_LONGEST_TEXT]}… ({len(value):,} characters)"
-        else:
-            yield name, value
+        text = value.decode(errors="replace") if isinstance(value, bytes) else value
+        if isinstance(text, str) and len(text) > _LONGEST_TEXT:
+            yield name, f"{text[:_LONGEST_TEXT]}… ({len(text):,} characters)"
+        elif text is not None:
+            yield name, text
 
 
 class RunPage(Struct, frozen=True):
@@ -104,16 +109,17 @@ class RunPage(Struct, frozen=True):
         if summary.repeats != 1:
             size += f" × {plural(summary.repeats, 'repeat')}"
         return {
-            "title": self.title,
             "about": f"Run {run.id}, {run.status}, started {rfc3339(run.created_at)[:16].replace('T', ' ')} UTC. {size}.",
-            "run": run.id,
-            "verdicts": [[state, words] for state, words in self._verdicts()],
+            "verdicts": [
+                [state, words]
+                for state, words in sorted(self._verdicts(), key=lambda verdict: verdict[0] != "bad")
+            ],
             "metrics": [_metric(name, metric, summary) for name, metric in metrics.items()],
             "both": summary.failed > 0,
             "outcomes": [[outcome.value, summary.outcomes.get(outcome.value, 0)] for outcome in OUTCOMES],
             "reasons": " · ".join(f"{reason} {count:,}" for reason, count in summary.reasons.items()),
             "derived": [
-                [name, number(value)]
+                [name, number(value).rstrip("0").rstrip(".")]  # some are counts
                 for name, value in summary.derived.items()
                 if name not in metrics and isinstance(value, int | float)
             ],
@@ -124,9 +130,9 @@ class RunPage(Struct, frozen=True):
         }
 
     def _verdicts(self) -> Iterator[tuple[str, str]]:
-        """How far the figures can be trusted, worst first."""
+        """How far the figures can be trusted."""
         summary, run = self.summary, self.details.run
-        if run.error:
+        if run.error and run.error != run.status:  # the page says already that it was interrupted
             yield ("bad" if run.status == "failed" else "warn"), run.error
         if not summary.comparable:
             yield "bad", "The figures cannot be compared with those of other runs."
@@ -176,11 +182,10 @@ def _metric(name: str, metric: MetricSummary, summary: RunSummary) -> JsonObject
         "interval": f"{number(low or 0.0)} – {number(high or 0.0)}" if known else no_interval(metric),
         "low": low if known else None,
         "high": high if known else None,
-        "share": metric.min >= 0.0 and metric.max <= 1.0,
+        "share": is_fraction(metric),
         "n": f"{metric.count:,}",
         "wrong": "–" if wrong is None else f"{number(wrong)} (n {count or 0:,})",
         "lower_is_better": name in summary.lower_is_better,
-        "constant": metric.constant,
     }
 
 
@@ -190,4 +195,4 @@ def _flat(value: JsonValue, prefix: str = "") -> Iterator[tuple[str, str]]:
         for key, item in value.items():
             yield from _flat(item, f"{prefix}.{key}" if prefix else str(key))
     elif value is not None:
-        yield prefix, value if isinstance(value, str) else orjson.dumps(value).decode()
+        yield prefix, value if isinstance(value, str) else exact_json(value).decode()

@@ -3,6 +3,7 @@ const data = JSON.parse(document.getElementById("data").textContent);
 const page = document.getElementById("page");
 const SVG = "http://www.w3.org/2000/svg";
 const GROUPS = { wrong: "wrong", failed: "without a score", scored: "with a score", right: "right" };
+const JSON_TEXTS = ["messages", "metadata"];
 const FIRST_CARDS = 25, MOST_SCORES = 4;
 
 // Texts are set as texts: nothing in the data becomes markup.
@@ -42,7 +43,7 @@ function range(metric) {
 function metrics() {
   if (!data.metrics.length) return element("p", { class: "dim" }, "No sample gave a score.");
   const headings = ["metric", "value", "95 % interval", "", "n", ...(data.both ? ["failures as wrong"] : [])];
-  const places = ["", "number", "number", "", "number", "number"];
+  const places = ["", "number", "number", "range-cell", "number", "number"];
   const rows = data.metrics.map((metric, place) =>
     element(
       "tr",
@@ -56,7 +57,7 @@ function metrics() {
     ),
   );
   const head = element("tr", {}, ...headings.map((words, place) => element("th", { class: places[place] }, words)));
-  return element("div", { class: "card" }, element("table", {}, element("thead", {}, head), element("tbody", {}, ...rows)));
+  return element("div", { class: "card" }, element("table", { class: "metrics" }, element("thead", {}, head), element("tbody", {}, ...rows)));
 }
 
 function outcomes() {
@@ -78,6 +79,42 @@ function facts(pairs) {
   return element("div", { class: "card" }, element("dl", { class: "facts" }, ...pairs.flatMap(([label, words]) => [element("dt", {}, label), element("dd", {}, words)])));
 }
 
+// JSON with a line for each value. Parsed and written again, large integers would lose digits.
+function indented(json) {
+  if (json === undefined) return json;
+  let depth = 0;
+  const line = (change) => `\n${"  ".repeat(Math.max(0, (depth += change)))}`;
+  return json.replace(/"(?:\\.|[^"\\])*"|\{\}|\[\]|[{}[\],:]/g, (part) => {
+    if (part === "{" || part === "[") return part + line(1);
+    if (part === "}" || part === "]") return line(-1) + part;
+    if (part === ",") return part + line(0);
+    return part === ":" ? ": " : part;
+  });
+}
+
+// The messages of a dialogue, whose prompt alone would show its first turn only; null for any other sample.
+function dialogue(sample) {
+  let messages;
+  try {
+    messages = JSON.parse(sample.messages);
+  } catch {
+    return null; // none, or cut because they are long
+  }
+  if (!Array.isArray(messages) || messages.at(-1)?.role !== "assistant") return null;
+  const said = ({ content }) => (content === null || content === undefined ? [] : [typeof content === "string" ? content : JSON.stringify(content)]);
+  const called = ({ tool_calls: calls }) => (calls || []).map((call) => `${call.function?.name}(${call.function?.arguments})`);
+  const turns = messages.filter(({ role }) => role !== "system");
+  return turns.map((message) => `[${message.role}] ${[...said(message), ...called(message)].join("\n")}`).join("\n");
+}
+
+function seconds(duration) {
+  return duration < 0.9995 ? `${(duration * 1000).toPrecision(3)} ms` : `${duration.toFixed(2)} s`;
+}
+
+function has(sample, text) {
+  return Object.values(sample).some((value) => (typeof value === "string" ? value : JSON.stringify(value)).toLowerCase().includes(text));
+}
+
 function block(heading, text, kind = "") {
   if (text === undefined || text === null || text === "") return null;
   const words = typeof text === "string" ? text : JSON.stringify(text, null, 2);
@@ -86,10 +123,10 @@ function block(heading, text, kind = "") {
 
 function card(sample) {
   const scores = data.metrics.filter(({ name }) => name in (sample.scores || {})).map(({ name }) => `${name} ${JSON.stringify(sample.scores[name])}`);
-  const state = GROUPS[sample.group] === undefined ? sample.group : sample.group === "failed" ? sample.outcome : sample.group;
+  const state = sample.kind === "failed" ? sample.outcome : sample.kind;
   const numbers = [
     sample.completion_tokens === undefined ? null : `completion tokens ${count(sample.completion_tokens)}`,
-    sample.latency_s === undefined ? null : `${sample.latency_s.toFixed(2)} s`,
+    sample.latency_s === undefined ? null : seconds(sample.latency_s),
     sample.finish_reason === undefined ? null : `finish reason ${sample.finish_reason}`,
   ].filter(Boolean);
   const head = element(
@@ -97,17 +134,18 @@ function card(sample) {
     {},
     element("b", {}, `${sample.sample_id}/${sample.repeat}`),
     element("span", { class: "state" }, state),
+    sample.group === undefined ? null : element("span", {}, sample.group),
     scores.length ? element("span", {}, scores.slice(0, MOST_SCORES).join(" · ")) : null,
     ...numbers.map((words) => element("span", {}, words)),
   );
-  const answer = element("div", {}, block("reply", sample.response), block("calls", sample.calls), block("target", sample.target));
+  const answer = element("div", {}, block("reply", sample.response), block("calls", indented(sample.calls)), block("target", sample.target));
   const more = element("details", { class: "more" }, element("summary", {}, "Everything that was sent and recorded"));
   more.addEventListener("toggle", () => {
     if (more.childElementCount > 1) return; // built when first opened: most are never read
     const parts = ["system", "messages", "reasoning", "scores", "choices", "choices_logprobs", "metadata"];
-    more.append(...parts.map((name) => block(name === "metadata" ? "row" : name, sample[name])).filter(Boolean));
+    more.append(...parts.map((name) => block(name === "metadata" ? "row" : name, JSON_TEXTS.includes(name) ? indented(sample[name]) : sample[name])).filter(Boolean));
   });
-  return element("article", { class: `sample ${sample.group}` }, head, element("div", { class: "texts" }, block("prompt", sample.prompt), answer, block("error", sample.error, "full")), more);
+  return element("article", { class: `sample ${sample.kind}` }, head, element("div", { class: "texts" }, dialogue(sample) === null ? block("prompt", sample.prompt) : block("dialogue", dialogue(sample)), answer, block("error", sample.error, "full")), more);
 }
 
 function samples() {
@@ -125,8 +163,8 @@ function samples() {
   });
   function show() {
     const text = search.value.toLowerCase();
-    const inGroup = data.samples.filter((sample) => chosen === "all" || sample.group === chosen);
-    const found = inGroup.filter((sample) => !text || JSON.stringify(sample).toLowerCase().includes(text));
+    const inGroup = data.samples.filter((sample) => chosen === "all" || sample.kind === chosen);
+    const found = inGroup.filter((sample) => has(sample, text));
     for (const [group, button] of buttons) button.setAttribute("aria-pressed", group === chosen);
     cards.replaceChildren(...found.slice(0, most).map(card));
     more.hidden = found.length <= most;
