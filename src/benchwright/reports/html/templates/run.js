@@ -138,6 +138,8 @@ function card(sample) {
     scores.length ? element("span", {}, scores.slice(0, MOST_SCORES).join(" · ")) : null,
     ...numbers.map((words) => element("span", {}, words)),
   );
+  const fault = sample.scores?.error; // of a call that is not as expected
+  const why = sample.error ?? (typeof fault === "string" ? fault : undefined);
   const answer = element("div", {}, block("reply", sample.response), block("calls", indented(sample.calls)), block("target", sample.target));
   const more = element("details", { class: "more" }, element("summary", {}, "Everything that was sent and recorded"));
   more.addEventListener("toggle", () => {
@@ -145,7 +147,7 @@ function card(sample) {
     const parts = ["system", "messages", "reasoning", "scores", "choices", "choices_logprobs", "metadata"];
     more.append(...parts.map((name) => block(name === "metadata" ? "row" : name, JSON_TEXTS.includes(name) ? indented(sample[name]) : sample[name])).filter(Boolean));
   });
-  return element("article", { class: `sample ${sample.kind}` }, head, element("div", { class: "texts" }, dialogue(sample) === null ? block("prompt", sample.prompt) : block("dialogue", dialogue(sample)), answer, block("error", sample.error, "full")), more);
+  return element("article", { class: `sample ${sample.kind}` }, head, element("div", { class: "texts" }, dialogue(sample) === null ? block("prompt", sample.prompt) : block("dialogue", dialogue(sample)), answer, block("error", why, "full")), more);
 }
 
 function samples() {
