@@ -136,3 +136,15 @@ def test_numbers_beyond_any_use_are_refused_in_files(setting: Setting) -> None:
     for value in (10**400, -(10**400), float("inf"), float("nan")):
         with pytest.raises(ValueError, match=r"expected|is not a"):
             setting.check(value)
+
+
+@pytest.mark.parametrize(
+    "setting", [each for each in OPTIONS if each.kind == "table"], ids=lambda each: each.name
+)
+@pytest.mark.parametrize("number", [2**64, -(2**63) - 1, 10**400], ids=["above", "below", "no float"])
+def test_integers_that_a_record_cannot_hold_are_refused_in_tables(setting: Setting, number: int) -> None:
+    """A record has them as texts, so a resumed run would send and score with other values; a flag would round them."""
+    for wrong in (lambda: setting.check({"a": [number]}), lambda: setting.parse(f'{{"a": [{number}]}}')):
+        with pytest.raises(ValueError, match="an integer beyond 64 bits"):
+            wrong()
+    assert setting.parse('{"a": 18446744073709551615}') == {"a": 2**64 - 1}

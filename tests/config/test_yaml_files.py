@@ -67,6 +67,7 @@ evaluation:
         ("{<<: 5}", "expected a mapping"),
         ("{top_p: 0.1, top_p: 0.2, <<: {top_p: 0.3}}", "the key 'top_p' appears twice"),
         ("{extra: {extra_body: {x: [.nan]}}}", "extra_body.x: nan cannot be sent as JSON"),
+        ("{extra: {extra_body: {x: -9223372036854775809}}}", "extra_body.x: an integer beyond 64 bits cannot be sent"),
         ("{extra: {extra_body: {x: 2024-01-01}}}", "2024-01-01 is a date or time.* write it as a text in quotes"),
         ("{extra: {extra_body: {x: !!binary aGk=}}}", "a value of type bytes"),
         (r'{extra: {extra_body: {x: "\ud800"}}}', r"extra_body.x: '\\ud800' has half a character"),
@@ -98,7 +99,15 @@ def test_overrides_are_held_to_the_same(tmp_path: Path, pair: str, reason: str) 
 
 @pytest.mark.parametrize(
     "value",
-    ["[2024-01-01]", "{a: 2024-01-01T10:00:00Z}", "!!set {a}", "!!binary aGVsbG8=", ".nan", "[{b: -.inf}]"],
+    [
+        "[2024-01-01]",
+        "{a: 2024-01-01T10:00:00Z}",
+        "!!set {a}",
+        "!!binary aGVsbG8=",
+        ".nan",
+        "[{b: -.inf}]",
+        "18446744073709551616",
+    ],
 )
 def test_a_benchmarks_own_settings_are_what_a_record_can_hold(tmp_path: Path, value: str) -> None:
     """A resumed run takes them from its record, and must give its scorers the same values."""

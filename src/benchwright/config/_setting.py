@@ -5,17 +5,26 @@ Flags, keys of files, Python keywords and the manual are derived from it and che
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import field, fields
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-import orjson
 from msgspec import Struct
 from msgspec.structs import replace
 
-from benchwright.core import LEFT_OUT, JsonValue, TooDeepError, finite_number, load_json, suggest
+from benchwright.core import (
+    LEFT_OUT,
+    JsonValue,
+    TooDeepError,
+    beyond_64_bits,
+    finite_number,
+    load_exact_json,
+    load_json,
+    suggest,
+)
 
 Kind: TypeAlias = Literal["int", "ints", "number", "bool", "text", "texts", "table", "steps"]
 """`texts` is a list of texts (one text is a list of one); `table` has JSON values by name; `steps` is a table or a list that
@@ -268,8 +277,11 @@ class Setting(Struct, frozen=True):
             elif self.kind == "number":
                 value = float(text)
             elif self.kind in ("table", "steps"):
-                value = load_json(text)
-        except orjson.JSONDecodeError as error:
+                exact = beyond_64_bits(
+                    text.encode(errors="replace")
+                )  # otherwise it would be rounded, and accepted
+                value = load_exact_json(text) if exact else load_json(text)
+        except json.JSONDecodeError as error:
             raise ValueError(
                 f"{text!r} is not JSON: {error.msg} (character {error.pos + 1}). Write a JSON object, with names "
                 "and texts in double quotes and the whole in single quotes, such as '{\"top_k\": 5}'"
@@ -359,13 +371,18 @@ def check_whole(text: str) -> None:
 
 
 def sendable(value: object) -> JsonValue:
-    """The value as JSON. Raises ValueError for values that JSON cannot represent: dates, times, nan, inf, lone surrogates."""
+    """The value as JSON. Raises ValueError for values that JSON, or the record of a run, cannot represent: dates, times, nan, inf, lone
+    surrogates, integers beyond 64 bits."""
     if isinstance(value, dict):
         return {str(key): sendable(entry) for key, entry in value.items()}
     if isinstance(value, list):
         return [sendable(entry) for entry in value]
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"{value} cannot be sent as JSON; expected a finite number")
+    if isinstance(value, int) and not -(2**63) <= value < 2**64:
+        raise ValueError(
+            "an integer beyond 64 bits cannot be sent or recorded as JSON; write it as a text in quotes"
+        )
     if isinstance(value, str):
         check_whole(value)
     if value is None or isinstance(value, str | int | float | bool):
