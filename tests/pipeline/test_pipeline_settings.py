@@ -130,6 +130,8 @@ def test_a_list_keeps_its_order_and_leaves_out_what_is_disabled() -> None:
         ({"params_to_rename": {"a": 1}}, "a is 1; expected its new name"),
         ({"params_to_add": {"api_key": "sk-1"}}, "api_key looks like a secret"),
         ({"params_to_add": {"api_key": "${MY_KEY}"}}, r"api_key is \${MY_KEY}, and variables are replaced in headers only"),
+        ({"params_to_add": {"api_key": "Bearer ${MY_KEY}"}}, r"api_key is Bearer \${MY_KEY}, and variables are replaced in headers only"),
+        ({"params_to_add": {"users": ["${ME}"]}}, r"users is \${ME}, and variables are replaced in headers only"),
         ({"params_to_add": {"extra": {"user": "${ME}"}}}, r"user is \${ME}, and variables are replaced in headers only"),
         ({"params_to_add": ["a"]}, "is not a table"),
         ({"headers_to_add": {"Authorization": "Bearer x"}}, "looks like a secret, and keys are not kept in files"),

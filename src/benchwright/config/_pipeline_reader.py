@@ -354,13 +354,18 @@ def _refuse_secrets(value: Any, where: str) -> None:
             _refuse_secrets(entry, where)
 
 
-def _refuse_references(value: Any, where: str) -> None:
-    """Raise for a parameter that names a variable. Bodies are recorded, so it would be sent as written."""
+def _refuse_references(value: Any, where: str, name: str = "") -> None:
+    """Raise for a parameter that is a variable, or a secret with one inside. Bodies are recorded, so it would be sent as written."""
     if isinstance(value, Mapping):
-        for name, entry in value.items():
-            if isinstance(entry, str) and entry and not without_references(entry):
-                raise ConfigError(
-                    f"{where}: {name} is {entry}, and variables are replaced in headers only, because bodies are recorded. Send "
-                    f'it as a header: headers_to_add: {{X-Api-Key: "{entry}"}}'
-                )
-            _refuse_references(entry, where)
+        for key, entry in value.items():
+            _refuse_references(entry, where, str(key))
+    elif isinstance(value, list | tuple):
+        for entry in value:
+            _refuse_references(entry, where, name)
+    elif isinstance(value, str):
+        rest = without_references(value)
+        if rest != value and (not rest or is_secret_name(name)):
+            raise ConfigError(
+                f"{where}: {name} is {value}, and variables are replaced in headers only, because bodies are recorded. Send "
+                f'it as a header: headers_to_add: {{X-Api-Key: "{value}"}}'
+            )

@@ -99,9 +99,8 @@ def queue_plans(store: Store, plans: Sequence[Plan]) -> list[Job]:
     queued: list[RunRecord] = []
     made: list[Path] = []
     try:
-        queued.extend(
-            _queue(store, plan) for plan in plans
-        )  # if one is refused, those before it are in the list
+        # If one is refused, those before it are in the list.
+        queued.extend(_queue(store, plan) for plan in plans)
         for run in queued:
             made += make_folder(run.folder)
         ready = _prepared(plans)
