@@ -195,5 +195,5 @@ def is_file(folder: Path, value: str) -> bool:
     """Whether a value, which may be a text, names a file relative to `folder`."""
     try:
         return (folder / expand_home(value)).is_file()
-    except (OSError, RuntimeError, ValueError):  # a whole prompt is not a valid file name
+    except (OSError, ValueError):  # a whole prompt is not a valid file name
         return False

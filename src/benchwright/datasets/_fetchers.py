@@ -109,11 +109,7 @@ def local_path(uri: str, base_dir: Path | None) -> Path:
         from urllib.request import url2pathname
 
         uri = url2pathname(urlsplit(uri).path)
-    try:
-        path = expand_home(uri)
-    except RuntimeError as exc:
-        raise DatasetError(f"{uri}: {exc}") from exc
-    return Path(os.path.abspath((base_dir or Path()) / path))
+    return Path(os.path.abspath((base_dir or Path()) / expand_home(uri)))
 
 
 def file_of_dataset(ref: object, base_dir: Path) -> tuple[Path, str] | None:
