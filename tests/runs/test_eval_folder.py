@@ -19,6 +19,7 @@ from benchwright import RunResult, resume, run
 from benchwright.cli import main
 from benchwright.core import (
     CallTimes,
+    LoadFile,
     ModelReply,
     ModelRequest,
     RequestFailure,
@@ -286,25 +287,52 @@ def test_a_folder_is_not_written_by_runs_of_two_workspaces_at_once(here: Path) -
     """Records of one workspace do not know those of another; the second run is refused, and may start when the first has ended."""
     refused: list[int] = []
 
-    def other() -> int:
-        command = [sys.executable, "-m", "benchwright", "run", "rows.csv", "--workspace", "elsewhere", "-q"]
-        command += ["--output-dir", "out", "--overwrite"]
-        done = subprocess.run(command, cwd=here, capture_output=True, text=True, check=False)
-        if done.returncode == 5:
-            assert "a run of another workspace writes its files into" in done.stderr
-        return done.returncode
-
     def script(request: ModelRequest) -> ScriptedAnswer:
         if not refused:
-            refused.append(other())
+            refused.extend((of_another_workspace(here, "perf"), of_another_workspace(here, "run")))
         return replies(request)
 
     (here / "rows.csv").write_text("question,answer\n1+1=,2\n", encoding="utf-8")
     evaluate(script)
-    assert refused == [5]
+    assert refused == [5, 5]
     assert list(document("results.yml")["results"]["tasks"]) == ["my_qa"]
-    assert other() == 0
+    assert of_another_workspace(here, "run") == 0
     assert list(document("results.yml")["results"]["tasks"]) == ["rows"]
+
+
+def of_another_workspace(here: Path, command: str) -> int:
+    """The exit code of a run that would write into the same folder. One that is refused leaves no record of a run that waits."""
+    words = [command, "rows.csv", "--workspace", "elsewhere", "-q", "--output-dir", "out", "--overwrite"]
+    done = subprocess.run(
+        [sys.executable, "-m", "benchwright", *words], cwd=here, capture_output=True, text=True, check=False
+    )
+    if done.returncode == 5:
+        assert "a run of another workspace writes its files into" in done.stderr
+    (here / "elsewhere").mkdir(exist_ok=True)
+    listed = subprocess.run(
+        [sys.executable, "-m", "benchwright", "list", "--workspace", "elsewhere"],
+        cwd=here, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "queued" not in listed.stdout
+    return done.returncode
+
+
+def test_a_load_test_keeps_its_folder_for_itself_too(here: Path) -> None:
+    refused: list[int] = []
+
+    def reply(body: object) -> str:
+        if not refused:
+            refused.extend((of_another_workspace(here, "perf"), of_another_workspace(here, "run")))
+        return "fine"
+
+    (here / "rows.csv").write_text("question,answer\n1+1=,2\n", encoding="utf-8")
+    with recording(reply) as server:
+        address = ["--model-url", server.url, "--model-id", "m", "--no-stream"]
+        words = ["perf", "rows.csv", *address, "--output-dir", "out", "--requests=1", "--concurrency=1"]
+        assert main([*words, "--request-timeout=120"]) == 0
+    assert refused == [5, 5]
+    assert sorted(path.name for path in (here / "out").iterdir()) == sorted(LoadFile)
+    assert of_another_workspace(here, "perf") == 0
 
 
 def test_an_interrupted_run_leaves_all_files_and_a_mark_and_its_resumption_adds_up(here: Path) -> None:

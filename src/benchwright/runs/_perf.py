@@ -55,7 +55,7 @@ from benchwright.runs._load_rows import on_chat_route, rows_for_load
 from benchwright.runs._load_scores import check_scoring, score_replies
 from benchwright.runs._models import choose_model
 from benchwright.runs._run import Plan, plan_of, refuse_taken
-from benchwright.runs._run_files import make_folder
+from benchwright.runs._run_files import make_folder, owned_folder
 from benchwright.runs._targets import Target
 from benchwright.store import HEARTBEAT_S, RunRecord, Store, StoreError
 
@@ -195,8 +195,8 @@ def perform_loads(
     try:
         waiting.extend(_prepared(store, plan) for plan in plans)
         while waiting and not (results and results[-1].exit_code == 130):
-            ready = waiting.pop(0)
-            result = _recorded(store, ready, watcher)
+            with owned_folder(waiting[0].run.folder):  # one that is refused has not begun
+                result = _recorded(store, waiting.pop(0), watcher)
             results.append(result)
             if finished is not None:
                 finished(result)
@@ -210,6 +210,11 @@ def perform_loads(
 def _recorded(store: Store, ready: _Ready, watcher: LoadWatcher | None) -> LoadResult:
     """Do one test. It does not stay `running`, whatever happens."""
     with owned(store, ready.run, "failed"):
+        for name in (
+            *RunFile,
+            *LoadFile,
+        ):  # of a test that had the folder before: this one may be killed before it has any
+            (ready.run.folder / name).unlink(missing_ok=True)
         try:
             return _perform(store, ready, watcher)
         except StoreError as error:
@@ -277,11 +282,6 @@ def _prepared(store: Store, plan: LoadPlan) -> _Ready:
     )
     try:
         make_folder(run.folder)
-        for name in (
-            *RunFile,
-            *LoadFile,
-        ):  # of a test that had the folder before: this one may be killed before it has any
-            (run.folder / name).unlink(missing_ok=True)
     except BaseException:
         store.delete_run(run.id)
         raise
