@@ -133,5 +133,5 @@ def test_lengths_may_come_from_a_column_of_the_data() -> None:
 
 
 def test_a_range_without_rows_is_named(folder: Path) -> None:
-    with pytest.raises(DatasetError, match=r"no usable rows.*test_range \[50:60\]: 0 of the rows"):
+    with pytest.raises(DatasetError, match=r"no usable rows.*test_range \[50:60\] selects 0 rows"):
         benchwright.run("qa.csv", test_range="[50:60]")

@@ -60,7 +60,7 @@ def test_the_limit_cuts_what_the_range_gives(tmp_path: Path) -> None:
 def test_another_range_is_another_dataset(tmp_path: Path) -> None:
     one, other = (reader(tmp_path, written) for written in ("[0:5]", "[0:6]"))
     assert one.fingerprint() != other.fingerprint()
-    assert one.notes() == ["test_range [0:5]: 5 of the rows"]
+    assert one.notes() == ["test_range [0:5] selects 5 rows"]
 
 
 @pytest.mark.parametrize(

@@ -210,7 +210,7 @@ def sampling_notes(
     if repeats_rows(sampling, rows):
         notes[0] += "; rows repeat, and intervals count the copies of a row as one cluster"
     if sampling.rows is not None:
-        taken = f"test_range {sampling.rows.written}: {rows:,} of the rows"
+        taken = f"test_range {sampling.rows.written} selects {rows:,} {'row' if rows == 1 else 'rows'}"
         notes = [taken] if sampling == Sampling(rows=sampling.rows) else [taken, *notes]
     if isinstance(sampling.lengths, LengthShares) and planned:
         notes.append(_shares_note(sampling, sampling.lengths, planned))
