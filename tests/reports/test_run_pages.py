@@ -199,6 +199,14 @@ def test_a_stopped_run_says_so_once_and_the_worst_first(store: Store, record: Re
     assert "interrupted" not in [words for _, words in data["verdicts"]]
 
 
+def test_a_run_without_scores_has_none_to_compare(store: Store, record: Record) -> None:
+    unscored = replace(SUMMARY, metrics={}, derived={}, comparable=True, failed=0)
+    run = record(every_kind_of_sample(), summary=unscored)
+    write_run_files(store, run, unscored)
+    words = " ".join(words for _, words in data_of(run.folder / "report.html")["verdicts"])
+    assert "can be compared" not in words
+
+
 DIALOGUE = [
     {"role": "system", "content": "Be brief."},
     {"role": "user", "content": "first turn"},
@@ -217,9 +225,14 @@ def test_a_browser_shows_dialogues_whole_and_integers_exactly(
     store: Store, record: Record, tmp_path: Path
 ) -> None:
     page = page_of(store, record(every_kind_of_sample()))
-    columns = columns_of(1, lambda _: {"correct": False})
-    columns |= {"prompt": ["first turn"], "messages": [json.dumps(DIALOGUE).encode()], "group": ["java"]}
-    columns["calls"] = [b'[{"add":{"id":1234567890123456789,"text":"{[,:\\"]}","none":[]}}]']
+    columns = columns_of(2, lambda number: {} if number else {"correct": False})
+    columns |= {
+        "prompt": ["first turn"] * 2,
+        "messages": [json.dumps(DIALOGUE).encode(), None],
+        "group": ["java", None],
+    }
+    columns["calls"] = [None] * 2
+    columns["calls"][0] = b'[{"add":{"id":1234567890123456789,"text":"{[,:\\"]}","none":[]}}]'
     chosen = ChosenSamples()
     chosen.add(columns)
     data = {**data_of(page), "samples": chosen.records, "counts": dict(chosen.counts)}
@@ -235,6 +248,7 @@ def test_a_browser_shows_dialogues_whole_and_integers_exactly(
     ]  # fmt: skip
     assert "\n".join(lines) in found.inside("pre")
     assert "java" in found.inside("span")
+    assert found.inside("button")[:2] == ["wrong 1", "neither right nor wrong 1"]
 
 
 @pytest.mark.slow

@@ -35,7 +35,7 @@ from benchwright.reports.views.sample_columns import COLUMNS
 from benchwright.store import verdict_of
 
 Group: TypeAlias = Literal["wrong", "failed", "scored", "right"]
-"""What a reader looks for: wrong samples, samples without a score, samples with a score but no verdict, and right ones."""
+"""What a reader looks for: wrong samples, samples that failed, samples that are neither right nor wrong, and right ones."""
 MOST_SHOWN: dict[Group, int] = {"wrong": 150, "failed": 100, "scored": 150, "right": 50}
 """The most samples of each group on a page. The first ones are shown."""
 _MOST_BYTES = 1_500_000
@@ -136,7 +136,7 @@ class RunPage(Struct, frozen=True):
             yield ("bad" if run.status == "failed" else "warn"), run.error
         if not summary.comparable:
             yield "bad", "The figures cannot be compared with those of other runs."
-        else:
+        elif summary.metrics:
             share = summary.failed / summary.evaluated if summary.evaluated else 0.0
             failed = (
                 f"{summary.failed:,} of {plural(summary.evaluated, 'sample')} failed ({percent(share, 1)})"

@@ -2,7 +2,7 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const page = document.getElementById("page");
 const SVG = "http://www.w3.org/2000/svg";
-const GROUPS = { wrong: "wrong", failed: "without a score", scored: "with a score", right: "right" };
+const GROUPS = { wrong: "wrong", failed: "without a score", scored: "neither right nor wrong", right: "right" };
 const JSON_TEXTS = ["messages", "metadata"];
 const FIRST_CARDS = 25, MOST_SCORES = 4;
 
@@ -123,7 +123,8 @@ function block(heading, text, kind = "") {
 
 function card(sample) {
   const scores = data.metrics.filter(({ name }) => name in (sample.scores || {})).map(({ name }) => `${name} ${JSON.stringify(sample.scores[name])}`);
-  const state = sample.kind === "failed" ? sample.outcome : sample.kind;
+  const unscored = !Object.keys(sample.scores || {}).length; // its row has no answer, or nothing is scored
+  const state = sample.kind === "failed" ? sample.outcome : unscored ? "no score" : sample.kind;
   const numbers = [
     sample.completion_tokens === undefined ? null : `completion tokens ${count(sample.completion_tokens)}`,
     sample.latency_s === undefined ? null : seconds(sample.latency_s),
