@@ -122,11 +122,20 @@ def test_every_task_has_its_own_variables_and_the_shared_ones(
 
 def test_a_variable_that_is_used_as_a_key_is_a_secret_whatever_its_name(server: RecordingServer) -> None:
     document = yaml.safe_load(Path("all.yaml").read_text(encoding="utf-8"))
-    document["target"]["api_endpoint"] |= {"api_key_name": "MINE", "headers": {"X-Team": "\\${TEAM}"}}
+    step = {"name": "payload_modifier", "config": {"headers_to_add": {"X-Step": "\\${STEP}"}}}
+    document["target"]["api_endpoint"] |= {
+        "api_key_name": "MINE",
+        "headers": {"X-Team": "\\${TEAM}"},
+        "adapter_config": {"interceptors": [step]},
+    }
+    judge = {"url": server.url, "model_id": "judge", "api_key": "GRADER"}
+    document["evaluation"]["nemo_evaluator_config"] = {"config": {"params": {"extra": {"judge": judge}}}}
     document["evaluation"]["tasks"][0]["env_vars"] = {
         "LEVEL": "lit:five 5",
         "MINE": f"lit:{LITERAL}",
         "TEAM": "lit:sk-team-0123456789",
+        "STEP": "lit:sk-step-0123456789",
+        "GRADER": "lit:sk-grader-0123456789",
     }
     Path("all.yaml").write_text(yaml.safe_dump(document), encoding="utf-8")
     assert main(["run", "--config", "all.yaml", "-q"]) == 0
@@ -137,7 +146,9 @@ def test_a_variable_that_is_used_as_a_key_is_a_secret_whatever_its_name(server: 
     )
     (file,) = Path("out").rglob("run_config.yml")
     recorded = yaml.safe_load(file.read_text(encoding="utf-8"))["settings"]["variables"]
-    assert recorded == {"LEVEL": "lit:five 5", "MINE": "secret", "TEAM": "secret"}
+    secrets = dict.fromkeys(("MINE", "TEAM", "STEP", "GRADER"), "secret")
+    assert recorded == {"LEVEL": "lit:five 5", **secrets}
+    assert sent.headers["x-step"] == ["sk-step-0123456789"]
 
 
 def test_after_an_interruption_no_task_with_other_variables_begins(

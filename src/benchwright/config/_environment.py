@@ -94,14 +94,29 @@ def exported(variables: Mapping[str, str]) -> Iterator[None]:
                 os.environ[name] = old
 
 
-def recorded_variables(variables: Mapping[str, str], options: Mapping[str, Any]) -> dict[str, str]:
-    """The variables as records hold them. What `options` of the run take a key from is a secret, whatever its name."""
-    keys = {value for name, value in options.items() if name.endswith("api_key_name")}
-    keys |= set(_IN_HEADER.findall(str(options.get("headers", ""))))
+def recorded_variables(
+    variables: Mapping[str, str], options: Mapping[str, Any], pipeline: object = None
+) -> dict[str, str]:
+    """The variables as records hold them. What `options` of the run, its judges or its pipeline take a key from is a secret,
+    whatever its name."""
+    keys = set(_keys_named(options))
+    keys |= set(_IN_HEADER.findall(str([options.get("headers"), options.get("judge"), pipeline])))
     return {
         name: _KEPT_OUT if value.startswith("lit:") and (name in keys or is_secret_name(name)) else value
         for name, value in variables.items()
     }
+
+
+def _keys_named(value: object, name: str = "") -> Iterator[str]:
+    """The variables that settings, however deep, name as the place of a key."""
+    if isinstance(value, Mapping):
+        for key, entry in value.items():
+            yield from _keys_named(entry, str(key))
+    elif isinstance(value, list | tuple):
+        for entry in value:
+            yield from _keys_named(entry, name)
+    elif isinstance(value, str) and name.endswith(("api_key", "api_key_name")):
+        yield value
 
 
 def unset_variables(recorded: Mapping[str, Any]) -> list[str]:

@@ -109,7 +109,7 @@ def configure_run(
             found = _configured(config)
     if not config.variables:
         return found
-    recorded = recorded_variables(config.variables, config.options)
+    recorded = recorded_variables(config.variables, config.options, config.adapter_config)
     targets = tuple(structs.replace(each, variables=recorded) for each in found.found)
     return structs.replace(found, found=targets)
 
