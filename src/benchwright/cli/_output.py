@@ -72,7 +72,7 @@ class Output:
 
     @property
     def _words(self) -> TextIO:
-        """Where words go: with --json, standard output contains nothing else."""
+        """Where words go: with --json to standard error, because standard output contains only JSON."""
         return sys.stderr if self.as_json else self._result
 
     def line(self, text: str) -> None:
