@@ -22,6 +22,24 @@ def test_a_tool_keeps_what_says_its_type_in_another_way() -> None:
     assert sent["plain"]["type"] == "string"
 
 
+@pytest.mark.parametrize(
+    ("written", "sent"),
+    [
+        ({"type": ["float", "null"]}, {"type": ["number", "null"]}),
+        ({"type": ["dict", "null"], "properties": {"a": {"type": "dict"}}}, {"type": ["object", "null"], "properties": {"a": {"type": "object"}}}),
+        ({"type": ["tuple"], "items": {"type": "float"}}, {"type": ["array"], "items": {"type": "number"}}),
+        ({"anyOf": [{"type": "float"}, {"type": "tuple", "items": {"type": "dict"}}]}, {"anyOf": [{"type": "number"}, {"type": "array", "items": {"type": "object"}}]}),
+        ({"oneOf": [{"anyOf": [{"type": "bool"}]}, True]}, {"oneOf": [{"anyOf": [{"type": "boolean"}]}, True]}),
+        ({"type": "null"}, {"type": "null"}),
+    ],
+)  # fmt: skip
+def test_a_tool_has_only_types_of_json_schema(written: dict[str, Any], sent: dict[str, Any]) -> None:
+    (tool,) = tools_of([document(v=written)])
+    assert tool["function"]["parameters"]["properties"]["v"] == sent
+    (tool,) = tools_of([document(v=written)], "java")  # in which every value is a text
+    assert tool["function"]["parameters"]["properties"]["v"]["type"] == "string"
+
+
 def verdict_of(kind: Any, value: Any, allowed: Any, category: str = "simple") -> str | None:
     verdict = check_ast(
         [document(v=kind)], [{"shop.order": {"v": value}}], [{"shop.order": {"v": allowed}}], category

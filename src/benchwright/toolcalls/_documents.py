@@ -13,7 +13,8 @@ Function = dict[str, Any]
 
 _SYNTAX = {"python": "Python 3", "java": "Java 8 SE", "javascript": "JavaScript"}
 
-_SELF_CONTAINED = frozenset(("anyOf", "oneOf", "allOf", "$ref", "enum", "const"))
+_CHOICES = ("anyOf", "oneOf", "allOf")
+_SELF_CONTAINED = frozenset((*_CHOICES, "$ref", "enum", "const"))
 """Keys of JSON schema that say what a value is without `type`; a type added to them would contradict them."""
 
 PROMPT = (
@@ -45,6 +46,8 @@ def hinted(functions: list[Function], language: Language) -> list[Function]:
 
 def _as_text(schema: dict[str, Any], language: Language) -> None:
     kind = schema.get("type", "any")
+    if not isinstance(kind, str):
+        kind = "any"  # several types
     name = LANGUAGE_TITLES[language]
     if kind == "any":
         hint = f" This parameter can be any {name} object, written as a string."
@@ -89,18 +92,28 @@ def _schemas(properties: dict[str, Any]) -> dict[str, Any]:
 def _schema(schema: dict[str, Any], *, is_item: bool = False) -> dict[str, Any]:
     """Convert a schema and its sub-schemas to the terms of JSON schema. Items of a list get no note on floats."""
     if "type" not in schema and not _SELF_CONTAINED.isdisjoint(schema):
-        return schema
+        return {key: _choices(value) if key in _CHOICES else value for key, value in schema.items()}
     kind = schema.get("type", "string")
-    known = {**schema, "type": JSON_TYPES.get(kind, "string") if isinstance(kind, str) else kind}
+    known = {**schema, "type": list(map(_json_type, kind)) if isinstance(kind, list) else _json_type(kind)}
     if kind == "float" and not is_item:
         known["format"] = "float"
         known["description"] = f"{schema.get('description') or ''} This is a float type value.".lstrip()
-    if known["type"] in ("array", "object"):
+    if isinstance(kind, list) or known["type"] in ("array", "object"):
         if isinstance(known.get("properties"), dict):
             known["properties"] = _schemas(known["properties"])
         elif isinstance(known.get("items"), dict):
             known["items"] = _schema(known["items"], is_item=True)
     return known
+
+
+def _choices(schemas: Any) -> Any:
+    if not isinstance(schemas, list):
+        return schemas
+    return [_schema(each, is_item=True) if isinstance(each, dict) else each for each in schemas]
+
+
+def _json_type(kind: Any) -> Any:
+    return JSON_TYPES.get(kind, "string") if isinstance(kind, str) and kind != "null" else kind
 
 
 def prompting_message(functions: list[Function]) -> str:
