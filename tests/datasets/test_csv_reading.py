@@ -82,23 +82,6 @@ def test_one_column_keeps_its_empty_cells_and_skips_blank_lines(tmp_path: Path) 
     assert not bad
 
 
-@pytest.mark.parametrize("separator", [",", ";", "\t"])
-@pytest.mark.parametrize("columns", [2, 3, 7])
-def test_rows_of_separators_only_are_blank_wherever_they_are(
-    tmp_path: Path, separator: str, columns: int
-) -> None:
-    def line(text: str, cells: int = columns) -> str:
-        return separator.join([text] * cells) + "\r\n"
-
-    empty = "".join(line("", cells) for cells in (columns - 1, columns, columns + 1))
-    names = separator.join(f"c{number}" for number in range(columns)) + "\r\n"
-    path = tmp_path / "sheet.csv"
-    path.write_text(names + line("1") + empty + line("2") + empty, newline="")
-    batches = list(open_dataset(path).batches())
-    assert [row["c0"] for batch in batches for row in batch.rows] == ["1", "2"]
-    assert [number for batch in batches for number in batch.lines] == [2, 6]
-
-
 def test_lines_of_spaces_are_blank(tmp_path: Path) -> None:
     rows, lines, bad = read_all(write(tmp_path, "a,b\n   \n1,2\n\t\n"))
     assert (rows, lines, bad) == ([{"a": "1", "b": "2"}], [3], [])
@@ -224,14 +207,13 @@ def test_any_cells_come_back_as_written(
     starts = []
     writer.writerow(["a", "b", "c"])
     for row in rows:
-        if any(row):
-            starts.append(1 + len(list(io.StringIO(out.getvalue(), newline=""))))
+        starts.append(1 + len(list(io.StringIO(out.getvalue(), newline=""))))
         writer.writerow(row)
     path = tmp_path_factory.mktemp("cells") / ("x.csv" if delimiter == "," else "x.tsv")
     path.write_bytes((b"\xef\xbb\xbf" if bom else b"") + out.getvalue().encode("utf-8"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stored, "BLOCK_BYTES", block)
         found, lines, bad = read_all(path)
-    assert [tuple(row.values()) for row in found] == [row for row in rows if any(row)]  # empty rows are blank
+    assert [tuple(row.values()) for row in found] == rows
     assert lines == starts
     assert not bad

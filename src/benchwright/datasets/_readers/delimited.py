@@ -62,9 +62,7 @@ def read_separated(file: StoredFile, delimiter: str) -> Chunks:
                     if wrong := _not_utf8(header, cells):
                         chunk.add_bad(start, *wrong)
                         continue
-                if width > 1 and not any(cells):  # blank, or separators only, as spreadsheets save empty rows
-                    pass
-                elif len(cells) == width:
+                if len(cells) == width:
                     chunk.rows.append(dict(zip(header, cells, strict=True)))
                     chunk.lines.append(start)
                 elif len(cells) > width and not any(
