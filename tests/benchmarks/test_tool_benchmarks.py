@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from itertools import count
+from itertools import count, permutations
 from pathlib import Path
 from typing import Any
 
@@ -547,3 +548,44 @@ def test_a_ready_made_response_may_have_any_allowed_type(
 ) -> None:
     found = tool_calls_match(ScorerInput(f"[f(a={written})]", [{"f": {"a": allowed}}], {}))
     assert found["correct"] is correct
+
+
+def match(calls: list[Any], expected: list[Any], functions: list[JsonObject] | None) -> Any:
+    row: dict[str, Any] = {"_calls": calls, "_call_error": None}
+    if functions is not None:
+        row["_functions"] = functions
+    return tool_calls_match(ScorerInput("", expected, row))["correct"]
+
+
+@pytest.mark.parametrize("offered", [True, False])
+@pytest.mark.parametrize("seed", range(60))
+def test_calls_match_in_any_order_if_and_only_if_a_permutation_does(seed: int, offered: bool) -> None:
+    draw = random.Random(seed)
+    functions: list[JsonObject] | None = (
+        [{"name": "f", "parameters": {"properties": {"a": {"type": "integer"}, "b": {"type": "string"}}}}]
+        if offered
+        else None
+    )
+    for _ in range(8):
+        size = draw.randint(2, 4)
+        expected = [
+            {"f": {"a": draw.sample(range(4), draw.randint(1, 3)), "b": ["x", "y", ""][draw.randrange(3) :]}}
+            for _ in range(size)
+        ]
+        calls: list[Any] = [
+            {"f": {"a": draw.randrange(4)} | ({"b": draw.choice("xy")} if draw.random() < 0.5 else {})}
+            for _ in range(size)
+        ]
+        one_by_one = any(
+            all(match([call], [truth], functions) for call, truth in zip(order, expected, strict=True))
+            for order in permutations(calls)
+        )
+        assert match(calls, expected, functions) is one_by_one, (calls, expected)
+
+
+def test_an_expected_call_leaves_the_only_call_that_fits_another_to_it() -> None:
+    calls = [{"f": {"a": 1}}, {"f": {"a": 2}}]
+    assert match(calls, [{"f": {"a": [1, 2]}}, {"f": {"a": [1]}}], None)
+    assert not match(calls, [{"f": {"a": [1]}}, {"f": {"a": [1]}}], None)
+    assert match([{"f": {"a": 1}}, {"f": {"a": "x"}}], [{"f": {"a": ["x"]}}, {"f": {"a": [1]}}], None)
+    assert not match([calls[0]], [{"f": {"a": [1]}}, {"f": {"a": [1]}}], None)

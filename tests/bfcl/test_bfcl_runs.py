@@ -291,3 +291,102 @@ def test_a_category_counts_its_own_failures_as_wrong(tmp_path: Path) -> None:
         right = sum(bool((sample["scores"] or {}).get("correct")) for sample in own)
         metric = result.summary.metrics[name]
         assert (metric.with_failures, metric.with_failures_count) == (right / len(own), len(own))
+
+
+FUNCTIONS = """
+import os, socket
+def add(a, b):
+    return a + b
+def priced(symbol):
+    return {"price": len(os.environ["NO_SUCH_KEY_OF_A_SERVICE"] + symbol)}
+def weather(city):
+    raise ConnectionError("no route to " + city)
+def ends(code):
+    os._exit(code)
+"""
+EXPECTED = {
+    "exec_simple": [
+        ["add(a=1, b=2)"],
+        ["priced(symbol='X')"],
+        ["weather(city='Oslo')"],
+        ["absent()"],
+        ["add(1, 1)"],
+    ],
+    "exec_parallel": [["add(a=1, b=2)", "add(a=3, b=4)"], ["add(a=1, b=2)", "weather(city='Oslo')"]],
+}
+
+
+def executable_rows(folder: Path, expected: dict[str, list[list[str]]]) -> dict[str, Any]:
+    """A native folder of executable rows, and the `--input` that evaluates it."""
+    folder.mkdir()
+    names = ("add", "priced", "weather", "absent", "ends")
+    functions = [
+        {"name": name, "description": "", "parameters": {"type": "dict", "properties": {}}} for name in names
+    ]
+    for category, rows in expected.items():
+        lines = [
+            {
+                "id": f"{category}_{number}",
+                "question": [[{"role": "user", "content": " and ".join(calls)}]],
+                "function": functions,
+                "ground_truth": calls,
+                "execution_result_type": ["exact_match"] * len(calls),
+            }
+            for number, calls in enumerate(rows)
+        ]
+        (folder / f"BFCL_v3_{category}.json").write_text("\n".join(map(json.dumps, lines)))
+    module = folder / "functions.py"
+    module.write_text(FUNCTIONS)
+    return {
+        "task": ",".join(expected),
+        "native_calling": False,
+        "custom_dataset": {"path": str(folder), "format": "native"},
+        "executable_module": str(module),
+    }
+
+
+def test_rows_whose_expected_calls_cannot_be_executed_are_skipped_before_they_are_sent(
+    tmp_path: Path,
+) -> None:
+    def truth(body: dict[str, Any]) -> str:
+        said = str(body["messages"][-1]["content"]).replace(" and ", ", ")
+        return "[" + said.replace("add(1, 1)", "add(a=1, b=1)") + "]"
+
+    given = executable_rows(tmp_path / "data", EXPECTED)
+    with recording(truth) as server:
+        result = benchwright.run(
+            "bfclv3", input=given, model_url=server.url, model_id="m", output_dir=tmp_path / "out"
+        )
+    assert len(server.bodies) == 3  # nothing is sent for the others
+    assert result.summary.outcomes["skipped"] == 4
+    metrics = result.summary.metrics
+    assert {name: (figure.value, figure.with_failures) for name, figure in metrics.items() if name != "parsed"} == {
+        "correct": (1.0, 1.0), "exec_simple": (1.0, 1.0), "exec_parallel": (1.0, 1.0),
+    }  # fmt: skip
+    notes = " ".join(result.summary.notes)
+    assert "exec_simple: 3 of 5 samples skipped, because their expected calls could not be executed" in notes
+    assert "exec_parallel: 1 of 2 samples skipped" in notes
+    errors = " ".join(str(sample["error"]) for sample in result.samples() if sample["outcome"] == "skipped")
+    for why in (
+        "NO_SUCH_KEY_OF_A_SERVICE",
+        "ConnectionError: no route to Oslo",
+        "there is no function absent",
+    ):
+        assert why in errors
+    head = json.loads(
+        next((tmp_path / "out").rglob("BFCL_v3_exec_simple_score.json")).read_text().splitlines()[0]
+    )
+    assert (head["accuracy"], head["total_count"], head["failed_count"], head["skipped_count"]) == (
+        1.0,
+        2,
+        0,
+        3,
+    )
+
+
+def test_a_reply_that_ends_the_process_is_wrong_and_does_not_hide_the_expected_result(tmp_path: Path) -> None:
+    given = executable_rows(tmp_path / "data", {"exec_simple": [["add(a=1, b=2)"]]})
+    with recording(lambda body: "[ends(code=3)]") as server:
+        result = benchwright.run("bfclv3", input=given, model_url=server.url, model_id="m")
+    (sample,) = result.samples()
+    assert (sample["outcome"], result.summary.metrics["correct"].value) == ("scored", 0.0)

@@ -49,6 +49,9 @@ class ToolTask(Struct, frozen=True, kw_only=True):
     """Opens the environment of the calls. None: calls are not executed, and the first reply is the answer."""
     group: str | None = None
     """The part of the evaluation that the row belongs to, if it has parts."""
+    obstacle: Callable[[], str | None] | None = None
+    """Why no reply could be judged now, such as an expected call that cannot be executed; None if one could. It is called in a
+    thread before anything is sent, and a row with an obstacle is skipped."""
 
     @property
     def text(self) -> str:

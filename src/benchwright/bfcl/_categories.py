@@ -146,6 +146,11 @@ _NOT_EVALUATED: Mapping[str, str] = {
 _ALIASES = {c.v4_name: c.name for c in CATEGORIES.values() if c.v4_name not in ("", c.name)}
 
 
+def category_named(name: object) -> Category | None:
+    """The category of a name, which may be that of version 4."""
+    return CATEGORIES.get(_ALIASES.get(name, name)) if isinstance(name, str) else None
+
+
 def categories_of(task: str) -> list[Category]:
     """The categories in a comma-separated list of groups and categories, each once, in the order of the table.
 
@@ -156,8 +161,8 @@ def categories_of(task: str) -> list[Category]:
     for name in _words(task):
         if name in GROUPS:
             wanted.update(GROUPS[name])
-        elif _ALIASES.get(name, name) in CATEGORIES:
-            wanted.add(_ALIASES.get(name, name))
+        elif (category := category_named(name)) is not None:
+            wanted.add(category.name)
         else:
             if name in _NOT_EVALUATED:
                 raise UsageError(f"task: {name} of version v4 is not evaluated: {_NOT_EVALUATED[name]}")
@@ -189,6 +194,6 @@ def evaluation_of(name: str) -> Evaluation | None:
     task = name.removeprefix("bfcl_")
     native = not task.endswith("_prompting")
     task = task.removesuffix("_prompting")
-    if task in GROUPS or _ALIASES.get(task, task) in CATEGORIES or task in _NOT_EVALUATED:
+    if task in GROUPS or category_named(task) is not None or task in _NOT_EVALUATED:
         return Evaluation(name, task, native, f"function calling: {task}")
     return None

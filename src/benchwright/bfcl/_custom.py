@@ -42,11 +42,13 @@ class CustomRows:
     faults: list[dict[str, Any]] = field(default_factory=list)
     """Each has `error` and, if known, `file`, `category`, `line` and the raw `data`."""
     doubts: list[str] = field(default_factory=list)
-    """Warnings about rows whose ground truth cannot pass, and other notes."""
-    hopeless: list[str] = field(default_factory=list)
-    """Ids of rows whose ground truth cannot pass."""
+    """Warnings about rows whose ground truth is doubtful, and other notes."""
+    hopeless: set[str] = field(default_factory=set)
+    """Ids of rows that no reply can pass, which are bad rows."""
     unlisted: int = 0
     """Doubts about further rows."""
+    left_out: Counter[str] = field(default_factory=Counter)
+    """Rows of categories that are not evaluated."""
     sources: list[Source] = field(default_factory=list)
     silent: bool = False
     """Whether faults were reported before."""
@@ -57,6 +59,8 @@ class CustomRows:
         reported = CustomRows(silent=True)
         for source in self.sources:
             for good in source(reported):
+                if good.row["id"] in self.hopeless:
+                    continue
                 reported.sizes[good.category.name] += 1
                 yield good.row
         if reported.sizes != self.sizes:
@@ -73,6 +77,10 @@ class CustomRows:
         if data is not None:
             found["data"] = data
         self.faults.append({**found, "file": str(file), "category": category})
+
+    def leave_out(self, category: str) -> None:
+        """Count a row of a category that is not evaluated."""
+        self.left_out[category] += 1
 
     def doubt(self, remark: str) -> None:
         """Note a doubt; of very many only the first ones."""
@@ -112,8 +120,17 @@ def read_custom(
         for source in found.sources:
             for good in source(found):
                 _judge(good, found, as_text=as_text)
+        others = ", ".join(f"{name} {count:,}" for name, count in found.left_out.items())
         if not (found.sizes or found.faults):
-            raise DatasetError(f"{path}: there are no rows")
+            wanted = ", ".join(category.name for category in categories)
+            what = (
+                f"no rows of {wanted}, only of other categories, which --task names: {others}"
+                if others
+                else "no rows"
+            )
+            raise DatasetError(f"{path}: there are {what}")
+        if others:
+            found.doubts.append(f"rows of other categories are left out: {others}")
     except DatasetError as error:  # of the dataset as a whole
         _write_details([{"error": str(error), "file": str(path), "category": ""}], details)
         raise
@@ -130,15 +147,16 @@ def read_custom(
 
 
 def _judge(good: GoodRow, found: CustomRows, *, as_text: bool) -> None:
-    """Count a row, and note what is doubtful about its ground truth."""
+    """Count a row that a reply can pass, and note what is doubtful about its ground truth."""
     row, category, file, line = good
+    if (why := _hopeless(row, category, as_text=as_text)) is not None:
+        found.hopeless.add(row["id"])
+        found.refuse(file, category.name, f"no reply can pass row {row['id']}: {why}", line)
+        return
     found.sizes[category.name] += 1
     if category.check != "ast":
         return
-    if (why := unreachable(row, category, as_text=as_text)) is not None:
-        found.hopeless.append(row["id"])
-        found.doubt(f"{file}:{line}: no call can pass: {why}")
-    elif (why := misnamed(row)) is not None:
+    if (why := misnamed(row)) is not None:
         found.doubt(f"{file}:{line}: {why}")
     elif (
         category.language == "python"
@@ -146,6 +164,15 @@ def _judge(good: GoodRow, found: CustomRows, *, as_text: bool) -> None:
         is not None
     ):
         found.doubt(f"{file}:{line}: {why}. Correct one of them: the checker accepts only this value")
+
+
+def _hopeless(row: Row, category: Category, *, as_text: bool) -> str | None:
+    if category.check == "ast":
+        return unreachable(row, category, as_text=as_text)
+    if category.check == "multi_turn" and len(row["question"]) != len(row["ground_truth"]):
+        turns, truths = len(row["question"]), len(row["ground_truth"])
+        return f"the question has {turns} turns, and the ground truth has {truths}"
+    return None
 
 
 def _write_details(faults: Sequence[dict[str, Any]], folder: Path | None) -> None:
@@ -157,6 +184,9 @@ def _write_details(faults: Sequence[dict[str, Any]], folder: Path | None) -> Non
 def _broken(faults: Sequence[dict[str, Any]], folder: Path | None) -> DatasetError:
     bad = [BadRow(fault["file"], fault.get("line", 1), fault["error"]) for fault in faults[:_LISTED]]
     error = DatasetError.of_rows(bad, len(faults))
-    if folder is None:
-        return error
-    return DatasetError(f"{error}\nAll of them: {folder / DETAILS_FILE}", error.bad_rows)
+    text = str(error)
+    if all("line" in fault for fault in faults):
+        text += "\nCorrect them, or leave them out with --skip-bad-rows"
+    if folder is not None:
+        text += f"\nAll of them: {folder / DETAILS_FILE}"
+    return DatasetError(text, error.bad_rows)

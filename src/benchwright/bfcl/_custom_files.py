@@ -49,13 +49,19 @@ class Answers:
     """The answers of a file by id. It keeps where each one is, and reads it again when it is requested."""
 
     def __init__(self, file: Path, read: Callable[[dict[str, Any]], Any]) -> None:
-        self._file = file
+        self.file = file
         self._read = read
         self._places: dict[str, int | str] = {}
+        self._lines: dict[str, int] = {}
 
     def add(self, identity: str, raw: RawObject) -> None:
         """Note where an answer is."""
         self._places[identity] = raw.text if raw.offset is None else raw.offset
+        self._lines[identity] = raw.line
+
+    def line(self, identity: str) -> int:
+        """The line on which an answer begins."""
+        return self._lines[identity]
 
     def __contains__(self, identity: str) -> bool:
         return identity in self._places
@@ -71,10 +77,10 @@ class Answers:
                 return self._read(value)
         except (ValueError, KeyError, TypeError):
             pass
-        raise DatasetError(f"{self._file}: the answer {identity!r} was changed while the file was read")
+        raise DatasetError(f"{self.file}: the answer {identity!r} was changed while the file was read")
 
     def _line(self, offset: int) -> bytes:
-        with self._file.open("rb") as lines:
+        with self.file.open("rb") as lines:
             lines.seek(offset)
             return lines.readline().removeprefix(_BYTE_ORDER_MARK)  # the first line may begin with it
 

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from benchwright.bfcl._categories import CATEGORIES, Category
+from benchwright.bfcl._categories import CATEGORIES, Category, category_named
 from benchwright.bfcl._custom_files import Answers, RawObject, raw_objects
 from benchwright.bfcl._data_templates import Shape, load_template
 from benchwright.bfcl._native import NativeFolder
@@ -28,7 +28,9 @@ class GoodRow(NamedTuple):
     row: Row
     category: Category
     file: Path
+    """The file of its ground truth."""
     line: int
+    """The line of its ground truth."""
 
 
 def open_native(
@@ -69,6 +71,7 @@ def _native_rows(
     seen: set[str] = set()
     for line, raw, value in _objects(file, category.name, "Validation failed for line {}: ", found):
         try:
+            place = file, line
             identity = value.get("id")
             if not isinstance(identity, str) or not identity:
                 raise ValueError('field "id" is missing or no text')
@@ -84,10 +87,11 @@ def _native_rows(
                 if identity not in answers:
                     raise ValueError(f"no answer has the id {identity!r} in {folder.answers_file(category)}")
                 row["ground_truth"] = answers[identity]
+                place = answers.file, answers.line(identity)
         except (ValueError, DatasetError) as error:
             found.refuse(file, category.name, f"Validation failed for line {line}: {error}", line, raw.text)
             continue
-        yield _good(row, category, file, line)
+        yield _good(row, category, *place)
     if answers is not None and (left := [identity for identity in answers if identity not in seen]):
         found.doubt(f"{folder.answers_file(category)}: answers without a question: {', '.join(left[:5])}")
 
@@ -143,13 +147,16 @@ def _openai_rows(
 ) -> Iterator[GoodRow]:
     for line, raw, value in _objects(path, categories[0].name, "Dataset conversion error: ", found):
         try:
-            category = _category_of(value, categories)
+            given = value if shape is None else _named_row(shape(value), value)
+            category = _category_of(given, categories)
+            if category not in categories:
+                found.leave_out(category.name)
+                continue
             identity = f"{category.name}_{line - 1}"
-            row = (
-                messages_row(value, category, identity)
-                if shape is None
-                else _rendered_row(shape(value), category, identity)
-            )
+            if shape is None:
+                row = messages_row(given, category, identity)
+            else:
+                row = _rendered_row(given, category, identity)
         except ValueError as error:
             name = categories[0].name if len(categories) == 1 else str(value.get("category", ""))
             found.refuse(path, name, f"Dataset conversion error: {error}", line, raw.text)
@@ -157,10 +164,18 @@ def _openai_rows(
         yield _good(PlacedRow(row, line), category, path, line)
 
 
-def _rendered_row(rendered: Any, category: Category, identity: str) -> Row:
-    """The row that a data template gives."""
+def _named_row(rendered: Any, row: Row) -> Row:
+    """The row that a data template gives, with the category of the row in the file if it names none."""
     if not isinstance(rendered, dict):
         raise ValueError(f"the data template gives {type(rendered).__name__}; expected an object")
+    name = row.get("category")
+    return (
+        rendered if "category" in rendered or category_named(name) is None else {**rendered, "category": name}
+    )
+
+
+def _rendered_row(rendered: Row, category: Category, identity: str) -> Row:
+    """The row that a data template gives, in the form of the evaluation."""
     try:
         return messages_row(rendered, category, identity)
     except ValueError as error:
@@ -170,7 +185,7 @@ def _rendered_row(rendered: Any, category: Category, identity: str) -> Row:
 
 
 def _category_of(row: Row, categories: Sequence[Category]) -> Category:
-    """The category of a row: the only one, or the one that the row names."""
+    """The category of a row: the one that it names, or else the only one that is evaluated."""
     name = row.get("category")
     if name is None and len(categories) == 1:
         return categories[0]
@@ -179,11 +194,12 @@ def _category_of(row: Row, categories: Sequence[Category]) -> Category:
         raise ValueError(
             f'several categories are evaluated, and the row has no field "category"; name one: task={names[0]}'
         )
-    if not isinstance(name, str) or name not in CATEGORIES or (len(categories) > 1 and name not in names):
-        raise ValueError(f"category {name!r} is not evaluated.{suggest(str(name), names)}")
-    if CATEGORIES[name].check in ("multi_turn", "executable", "rest"):
+    category = category_named(name)
+    if category is None:
+        raise ValueError(f"there is no category {name!r}.{suggest(str(name), [*names, *CATEGORIES])}")
+    if category in categories and category.check in ("multi_turn", "executable", "rest"):
         raise ValueError(f"category {name!r} cannot be written in the openai format; use the native format")
-    return CATEGORIES[name]
+    return category
 
 
 def _good(row: Row, category: Category, file: Path, line: int) -> GoodRow:

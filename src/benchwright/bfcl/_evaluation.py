@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from benchwright.benchmarks import BenchmarkSpec, Readings, ToolTask, ToolTurn, UnheededTools
 from benchwright.bfcl._categories import CATEGORIES, Category, categories_of
 from benchwright.bfcl._definition import Definition
-from benchwright.bfcl._executable import KEYS, check_executable
+from benchwright.bfcl._executable import KEYS, check_executable, unexecutable
 from benchwright.bfcl._multi_turn import doubtful_truths
 from benchwright.bfcl._native import NativeFolder
 from benchwright.bfcl._packages import Provider, find_provider
@@ -234,7 +234,7 @@ def load_evaluation(definition: Definition) -> BenchmarkSpec:
         target_field="ground_truth",
         sources=_COLUMNS,
         native_calling=definition.native_calling,
-        tool_tasks=partial(_task, rows),
+        tool_tasks=partial(_task, rows, module),
         limited=rows.limited,
         gold=partial(_gold, rows),
         base_dir=Path(definition.folder),
@@ -266,7 +266,7 @@ def _gold(rows: EvaluationRows, row: Row) -> Any:
     return [{row["function"][0]["name"]: expected} for truth in truths for expected in truth.values()]
 
 
-def _task(rows: EvaluationRows, row: Row) -> ToolTask:
+def _task(rows: EvaluationRows, module: Path | None, row: Row) -> ToolTask:
     turns = row.get("question")
     if not isinstance(turns, list) or not turns:
         raise MissingFieldError("question", row)
@@ -274,7 +274,10 @@ def _task(rows: EvaluationRows, row: Row) -> ToolTask:
     category = CATEGORIES[row["category"]]
     if category.check != "multi_turn":
         turn = ToolTurn(tuple(turns[0]), tuple(functions))
-        return ToolTask(turns=(turn,), language=category.language, group=category.name)
+        obstacle = None
+        if category.check == "executable" and module is not None:
+            obstacle = partial(unexecutable, row["ground_truth"], module)
+        return ToolTask(turns=(turn,), language=category.language, group=category.name, obstacle=obstacle)
     missed: Mapping[str, list[str]] = row.get("missed_function") or {}
     held = {name for names in missed.values() for name in names}
     found = []

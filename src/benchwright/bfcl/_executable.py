@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchwright.core import BenchwrightError
 from benchwright.toolcalls import Calls, CallVerdict
 
 KEYS = ("RAPID_API_KEY", "EXCHANGERATE_API_KEY", "OMDB_API_KEY", "GEOCODE_API_KEY")
@@ -18,47 +19,70 @@ RESULT_TYPES = ("exact_match", "real_time_match", "structural_match")
 _SECONDS = 10.0
 _TOLERANCE = 0.2
 _CHILD = """
-import importlib.util, json, sys
+import importlib.util, json, os, sys
 task = json.load(sys.stdin)
-real, sys.stdout = sys.stdout, sys.stderr
+real = os.fdopen(os.dup(1), "w")
+os.dup2(2, 1)
 spec = importlib.util.spec_from_file_location("functions_under_test", task["module"])
 module = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(module)
-results = []
 for call in task["calls"]:
     function = None if call["name"].startswith("_") else getattr(module, call["name"], None)
     if not callable(function):
-        results.append({"error": "there is no function " + call["name"]})
-        continue
+        result = {"error": "there is no function " + call["name"]}
+    else:
+        try:
+            result = {"value": function(*call["positional"], **call["arguments"])}
+        except Exception as error:
+            result = {"error": type(error).__name__ + ": " + str(error)}
     try:
-        results.append({"value": function(*call["positional"], **call["arguments"])})
+        text = json.dumps(result, default=str)
     except Exception as error:
-        results.append({"error": type(error).__name__ + ": " + str(error)})
-json.dump(results, real, default=str)
+        text = json.dumps({"error": "the result cannot be passed on: " + str(error)})
+    print(text, file=real, flush=True)
 """
 
 
 def carry_out(
     module: Path, calls: Sequence[Mapping[str, Any]], seconds: float = _SECONDS
 ) -> list[dict[str, Any]]:
-    """Results of calls (`name`, `arguments`, `positional`) to a module's functions, each `{"value"}` or `{"error"}`."""
+    """Results of calls (`name`, `arguments`, `positional`) to a module's functions, each `{"value"}` or `{"error"}`.
+
+    A call that never ends, or ends the process, does not change the results of those before it."""
     task = {"module": str(module), "calls": [{"positional": [], "arguments": {}, **call} for call in calls]}
     try:
         done = subprocess.run(
             [sys.executable, "-I", "-c", _CHILD],
-            input=json.dumps(task, default=str),
+            input=json.dumps(task, default=str).encode(),
             capture_output=True,
-            text=True,
             timeout=seconds,
             check=False,
         )
-        found: list[dict[str, Any]] = json.loads(done.stdout)
-        return found
-    except subprocess.TimeoutExpired:
-        return [{"error": f"took more than {seconds:g} seconds"} for _ in calls]
-    except ValueError:
-        last = done.stderr.strip().splitlines()
-        return [{"error": last[-1] if last else "the module ended without a result"} for _ in calls]
+        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        why = said[-1] if said else "the module ended without a result"
+        lines = done.stdout
+    except subprocess.TimeoutExpired as error:
+        why, lines = f"took more than {seconds:g} seconds", error.stdout or b""
+    found: list[dict[str, Any]] = [json.loads(line) for line in lines.split(b"\n")[:-1]]
+    return found + [{"error": why}] * (len(calls) - len(found))
+
+
+def unexecutable(expected: Sequence[str], module: Path) -> str | None:
+    """Which expected call cannot be executed, and why: without it, no reply can be judged. None if all can."""
+    calls = []
+    for text in expected:
+        try:
+            calls.append(as_call(text))
+        except ValueError as error:
+            return _unexecuted(text, {"error": error})
+    for text, result in zip(expected, carry_out(module, calls), strict=True):
+        if "error" in result:
+            return _unexecuted(text, result)
+    return None
+
+
+def _unexecuted(text: str, result: Mapping[str, Any]) -> str:
+    return f"the expected call {text} could not be executed: {result['error']}"
 
 
 def check_executable(
@@ -71,7 +95,9 @@ def check_executable(
     simple: bool,
 ) -> CallVerdict:
     """The verdict on calls: their results compared with those of the expected calls, which are given as text. Only functions on
-    offer are executed: a module also has functions that it imports, such as `os.system`."""
+    offer are executed: a module also has functions that it imports, such as `os.system`.
+
+    Raises BenchwrightError if an expected call could not be executed: the calls are then neither right nor wrong."""
     if len(calls) != len(expected):
         kind = "simple_exec_checker:wrong_count" if simple else "value_error:exec_result_count"
         return CallVerdict(False, kind, f"expected {len(expected)} calls, got {len(calls)}")
@@ -86,12 +112,12 @@ def check_executable(
             json.dumps(call, default=str)
         except (TypeError, ValueError, RecursionError) as error:  # such as a tuple as a key
             return _wrong("execution_error", f"the arguments of {call['name']} cannot be passed: {error}")
-    results = carry_out(module, [*wanted, *given])
+    results = carry_out(module, [*wanted, *given], 2 * _SECONDS)
     truths, found = results[: len(wanted)], results[len(wanted) :]
     unused = list(range(len(found)))
     for number, truth in enumerate(truths):
-        if "error" in truth:
-            return _wrong("execution_error", f"the expected call {expected[number]} failed: {truth['error']}")
+        if "error" in truth:  # although it could be executed before the model was asked
+            raise BenchwrightError(_unexecuted(expected[number], truth))
         kind = kinds[number] if number < len(kinds) else "exact_match"
         faults = [_fault(found[index], truth["value"], kind) for index in unused]
         if None in faults:

@@ -29,7 +29,7 @@ def write_result_files(version: str, folder: Path, model: str, samples: Iterable
             lines = results[category.name] = JsonLines()
         lines.add(_result_line(row, repeat, record, reply, result))
         if record.scores is None:
-            files.add_failed(category)
+            files.add_failed(category, record.group)
         elif "category" in record.scores:  # not if nothing is to be scored
             files.add(row, result, record.tool_calls, record.scores, repeat)
     for name, lines in results.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from benchwright.bfcl._categories import CATEGORIES, Category
@@ -19,6 +19,11 @@ def question_of(row: Row, category: Category, identity: str) -> Row:
     multi_turn = category.check == "multi_turn"
     found: Row = {**row, "id": identity, "category": category.name}
     found["question"] = _turns(row.get("question"), empty_turns=multi_turn)
+    if len(found["question"]) > 1 and not multi_turn:
+        raise ValueError(
+            f"the row has {len(found['question'])} turns, and {category.name} expects calls after one. Write the "
+            "conversation as one list of messages, with the replies of the assistant; its last message is answered"
+        )
     if multi_turn:
         _check_multi_turn(row)
     else:
@@ -79,7 +84,10 @@ def unreachable(row: Row, category: Category, *, as_text: bool = False) -> str |
     are read from texts."""
     functions, truths = row["function"], row["ground_truth"]
     by_name = {function["name"]: function for function in functions}
-    calls = []
+    if category.by_place and len(truths) > 1:
+        several = category.name.replace("simple", "parallel")
+        cure = f". Use the task {several} for rows with several calls" if several != category.name else ""
+        return f"a row of {category.name} has one call, and the ground truth lists {len(truths)}{cure}"
     for truth in truths:
         name, expected = next(iter(truth.items()))
         if category.by_place and len(functions) > 1 and name != functions[0]["name"]:
@@ -101,11 +109,57 @@ def unreachable(row: Row, category: Category, *, as_text: bool = False) -> str |
             if fault is not None:
                 return fault
             continue
-        calls.append({document["name"]: _first(expected, parameters.get("required", ()))})
-    if category.language != "python":
-        return None
-    verdict = check_ast(functions, calls, truths, category.name)
-    return None if verdict.valid else f"the checker rejects its own ground truth: {verdict.message}"
+        if (fault := _rejected(document, expected)) is not None:
+            return f"the checker rejects its own ground truth: {fault}"
+    return None
+
+
+def _rejected(document: dict[str, Any], expected: dict[str, list[Any]]) -> str | None:
+    """Why no call with allowed values passes the check; None if one does. Arguments are checked one by one, so the value of one
+    may be changed until it passes."""
+    name, required = document["name"], document["parameters"].get("required", ())
+    for key, allowed in expected.items():
+        if not allowed:
+            return f"{key} has no allowed value"
+    choices = {key: iter(_choices(allowed, key in required)) for key, allowed in expected.items()}
+    call = {key: next(values, _LEFT_OUT) for key, values in choices.items()}
+    first: str | None = None
+    while True:
+        arguments = {key: value for key, value in call.items() if value is not _LEFT_OUT}
+        verdict = check_ast([document], [{name: arguments}], [{name: expected}], "simple")
+        if verdict.valid:
+            return None
+        first = first or verdict.message or str(verdict.error_type)
+        at_fault = verdict.parameter
+        if at_fault not in call:
+            return first
+        value = next(choices[at_fault], _EXHAUSTED)
+        if value is _EXHAUSTED:
+            return first
+        call[at_fault] = value
+
+
+_LEFT_OUT, _EXHAUSTED = object(), object()
+
+
+def _choices(allowed: list[Any], required: bool) -> Iterator[Any]:
+    """What a call may give for a parameter: each allowed value, in the ways in which it may be meant, and nothing at all."""
+    for value in allowed:
+        if value == "":
+            continue
+        yield _plain(value)
+        if isinstance(value, dict):  # deeper objects are compared as they are
+            yield {
+                key: options[0] if isinstance(options, list) and options else options
+                for key, options in value.items()
+            }
+        if isinstance(value, dict | list):
+            yield value
+    if "" in allowed:
+        if not required:
+            yield _LEFT_OUT
+        yield ""
+        yield []
 
 
 def _not_the_first(called: str, first: str, category: Category) -> str:
@@ -169,14 +223,9 @@ def misnamed(row: Row) -> str | None:
     )
 
 
-def _first(expected: dict[str, list[Any]], required: Sequence[str] = ()) -> dict[str, Any]:
-    """The first allowed value of every required parameter."""
-    chosen = {}
-    for name, allowed in expected.items():
-        values = [value for value in allowed if value != ""]
-        if name in required or (values and "" not in allowed):
-            chosen[name] = _plain(values[0]) if values else ""
-    return chosen
+def _first(expected: dict[str, list[Any]]) -> dict[str, Any]:
+    """The first allowed value of every parameter that may not be left out."""
+    return {name: _plain(allowed[0]) for name, allowed in expected.items() if allowed and "" not in allowed}
 
 
 def _plain(value: Any) -> Any:

@@ -26,7 +26,10 @@ def _tables(board: Scoreboard) -> dict[str, list[str]]:
         "data_non_live": [*GROUPS["non_live"], *(name for name in names if name.startswith("non_live"))],
         "data_live": [*GROUPS["live"], *(name for name in names if name.startswith("live"))],
         "data_multi_turn": [*GROUPS["multi_turn"], "multi_turn_overall"],
-        "data_overall": ["overall", *(name for name in names if name.endswith("_overall"))],
+        "data_overall": [
+            "overall",
+            *(name for name in names if name.endswith("_overall") or name.startswith("total_")),
+        ],
     }
 
 
@@ -42,16 +45,16 @@ class ScoreFiles:
     @property
     def failed(self) -> int:
         """Samples without a score."""
-        return sum(self.board.failed.values())
+        return sum(self.board.failed.values()) + sum(self.board.skipped.values())
 
     def begin(self, category: Category) -> None:
         """Add a category, which has a file even if none of its samples is wrong."""
         self._of(category.name)
 
-    def add_failed(self, category: Category) -> None:
-        """Add a sample that is neither right nor wrong."""
+    def add_failed(self, category: Category, group: str | None = None) -> None:
+        """Add a sample that is neither right nor wrong; `group` as it was recorded."""
         self.begin(category)
-        self.board.add_failure(category.name)
+        self.board.add_failure(group or category.name)
 
     def add(self, row: Row, result: Any, calls: Any, scores: Mapping[str, Any], repeat: int = 0) -> None:
         """Add a sample that is right or wrong by its scores."""
@@ -86,6 +89,8 @@ class ScoreFiles:
                 "total_count": rows,
                 "failed_count": failed,
             }
+            if skipped := self.board.skipped.get(name):
+                head["skipped_count"] = skipped
             wrong.write(result_file(folder, CATEGORIES[name], self._version, "score"), head)
         write_tables(folder, self.board, self._model)
 

@@ -9,6 +9,7 @@ from statistics import fmean
 from typing import Any
 
 from benchwright.bfcl._categories import CATEGORIES, GROUPS
+from benchwright.core import UNANSWERED, is_unanswered
 
 
 @dataclass(slots=True)
@@ -54,6 +55,8 @@ _V3: tuple[Average, ...] = (
     Average("live_ast", _LIVE_AST, True),
     Average("live_overall", GROUPS["live"], True),
     Average("multi_turn_overall", GROUPS["multi_turn"]),
+    Average("total_relevance", ("live_relevance",)),
+    Average("total_irrelevance", ("irrelevance", "live_irrelevance")),
     Average("overall", ("live_overall", "non_live_overall", "multi_turn_overall")),
 )  # fmt: skip
 _V4: tuple[Average, ...] = (
@@ -83,6 +86,7 @@ class Scoreboard:
         """The averages."""
         self._tallies: dict[str, Tally] = {}
         self._failed: Counter[str] = Counter()
+        self._skipped: Counter[str] = Counter()
 
     def add(self, scores: Mapping[str, Any]) -> None:
         """Add one sample's scores."""
@@ -96,14 +100,23 @@ class Scoreboard:
             tally.errors[str(error)] += 1
 
     def add_failure(self, group: str | None) -> None:
-        """Add a sample without scores to its category."""
-        if group is not None:
+        """Add a sample without scores to its category. One whose answer is not known is not an error of the model."""
+        if group is None:
+            return
+        if is_unanswered(group):
+            self._skipped[group.removeprefix(UNANSWERED).strip()] += 1
+        else:
             self._failed[group] += 1
 
     @property
     def failed(self) -> Mapping[str, int]:
         """Samples without scores, by category."""
         return self._failed
+
+    @property
+    def skipped(self) -> Mapping[str, int]:
+        """Samples that were skipped because their expected calls could not be executed, by category."""
+        return self._skipped
 
     @property
     def tallies(self) -> Mapping[str, Tally]:
@@ -150,6 +163,14 @@ class Scoreboard:
         if self._failed:
             lost = ", ".join(f"{name} {self._failed[name]:,}" for name in CATEGORIES if self._failed[name])
             notes.append(f"samples without a score, neither right nor wrong: {lost}")
+        for name in CATEGORIES:
+            if skipped := self._skipped[name]:
+                rows = (
+                    skipped + self._failed[name] + (self._tallies[name].rows if name in self._tallies else 0)
+                )
+                notes.append(
+                    f"{name}: {skipped:,} of {rows:,} samples skipped, because their expected calls could not be executed"
+                )
         incomplete = [f"{name} ({_without(gaps)})" for name, _, gaps in self.averages() if gaps]
         if incomplete:
             notes.append(

@@ -158,7 +158,17 @@ class SampleRecord(Struct, frozen=True):
 
 
 UNANSWERED = "(no answer)"
-"""The group of failed samples whose rows have no answer. Metrics leave such rows out, failed or not."""
+"""The group of failed samples whose rows have no answer, or of which no answer can be found now; then with the part of the
+evaluation after it, as in `(no answer) exec_simple`. Metrics leave such rows out, failed or not."""
+
+
+def is_unanswered(group: str | None) -> bool:
+    """Whether a failed sample of this group has a row without an answer.
+
+    >>> is_unanswered(UNANSWERED), is_unanswered(f"{UNANSWERED} exec_simple"), is_unanswered("exec_simple")
+    (True, True, False)
+    """
+    return group is not None and group.startswith(UNANSWERED)
 
 
 def fails_in(metric: str, group: str | None, *, partial: bool) -> bool:
@@ -167,7 +177,7 @@ def fails_in(metric: str, group: str | None, *, partial: bool) -> bool:
     >>> fails_in("accuracy", None, partial=False), fails_in("accuracy", UNANSWERED, partial=False)
     (True, False)
     """
-    return group == metric or not (partial or group == UNANSWERED)
+    return group == metric or not (partial or is_unanswered(group))
 
 
 _KEYS = {

@@ -13,12 +13,12 @@ from benchwright.benchmarks import BenchmarkSpec, DerivedWithFailures
 from benchwright.core import (
     OUTCOMES,
     REDACTED,
-    UNANSWERED,
     WITHOUT_REPLY,
     JsonObject,
     MetricSummary,
     RecordColumns,
     RunSummary,
+    is_unanswered,
     lower_is_better,
     percent,
     score_columns,
@@ -174,7 +174,7 @@ def _without_unanswered(
     if not records.holds("group"):
         return scores
     return [
-        {} if given is None and group == UNANSWERED else given
+        {} if given is None and is_unanswered(group) else given
         for given, group in zip(scores, records.column("group"), strict=True)
     ]
 

@@ -86,14 +86,22 @@ def _expected_functions(expected: Any) -> list[dict[str, Any]]:
         calls = ground_truth_of(expected)
     except ValueError:
         return []
-    functions = []
+    allowed: dict[str, dict[str, list[Any]]] = {}  # by function and parameter, of all expected calls
     for call in calls:
         for name, parameters in call.items():
-            types = {parameter: _schema(allowed) for parameter, allowed in parameters.items()}
-            functions.append(
-                {"name": name, "parameters": {"type": "dict", "properties": types, "required": []}}
-            )
-    return functions
+            known = allowed.setdefault(name, {})
+            for parameter, values in parameters.items():
+                known[parameter] = [*known.get(parameter, ()), *values]
+    return [
+        {
+            "name": name,
+            "parameters": {
+                "type": "dict",
+                "properties": {key: _schema(values) for key, values in known.items()},
+            },
+        }
+        for name, known in allowed.items()
+    ]
 
 
 def _spelled(name: str, underscores: bool) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from benchwright.core import load_data_json
@@ -87,5 +88,50 @@ def expected_calls_verdict(
         if not calls:
             return VALID
         return invalid("irrelevance_error:decoder_success", f"expected no call, got {shown(calls)}")
-    category = "parallel" if len(truths) > 1 else "multiple"
-    return check_ast(functions, calls, truths, category, underscore_names=underscore_names)
+    if len(truths) == 1:
+        return check_ast(functions, calls, truths, "multiple", underscore_names=underscore_names)
+    verdict = check_ast(functions, calls, truths, "parallel", underscore_names=underscore_names)
+    if verdict.valid or len(calls) != len(truths):
+        return verdict
+
+    # The published rule gives each expected call the first call that fits, which another one may need.
+    def fits(truth: int, call: int) -> bool:
+        return check_ast(
+            functions, [calls[call]], [truths[truth]], "multiple", underscore_names=underscore_names
+        ).valid
+
+    return VALID if _can_be_paired(len(truths), fits) else verdict
+
+
+def _can_be_paired(count: int, fits: Callable[[int, int], bool]) -> bool:
+    """Whether `count` expected calls can be paired with as many calls so that each pair fits.
+
+    Each expected call takes a call that fits; if all of these are taken, those who have them move on to others (Kuhn's
+    algorithm for matchings).
+
+    >>> _can_be_paired(2, lambda truth, call: (truth, call) in {(0, 0), (0, 1), (1, 0)})
+    True
+    """
+    fitting = [[call for call in range(count) if fits(truth, call)] for truth in range(count)]
+    holder: dict[int, int] = {}  # who has a call
+    for first in range(count):
+        came_from: dict[int, int] = {}  # by call: who asked for it
+        waiting, free = [first], None
+        while waiting and free is None:
+            truth = waiting.pop()
+            for call in fitting[truth]:
+                if call in came_from:
+                    continue
+                came_from[call] = truth
+                if call not in holder:
+                    free = call
+                    break
+                waiting.append(holder[call])
+        if free is None:
+            return False
+        held = {truth: call for call, truth in holder.items()}
+        while free is not None:
+            truth = came_from[free]
+            holder[free] = truth
+            free = held.get(truth)
+    return True

@@ -32,7 +32,7 @@ from benchwright.benchmarks._tool_tasks import (
     task_of_prompt,
     with_system,
 )
-from benchwright.core import MissingFieldError, UsageError, encode_json
+from benchwright.core import UNANSWERED, MissingFieldError, UsageError, encode_json
 
 if TYPE_CHECKING:
     from benchwright.benchmarks._scan import RowScan, ScannedRow
@@ -83,7 +83,10 @@ class CallTools(Strategy):
         """Send turn after turn and, within a turn, ask again until a reply has no calls."""
         try:
             self._checked(row)
-            dialogue = self._open(self._task(row))
+            task = self._task(row)
+            if task.obstacle is not None and (why := await asking.in_thread(task.obstacle)) is not None:
+                return Answer(None, "", row, skipped=why, extra={"group": f"{UNANSWERED} {task.group or ''}"})
+            dialogue = self._open(task)
         except MissingFieldError as error:
             return Answer(None, "", row, skipped=str(error))
         replies: list[ModelReply] = []
