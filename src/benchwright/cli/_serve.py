@@ -67,6 +67,10 @@ def execute(arguments: Namespace, output: Output) -> int:
     )
 
     def ready(address: ServerAddress) -> None:
+        if address.first is not None:
+            output.note(
+                f"note: this workspace is also served at {address.first.described}; server.json still names that server"
+            )
         if output.as_json:
             output.json({"url": address.url, "token": address.token, "workspace": str(workspace.root)})
             return

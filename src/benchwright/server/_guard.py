@@ -7,11 +7,11 @@ Plain ASGI around the application, so that no part of a refused request is parse
 from __future__ import annotations
 
 import hmac
+import re
 import zlib
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
 import orjson
 
@@ -101,7 +101,18 @@ def _of_dataset(error: DatasetError, text: str) -> Refusal:
 MAX_BODY_BYTES = 64 * 1024 * 1024
 """Largest body after decompression."""
 
-_LOOPBACK = {"127.0.0.1", "localhost", "::1"}
+_HOST = re.compile(r"(?:127\.0\.0\.1|localhost|\[::1\])(?::([0-9]{1,5}))?", re.ASCII | re.IGNORECASE)
+"""The only hosts a request may name. A name that has to be interpreted is read in one way here and in another elsewhere."""
+_ONCE = ("host", "origin", "authorization", "content-length", "content-encoding", "sec-fetch-site")
+"""Headers that decide something, and so must not be there twice: which one counts would differ from reader to reader."""
+ANSWER_HEADERS = (
+    (b"cache-control", b"no-store"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-content-type-options", b"nosniff"),
+)
+"""Headers of every response."""
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -129,10 +140,8 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        headers = {
-            name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]
-        }
         try:
+            headers = _headers(scope)
             self._check_host(headers)
             self._check_token(scope, headers)
             body = await self._read(headers, receive)
@@ -154,8 +163,7 @@ class Guard:
     def _check_host(self, headers: dict[str, str]) -> None:
         """Check the Host header: a page whose name resolves to this machine still sends its own name."""
         host = headers.get("host", "")
-        name = _host_name(host)
-        if name not in _LOOPBACK:
+        if not _is_this_machine(host):
             raise Refusal(
                 403,
                 "forbidden_host",
@@ -229,13 +237,30 @@ async def refuse(send: Send, refusal: Refusal) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-def _host_name(host: str) -> str:
-    """The name in a Host header, without the port.
+def _headers(scope: Scope) -> dict[str, str]:
+    """The headers by name, if they and the target are of the plain form that can be understood in one way only."""
+    target: bytes = scope.get("state", {}).get("target", b"/")
+    if not target.startswith(b"/"):
+        raise Refusal(
+            400,
+            "target",
+            f"the request's target is {target[:100].decode('latin-1')!r}; expected a path such as /runs",
+            "benchwright serve is no proxy: take it out of http_proxy",
+        )
+    headers: dict[str, str] = {}
+    for raw, value in scope["headers"]:
+        name = raw.decode("latin-1").lower()
+        if name in headers and name in _ONCE:
+            raise Refusal(400, "repeated_header", f"the header {name} is there more than once")
+        headers[name] = value.decode("latin-1").strip(" \t")
+    return headers
 
-    >>> _host_name("127.0.0.1:8765"), _host_name("[::1]:8765"), _host_name("evil.example")
-    ('127.0.0.1', '::1', 'evil.example')
+
+def _is_this_machine(host: str) -> bool:
+    """Whether a Host header names this machine, in one of the three ways that need no interpretation.
+
+    >>> [_is_this_machine(host) for host in ("127.0.0.1:8765", "[::1]:8765", "LocalHost", "evil@localhost", "localhost:abc")]
+    [True, True, True, False, False]
     """
-    try:
-        return (urlsplit(f"//{host}").hostname or "").lower()
-    except ValueError:
-        return ""
+    found = _HOST.fullmatch(host)
+    return found is not None and (found[1] is None or 0 < int(found[1]) < 65536)

@@ -4,6 +4,7 @@ runs with `serve` in the foreground, or with `serving` in a thread next to a run
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import json
 import logging
 import os
@@ -30,7 +31,8 @@ from starlette.responses import Response
 from starlette.routing import Route as Mounted
 
 from benchwright.core import JsonObject, UsageError, exact_json, load_json, shown
-from benchwright.server._guard import MAX_BODY_BYTES, Guard, Refusal, refusal_of
+from benchwright.server._connections import BACKLOG, BoundedProtocol, sparing_logs
+from benchwright.server._guard import ANSWER_HEADERS, MAX_BODY_BYTES, Guard, Refusal, refusal_of
 from benchwright.server._handlers import Call
 from benchwright.server._routes import LARGEST_NUMBER, MOST_PER_PAGE, ROUTES, Query, Route, openapi_document
 from benchwright.server._state import ServerState
@@ -185,7 +187,7 @@ def _matches(route: Route, path: str) -> bool:
 
 
 def _json(body: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    return Response(body, status, {"Cache-Control": "no-store", **(headers or {})}, "application/json")
+    return Response(body, status, headers, "application/json")
 
 
 def _refused(refusal: Refusal, headers: Mapping[str, str] | None = None) -> Response:
@@ -214,6 +216,21 @@ _GRACE_S = 5
 _LOOPBACK = ("127.0.0.1", "::1")
 
 
+class FirstServer(Struct, frozen=True):
+    """A server that serves the same workspace already, as far as its record says."""
+
+    url: str = "an address that it has not written down yet"
+    """Base URL."""
+    pid: int = 0
+    """Its process; 0: not known yet."""
+
+    @property
+    def described(self) -> str:
+        """What it is, and how to stop it."""
+        process = f" by process {self.pid} (kill -INT {self.pid} stops it)" if self.pid else ""
+        return f"{self.url}{process}"
+
+
 class ServerAddress(Struct, frozen=True):
     """Where a server listens, and its token."""
 
@@ -221,6 +238,8 @@ class ServerAddress(Struct, frozen=True):
     """Base URL."""
     token: str
     """Bearer token of its clients."""
+    first: FirstServer | None = None
+    """The server of the same workspace that was there before; `server.json` stays its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,15 +279,73 @@ def serve(
     workspace: Workspace, settings: ServerSettings, *, on_ready: Callable[[ServerAddress], None] | None = None
 ) -> None:
     """Serve a workspace until SIGINT or SIGTERM, then finish open requests."""
-    with _listening(workspace, settings) as listening:
+    with _record(workspace) as record, _listening(workspace, settings, record.first) as listening:
         address = listening.address
-        record = workspace.state / "server.json"
-        _write_private(record, {"url": address.url, "token": address.token, "pid": os.getpid()})
-        try:
-            asyncio.run(_until_signal(listening, on_ready))
-        finally:
+        record.write({"url": address.url, "token": address.token, "pid": os.getpid()})
+        asyncio.run(_until_signal(listening, on_ready))
+
+
+class _Record:
+    """`server.json`: how to reach the server of a workspace. Its lock ends with the process that holds it, however that ends."""
+
+    def __init__(self, path: Path, opened: int | None, first: FirstServer | None) -> None:
+        self.first = first
+        """The server that holds the file; None if this one does."""
+        self._path = path
+        self._opened = opened
+
+    def write(self, document: dict[str, object]) -> None:
+        """Write the file, unless another server holds it."""
+        if self._opened is not None:
+            os.ftruncate(self._opened, 0)
+            os.pwrite(self._opened, orjson.dumps(document), 0)
+
+    def remove(self) -> None:
+        """Remove the file, unless another server holds it."""
+        if self._opened is not None:
             with suppress(OSError):
-                record.unlink()
+                self._path.unlink()
+            os.close(self._opened)
+
+
+@contextmanager
+def _record(workspace: Workspace) -> Iterator[_Record]:
+    """Hold the record of the workspace's server while the block runs; if a living server holds it, it stays as it is."""
+    path = workspace.state / "server.json"
+    record = _held(path)
+    try:
+        yield record
+    finally:
+        record.remove()
+
+
+def _held(path: Path) -> _Record:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    while True:
+        if path.is_symlink():  # the token must not be written elsewhere
+            path.unlink()
+        opened = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        os.fchmod(opened, 0o600)  # only its owner may read the token
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            text = os.pread(opened, 1 << 16, 0)
+            os.close(opened)
+            return _Record(path, None, _read_first(text))
+        except OSError:  # some network file systems have no locks
+            return _Record(path, opened, None)
+        with suppress(OSError):
+            if os.path.samestat(os.fstat(opened), path.stat()):
+                return _Record(path, opened, None)
+        os.close(opened)  # its server has just removed it
+
+
+def _read_first(text: bytes) -> FirstServer:
+    try:
+        found = orjson.loads(text)
+        return FirstServer(str(found["url"]), int(found["pid"]))
+    except (ValueError, KeyError, TypeError):
+        return FirstServer()
 
 
 async def _until_signal(listening: _Listening, on_ready: Callable[[ServerAddress], None] | None) -> None:
@@ -306,12 +383,12 @@ def serving(
 
 
 @contextmanager
-def _listening(workspace: Workspace, settings: ServerSettings) -> Iterator[_Listening]:
-    try:
-        import uvicorn
-    except ImportError:
-        raise UsageError("serving needs the extra `server`: pip install 'benchwright[server]'") from None
-    bound = _bind(settings)
+def _listening(
+    workspace: Workspace, settings: ServerSettings, first: FirstServer | None = None
+) -> Iterator[_Listening]:
+    import uvicorn
+
+    bound = _bind(settings, first)
     state = ServerState(open_store(workspace))
     try:
         state.store.interrupt_dead_workflows()
@@ -323,36 +400,32 @@ def _listening(workspace: Workspace, settings: ServerSettings) -> Iterator[_List
             access_log=False,
             lifespan="off",
             server_header=False,
+            headers=[(name.decode(), value.decode()) for name, value in ANSWER_HEADERS],
+            http=BoundedProtocol,
+            backlog=BACKLOG,
             timeout_graceful_shutdown=_GRACE_S,
             ws="none",
         )
         server = uvicorn.Server(config)
         host, port = bound.getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host
-        yield _Listening(server, bound, ServerAddress(f"http://{shown}:{port}", token), state)
+        with sparing_logs():
+            yield _Listening(server, bound, ServerAddress(f"http://{shown}:{port}", token, first), state)
     finally:
         bound.close()
         state.close()
 
 
-def _bind(settings: ServerSettings) -> socket.socket:
+def _bind(settings: ServerSettings, first: FirstServer | None) -> socket.socket:
     bound = socket.socket(socket.AF_INET6 if ":" in settings.host else socket.AF_INET)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         bound.bind((settings.host, settings.port))
     except OSError as error:
         bound.close()
+        served = f" This workspace is served at {first.described}." if first else ""
         raise UsageError(
-            f"cannot listen on {settings.host}:{settings.port}: {error.strerror}. Choose another --port, or 0 for a free one"
+            f"cannot listen on {settings.host}:{settings.port}: {error.strerror}.{served} Choose another --port, or 0 for a free one"
         ) from None
-    bound.listen(512)
+    bound.listen(BACKLOG)
     return bound
-
-
-def _write_private(path: Path, document: dict[str, object]) -> None:
-    """Write a file that only its owner may read, because it contains the token."""
-    with suppress(OSError):
-        path.unlink()
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(orjson.dumps(document))

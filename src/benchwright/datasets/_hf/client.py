@@ -8,6 +8,7 @@ have a budget.
 
 from __future__ import annotations
 
+import os
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -25,6 +26,25 @@ from benchwright.datasets._hf.errors import HubRefusedError, HubUnreachableError
 from benchwright.datasets._hf.settings import HubSettings, checked_token
 
 _current: ContextVar[HubSettings | None] = ContextVar("hub_settings", default=None)
+
+
+def quiet_variables(settings: HubSettings) -> dict[str, str]:
+    """Variables that keep the library and its Xet client from sending and writing anything that nobody requested: a list of
+    programs that it looks for (`/api/agent-harnesses`), figures about downloads, logs in the home folder."""
+    return {
+        "HF_HUB_DISABLE_TELEMETRY": "1",
+        "HF_HUB_DISABLE_UPDATE_CHECK": "1",
+        "HF_XET_CACHE": os.environ.get("HF_XET_CACHE") or str(settings.cache / "xet"),
+        "HF_XET_LOG_DEST": os.environ.get("HF_XET_LOG_DEST") or os.devnull,
+    }
+
+
+def _quieten(settings: HubSettings) -> None:
+    """Set these variables before the library is imported, and its own switch if somebody else has imported it already."""
+    os.environ.update(quiet_variables(settings))
+    from huggingface_hub import constants
+
+    constants.HF_HUB_DISABLE_TELEMETRY = True
 
 
 @contextmanager
@@ -304,6 +324,7 @@ class Client:
     def _sending(self, url: str) -> Iterator[dict[str, str]]:
         """The headers of a request, guarded. Errors inside become one of the two failures."""
         try:
+            _quieten(self.settings)
             from huggingface_hub.errors import HfHubHTTPError, OfflineModeIsEnabled
         except ValueError as exc:  # a variable that the library cannot read
             raise ConfigError(f"huggingface_hub cannot be imported: {exc}. Check the HF_… variables") from exc

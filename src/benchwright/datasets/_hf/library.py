@@ -20,6 +20,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from benchwright.core import DatasetError, JsonObject, redact
+from benchwright.datasets._hf.client import quiet_variables
 from benchwright.datasets._hf.layout import Config
 from benchwright.datasets._hf.loaders import PinnedDataset
 from benchwright.datasets._hf.row_cache import Filled, Part
@@ -145,7 +146,7 @@ def _child(dataset: PinnedDataset, order: dict[str, Any]) -> JsonObject:
             "HF_ENDPOINT": settings.endpoint,
             "HF_HUB_DISABLE_PROGRESS_BARS": "1",
             "HF_DATASETS_DISABLE_PROGRESS_BARS": "1",
-            "HF_HUB_DISABLE_TELEMETRY": "1",
+            **quiet_variables(settings),
         }
         if settings.token:
             env["HF_TOKEN"] = settings.token
