@@ -4,6 +4,6 @@ Clients in any language may use it. It refuses requests of web pages, and reques
 """
 
 from benchwright.server._routes import openapi_document
-from benchwright.server._serving import FirstServer, ServerAddress, ServerSettings, serve, serving
+from benchwright.server._serving import ServerAddress, ServerSettings, serve, serving
 
-__all__ = ["FirstServer", "ServerAddress", "ServerSettings", "openapi_document", "serve", "serving"]
+__all__ = ["ServerAddress", "ServerSettings", "openapi_document", "serve", "serving"]
