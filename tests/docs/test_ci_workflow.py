@@ -27,6 +27,7 @@ def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
         **os.environ,
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),
+        "CI": "true",  # as every such system sets it
         "PIP_NO_INDEX": "1",  # what is installed suffices, and nothing may be fetched
     }
     return subprocess.run(

@@ -74,6 +74,7 @@ def test_scores_per_step_are_tested_in_pairs(store: Store) -> None:
         "id": a, "workflow_name": "my_eval", "status": "completed", "model_name": "small",
         "duration": found.run_a.duration, "endpoint": "", "rows": None, "repeats": None, "evaluated": None,
         "failed": None, "outcomes": None, "title": f"run {a}", "comparable": True, "cost": None,
+        "reused": None,
     }  # fmt: skip
     assert told["input_comparison"] == {
         "same": False,

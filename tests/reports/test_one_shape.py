@@ -181,7 +181,7 @@ def test_a_suite_prints_what_it_returns(
     (tmp_path / "q.csv").write_text("question,answer\n1+1,2\n1+2,3\n")
     (tmp_path / "suite.yaml").write_text("models: [{name: d, type: demo}]\ndatasets: [{path: q.csv}]\n")
     result = json.loads(json.dumps(run_suite("suite.yaml").to_json()))
-    told = printed(capsys, "run", "suite.yaml")
+    told = printed(capsys, "run", "suite.yaml", "--no-cache")
     assert told.keys() == result.keys()
     (one,), (other,) = told["results"], result["results"]
     assert one.keys() == other.keys()

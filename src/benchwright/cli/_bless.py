@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from pathlib import Path
 
-from benchwright.cli._flags import add_workspace
+from benchwright.cli._flags import add_accept_cached, add_workspace
 from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser
 
@@ -23,6 +23,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--force", action="store_true", help="also bless a run that is partial or not comparable"
     )
+    add_accept_cached(parser)
     add_workspace(parser)
     parser.example("benchwright bless last --as main", "benchwright bless --list")
 
@@ -38,7 +39,13 @@ def execute(arguments: Namespace, output: Output) -> int:
         return _list(arguments, output)
     if arguments.run is None:
         raise UsageError("name the run to bless, such as: benchwright bless last --as main")
-    moved = bless(arguments.run, name=arguments.name, force=arguments.force, workspace=arguments.workspace)
+    moved = bless(
+        arguments.run,
+        name=arguments.name,
+        force=arguments.force,
+        accept_cached=arguments.accept_cached,
+        workspace=arguments.workspace,
+    )
     if output.as_json:
         output.json(moved.to_json())
     else:

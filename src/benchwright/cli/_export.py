@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchwright.cli._commands import EXPORT_FORMATS, either
-from benchwright.cli._flags import add_workspace, existing_store
+from benchwright.cli._flags import add_accept_cached, add_workspace, existing_store
 from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser, value_of
 from benchwright.config import Setting
@@ -49,6 +49,7 @@ def configure(parser: Parser) -> None:
         action="store_true",
         help="with --baseline: also export a run that is partial or not comparable",
     )
+    add_accept_cached(parser, "with --baseline: ")
     add_workspace(parser)
     parser.example("benchwright export last", "benchwright export 12 --format csv -o - | head")
 
@@ -65,8 +66,11 @@ def execute(arguments: Namespace, output: Output) -> int:
         raise UsageError(
             "--json and -o - both use standard output; leave one of them out, or name a file: -o FILE"
         )
-    if arguments.force:
-        raise UsageError("--force is for baselines: add --baseline PATH, or leave it out")
+    for flag in ("force", "accept_cached"):
+        if getattr(arguments, flag):
+            raise UsageError(
+                f"--{flag.replace('_', '-')} is for baselines: add --baseline PATH, or leave it out"
+            )
     with existing_store(arguments) as store:
         if store is None:
             raise NotFoundError(
@@ -106,7 +110,11 @@ def _export_baseline(arguments: Namespace, output: Output) -> int:
     if arguments.output is not None or arguments.format is not None:
         raise UsageError("--baseline PATH names the file itself; leave out -o and --format")
     file, count, checksum = export_baseline(
-        arguments.run, arguments.baseline, force=arguments.force, workspace=arguments.workspace
+        arguments.run,
+        arguments.baseline,
+        force=arguments.force,
+        accept_cached=arguments.accept_cached,
+        workspace=arguments.workspace,
     )
     if output.as_json:
         output.json({"file": str(file), "format": "baseline", "samples": count, "sha256": checksum})

@@ -52,6 +52,15 @@ def add_workspace(parser: Parser) -> None:
     _add(parser.common, setting)
 
 
+def add_accept_cached(parser: Parser, when: str = "") -> None:
+    """Add `--accept-cached`, for commands that make a decision of a run."""
+    parser.add_argument(
+        "--accept-cached",
+        action="store_true",
+        help=f"{when}accept replies that are older than the run, which came from the cache",
+    )
+
+
 def given(arguments: argparse.Namespace, names: Iterable[str] | None = None) -> dict[str, Any]:
     """Settings that were typed, by canonical name: settings of runs, or those in `names`."""
     chosen = [setting.name for setting in RUN_SETTINGS] if names is None else names

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from pathlib import Path
 
-from benchwright.cli._flags import add_workspace
+from benchwright.cli._flags import add_accept_cached, add_workspace
 from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser
 from benchwright.core import expand_home
@@ -24,6 +24,7 @@ def configure(parser: Parser) -> None:
         "--junit", metavar="FILE", help="write the verdict as JUnit XML; - for standard output"
     )
     parser.add_argument("--markdown", metavar="FILE", help="write it as Markdown; - for standard output")
+    add_accept_cached(parser)
     add_workspace(parser)
     parser.example(
         "benchwright gate last --policy policy.toml",
@@ -61,6 +62,7 @@ def execute(arguments: Namespace, output: Output) -> int:
             arguments.run,
             policy=arguments.policy,
             baseline=arguments.baseline,
+            accept_cached=arguments.accept_cached,
             workspace=arguments.workspace,
         )
     except BenchwrightError as error:

@@ -194,7 +194,8 @@ class RunOptions:
         recorded="retry_backoff_s")
     max_event_bytes: int | None = _attempts("maximum size of one event in a stream", least=1, default=16777216, metavar="BYTES",
         more="A larger one fails the request")
-    cache: bool | None = _attempts("reuse the replies of earlier runs to equal requests", decides="source", default=True)
+    cache: bool | None = _attempts("reuse the replies of earlier runs to equal requests", decides="source", default=True,
+        more="Off by default where the environment variable CI is set", see="resuming.md#the-cache")
     num_warmups: int | None = _attempts("warm-up requests before the run, which are not recorded", least=0, default=0,
         more="If all of them fail, the run does not start")
 

@@ -147,6 +147,7 @@ from benchwright.core._summary import (
     is_share,
     is_time,
     lower_is_better,
+    reused_span,
 )
 from benchwright.core._texts import (
     MissingFieldError,
@@ -334,6 +335,7 @@ __all__ = [
     "reply_columns",
     "reply_from_json",
     "reply_to_json",
+    "reused_span",
     "rfc3339",
     "row_hash",
     "safe_name",

@@ -113,6 +113,16 @@ class RunSummary:
     some replies came from earlier runs, `currency`, `as_of`, `source`, `coverage`, `right_answers`, `per_right_answer`,
     and `judges` by model. None if no price is known."""
 
+    reused: dict[str, Any] | None = None
+    """Replies that this run did not request itself: their number as `replies`, how many of them are `older` than the run,
+    and when the `oldest` and the `newest` were requested (UTC, RFC 3339). Those that a rescored run scores are older only if
+    they are older than the run that they come from. None in records of earlier versions, which did not store it."""
+
+    @property
+    def older_replies(self) -> int:
+        """Replies that are older than the run."""
+        return int((self.reused or {}).get("older") or 0)
+
     @property
     def main_metric(self) -> str | None:
         """The metric that represents the run: the benchmark's headline, else one with a usual name, else the first."""
@@ -130,6 +140,20 @@ class RunSummary:
         """The reverse of `to_json`."""
         over_repeats = {name: _metrics(group) for name, group in record.get("over_repeats", {}).items()}
         return cls(**{**record, "metrics": _metrics(record["metrics"]), "over_repeats": over_repeats})
+
+
+def reused_span(reused: dict[str, Any] | None) -> str:
+    """When reused replies were requested, in words; empty if there are none.
+
+    >>> reused_span({"replies": 2, "oldest": "2026-11-16T10:00:59.5Z", "newest": "2026-11-17T08:30:00Z"})
+    'oldest 2026-11-16 10:00, newest 2026-11-17 08:30 UTC'
+    """
+    if not reused or not reused.get("replies"):
+        return ""
+    times = [
+        f"{end} {str(reused[end])[:16].replace('T', ' ')}" for end in ("oldest", "newest") if reused.get(end)
+    ]
+    return f"{', '.join(times)} UTC" if times else "of unknown age"
 
 
 _USUAL = ("accuracy", "correct", "acc", "normalised_exact", "exact_match", "score")

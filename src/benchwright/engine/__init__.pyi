@@ -16,6 +16,7 @@ from benchwright.engine._prepare import (
     start_problems as start_problems,
 )
 from benchwright.engine._progress import Progress as Progress, Watcher as Watcher
+from benchwright.engine._reused import reused_replies as reused_replies
 from benchwright.engine._settings import (
     DECIDES as DECIDES,
     ModelSettings as ModelSettings,

@@ -42,6 +42,7 @@ from benchwright.engine._ledger import CallLedger
 from benchwright.engine._prepare import Prepared
 from benchwright.engine._progress import Phase, Progress, Watcher
 from benchwright.engine._replay import NoModel, RecordedReplies, replay_notes, replayed
+from benchwright.engine._reused import NONE_REUSED, reused_note, reused_replies
 from benchwright.engine._settings import ModelSettings
 from benchwright.engine._stop import RetryGate, Stop, StopCause
 from benchwright.engine._summarise import summarise
@@ -278,6 +279,10 @@ class _UnderWay:
         prepared, store, run, stop = self._prepared, self._store, self._run, self._context.stop
         recorded = run.manifest.get("prices")
         prices = prepared.prices if recorded is None else RunPrices.from_json(recorded)
+        rescored = prepared.settings.rescored_from is not None
+        # The records of a first start that took over nothing need not be read for it.
+        looks = self._resuming or rescored or self._context.ledger.cached
+        reused = reused_replies(store, run) if looks else dict(NONE_REUSED)
         summary = summarise(
             store,
             run.id,
@@ -293,13 +298,14 @@ class _UnderWay:
                 *_echo_notes(store, run),
                 *_server_notes(prepared, self._context.findings),
                 *_replay_notes(prepared, store, run, self._context.ledger.elsewhere, resumed=self._resuming),
+                *reused_note(reused, rescored=rescored),
                 *([_ESTIMATED] if stop.estimated else []),
                 *prices.notes(run.created_at),
                 *([] if self._pipeline is None else self._pipeline.notes),
                 *([stop.reason] if stop.cause not in (None, "interrupted") else []),
             ],
         )
-        return replace(summary, cost=run_cost(summary, prices, store.taken_over(run.id)))
+        return replace(summary, cost=run_cost(summary, prices, store.taken_over(run.id)), reused=reused)
 
     def _show(self, phase: Phase) -> None:
         self._context.progress.phase = phase

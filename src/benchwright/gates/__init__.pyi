@@ -15,6 +15,7 @@ from benchwright.gates._judge import (
     baseline_of as baseline_of,
     judge_benchmark as judge_benchmark,
     judge_load as judge_load,
+    old_replies as old_replies,
 )
 from benchwright.gates._load_claims import check_figures as check_figures
 from benchwright.gates._names import (

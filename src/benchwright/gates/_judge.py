@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from benchwright.core import RunKind, RunSummary, kind_title
+from benchwright.core import RunKind, RunSummary, kind_title, reused_span
 from benchwright.gates._baselines import Baseline, OneRun
 from benchwright.gates._claims import BenchmarkRun, claims_about, len_rows
 from benchwright.gates._decide import Claim, decide
@@ -30,9 +30,16 @@ _NOTED = ("versions", "prices", "cache")
 
 
 def judge_benchmark(
-    policy: Policy, run: RunRecord, samples: Scored, baseline: Baseline | None, harmless: Collection[str] = ()
+    policy: Policy,
+    run: RunRecord,
+    samples: Scored,
+    baseline: Baseline | None,
+    harmless: Collection[str] = (),
+    *,
+    accept_cached: bool = False,
 ) -> Verdict:
-    """The verdict about a benchmark run. `harmless` names settings that change no result."""
+    """The verdict about a benchmark run. `harmless` names settings that change no result. Without `accept_cached`, a run
+    with replies that are older than itself gets none."""
     if run.summary is None:
         return _without_result(policy, run, baseline)
     summary = RunSummary.from_json(run.summary)
@@ -50,7 +57,13 @@ def judge_benchmark(
     claims = [claim for rule in policy.rules for claim in claims_about(rule, known)]
     failed, count = summary.failed, summary.evaluated
     first = _run_row(
-        policy, run, partial=summary.partial, comparable=summary.comparable, failed=failed, count=count
+        policy,
+        run,
+        partial=summary.partial,
+        comparable=summary.comparable,
+        failed=failed,
+        count=count,
+        cached="" if accept_cached else old_replies(summary),
     )
     notes += [*summary.notes, *_slice_notes(policy.rules, evidence), *_pair_notes(evidence)]
     return _verdict(policy, run, baseline, [first], claims, notes)
@@ -82,6 +95,15 @@ def judge_load(
         policy, run, partial=summary.partial, comparable=summary.comparable, failed=summary.failed, count=summary.sent
     )  # fmt: skip
     return _verdict(policy, run, baseline, [first], claims, [*notes, *(note.text for note in summary.notes)])
+
+
+def old_replies(summary: RunSummary) -> str:
+    """Why nothing can be concluded from the replies of a run; empty if none is older than the run."""
+    older = summary.older_replies
+    if not older:
+        return ""
+    replies = "1 reply is" if older == 1 else f"{older:,} replies are"
+    return f"{replies} older than the run ({reused_span(summary.reused)}) and do not describe the server at that time"
 
 
 def baseline_of(run: RunRecord, samples: Scored) -> Baseline:
@@ -123,9 +145,17 @@ def _without_result(policy: Policy, run: RunRecord, baseline: Baseline | None) -
 
 
 def _run_row(
-    policy: Policy, run: RunRecord, *, partial: bool, comparable: bool, failed: int, count: int
+    policy: Policy,
+    run: RunRecord,
+    *,
+    partial: bool,
+    comparable: bool,
+    failed: int,
+    count: int,
+    cached: str = "",
 ) -> RuleRow:
-    """The row for requirements of every run, independent of the policy: complete, and not mostly failed."""
+    """The row for requirements of every run, independent of the policy: complete, not mostly failed, and with replies that
+    are not older than the run."""
     share = failed / count if count else 1.0
     allowed = policy.max_failed
     too_many = share > (allowed if allowed is not None else 1.0)
@@ -139,6 +169,8 @@ def _run_row(
         reason = (
             "the benchmark was changed between the starts of the run: its samples are not of one experiment"
         )
+    elif cached:
+        reason = f"{cached}. Run it again with --no-cache, or judge these replies with --accept-cached"
     elif too_many:
         reason = f"{failures}, more than max_failed"
     elif not comparable and (allowed is None or run.kind == RunKind.LOAD):

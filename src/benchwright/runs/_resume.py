@@ -29,7 +29,7 @@ from benchwright.runs._questions import (
     refuse_idle,
     refuse_questions,
 )
-from benchwright.runs._run import NO_FILE, Plan, find_targets, recorded_options
+from benchwright.runs._run import NO_FILE, Plan, find_targets, recorded_options, uses_cache
 from benchwright.runs._targets import again
 from benchwright.store import RunRecord, Store
 
@@ -202,7 +202,7 @@ def rescore_plan(
         retargeted=target is not None,
         infer_only=False,
         num_warmups=0,
-        cache=options.cache is not False,  # for judges; replies of a script are never reused
+        cache=uses_cache(options.cache),  # for judges; replies of a script are never reused
         output_dir=changes["output_dir"],
     )
     commits: JsonObject = {**recorded_pins(source.manifest)}

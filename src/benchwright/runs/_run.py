@@ -203,6 +203,8 @@ def run_settings(target: Target, options: RunOptions, model: ChosenModel) -> Run
         # A recorded address overrides a model that the file names, but not a profile.
         "configured": tuple(n for n, v in target.defaults.items() if n != "model" or v in PROFILES) or None,
     }
+    if options.cache is None:
+        values["cache"] = uses_cache(None)
     if model.pipeline:
         values |= _pipeline_values(model.pipeline, options.cache)
         values["model_notes"] = (*values["model_notes"], *model.pipeline.notes)
@@ -218,6 +220,14 @@ def run_settings(target: Target, options: RunOptions, model: ChosenModel) -> Run
         generation=model.generation,
         **{name: value for name, value in values.items() if value is not None},
     )
+
+
+def uses_cache(chosen: bool | None) -> bool:
+    """Whether replies of earlier runs may be reused: as chosen; otherwise they are, except in CI, where a run must show how the
+    server answers now."""
+    if chosen is not None:
+        return chosen
+    return os.environ.get("CI", "").strip().lower() in ("", "0", "false")
 
 
 def _pipeline_values(pipeline: PipelineSettings, cache: bool | None) -> dict[str, Any]:

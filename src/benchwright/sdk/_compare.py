@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from benchwright.config import HARMLESS, keywords_in_errors
 from benchwright.core import NotFoundError, RunKind, UsageError, clause, expand_home, kind_title, suggest
 from benchwright.endpoints import changes_no_reply
-from benchwright.engine import DECIDES
+from benchwright.engine import DECIDES, reused_replies
 from benchwright.reports import (
     Comparison,
     ComparisonOptions,
@@ -144,7 +144,7 @@ def find_run(store: Store | None, run: int | str | RunResult, number: int, place
     folder = expand_home(called(run))
     try:
         if store is not None:
-            return recorded(store, run)
+            return with_reused(store, recorded(store, run))
     except NotFoundError:
         if not is_run_folder(folder):
             raise
@@ -153,6 +153,19 @@ def find_run(store: Store | None, run: int | str | RunResult, number: int, place
     raise NotFoundError(
         f"there are no runs in {place.root} yet, and {called(run)} is not a folder of a run. Start one with: benchwright run TARGET"
     )
+
+
+def with_reused(store: Store, run: RunRecord) -> RunRecord:
+    """The run with the number of replies that it did not request itself. Earlier versions did not record it."""
+    summary = run.summary
+    if (
+        run.kind != RunKind.BENCHMARK
+        or summary is None
+        or summary.get("reused") is not None
+        or run.settings.get("adopted")  # its calls are not recorded
+    ):
+        return run
+    return replace(run, summary={**summary, "reused": reused_replies(store, run)})
 
 
 def harmless_settings() -> set[str]:

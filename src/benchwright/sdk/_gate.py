@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Never, TypeAlias
 from msgspec.structs import replace
 
 from benchwright.config import keywords_in_errors
-from benchwright.core import NotFoundError, RunKind, UsageError, expand_home, kind_title, suggest
+from benchwright.core import NotFoundError, RunKind, RunSummary, UsageError, expand_home, kind_title, suggest
 from benchwright.gates import (
     Baseline,
     Blessed,
@@ -46,11 +46,13 @@ def gate(
     *,
     policy: str | os.PathLike[str] | Mapping[str, object] | Policy,
     baseline: AnyRun | None = None,
+    accept_cached: bool = False,
     workspace: str | os.PathLike[str] | None = None,
     **unknown: Never,
 ) -> Verdict:
     """Judge a run by a policy: a file, or its tables. `baseline` is a name, a run, or a portable baseline; without it, the
-    name of the run's benchmark counts if it is blessed.
+    name of the run's benchmark counts if it is blessed. A run with replies that are older than itself is INCONCLUSIVE,
+    unless `accept_cached`.
 
     Raises NotFoundError for a run, a policy or a baseline that does not exist, and ConfigError for a policy that cannot be
     used.
@@ -67,7 +69,7 @@ def gate(
                 f"run {found.id} is {kind_title(found.kind)}, which has no gate. Gates judge benchmarks and load tests"
             )
         other = _baseline(store, found, baseline, place, rules)
-        return judge(samples, found, rules, other, harmless_settings())
+        return judge(samples, found, rules, other, harmless_settings(), accept_cached)
 
 
 @keywords_in_errors
@@ -76,20 +78,21 @@ def bless(
     *,
     name: str | None = None,
     force: bool = False,
+    accept_cached: bool = False,
     workspace: str | os.PathLike[str] | None = None,
     **unknown: Never,
 ) -> Blessed:
     """Give a run, or a portable baseline, a name for gates. The default is the name of its benchmark.
 
-    UsageError for a run that is not complete or comparable, unless forced.
+    UsageError for a run that is not complete or comparable, unless forced, and for one with replies that are older than
+    itself, unless `accept_cached`.
     """
     _refuse_unknown(bless, unknown)
     place = find_workspace(Path.cwd(), None if workspace is None else Path(workspace))
     store = open_existing(place)
     with nullcontext() if store is None else store:
         found = _portable(store, run, place)
-        if not force:
-            _refuse_unfit(found, "Bless")
+        _refuse_unfit(found, "Bless", force=force, accept_cached=accept_cached)
         return move_name(place, found.run.name if name is None else name, found)
 
 
@@ -98,11 +101,12 @@ def export_baseline(
     path: str | os.PathLike[str],
     *,
     force: bool = False,
+    accept_cached: bool = False,
     workspace: str | os.PathLike[str] | None = None,
 ) -> tuple[Path, int, str]:
     """Write a run as a portable baseline. Returns the file, its number of samples or requests, and its checksum.
 
-    UsageError for a run that is not complete or comparable, unless forced.
+    UsageError as of `bless`.
     """
     if not os.fspath(path):
         raise UsageError("the baseline has no name; name the file or the folder to write: --baseline PATH")
@@ -111,14 +115,23 @@ def export_baseline(
     with nullcontext() if store is None else store:
         _run(store, run, place, -2)  # only a run can be exported, not a name
         found = _portable(store, run, place)
-        if not force:
-            _refuse_unfit(found, "Export")
+        _refuse_unfit(found, "Export", force=force, accept_cached=accept_cached)
         return write_baseline(expand_home(path), found)
 
 
-def _refuse_unfit(found: Baseline, verb: str) -> None:
+def _refuse_unfit(found: Baseline, verb: str, *, force: bool, accept_cached: bool) -> None:
     """Raise UsageError for a run that gates should not compare with."""
-    comparable = (found.run.summary or {}).get("comparable") is True
+    summary = found.run.summary or {}
+    if found.run.kind == RunKind.BENCHMARK and summary and not accept_cached:
+        from benchwright.gates import old_replies
+
+        if why := old_replies(RunSummary.from_json(summary)):
+            raise UsageError(
+                f"{found.title} cannot be a baseline: {why}. {verb} a run made with --no-cache, or this one with --accept-cached"
+            )
+    comparable = summary.get("comparable") is True
+    if force:
+        return
     if found.run.status != "completed" or not comparable:
         raise UsageError(
             f"{found.title} cannot be a baseline: it is {found.run.status}, and {'comparable' if comparable else 'not comparable'}. "

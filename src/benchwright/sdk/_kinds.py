@@ -56,9 +56,11 @@ class KindRow(Struct, frozen=True):
     """The steps that count as the work done so far in a run without a result; None: no kind of step does."""
     requests: Callable[[Store, int], Requests] | None = None
     """The requests of a load test that `export` writes; None: such runs are not load tests."""
-    judge: Callable[[SamplesOf, RunRecord, Policy, Baseline | None, Collection[str]], Verdict] | None = None
-    """Judges a run for `gate`; None: such runs have no figures for a policy. The last argument names settings that change no
-    result."""
+    judge: (
+        Callable[[SamplesOf, RunRecord, Policy, Baseline | None, Collection[str], bool], Verdict] | None
+    ) = None
+    """Judges a run for `gate`; None: such runs have no figures for a policy. The last arguments name settings that change no
+    result, and tell whether replies may be older than the run."""
     baseline: Callable[[SamplesOf, RunRecord], Baseline] | None = None
     """Makes a baseline of a run."""
 
@@ -73,17 +75,27 @@ def _compare_steps(samples: SamplesOf, a: RunRecord, b: RunRecord, options: Comp
 
 
 def _judge_benchmark(
-    samples: SamplesOf, run: RunRecord, policy: Policy, baseline: Baseline | None, harmless: Collection[str]
+    samples: SamplesOf,
+    run: RunRecord,
+    policy: Policy,
+    baseline: Baseline | None,
+    harmless: Collection[str],
+    accept_cached: bool,
 ) -> Verdict:
     from benchwright.gates import judge_benchmark  # only gates need it
 
     if baseline is not None and baseline.filed and run.id > 0:
         run = as_filed(run, benchmark_details(run))
-    return judge_benchmark(policy, run, samples, baseline, harmless)
+    return judge_benchmark(policy, run, samples, baseline, harmless, accept_cached=accept_cached)
 
 
 def _judge_load(
-    samples: SamplesOf, run: RunRecord, policy: Policy, baseline: Baseline | None, harmless: Collection[str]
+    samples: SamplesOf,
+    run: RunRecord,
+    policy: Policy,
+    baseline: Baseline | None,
+    harmless: Collection[str],
+    accept_cached: bool,
 ) -> Verdict:
     from benchwright.gates import judge_load
 

@@ -187,6 +187,8 @@ class RunBody(BaseModel):
     """The value of each metric."""
     cost: dict[str, Any] | None
     """What the replies cost; null if no price is known."""
+    reused: dict[str, Any] | None
+    """Replies that came from earlier runs, and when they were requested; null while there is no result."""
     input: str | None
     """JSON text."""
     output: str | None

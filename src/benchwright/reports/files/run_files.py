@@ -1,7 +1,8 @@
 """Writes the files of a run. Each is written under a temporary name and renamed, so that no file is ever incomplete.
 
 Two runs with the same results in the same folder write identical bytes to `results.yml`, no matter how often one of them
-was interrupted: it contains no times, run numbers, speeds or cache counts. Numbers keep their full precision.
+was interrupted: it contains no times, run numbers or speeds, except those of replies that came from earlier runs. Numbers
+keep their full precision.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from benchwright.reports.files.parquet import write_samples
 from benchwright.reports.files.plain_yaml import plain_yaml
 from benchwright.reports.html.run_page import run_page
 from benchwright.reports.views.command import config_table, manifest_table, metadata_table, run_config
-from benchwright.reports.views.figures import ALL_REPLIES, metric_labels, metric_stats
+from benchwright.reports.views.figures import ALL_REPLIES, metric_labels, metric_stats, reused_of
 from benchwright.reports.views.run_page import ChosenSamples, RunPage
 from benchwright.reports.views.runs import RunDetails
 from benchwright.reports.views.samples import RunSamples
@@ -100,6 +101,7 @@ def results_document(details: RunDetails, summary: RunSummary) -> JsonObject:
             "partly_counted": None if summary.partly_counted is None else dict(summary.partly_counted),
             "cached_tokens": summary.cached_tokens or None,
             "cut": summary.cut or None,
+            "reused": reused_of(summary),
         },
         "comparable": summary.comparable,
         "partial": summary.partial,

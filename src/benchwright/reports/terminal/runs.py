@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from benchwright.core import OUTCOMES, RUN_STATUSES, RunKind, printable
@@ -66,7 +67,7 @@ def _table(runs: Sequence[RunView], *, narrow: bool) -> Table:
         if narrow and run.finished_at is not None:
             status += f"\nin {took}"
         outcomes = table_of((run.summary or {}).get("outcomes"))
-        ends = f"\n{_ends(outcomes)}" if outcomes else ""
+        ends = "".join(f"\n{line}" for line in ([_ends(outcomes)] if outcomes else []) + _reused(run))
         table.add_row(
             str(run.id),
             Text(printable(run.name)),
@@ -84,6 +85,18 @@ def _cost(run: RunView) -> list[str]:
     """The cost of the run, if it is known."""
     cost: Any = (run.summary or {}).get("cost") or {}
     return [] if cost.get("amount") is None else [money(cost["amount"], cost["currency"])]
+
+
+def _reused(run: RunView) -> list[str]:
+    """The number of replies from earlier runs, and the age of the oldest at the start of the run."""
+    reused: Any = (run.summary or {}).get("reused") or {}
+    if not reused.get("replies"):
+        return []
+    said = [f"{reused['replies']:,} reused"]
+    if reused.get("oldest"):
+        age = run.created_at - datetime.fromisoformat(reused["oldest"]).timestamp()
+        said.append(f"{duration(max(age, 0.0))} old")
+    return said
 
 
 def _ends(outcomes: Mapping[str, int]) -> str:

@@ -278,6 +278,7 @@ def manifest_table(details: RunDetails) -> JsonObject:
             "created_at": _iso_time(run.created_at),
             "finished_at": None if run.finished_at is None else _iso_time(run.finished_at),
             "duration_s": None if run.seconds is None else round(run.seconds, 3),
+            "reused": (run.summary or {}).get("reused"),
         },
     }
 

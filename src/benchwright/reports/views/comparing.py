@@ -14,10 +14,11 @@ from benchwright.core import (
     is_time,
     json_differences,
     lower_is_better,
+    reused_span,
 )
 from benchwright.reports.views.benchmarks import benchmark_view
 from benchwright.reports.views.comparison import Comparison, ComparisonOptions, Side, title_of
-from benchwright.reports.views.figures import no_interval, plural
+from benchwright.reports.views.figures import no_interval, plural, reused_of
 from benchwright.reports.views.metric_comparison import (
     MetricComparison,
     MetricSide,
@@ -237,6 +238,11 @@ def _doubts(a: RunRecord, b: RunRecord, first: RunSummary, second: RunSummary) -
     if all(served) and served[0] != served[1]:
         yield f"the servers listed other models: {', '.join(served[0])} and {', '.join(served[1])}"
     for run, summary in ((a, first), (b, second)):
+        if summary.older_replies:
+            yield (
+                f"{title_of(run)}: {plural(summary.older_replies, 'reply')} came from earlier runs "
+                f"({reused_span(summary.reused)}); they do not describe the server at the time of the run"
+            )
         if summary.partial:
             yield f"{title_of(run)} is partial: {summary.evaluated} samples"
         elif not summary.comparable:
@@ -264,6 +270,7 @@ def _side(run: RunRecord, summary: RunSummary) -> Side:
         comparable=summary.comparable,
         title=title_of(run),
         cost=summary.cost,
+        reused=reused_of(summary),
     )
 
 

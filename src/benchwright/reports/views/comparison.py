@@ -71,6 +71,8 @@ class Side:
     """Whether the run's numbers may be compared: it is complete, and not too many samples failed."""
     cost: JsonObject | None = None
     """The cost of its replies; None if no price is known."""
+    reused: JsonObject | None = None
+    """Replies that came from earlier runs, and when they were requested; None if there are none, or none are recorded."""
 
 
 @dataclass(frozen=True, slots=True)

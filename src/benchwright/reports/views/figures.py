@@ -189,6 +189,11 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun if count == 1 else many}"
 
 
+def reused_of(summary: RunSummary) -> dict[str, Any] | None:
+    """The number and the times of replies that came from earlier runs; None if there are none."""
+    return summary.reused if summary.reused and summary.reused.get("replies") else None
+
+
 def outcome_counts(outcomes: Mapping[str, int]) -> str:
     """All outcomes with their counts, in the order of tables.
 

@@ -181,6 +181,7 @@ def _summary(task: Mapping[str, Any]) -> RunSummary:
         judges=task.get("judges") or {},
         cost=task.get("cost"),
         cached_tokens=samples.get("cached_tokens") or 0,
+        reused=samples.get("reused"),
         headline=task.get("headline"),
         lower_is_better=list(task.get("lower_is_better") or ()),
     )

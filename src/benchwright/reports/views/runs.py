@@ -138,6 +138,7 @@ class RunView:
             "partial": summary.get("partial"),
             "metrics": {name: metric["value"] for name, metric in metrics.items()} if summary else None,
             "cost": summary.get("cost"),
+            "reused": summary.get("reused"),
             "input": self.input,
             "output": self.output,
             "tags": self.tags,
