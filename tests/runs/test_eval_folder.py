@@ -415,7 +415,11 @@ def test_the_same_command_again_takes_what_is_paid_for(here: Path) -> None:
         assert main(command) == 0
         assert not server.take()
     del first["metadata"]
-    assert document("results.yml") == first
+    again = document("results.yml")
+    (task,) = again["results"]["tasks"].values()
+    assert task["samples"].pop("reused")["replies"] == 4
+    assert "4 replies came from earlier runs" in task["notes"].pop()
+    assert again == first
     assert not Path("out/metadata.yaml").exists(), "of the first run"
     stats = document("eval_factory_metrics.json")["response_stats"]
     assert (stats["cached_count"], stats["count"], stats["inference_time"]) == (4, 4, 0)
