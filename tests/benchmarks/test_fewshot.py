@@ -28,7 +28,7 @@ from benchwright.benchmarks._examples import Example
 from benchwright.benchmarks._fewshot import fewshot_problem, strict_problem
 from benchwright.benchmarks._leak_guard import SelfExampleGuard, normalised
 from benchwright.core import BenchmarkError, UsageError
-from benchwright.datasets import Filter, open_dataset, register_fetcher
+from benchwright.datasets import Filter, RowRange, Sampling, open_dataset, register_fetcher
 from benchwright.scorers import ScorerInput
 
 Rows = list[dict[str, Any]]
@@ -551,3 +551,36 @@ def test_a_copy_of_the_evaluated_file_is_no_clean_pool(tmp_path: Path) -> None:
     assert resolved(spec).overlapping
     with pytest.raises(BenchmarkError, match="reads the very rows that are evaluated"):
         resolve_fewshot(spec, strict=True)
+
+
+@given(
+    total=st.integers(4, 60),
+    count=st.integers(1, 4),
+    start=st.integers(0, 60),
+    stop=st.integers(0, 60),
+    written=st.sampled_from(["[{start}:{stop}]", "[::{step}]", "{start}", "0.5", None]),
+    limit=st.none() | st.integers(1, 60),
+    own_source=st.booleans(),
+)
+@settings(max_examples=60, deadline=None)
+def test_no_evaluated_row_is_an_example_while_others_are_free(
+    total: int, count: int, start: int, stop: int, written: str | None, limit: int | None, own_source: bool
+) -> None:
+    """Whatever decides the evaluated rows: a limit, a range, a share, or several of them."""
+    rows = HUNDRED[:total]
+    sampling = None
+    if written is not None:
+        text = written.format(start=max(1, start), stop=stop, step=2 + start % 3)
+        sampling = Sampling(rows=RowRange.parse(text))
+    spec = spec_of(rows, num_fewshot=count, sampling=sampling, fewshot_dataset=rows if own_source else None)
+    reader = open_dataset(rows, sampling=sampling, limit=limit)
+    evaluated = {int(row["q"].split()[1]) for batch in reader.batches() for row in batch.rows}
+    fewshot = resolved(spec, limit=limit)
+    shown = set(row_numbers(fewshot))
+    free = total - len(evaluated)
+    assert fewshot.overlapping == (free < count)
+    assert bool(fewshot.warnings) == (free < count)
+    if free >= count:
+        assert shown.isdisjoint(evaluated)
+    elif not own_source:
+        assert len(shown - evaluated) == min(free, count)

@@ -159,7 +159,8 @@ def about_target(spec: BenchmarkSpec, scan: RowScan) -> Iterator[str]:
 def about_rows(spec: BenchmarkSpec, scan: RowScan, strategy: Strategy, source: str) -> Iterator[str]:
     """Warnings about the rows that can be sent."""
     for field, count in sorted(scan.null_fields.items()):
-        yield f'field "{field}" is null in {_rows(count)} and reads as "None" in the prompt'
+        shown = "empty" if spec.family else 'written as "None"'
+        yield f'field "{field}" is null in {_rows(count)}; it is {shown} in the prompt'
     if unfilled := unfilled_columns(spec, scan):
         yield unfilled
     yield from repetitions(scan)

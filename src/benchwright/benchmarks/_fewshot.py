@@ -4,7 +4,7 @@ The pool is the first of these that has rows. It avoids the evaluated rows if it
 
 1. `fewshot_dataset`: its first max(4n, 16) rows;
 2. `fewshot_split`, for `hf://` datasets: the same rows of that split, with all other options of the URI;
-3. the last 4n rows outside the evaluated ones, when a limit leaves at least n of them;
+3. the last 4n rows outside the evaluated ones, when a limit, a range or a plan leaves at least n of them;
 4. the last 4n rows of the dataset: first all rows that are not evaluated, then evaluated ones.
    A warning reports these; `strict` refuses them.
 
@@ -13,10 +13,11 @@ The benchmark's `filters` apply to its dataset and to other splits of it, not to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 
 from msgspec import Struct
 
@@ -70,8 +71,6 @@ def find_pool(spec: BenchmarkSpec, count: int, *, limit: int | None, strict: boo
     """The rows to take `count` examples from. Raises BenchmarkError if `strict` is set and only a leaking pool is left."""
     warnings: list[str] = []
     failed: list[str] = []
-    if spec.sampling is not None:
-        limit = None  # it counts requests of the plan, so no row of the data is certain to be unused
     primary = open_dataset(
         spec.dataset,
         base_dir=spec.base_dir,
@@ -79,6 +78,7 @@ def find_pool(spec: BenchmarkSpec, count: int, *, limit: int | None, strict: boo
         filters=spec.filters,
         shape=spec.shape,
     )
+    evaluated = _evaluated(spec, limit)
     named: list[tuple[FewShotSource, Callable[[], DatasetRef]]] = []
     if spec.fewshot_dataset is not None:
         dataset = spec.fewshot_dataset
@@ -92,7 +92,7 @@ def find_pool(spec: BenchmarkSpec, count: int, *, limit: int | None, strict: boo
     for source, ref in named:
         try:
             filters = spec.filters if source == "fewshot_split" else ()
-            rows, overlapping = _from_source(spec, ref(), count, primary, filters)
+            rows, overlapping = _from_source(spec, ref(), count, primary, filters, evaluated)
         except BenchwrightError as error:
             rows, overlapping = [], False
             warnings.append(f"{source} cannot be used: {error}")
@@ -108,7 +108,23 @@ def find_pool(spec: BenchmarkSpec, count: int, *, limit: int | None, strict: boo
                 f"benchmark {spec.name!r}: {warnings[-1]}; fix it, or run with --num-fewshot 0"
             )
         failed.append(source)
-    return _from_primary(spec, primary, count, limit, strict, warnings, failed)
+    return _from_primary(spec, primary, count, evaluated, strict, warnings, failed)
+
+
+def _evaluated(spec: BenchmarkSpec, limit: int | None) -> Container[int] | None:
+    """The numbers of the evaluated rows; None: all of them, or unknown."""
+    if spec.sampling is None:
+        return None if limit is None else range(limit)
+    reader = open_dataset(
+        spec.dataset,
+        base_dir=spec.base_dir,
+        field_mapping=spec.field_mapping,
+        limit=limit,
+        filters=spec.filters,
+        sampling=spec.sampling,
+        shape=spec.shape,
+    )
+    return reader.places()
 
 
 def _some_rows(primary: DatasetReader) -> Iterator[Row]:
@@ -117,18 +133,32 @@ def _some_rows(primary: DatasetReader) -> Iterator[Row]:
 
 
 def _from_source(
-    spec: BenchmarkSpec, ref: DatasetRef, count: int, primary: DatasetReader, filters: Sequence[Filter]
+    spec: BenchmarkSpec,
+    ref: DatasetRef,
+    count: int,
+    primary: DatasetReader,
+    filters: Sequence[Filter],
+    evaluated: Container[int] | None,
 ) -> tuple[list[Row], bool]:
     reader = open_dataset(
         ref,
         base_dir=spec.base_dir,
         field_mapping=spec.field_mapping,
-        limit=max(4 * count, 16),
         filters=filters,
         shape=spec.shape,
     )
-    rows = [row for batch in reader.batches(on_bad=_ignore) for row in batch.rows]
-    return rows, _same_content(reader, primary) or ref is spec.dataset or _reads_same_files(ref, spec.dataset)
+    most = max(4 * count, _SEEN_ROWS)
+    same = _same_content(reader, primary) or ref is spec.dataset or _reads_same_files(ref, spec.dataset)
+    if same and evaluated is not None and tuple(filters) == tuple(spec.filters):
+        free = list(islice((row for at, row in enumerate(_rows(reader)) if at not in evaluated), most))
+        if len(free) >= count:
+            return free, False
+    return [row for _, row in reader.head(most, on_bad=_ignore)], same
+
+
+def _rows(reader: DatasetReader) -> Iterator[Row]:
+    for batch in reader.batches(on_bad=_ignore):
+        yield from batch.rows
 
 
 def _same_content(reader: DatasetReader, primary: DatasetReader) -> bool:
@@ -160,18 +190,21 @@ def _from_primary(
     spec: BenchmarkSpec,
     primary: DatasetReader,
     count: int,
-    limit: int | None,
+    evaluated: Container[int] | None,
     strict: bool,
     warnings: list[str],
     failed: list[str],
 ) -> Pool:
-    tail = primary.tail(4 * count, on_bad=_ignore)
-    outside = [row for index, row in tail if limit is not None and index >= limit]
+    free: deque[Row] = deque(maxlen=4 * count)
+    used: deque[Row] = deque(maxlen=4 * count)
+    for index, row in enumerate(_rows(primary)):
+        (used if evaluated is None or index in evaluated else free).append(row)
+    outside = list(free)
     if len(outside) >= count:
         return Pool(outside, "outside_rows", False, tuple(warnings), tuple(failed))
-    if not tail:
+    if not outside and not used:
         check_filters(spec)
-    inside = [row for _, row in tail[: len(tail) - len(outside)]]
+    inside = list(used)[max(0, len(used) + len(outside) - 4 * count) :]
     loud = _overlap(spec, "few-shot examples are taken from rows that are evaluated too", strict)
     return Pool(
         [*outside, *inside],

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from benchwright.core import MissingFieldError, clause, listed, nearest
@@ -23,13 +24,15 @@ _NOT_IN_BRACES = re.compile(r"[.\[\]{}!:\"'\n\r\t]|^\s|\s$|^\d*$")
 
 
 def is_blank(value: object) -> bool:
-    """Whether a cell is empty: null, an empty or blank text, or a list of such values.
+    """Whether a cell is empty: null, a number that is none (NaN), an empty or blank text, or a list of such values.
 
-    >>> is_blank(" "), is_blank([]), is_blank(["", None]), is_blank(0)
-    (True, True, True, False)
+    >>> is_blank(" "), is_blank([]), is_blank(["", None]), is_blank(0), is_blank(float("nan"))
+    (True, True, True, False, True)
     """
     if isinstance(value, str):
         return not value or value.isspace()
+    if isinstance(value, float):
+        return not isfinite(value)
     return value is None or (isinstance(value, list) and all(map(is_blank, value)))
 
 

@@ -71,7 +71,7 @@ class RowScan(Struct, frozen=True):
     absent: tuple[str, ...]
     """One message, with the cure, for each needed field that no row has."""
     null_fields: Mapping[str, int]
-    """Fields in the prompt that are null (they read as "None"), and in how many rows."""
+    """Fields in the prompt that are null, and in how many rows."""
     missing_targets: int
     """Rows whose target column is absent, null or empty."""
     repeated_prompts: int

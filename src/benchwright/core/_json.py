@@ -220,7 +220,7 @@ def exact_json(value: Any, *, indent: bool = False) -> bytes:
     except TypeError:
         shape: dict[str, Any] = {"indent": 2} if indent else {"separators": (",", ":")}
     try:
-        return json.dumps(_finite(value), default=as_text, **shape).encode()
+        return json.dumps(finite_json(value), default=as_text, **shape).encode()
     except (RecursionError, TypeError):  # endless nesting, or keys that are not strings
         return encode_json(value)
 
@@ -240,13 +240,18 @@ def finite_number(value: object) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _finite(value: Any) -> Any:
+def finite_json(value: Any) -> Any:
+    """Return a value with null in place of NaN and infinities, which JSON does not have. Parts without them stay as they are.
+
+    >>> finite_json({"a": [float("nan"), 1.5]})
+    {'a': [None, 1.5]}
+    """
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
+        return {key: finite_json(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
+        return [finite_json(item) for item in value]
     return value
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
@@ -112,6 +112,11 @@ class DatasetReader:
     def origins(self) -> Sequence[int] | None:
         """The number in the data of each row, if rows may come more than once; else None."""
         return None
+
+    def places(self) -> Container[int] | None:
+        """The numbers, among all rows of the data that pass the filters, of the rows that this reader gives. None: all rows,
+        or numbers that are not known."""
+        return None if self._limit is None else range(self._limit)
 
     def _batches(self, size: int, on_bad: OnBad | None, limit: int | None) -> Iterator[Batch]:
         rows: list[Row] = []

@@ -5,7 +5,7 @@ and with which longest reply.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from copy import deepcopy
 
 from benchwright.core import BadRow, DatasetError, Row, canonical_json
@@ -63,6 +63,14 @@ class RangedReader(_ChoosingReader):
     def fingerprint(self) -> str:
         """The fingerprint of the whole data; the range is recorded separately."""
         return self._inner.fingerprint()
+
+    def places(self) -> Container[int] | None:
+        """The numbers in the data of the rows in the range."""
+        return frozenset(self._chosen())
+
+    def place(self, number: int) -> int:
+        """The number in the data of a row of the range."""
+        return self._chosen()[number]
 
     def _batches(self, size: int, on_bad: OnBad | None, limit: int | None) -> Iterator[Batch]:
         rows, lines = [], []
@@ -135,6 +143,14 @@ class SampledReader(_ChoosingReader):
     def origins(self) -> Sequence[int] | None:
         """The number in the data of each row, if rows may come more than once; else None."""
         return self._plan() if repeats_rows(self._sampling, self._counted()) else None
+
+    def places(self) -> Container[int] | None:
+        """The numbers in the data of the rows in the plan."""
+        if isinstance(self._sampling.lengths, ColumnLengths):
+            return None  # the plan numbers only rows that have a length
+        planned = set(self._plan()[: self._limit])
+        inner = self._inner
+        return {inner.place(number) for number in planned} if isinstance(inner, RangedReader) else planned
 
     def _batches(self, size: int, on_bad: OnBad | None, limit: int | None) -> Iterator[Batch]:
         rows: list[Row] = []

@@ -8,11 +8,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from math import isfinite
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from msgspec import Struct, field as struct_field
 
-from benchwright.core import BenchwrightError, DatasetError, Row, canonical_json, suggest
+from benchwright.core import BenchwrightError, DatasetError, Row, canonical_json, finite_json, suggest
 
 _LISTED = 20
 
@@ -250,7 +251,17 @@ def _take(chunk: Chunk, value: object, number: int) -> None:
     if strange is not None:
         chunk.add_bad(number, f"field name {strange!r} is not text: {type(strange).__name__}")
         return
-    chunk.add(dict(value), number)  # a copy: some sources yield one dict and change it in place
+    # A copy: some sources yield one dict and change it in place. pandas gives NaN for a missing value.
+    chunk.add({name: finite_json(one) if _may_be_odd(one) else one for name, one in value.items()}, number)
+
+
+def _may_be_odd(value: object) -> bool:
+    """Whether a value of a row is, or contains, a number that JSON does not have."""
+    if isinstance(value, float):
+        return not isfinite(value)
+    if isinstance(value, dict):
+        return any(map(_may_be_odd, value.values()))
+    return isinstance(value, list | tuple) and any(map(_may_be_odd, value))
 
 
 def _a(value: Any) -> str:

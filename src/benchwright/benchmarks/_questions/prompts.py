@@ -261,8 +261,9 @@ def written_prompts(
     letters = options_reader(columns) if data_type != "qa" else None
     mark = OPTION_MARKS[options.prompt_style]
     answer = answer_reader(data_type, columns)
-    render, gold = inner.render, columns.answer
+    gold = columns.answer
     lists, opens = OPTIONS in inner.fields, gold in inner.fields
+    render = _with_empty_nulls(inner)
     if lists and letters is None:
         raise UsageError(
             "template: {options} is the list of options, and the rows have none (their type is qa)"
@@ -283,6 +284,28 @@ def written_prompts(
 
     fields = inner.fields - {OPTIONS, gold}
     return WrittenPrompt(inner, fields, ask), WrittenPrompt(inner, fields | {gold}, show)
+
+
+def _with_empty_nulls(template: Template) -> Callable[[Row], str]:
+    """The template's renderer, for which null is an empty cell, as a CSV file has it."""
+    names, render = tuple(template.fields), template.render
+
+    def filled(row: Row) -> str:
+        for name in names:
+            value = row.get(name, "")
+            if value is None or isinstance(value, dict | list):
+                return render({**row, **{one: _empty_nulls(row[one]) for one in names if one in row}})
+        return render(row)
+
+    return filled
+
+
+def _empty_nulls(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _empty_nulls(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_empty_nulls(one) for one in value]
+    return "" if value is None else value
 
 
 def _compiled(options: QuestionOptions, columns: Columns, cwd: Path) -> Template | None:

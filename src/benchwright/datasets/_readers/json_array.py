@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from contextlib import closing
 from itertools import islice
+from math import isfinite
 
 from benchwright.core import (
     MAX_DEPTH,
@@ -15,6 +16,7 @@ from benchwright.core import (
     JsonValue,
     TooDeepError,
     check_depth,
+    finite_json,
     load_exact_json,
     suggest,
 )
@@ -85,7 +87,7 @@ class _Window:
         self._file = file
         self._blocks = blocks
         self._utf8 = codecs.getincrementaldecoder("utf-8")("surrogateescape")
-        self._decode = json.JSONDecoder().raw_decode
+        self._decode = json.JSONDecoder(parse_float=_finite, parse_constant=lambda _: None).raw_decode
         self._most = max_row_bytes()
         self._text = ""
         self._at = 0
@@ -188,6 +190,11 @@ class _Window:
         return self._file.error(reason, line)
 
 
+def _finite(text: str) -> float | None:
+    number = float(text)
+    return number if isfinite(number) else None
+
+
 def _suspicious(text: str) -> bool:
     if "\\ud" in text or "\\uD" in text:
         return True
@@ -257,7 +264,8 @@ def _whole(file: StoredFile) -> JsonValue:
     with closing(file.text_blocks()) as blocks:
         text = b"".join(blocks)
     try:
-        return load_exact_json(text)
+        found: JsonValue = finite_json(load_exact_json(text))
+        return found
     except json.JSONDecodeError as exc:
         raise file.error(
             f"not valid JSON: {plain_words(exc)}, column {exc.colno}{near(exc)}", exc.lineno

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from benchwright.core import MAX_DEPTH, Row, beyond_64_bits, load_exact_json, load_json
+from benchwright.core import MAX_DEPTH, Row, beyond_64_bits, finite_json, load_exact_json, load_json
 from benchwright.datasets._stored import StoredFile
 from benchwright.datasets._values import Chunk, Chunks
 
@@ -106,7 +106,7 @@ def parse_row(line: bytes) -> Row | None:
     """The object of one line, or None if the line is blank. Raises BadTextError with the reason.
 
     It is slower than orjson and used only if orjson refuses or would round: integers beyond 64 bits stay exact, and NaN
-    and Infinity are numbers.
+    and Infinity, which orjson refuses, are null.
     """
     try:
         text = line.decode("utf-8")
@@ -128,7 +128,8 @@ def parse_row(line: bytes) -> Row | None:
         raise BadTextError(f"Line is not a JSON object: {type(value).__name__}")
     if _HALF_PAIR.search(text) and not encodable(value):
         raise BadTextError(NOT_A_CHARACTER)
-    return value
+    row: Row = finite_json(value)
+    return row
 
 
 def plain_words(exc: json.JSONDecodeError) -> str:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import base64
-import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
+from decimal import Decimal
+from itertools import pairwise
+from math import isfinite
+from struct import pack, unpack
 from typing import Any, BinaryIO
 
-from benchwright.core import Row
+from benchwright.core import Row, load_exact_json
 from benchwright.datasets._stored import StoredFile, compression_of
 from benchwright.datasets._values import Chunk, Chunks
 
@@ -20,14 +24,13 @@ CHUNK_ROWS = 1024
 STREAM_BYTES = 1024 * 1024
 """Read-ahead per column. Without it the columns of a row group are kept whole, however large it is."""
 
-Convert = Callable[[Any], Any]
-
 
 def read_parquet(file: StoredFile) -> Chunks:
     """Rows of a Parquet file; their line is the row number.
 
-    Dates and times become ISO 8601 text, decimals become text with all their digits, durations become seconds, binary
-    values become text if they are UTF-8, else base64, and JSON columns become their values.
+    Floats become the shortest decimal of their stored type, NaN and infinities become null, dates, times and intervals
+    become ISO 8601 text, decimals become text with all their digits, durations become seconds, binary values become text
+    if they are UTF-8, else base64, and JSON columns become their values.
     """
     import pyarrow as pa
 
@@ -114,109 +117,183 @@ def rows_per_chunk(metadata: Any) -> int:
 
 
 def _values(column: Any) -> list[Any]:
-    """The values of one column as JSON values."""
-    column = _without_nanoseconds(column)
-    convert = _conversion(column.type)
-    values: list[Any] = column.to_pylist()
-    if convert is None:
-        return values
-    return [None if value is None else convert(value) for value in values]
+    """The values of an array as JSON values: rules for leaves, applied at any depth of lists, structs and maps."""
+    import pyarrow as pa
+
+    types, kind = pa.types, column.type
+    if isinstance(kind, pa.BaseExtensionType):
+        values = _values(column.storage)
+        if kind.extension_name != "arrow.json":
+            return values
+        return [None if value is None else load_exact_json(value) for value in values]
+    if types.is_dictionary(kind):
+        known = _values(column.dictionary)
+        return [None if at is None else known[at] for at in column.indices.to_pylist()]
+    if types.is_struct(kind):
+        return _structs(column)
+    if types.is_run_end_encoded(kind):
+        return _runs(column)
+    if types.is_nested(kind) and not types.is_union(kind):
+        return _lists(column)  # maps too
+    return _leaves(column)
 
 
-def _without_nanoseconds(column: Any) -> Any:
-    """Convert nanoseconds, because Python's times have microseconds. Values without a finer part lose nothing; the others
-    become text with all nine digits, for which pyarrow would need pandas."""
+def _structs(column: Any) -> list[Any]:
+    names = [field.name for field in column.type]
+    fields = [_values(field) for field in column.flatten()]
+    rows = zip(*fields, strict=True) if fields else [()] * len(column)
+    return [
+        dict(zip(names, cells, strict=True)) if there else None
+        for there, cells in zip(_there(column), rows, strict=True)
+    ]
+
+
+def _lists(column: Any) -> list[Any]:
+    """Lists of any kind. A map becomes an object, whose keys are texts."""
     import pyarrow as pa
 
     kind = column.type
-    if pa.types.is_timestamp(kind) and kind.unit == "ns":
-        coarse = pa.timestamp("us", kind.tz)
-    elif pa.types.is_time64(kind) and kind.unit == "ns":
-        coarse = pa.time64("us")
-    elif pa.types.is_duration(kind) and kind.unit == "ns":
-        return column.cast(pa.duration("us"), safe=False)  # a float of seconds has no more digits anyway
+    if pa.types.is_fixed_size_list(kind):
+        size = kind.list_size
+        spans = [(at * size, (at + 1) * size) for at in range(column.offset, column.offset + len(column))]
+    elif hasattr(column, "sizes"):
+        sizes = column.sizes.to_pylist()
+        spans = [(at, at + size) for at, size in zip(column.offsets.to_pylist(), sizes, strict=True)]
     else:
-        return column
-    try:
-        return column.cast(coarse)
-    except pa.ArrowInvalid:
-        texts = column.cast(pa.string()).to_pylist()
-        return pa.array([None if text is None else text.replace(" ", "T", 1) for text in texts], pa.string())
+        spans = list(pairwise(column.offsets.to_pylist()))
+    kept = [span if there else None for span, there in zip(spans, _there(column), strict=True)]
+    first = min((span[0] for span in kept if span), default=0)
+    last = max((span[1] for span in kept if span), default=0)
+
+    def inner(child: Any) -> list[Any]:
+        return _values(child.slice(first, last - first))
+
+    if pa.types.is_map(kind):
+        pairs = list(zip(map(str, inner(column.keys)), inner(column.items), strict=True))
+        return [span and dict(pairs[span[0] - first : span[1] - first]) for span in kept]
+    values = inner(column.values)
+    return [span and values[span[0] - first : span[1] - first] for span in kept]
 
 
-def _conversion(kind: Any) -> Convert | None:
-    """The conversion of an Arrow type to JSON values; None if none is needed."""
+def _runs(column: Any) -> list[Any]:
+    """The values of an array that contains each run of equal ones once."""
+    found: list[Any] = []
+    first, last = column.offset, column.offset + len(column)
+    for stop, value in zip(column.run_ends.to_pylist(), _values(column.values), strict=True):
+        found += [value] * (min(stop, last) - first - len(found))
+    return found
+
+
+def _there(column: Any) -> list[bool]:
+    return [True] * len(column) if not column.null_count else list(column.is_valid().to_pylist())
+
+
+def _leaves(column: Any) -> list[Any]:
+    """The values of an array without inner arrays."""
     import pyarrow as pa
 
-    types = pa.types
-    if types.is_temporal(kind):
-        return _seconds if types.is_duration(kind) else _iso if not types.is_interval(kind) else str
-    if types.is_decimal(kind):
-        return str
-    if types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind):
-        return _text_or_base64
-    if types.is_dictionary(kind):
-        return _conversion(kind.value_type)
-    if isinstance(kind, pa.BaseExtensionType):
-        if kind.extension_name == "arrow.json":
-            return json.loads
-        return _conversion(kind.storage_type) or _jsonable
-    if types.is_map(kind):
-        return _map_conversion(_conversion(kind.item_type))
-    if types.is_struct(kind):
-        return _struct_conversion({field.name: _conversion(field.type) for field in kind})
-    if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
-        inner = _conversion(kind.value_type)
-        return None if inner is None else _list_conversion(inner)
-    plain = (
-        types.is_null(kind) or types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind)
-        or types.is_string(kind) or types.is_large_string(kind)
-    )  # fmt: skip
-    return None if plain else _jsonable
+    types, kind = pa.types, column.type
+    if types.is_float32(kind):
+        # As text, which is the shortest that is this float32, and back. Widened, 0.1 would be 0.10000000149011612.
+        column = column.cast(pa.string()).cast(pa.float64())
+    if types.is_floating(kind):
+        read: Callable[[Any], Any] = _half if types.is_float16(kind) else _finite
+    elif types.is_duration(kind):
+        per_second = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[kind.unit]
+        column, read = column.cast(pa.int64()), lambda value: value / per_second
+    elif types.is_interval(kind):
+        read = _iso_interval
+    elif types.is_temporal(kind):
+        return _times(column)
+    elif types.is_decimal(kind):
+        read = _digits
+    elif types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind):
+        read = _text_or_base64
+    elif (
+        types.is_null(kind)
+        or types.is_boolean(kind)
+        or types.is_integer(kind)
+        or types.is_string(kind)
+        or types.is_large_string(kind)
+    ):
+        return list(column.to_pylist())
+    else:
+        read = _jsonable
+    return [None if value is None else read(value) for value in column.to_pylist()]
 
 
-def _list_conversion(inner: Convert) -> Convert:
-    return lambda values: [None if value is None else inner(value) for value in values]
+_ZONE = re.compile(r"([+-]\d\d)(\d\d)$")
 
 
-def _struct_conversion(inner: dict[str, Convert | None]) -> Convert | None:
-    changed = {name: convert for name, convert in inner.items() if convert is not None}
-    if not changed:
+def _times(column: Any) -> list[Any]:
+    """Dates and times as ISO 8601 text. Python's times have microseconds and years up to 9999; times beyond that become
+    text with all their digits, for which pyarrow would need pandas."""
+    import pyarrow as pa
+
+    kind = column.type
+    try:
+        if pa.types.is_timestamp(kind) and kind.unit == "ns":
+            column = column.cast(pa.timestamp("us", kind.tz))
+        elif pa.types.is_time64(kind) and kind.unit == "ns":
+            column = column.cast(pa.time64("us"))
+        return [None if value is None else value.isoformat() for value in column.to_pylist()]
+    except (pa.ArrowInvalid, OverflowError, ValueError):
+        texts = column.cast(pa.string()).to_pylist()
+        return [None if text is None else _iso_time(text) for text in texts]
+
+
+def _iso_time(text: str) -> str:
+    """A time as Arrow writes it in ISO 8601.
+
+    >>> _iso_time("2023-11-14 23:13:20.123456789+0100"), _iso_time("10000-01-01 00:00:10Z")
+    ('2023-11-14T23:13:20.123456789+01:00', '10000-01-01T00:00:10+00:00')
+    """
+    text = text.replace(" ", "T", 1)
+    return f"{text[:-1]}+00:00" if text.endswith("Z") else _ZONE.sub(r"\1:\2", text)
+
+
+def _iso_interval(value: Any) -> str:
+    """Months, days and nanoseconds in ISO 8601."""
+    return f"P{value.months}M{value.days}DT{Decimal(value.nanoseconds).scaleb(-9).normalize():f}S"
+
+
+def _finite(value: float) -> float | None:
+    """A number; None for NaN and infinities, which JSON does not have: pandas writes NaN for a missing value."""
+    return value if isfinite(value) else None
+
+
+def _half(value: Any) -> float | None:
+    """The shortest decimal that is this float16.
+
+    >>> _half(0.0999755859375), _half(65504.0)
+    (0.1, 65500.0)
+    """
+    number = float(value)
+    if not isfinite(number):
         return None
-
-    def convert_struct(value: dict[str, Any]) -> dict[str, Any]:
-        return {
-            name: changed[name](item) if name in changed and item is not None else item
-            for name, item in value.items()
-        }
-
-    return convert_struct
+    for digits in range(1, 5):
+        shorter = float(f"{number:.{digits}g}")
+        with suppress(OverflowError):
+            if unpack("e", pack("e", shorter))[0] == number:
+                return shorter
+    return float(f"{number:.5g}")
 
 
-def _map_conversion(inner: Convert | None) -> Convert:
-    def convert_map(pairs: list[tuple[Any, Any]]) -> dict[str, Any]:
-        return {str(key): item if inner is None or item is None else inner(item) for key, item in pairs}
-
-    return convert_map
+def _digits(value: Decimal) -> str:
+    return f"{value:f}"
 
 
 def _jsonable(value: Any) -> Any:
     """Convert a value whose type has no rule above, by the value itself."""
     if isinstance(value, bytes):
         return _text_or_base64(value)
+    if isinstance(value, float):
+        return _finite(value)
     if isinstance(value, list):
         return [_jsonable(item) for item in value]
     if isinstance(value, dict):
         return {str(key): _jsonable(item) for key, item in value.items()}
-    return value if value is None or isinstance(value, str | int | float) else str(value)
-
-
-def _iso(value: Any) -> str:
-    return str(value.isoformat())
-
-
-def _seconds(value: Any) -> float:
-    return float(value.total_seconds())
+    return value if value is None or isinstance(value, str | int) else str(value)
 
 
 def _text_or_base64(value: bytes) -> str:
