@@ -191,7 +191,7 @@ def test_doubtful_data_is_told() -> None:
     assert report.ok
     assert report.warnings == (
         '1 row without a target in "answer"; it is taken as empty',
-        'field "question" is null in 1 row and reads as "None" in the prompt',
+        'field "question" is null in 1 row; it is written as "None" in the prompt',
         "1 row repeats what an earlier row asks, word for word",
         "1 row repeats the id of an earlier row",
     )

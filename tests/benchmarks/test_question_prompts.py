@@ -202,3 +202,25 @@ def test_a_row_is_not_shown_itself_as_an_example(tmp_path: Path) -> None:
     prompts = build_prompts(spec, resolve_fewshot(spec, num_fewshot=3))
     for row in rows:
         assert prompts.build(row).text.count(row["question"] + "\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("template", "sent"),
+    [
+        ("{question} ({hint})", "a? ()"),
+        ("{% if hint %}{{ hint }}{% endif %}{{ question }}|{{ hint }}|", "a?||"),
+        ("{question} [{meta[hint]}]", "a? []"),
+        ("{question} {hint:>3}|", "a?    |"),
+    ],
+)
+@pytest.mark.parametrize("nothing", [None, float("nan")])
+def test_null_in_a_template_is_empty_as_a_cell_of_a_csv_file(
+    template: str, sent: str, nothing: object, tmp_path: Path
+) -> None:
+    row = {"question": "a?", "hint": nothing, "meta": {"hint": nothing}, "answer": "x"}
+    other = {**row, "hint": "h", "meta": {"hint": "h"}}
+    report = check_benchmark(load(tmp_path, [row, other], template=template))
+    assert report.samples[0].messages[-1]["content"] == sent
+    assert not any("None" in note for note in report.warnings)
+    if template.startswith("{question} ("):
+        assert 'field "hint" is null in 1 row; it is empty in the prompt' in report.warnings

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from benchwright.core import BadRow, DatasetError
-from benchwright.datasets import Batch, load_dataset, open_dataset
+from benchwright.datasets import Batch, Sampling, load_dataset, open_dataset
 
 
 def write(folder: Path, content: bytes | str, name: str = "data.jsonl") -> Path:
@@ -197,3 +197,24 @@ def test_any_rows_come_back_as_written(
     assert [list(map(type, r.values())) for r in found] == [list(map(type, r.values())) for r in rows]
     assert lines == [1 + step * i for i in range(len(rows))]
     assert not bad
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "found"),
+    [
+        ("q.jsonl", '{"a": 1}\n\n{"a": 1, "b": 2, "a" : 3}\n', 'line 3 names "a" twice'),
+        ("q.jsonl", '{"a": {"x": 1, "x": 2}}\n', 'line 1 names "x" twice'),
+        ("q.jsonl", '{"a": "no \\": key", "b": [{"c": 1}, {"c": 2}]}\n', None),
+        ("q.json", '[{"a": 1},\n {"a": 1, "a": 2}]', 'line 2 names "a" twice'),
+        ("q.json", '[{"a": [1, {"b": "\\"a\\": 2"}]}]', None),
+        ("q.csv", "a,b\n1,2\n", None),
+        ("q.jsonl", '{"a": 1\n{"a": 1, "a": NaN}\n', 'line 2 names "a" twice'),
+    ],
+)
+def test_a_key_named_twice_is_a_doubt(name: str, text: str, found: str | None, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    doubts = open_dataset(path).doubts()
+    start = "1 row names a field more than once, and only the last value is used: "
+    assert doubts == ([] if found is None else [start + found])
+    assert open_dataset(path, limit=1, sampling=Sampling()).doubts() == doubts

@@ -111,6 +111,14 @@ def test_completions_text_and_logprobs() -> None:
         (None, None),
         ("many", None),
         ({"prompt_tokens": None, "completion_tokens": None}, None),
+        ({"prompt_tokens": -5, "completion_tokens": 1}, None),
+        ({"prompt_tokens": 5, "completion_tokens": 2**63 - 1}, None),
+        ({"prompt_tokens": 5, "completion_tokens": 10**9 + 1}, None),
+        ({"prompt_tokens": True, "completion_tokens": 1}, None),
+        (
+            {"prompt_tokens": 5, "completion_tokens": 1, "prompt_tokens_details": {"cached_tokens": -1}},
+            TokenUsage(5, 1),
+        ),
     ],
 )
 def test_usage(usage: Any, expected: TokenUsage | None) -> None:

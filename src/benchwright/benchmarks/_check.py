@@ -232,6 +232,7 @@ def _warnings(rows: AskableRows, gold: GoldCheck) -> Iterator[str]:
     if not refused and (doubt := fewshot_problem(fewshot, scan)):
         yield doubt
     yield from rows.reader.notes()
+    yield from rows.reader.doubts()
     yield from media_notes(spec)
     yield from about_target(spec, scan)
     yield from about_rows(spec, scan, rows.strategy, rows.reader.name)

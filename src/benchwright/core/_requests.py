@@ -72,6 +72,10 @@ def completions_body(
     return {"model": model, "prompt": prompt, "max_tokens": max_tokens, "temperature": temperature, **more}
 
 
+MOST_TOKENS = 10**9
+"""The largest count of tokens of one call that is believed."""
+
+
 class TokenUsage(Struct, frozen=True, gc=False):
     """Tokens of one call."""
 

@@ -61,6 +61,14 @@ class FileSource(Struct, frozen=True):
         """The rows, from the start."""
         return self.read(self.file)
 
+    def doubts(self) -> Iterable[str]:
+        """Notes on the content that cost another pass."""
+        if self.read.__module__.endswith(("json_array", "json_lines")):
+            from benchwright.datasets._readers.json_keys import repeated_keys
+
+            if found := repeated_keys(self.file):
+                yield found
+
     def fingerprint(self) -> str:
         """Identity of the stored bytes, and of the options for reading them."""
         stored, encoding, sheet = self.file.fingerprint(), self.file.encoding, self.file.sheet

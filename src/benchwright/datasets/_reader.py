@@ -109,6 +109,13 @@ class DatasetReader:
         found in the cache. Grows while rows are read."""
         return list(self._notes)
 
+    def doubts(self) -> list[str]:
+        """Notes that only a check gives, because they cost a pass over the data: fields that rows of a JSON file name more
+        than once."""
+        from benchwright.datasets._formats import FileSource
+
+        return list(self._source.doubts()) if isinstance(self._source, FileSource) else []
+
     def origins(self) -> Sequence[int] | None:
         """The number in the data of each row, if rows may come more than once; else None."""
         return None

@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from msgspec import Meta, MsgspecError, Struct
 from msgspec.json import Decoder
 
-from benchwright.core import MAX_DEPTH, CallTimes, ModelReply, ModelRequest, Route, TokenUsage
+from benchwright.core import MAX_DEPTH, MOST_TOKENS, CallTimes, ModelReply, ModelRequest, Route, TokenUsage
 from benchwright.endpoints._endpoint import is_captured
 from benchwright.endpoints._refused_settings import without_stop
 from benchwright.endpoints._settings import SERVED_BY_DEMO
@@ -31,13 +31,13 @@ _MOST_LAST_EVENTS = 3  # after the last text: a finish reason, token counts
 _Text: TypeAlias = Annotated[str, Meta(min_length=1)]
 _NoText: TypeAlias = Literal[""] | None
 _NoList: TypeAlias = Annotated[list[Any], Meta(max_length=0)] | None
-_Count: TypeAlias = Annotated[int, Meta(ge=0, le=2**62)]
+_Count: TypeAlias = Annotated[int, Meta(ge=0, le=MOST_TOKENS)]
 _End: TypeAlias = Literal["stop", "length"] | None
 
 
 class _Details(Struct, gc=False):
-    cached_tokens: int | None = None
-    reasoning_tokens: int | None = None
+    cached_tokens: _Count | None = None
+    reasoning_tokens: _Count | None = None
 
 
 class _Usage(Struct, gc=False):

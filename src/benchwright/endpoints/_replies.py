@@ -21,6 +21,7 @@ from typing import Any
 from msgspec import Struct
 
 from benchwright.core import (
+    MOST_TOKENS,
     EchoedTokens,
     JsonValue,
     ModelReply,
@@ -161,9 +162,11 @@ def served_as(data: JsonValue, requested: JsonValue) -> str | None:
 
 
 def read_usage(usage: dict[str, Any]) -> TokenUsage | None:
-    """Token counts, if the server gave at least one of them."""
+    """Token counts, if the server gave at least one of them, and none that cannot be: a negative or absurd count would
+    change sums and costs."""
     prompt, completion = usage.get("prompt_tokens"), usage.get("completion_tokens")
-    if not isinstance(prompt, int) and not isinstance(completion, int):
+    given = [count for count in (prompt, completion) if isinstance(count, int)]
+    if not given or not all(map(_is_count, given)):
         return None
     return TokenUsage(
         prompt if isinstance(prompt, int) else 0,
@@ -177,7 +180,11 @@ def read_usage(usage: dict[str, Any]) -> TokenUsage | None:
 def _detail(usage: dict[str, Any], table: str, name: str) -> int | None:
     details = usage.get(table)
     found = details.get(name) if isinstance(details, dict) else None
-    return found if isinstance(found, int) else None
+    return found if isinstance(found, int) and _is_count(found) else None
+
+
+def _is_count(value: int) -> bool:
+    return 0 <= value <= MOST_TOKENS and not isinstance(value, bool)
 
 
 def read_echoed(logprobs: dict[str, Any]) -> EchoedTokens | None:

@@ -318,7 +318,8 @@ def test_which_split_was_chosen_is_said_and_recorded(plain: Repo) -> None:
     assert reader.provenance["commit"] == plain.refs["main"]
     assert reader.provenance["split_chosen"] == "'test' comes first in test, validation, eval, train"
     assert reader.notes() == [
-        "split 'test' was chosen: 'test' comes first in test, validation, eval, train. Choose another with ?split="
+        "split 'test' was chosen: 'test' comes first in test, validation, eval, train. NeMo Evaluator, which takes the first "
+        "split, takes 'train' instead. Choose one with ?split="
     ]
     assert open_dataset("hf://a/plain?split=test").notes() == []
     again = str(reader.provenance["uri"])

@@ -320,7 +320,7 @@ def validate_questions(spec: BenchmarkSpec, *, limit: int | None = None) -> File
         options={count: options[count] for count in sorted(options) if count},
         columns=scan.columns,
         errors=tuple(_errors(spec, scan)),
-        warnings=(*_warnings(spec, scan), *(() if tally is None else tally.doubts())),
+        warnings=(*_warnings(spec, scan), *(() if tally is None else tally.doubts()), *reader.doubts()),
         bad_rows=scan.bad_rows,
         bad_total=scan.bad_total,
     )

@@ -233,7 +233,12 @@ def _notes(
 ) -> list[str]:
     notes = [note for note in (dataset.pinned.note, dataset.listing.note) if note]
     if dataset.uri.split is None and len(splits) > 1:
-        notes.append(f"split {split!r} was chosen: {why}. Choose another with ?split=")
+        first = splits[0]
+        also = "also takes it" if first == split else f"takes {first!r} instead"
+        notes.append(
+            f"split {split!r} was chosen: {why}. NeMo Evaluator, which takes the first split, {also}. "
+            f"Choose one with ?split="
+        )
     if config.left_aside:
         some = ", ".join(config.left_aside[:3]) + (" …" if len(config.left_aside) > 3 else "")
         notes.append(f"files in another format were left out: {some}. Choose files with ?data_files=")

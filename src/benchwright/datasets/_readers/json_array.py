@@ -5,10 +5,11 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from itertools import islice
 from math import isfinite
+from typing import Any, TypeAlias
 
 from benchwright.core import (
     MAX_DEPTH,
@@ -80,14 +81,28 @@ def _read_array(file: StoredFile) -> Chunks:
         yield chunk
 
 
+Pairs: TypeAlias = Callable[[list[tuple[str, Any]]], dict[str, Any]]
+"""Makes an object of its fields."""
+
+
+def array_elements(file: StoredFile, pairs: Pairs) -> Iterator[tuple[int, JsonValue]]:
+    """The elements of an array with their lines, objects made by `pairs`. Raises if the array is broken."""
+    with closing(file.text_blocks()) as blocks:
+        text = _Window(file, blocks, pairs)
+        for element in text.elements():
+            yield text.element_line, element
+
+
 class _Window:
     """The part of the array that is in memory: from the element being read to the end of the last block."""
 
-    def __init__(self, file: StoredFile, blocks: Iterator[bytes]) -> None:
+    def __init__(self, file: StoredFile, blocks: Iterator[bytes], pairs: Pairs | None = None) -> None:
         self._file = file
         self._blocks = blocks
         self._utf8 = codecs.getincrementaldecoder("utf-8")("surrogateescape")
-        self._decode = json.JSONDecoder(parse_float=_finite, parse_constant=lambda _: None).raw_decode
+        self._decode = json.JSONDecoder(
+            parse_float=_finite, parse_constant=lambda _: None, object_pairs_hook=pairs
+        ).raw_decode
         self._most = max_row_bytes()
         self._text = ""
         self._at = 0
