@@ -13,7 +13,6 @@ import orjson
 from benchwright.datasets._readers.json_array import array_elements
 from benchwright.datasets._stored import StoredFile
 
-
 _COLON = re.compile(rb'"\s*:')
 
 
