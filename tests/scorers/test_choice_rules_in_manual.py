@@ -9,6 +9,7 @@ from benchwright.scorers import (
     CHOICE_RULES,
     NO_ANSWER_REASONS,
     QA_METRICS,
+    UNREAD,
     ChoiceRule,
     ScorerInput,
     mcq_answers,
@@ -32,7 +33,7 @@ def test_every_rule_stands_in_the_manual_in_order_with_its_examples() -> None:
 
 
 def test_every_reason_stands_in_the_manual() -> None:
-    for reason, meaning in NO_ANSWER_REASONS.items():
+    for reason, meaning in (*NO_ANSWER_REASONS.items(), *UNREAD.items()):
         assert f"| `{reason}` | {meaning} |" in ROWS
 
 

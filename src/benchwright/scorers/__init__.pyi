@@ -66,6 +66,7 @@ from benchwright.scorers._qa import (
     qa_answers as qa_answers,
     qa_metric_names as qa_metric_names,
 )
+from benchwright.scorers._quantity.expressions import UNREAD as UNREAD
 from benchwright.scorers._retrieval import (
     retrieval_metrics as retrieval_metrics,
     retrieval_metrics_dedup as retrieval_metrics_dedup,

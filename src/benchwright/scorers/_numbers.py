@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from decimal import Decimal
-from functools import cache
-from typing import NamedTuple
+from decimal import Decimal, localcontext
+from fractions import Fraction
 
+from benchwright.scorers._quantity.expressions import Number
+from benchwright.scorers._quantity.numerals import Mark
+from benchwright.scorers._quantity.reader import decimal_mark_of, read_number
 from benchwright.scorers._scorer import AnswerScores, ScorerInput, Scores, answer_scores, by_name
 
 _NUMBER = r"(-?\d[\d,]*(?:\.\d+)?)"
@@ -55,96 +57,101 @@ def _normalise(number: str) -> str:
     return number.rstrip("0").rstrip(".") if "." in number else number
 
 
-# Commas only between groups of three digits, so that 1,2,3 is three numbers; a sign only without a digit, word or bracket
-# before it, so that 10-5 is 10 and 5; no digits that belong to a name such as CO2.
-_DIGITS = r"(?:(?<!\d,)\d{1,3}(?:,\d{3})+(?!\d|,\d)|\d+)(?:\.\d+)?|(?<!\d)\.\d+"
-_VALUE = rf"(?:(?<![\w)\]}}])[-−])?\$?(?<!\w)(?<!\d\.)(?:{_DIGITS})(?:[eE][+-]?\d{{1,3}}(?!\w))?"
-_MARK = r"####\s*"
-_STATEMENT = r"(?i:\banswer)\s*(?:(?i:is|would\s+be)\b|:|=)\s*:?\s*"
-_BOX = r"\\boxed\s*\{((?:[^{}]|\{[^{}]*\})*)\}"
-# LaTeX thousands separators and money signs, and bold.
-_DECORATION = (("{,}", ","), ("\\,", ""), ("\\$", "$"), ("\\!", ""), ("**", ""))
-
-
 @by_name
 def gsm8k_answer_strict(sample: ScorerInput) -> Scores:
     """`correct`, `parsed`: the number the response gives, equal in value to the target's.
 
     The last `#### <number>` counts, else the last `\\boxed{…}` with a number, else the last "answer is
-    <number>", else the last number anywhere. `1,200` is 1200 but `1,2,3` is three numbers; `10-5` is 10 and
-    5, not −5; `007`, `7` and `7.0` are equal. The target, if it is text, is read in the same way.
+    <number>", else the number that opens or concludes the response. A number is read as a whole or not at all: `1,200` and
+    `1.2e3` are 1200 and `3/4` is 0.75, but `1,2,3`, `10-5` and dates are unparsed; `007`, `7` and `7.0` are equal. The
+    target, if it is text, is read in the same way.
 
     >>> gsm8k_answer_strict(ScorerInput("#### 12. No: #### 1,200", 1200.0, {}))
     {'correct': True, 'parsed': True}
     """
-    found = read_number(sample.response or "")
-    right = found is not None and found.value == target_number(sample.target)
+    expected = target_number(sample.target)
+    found = read_number(sample.response or "", target_mark(sample.target))
+    right = matches(found.number, expected) if found.number is not None and expected is not None else False
+    parsed = found.number is not None and right is not None
     return AnswerScores(
-        {"correct": right, "parsed": found is not None}, None if found is None else plain_number(found.value)
+        {"correct": right is True, "parsed": parsed},
+        plain_number(found.number) if parsed and found.number is not None else None,
     )
 
 
-def plain_number(value: Decimal) -> str:
-    """A number as text, the same for equal numbers: 7 for 7.0 and 007.
-
-    >>> plain_number(Decimal("7.00")), plain_number(Decimal("1200")), plain_number(Decimal("-0.50"))
-    ('7', '1200', '-0.5')
-    """
-    if not value:
-        return "0"
-    shortest = value.normalize()
-    return f"{shortest:f}" if -20 < shortest.adjusted() < 20 else str(shortest)
-
-
-class ReadNumber(NamedTuple):
-    """The number a text gives."""
-
-    value: Decimal
-    """Its value."""
-    rule: str
-    """How it was found: `marked` (####), `boxed`, `stated` ("answer is") or `last_number`."""
-
-
-def target_number(target: object) -> Decimal | None:
+def target_number(target: object) -> Number | None:
     """The number in an expected answer, if there is one."""
     if isinstance(target, bool) or target is None:
         return None
     if isinstance(target, int | float):
         value = Decimal(str(target))
-        return value if value.is_finite() else None
-    found = read_number(str(target))
-    return found.value if found else None
+        return Number(Fraction(value)) if value.is_finite() else None
+    return read_number(str(target)).number
 
 
-def read_number(text: str) -> ReadNumber | None:
-    """The number a text gives, by the order of `gsm8k_answer_strict`."""
-    for raw, plain in _DECORATION:
-        text = text.replace(raw, plain)
-    any_number, *marked = _compiled()
-    rule, found = "marked", _last_match(marked[0], text)
-    if found is None:
-        rule = "boxed"
-        for box in re.finditer(_BOX, text):
-            inner = any_number.search(box[1].rpartition("=")[2])  # of "x = 5" the right-hand side
-            found = inner[0] if inner else found
-    if found is None:
-        rule, found = "stated", _last_match(marked[1], text)
-    if found is None:
-        rule, found = "last_number", _last_match(any_number, text)
-    return ReadNumber(Decimal(found.translate(_TO_DECIMAL)), rule) if found else None
+def target_mark(target: object) -> Mark | None:
+    """The decimal mark that an expected answer reveals, if it reveals one."""
+    return decimal_mark_of(target) if isinstance(target, str) else None
 
 
-_TO_DECIMAL = str.maketrans({"−": "-", "$": None, ",": None})
+def matches(found: Number, expected: Number, tolerance: Fraction = Fraction(0)) -> bool | None:
+    """Whether two numbers are equal, within a share of the expected one; None if that depends on what a notation means.
+
+    `20 %` equals 0.2 and, as an answer in percent, 20. Whether `0.5 %` is meant by 0.5 is not clear.
+
+    >>> matches(Number(Fraction(20), percent=True), Number(Fraction(1, 5)))
+    True
+    >>> matches(Number(Fraction(1234), other=(Fraction(1234, 1000),)), Number(Fraction(1234, 1000))) is None
+    True
+    """
+    verdicts = [
+        _equal(ours, found.percent, theirs, expected.percent, tolerance)
+        for ours in (found.value, *found.same)
+        for theirs in (expected.value, *expected.same)
+    ]
+    if True in verdicts:
+        return True
+    doubtful = (
+        _equal(ours, found.percent, theirs, expected.percent, tolerance) is not False
+        for ours in (found.value, *found.same, *found.other)
+        for theirs in (expected.value, *expected.same, *expected.other)
+    )
+    return None if None in verdicts or any(doubtful) else False
 
 
-def _last_match(pattern: re.Pattern[str], text: str) -> str | None:
-    last = None
-    for match in pattern.finditer(text):
-        last = match
-    return last[pattern.groups] if last else None
+def _equal(
+    found: Fraction, percent: bool, expected: Fraction, in_percent: bool, tolerance: Fraction
+) -> bool | None:
+    if percent == in_percent:
+        return _near(found, expected, tolerance)
+    if _near(found / 100, expected, tolerance) if percent else _near(found * 100, expected, tolerance):
+        return True
+    if not _near(found, expected, tolerance):
+        return False
+    return True if abs(expected) > 1 else None
 
 
-@cache
-def _compiled() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """Any number; one after a marker; one after "answer is"."""
-    return re.compile(_VALUE), re.compile(f"{_MARK}({_VALUE})"), re.compile(f"{_STATEMENT}({_VALUE})")
+def _near(found: Fraction, expected: Fraction, tolerance: Fraction) -> bool:
+    return found == expected or (tolerance > 0 and abs(found - expected) <= tolerance * abs(expected))
+
+
+def plain_number(number: Number) -> str:
+    """A number as text, the same for equal numbers: 7 for 7.0 and 007, 1/3 where no decimals are enough.
+
+    >>> plain_number(Number(Fraction(7))), plain_number(Number(Fraction(-1, 2))), plain_number(Number(Fraction(1, 3)))
+    ('7', '-0.5', '1/3')
+    """
+    value = number.value
+    sign = "%" if number.percent else ""
+    rest = value.denominator
+    for prime in (2, 5):
+        while rest % prime == 0 and rest > 1:
+            rest //= prime
+    if rest != 1:
+        return f"{value.numerator}/{value.denominator}{sign}"
+    with localcontext() as context:
+        context.prec = 6_000
+        shortest = (Decimal(value.numerator) / Decimal(value.denominator)).normalize()
+    if not shortest:
+        return f"0{sign}"
+    return (f"{shortest:f}" if -20 < shortest.adjusted() < 20 else str(shortest)) + sign

@@ -10,18 +10,16 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from functools import cache
+from fractions import Fraction
 
 from benchwright.core import JsonObject, UsageError, encode_json, suggest
 from benchwright.scorers._judge import judge_score
 from benchwright.scorers._judge_config import JudgeConfig
-from benchwright.scorers._numbers import ReadNumber, plain_number, read_number
+from benchwright.scorers._numbers import matches, plain_number, target_mark, target_number
 from benchwright.scorers._overlap import bleu, rouge
+from benchwright.scorers._quantity.reader import read_number
 from benchwright.scorers._scorer import AnswerScores, Scorer, ScorerInput, Scores
 from benchwright.scorers._text import contains, f1_token, is_whole, regex_match
-
-_READ_CHARS = 100_000
-"""In a longer response, a number is searched for only at the end."""
 
 
 def accepted_answers(answer: object) -> list[str]:
@@ -77,39 +75,6 @@ def holds_answer(response: str, answer: object) -> bool | None:
     return any(holds(normalised(response), normalised(one)) for one in answers) if answers else None
 
 
-def number_in(text: str) -> ReadNumber | None:
-    """The number that a text states, or its last one. Numbers between Chinese characters count as well.
-
-    >>> number_in("答案是42个"), number_in("none")
-    (ReadNumber(value=Decimal('42'), rule='stated'), None)
-    """
-    text = text[-_READ_CHARS:]
-    if not text.isascii():
-        text = unicodedata.normalize("NFKC", text)
-        text = _zh_answer().sub(" answer: ", text)
-        text = _next_to_digit().sub(" ", text)
-    return read_number(text)
-
-
-def is_near(found: Decimal, expected: Decimal, tolerance: Decimal) -> bool:
-    """Whether two numbers are equal, within a share of the expected one."""
-    if found == expected:
-        return True
-    return tolerance > 0 and abs(found - expected) <= tolerance * abs(expected)
-
-
-@cache
-def _zh_answer() -> re.Pattern[str]:
-    return re.compile(r"答案(?:应该|应)?(?:是|为|為|:)(?:\s?:)?")
-
-
-@cache
-def _next_to_digit() -> re.Pattern[str]:
-    """Matches the place between a character of a script without spaces and a number, on either side."""
-    script = "[\u2e80-\u9fff\uac00-\ud7af]"
-    return re.compile(rf"(?<={script})(?=[-−$.]?\d)|(?<=\d)(?={script})")
-
-
 def qa_answers(
     metrics: Sequence[str] = (),
     *,
@@ -162,7 +127,7 @@ def qa_answers(
         read: str | None = None
         for name in names:
             if name == "numeric":
-                numeric = _numeric(response, answers, near)
+                numeric = _numeric(response, sample.target, near)
                 read = numeric.extracted
                 scores.update(numeric)
             elif name == "judge":
@@ -170,8 +135,11 @@ def qa_answers(
             else:
                 measure = measures[name]
                 scores[name] = max(measure(response, answer) for answer in answers)
-        # Replies are compared by their numbers only if the number is the headline.
-        return AnswerScores(scores, read) if names[0] == "numeric" and "numeric" in scores else scores
+        if names[0] != "numeric" or "numeric" not in scores:
+            return scores
+        # Only if the number is the headline, replies are compared by it, and a reply without one is unparsed.
+        scores["parsed"] = read is not None
+        return AnswerScores(scores, read)
 
     score.__name__ = score.__qualname__ = "qa_answers"
     score.__doc__ = f"Free answers: {', '.join(names)}."
@@ -228,20 +196,24 @@ STANDARD = QA_METRICS[: QA_METRICS.index("regex")]
 """Always reported; the first is the headline unless you request another."""
 
 
-def _numeric(response: str, answers: list[str], near: Decimal) -> AnswerScores:
-    expected = [number.value for answer in answers if (number := number_in(answer))]
+def _numeric(response: str, answer: object, near: Fraction) -> AnswerScores:
+    items = answer if isinstance(answer, list | tuple | set) else [answer]
+    expected = [(number, item) for item in items if (number := target_number(item))]
     if not expected:
         return AnswerScores({}, None)
-    found = number_in(response)
-    if found is None:
-        return AnswerScores({"numeric": False, "matched": None, "rule": None}, None)
-    right = any(is_near(found.value, value, near) for value in expected)
-    scores: Scores = {"numeric": right, "matched": _shown(found.value), "rule": found.rule}
-    return AnswerScores(scores, plain_number(found.value))
+    mark = next((mark for _, item in expected if (mark := target_mark(item))), None)
+    found = read_number(response, mark)
+    number = found.number
+    if number is None:
+        return AnswerScores({"numeric": False, "matched": None, "rule": found.rule}, None)
+    verdicts = [matches(number, value, near) for value, _ in expected]
+    if True not in verdicts and None in verdicts:
+        return AnswerScores({"numeric": False, "matched": None, "rule": "ambiguous"}, None)
+    text = plain_number(number)
+    return AnswerScores({"numeric": True in verdicts, "matched": _shown(text), "rule": found.rule}, text)
 
 
-def _shown(value: Decimal) -> str:
-    text = str(value)
+def _shown(text: str) -> str:
     return text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}…"
 
 
@@ -264,11 +236,11 @@ def _check_pattern(pattern: str | None) -> None:
         raise UsageError(f"pattern {pattern!r} is not a valid regular expression: {error}") from None
 
 
-def _share(tolerance: float) -> Decimal:
+def _share(tolerance: float) -> Fraction:
     share = Decimal(str(tolerance)) if isinstance(tolerance, int | float) else Decimal("nan")
     if not share.is_finite() or share < 0:
         raise UsageError(f"tolerance is {tolerance!r}; expected a share of 0 or more, such as 0.01 for 1 %")
-    return share
+    return Fraction(share)
 
 
 def _number(value: bool | int | float | str | None) -> float:

@@ -64,7 +64,7 @@ class View:
         """Where it begins in the reply."""
         self._lower: str | None = None
         length = 0
-        kept, self.unfinished = _without_reasoning(reply)
+        kept, self.unfinished = without_reasoning(reply)
         """`unfinished`: the reply ends inside its reasoning."""
         for part, origin in _parts(reply, _windows(kept)):
             if part:
@@ -113,7 +113,7 @@ def lower_alike(text: str) -> str:
     return lower if lower.isascii() else lower.replace("ς", "σ")
 
 
-def _without_reasoning(reply: str) -> tuple[list[tuple[int, int]], bool]:
+def without_reasoning(reply: str) -> tuple[list[tuple[int, int]], bool]:
     """The parts of the reply that are not reasoning, and whether the reply ends inside its reasoning."""
     if "<" not in reply and "◁" not in reply and "[" not in reply:
         return [(0, len(reply))], False

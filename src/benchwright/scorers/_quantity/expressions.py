@@ -1,0 +1,408 @@
+"""Expressions in running text: numbers that belong together, such as `3/4`, `2 1/2`, `6 × 10^23` or `5–10`, each read as a
+whole.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import NamedTuple
+
+from benchwright.scorers._quantity.numerals import NUMERAL, Mark, Numeral, numeral, power
+from benchwright.scorers._quantity.plain import UNKNOWN
+from benchwright.scorers._quantity.words import (
+    decimal_mark,
+    letter_scale,
+    letter_scale_pattern,
+    scale_of,
+    scale_pattern,
+)
+
+
+class Number(NamedTuple):
+    """A number that was read."""
+
+    value: Fraction
+    """Its value; of a percentage the number before the sign."""
+    percent: bool = False
+    """Whether it is a percentage."""
+    same: tuple[Fraction, ...] = ()
+    """Other values that the text gives for it: `1/3 ≈ 0.333`."""
+    other: tuple[Fraction, ...] = ()
+    """What the notation could mean as well: 1.234 for `1,234`."""
+
+
+@dataclass(slots=True)
+class Expression:
+    """Numbers that belong together, with their place."""
+
+    start: int
+    end: int
+    """The place after it, units and percent signs not included."""
+    number: Number | None
+    """Its value; None if it is not one number."""
+    reason: str = ""
+    """Why it is not: a key of `UNREAD`."""
+    equals: bool = False
+    """Whether an equals sign stands between it and the expression before it."""
+
+
+UNREAD: dict[str, str] = {
+    "date": "a date, a version or another series of numbers: `2024-05-01`, `2.10.3`",
+    "range": "a range or a difference: `5–10`, `5 to 10`, `10 - 5`",
+    "time_or_ratio": "a time or a ratio: `14:35`, `3:4`",
+    "several": "several numbers: `4 or 5`, `(2, 3)`, `3 of 7`",
+    "units": "one quantity in several units: `5 feet 11 inches`",
+    "formula": "a formula, not a number: `3π`, `2x`, `2 + 3`",
+    "bound": "a bound: `more than 5`, `< 3`",
+    "notation": "not written as one number: `1,23,4`",
+    "ambiguous": "what the notation means is not clear: `1.234` where 1234 is expected, `0.5 %` where 0.5 is",
+    "corrected": "the stated number is corrected afterwards, and by what is not clear",
+    "too_long": "more digits than any number has",
+}
+"""Why a number is not read, by the `rule` of a sample."""
+
+# How two numbers are linked by the text between them. The first that matches the whole gap counts.
+_UNIT = (
+    r"hours?|hrs?|h|std\.?|stunden?|heures?|horas?|час(?:а|ов)?|ч|minutes?|mins?|minuten?|minutos?|мин(?:ут[аы]?)?|seconds?|secs?|sekunden?"
+    r"|feet|foot|ft|inch(?:es)?|pounds?|lbs?|ounces?|dollars?|euros?|€|£|\$|rubles?|руб(?:\.|л[ьяей]+)|francs?|pesos?"
+    r"|years?|yrs?|jahre?n?|ans?|años?|лет|год(?:а|ов)?|days?|tage?n?|jours?|días?|дн(?:я|ей)|weeks?|wochen?|months?|monate?n?|mois|meses"
+    r"|km|m|cm|kg|g|miles?|yards?|yd|degrees?|°|million(?:s|en)?|thousand|tausend|mille|mil|hundred"
+)
+_LINKS = (
+    ("power", r"\s?(?:\^|\*\*)\s?\(?[-+]?"),
+    ("times", r"\s?[×*x]\s?|\s(?:times|mal|fois)\s"),
+    ("slash", r"\s?[/⁄]\s?"),
+    ("dash", r"\s?[-–—]\s?|\s?--\s?"),
+    ("range", r"\s(?:to|bis|à|hasta|до|through|till|until|a)\s"),
+    ("formula", r"\s?[+÷±]\s?-?|\s(?:plus|minus|moins|menos|más|плюс|минус|divided\sby|mod)\s|\s?[-+×*/]\s?\(?-?|\)\s?\(?"),
+    ("colon", r":"),
+    ("several", r",?\s(?:or|oder|ou|o|u|или|nor)\s(?:even\s)?|\s(?:out\sof|of|von|sur|из|aus|of\sthe|von\sden|de\slos|de\slas|des|de)\s|\s?或者?\s?"),
+    ("and", r"\s(?:and|und|et|y|и|e|&)\s"),
+    ("listed", r"\s?[,;|]\s"),
+    ("units", rf"\s?(?:{_UNIT})\.?(?:,\s|\s(?:and|und|et|y|и|e)\s|\s)"),
+    ("joined", r"[ \t]+"),
+)  # fmt: skip
+_EQUALS = r"[^\d=≈\n.!?;]{0,24}[=≈][^\d=≈\n.!?;]{0,24}"
+_REASONS = {
+    "power": "formula", "times": "formula", "slash": "formula", "dash": "range", "range": "range", "formula": "formula",
+    "colon": "time_or_ratio", "several": "several", "and": "several", "listed": "several", "units": "units",
+    "joined": "several",
+}  # fmt: skip
+_CURRENCY = r"(?:[$€£¥₽₹]|US\$|(?<![A-Za-z])(?:USD|EUR|CHF|GBP|Rs\.?|JPY))"
+_SIGN = (
+    rf"(?:(?:^|[^\w)\]}}.,%'-])\s?(?:-|–(?=\S))\s?{_CURRENCY}?"
+    rf"|{_CURRENCY}\s?-|[=≈]\s?-\s|(?<!\w)(?:minus|negative|moins|menos|минус|negativ)\s)$"
+)
+_IN_NAME = r"(?:[^\W\d_]|[^\W\d_]-|[^\W\d_]\d*\.)$"
+_PERCENT = r"\s?(?:%|percent\b|per\scent\b|prozent\b|pour\s?cents?\b|por\sciento\b|per\scento\b|procent\w*|процент\w*|pct\b)"
+_AND_A_PART = (
+    r"\s(?:and\sa\s(?P<part>half|third|quarter)|und\sein\shalb|et\sdemie?|y\smedi[ao]|с\sполовиной)\b"
+)
+_OF_PART = r"\s(?P<part>halves|thirds?|quarters?|fourths?|fifths|sixths|sevenths|eighths?|ninths|tenths?)\b"
+_PART = {"hal": 2, "thi": 3, "qua": 4, "fou": 4, "fif": 5, "six": 6, "sev": 7, "eig": 8, "nin": 9, "ten": 10}
+_VARIABLE = rf"\s?[{UNKNOWN}]|[xyzniθ](?![^\W_])|‰"
+_GOES_ON = r"(?!(?:[cdkmμ]?m|ft|in|s)[23](?!\w))[^\W\d_]{1,3}\d|['′]\s?\d|['′]{2}|[\"″](?=\s?$)"
+_BOUND = r"(?:(?:more|less|fewer|greater|larger|smaller|mehr|weniger|plus|moins|más|menos|больше|меньше)\s(?:than|als|de|que)|[<>≤≥])\s?$"
+_MONTH = (
+    r"Jan(?:uary|\.)?|Feb(?:ruary|\.)?|Mar(?:ch|\.)?|Apr(?:il|\.)?|May|June?|July?|Aug(?:ust|\.)?|Sept?(?:ember|\.)?|Oct(?:ober|\.)?"
+    r"|Nov(?:ember|\.)?|Dec(?:ember|\.)?|Januar|Februar|März|Mai|Juni|Juli|Oktober|Dezember|janvier|février|mars|avril|mai|juin"
+    r"|juillet|août|septembre|octobre|novembre|décembre|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre"
+    r"|noviembre|diciembre|января|февраля|марта|апреля|мая|июня|июля|августа|сентября|октября|ноября|декабря"
+)
+
+
+class _Token(NamedTuple):
+    start: int
+    end: int
+    text: str
+
+
+class Expressions:
+    """The expressions of a plain text, each read when it is first asked for; digits of names such as CO2 are left out.
+
+    Args:
+        text: what `plain` returned.
+        mark: the decimal mark if the text itself does not reveal one.
+    """
+
+    def __init__(self, text: str, mark: Mark | None = None) -> None:
+        self._text = text
+        self._mark = mark
+        self._tokens = [
+            _Token(found.start(), found.end(), found[0])
+            for found in _compiled(NUMERAL).finditer(text)
+            if not _is_name(text, found.start())
+        ]
+        self._starts = [token.start for token in self._tokens]
+        self._read: dict[int, tuple[Expression, int, int]] = {}
+        """Index of a token → its expression, and the indexes of the expression's first token and of the next one."""
+        self._decided: Mark | None = None
+        self._language: tuple[Mark | None, ...] = ()
+
+    def __len__(self) -> int:
+        """The number of written numbers."""
+        return len(self._tokens)
+
+    def between(self, begin: int, end: int) -> list[Expression]:
+        """The expressions that begin at `begin` or later, and before `end`."""
+        at, after = bisect_left(self._starts, begin), bisect_left(self._starts, end)
+        found = []
+        while at < after:
+            one, first, at_next = self._at(at)
+            if first >= at:
+                found.append(one)
+            at = at_next
+        return found
+
+    def backwards(self) -> Iterator[Expression]:
+        """All expressions, the last one first."""
+        after = len(self._tokens)
+        while after:
+            one, after, _ = self._at(after - 1)
+            yield one
+
+    def _at(self, at: int) -> tuple[Expression, int, int]:
+        known = self._read.get(at)
+        if known is not None:
+            return known
+        first = at
+        while first and self._link(first) is not None:
+            first -= 1
+        after = at + 1
+        links = [link for index in range(first + 1, at + 1) if (link := self._link(index))]
+        while after < len(self._tokens) and (link := self._link(after)) is not None:
+            links.append(link)
+            after += 1
+        gap = self._gap(first)
+        equals = gap is not None and _compiled(_EQUALS).fullmatch(gap) is not None
+        found = self._expression(self._tokens[first:after], links, equals), first, after
+        for index in range(first, after):
+            self._read[index] = found
+        return found
+
+    def _gap(self, at: int) -> str | None:
+        """The text between the number at `at` and the one before it, if it is short."""
+        if not at:
+            return None
+        end, start = self._tokens[at - 1].end, self._tokens[at].start
+        return self._text[end:start] if start - end <= 50 else None
+
+    def _link(self, at: int) -> str | None:
+        """How the number at `at` is linked to the one before it."""
+        gap = self._gap(at)
+        if gap is None:
+            return None
+        found = _links().fullmatch(gap)
+        if found is None:
+            return None
+        if found.lastgroup == "listed" and _is_year(self._tokens[at - 1].text):
+            return None
+        return found.lastgroup
+
+    def _decimal_mark(self) -> Mark:
+        """The decimal mark of numbers that can be read in two ways."""
+        if self._decided is None:
+            shown = _shown(numeral(token.text) for token in self._tokens)
+            self._decided = shown or self._spoken() or self._mark or "."
+        return self._decided
+
+    def _spoken(self) -> Mark | None:
+        if not self._language:
+            self._language = (decimal_mark(self._text[-3_000:]),)
+        return self._language[0]
+
+    def _expression(self, tokens: list[_Token], links: list[str], equals: bool) -> Expression:
+        first, last = tokens[0], tokens[-1]
+        result = self._value([numeral(token.text) for token in tokens[:4]], tokens, links)
+        if isinstance(result, str):
+            return Expression(first.start, last.end, None, result, equals)
+        value, other = result
+        text = self._text
+        before = text[max(0, first.start - 14) : first.start]
+        if before.rstrip().endswith(UNKNOWN):
+            return Expression(first.start, last.end, None, "formula", equals)
+        if _caseless(_BOUND).search(text, max(0, first.start - 16), first.start):
+            return Expression(first.start, last.end, None, "bound", equals)
+        end = last.end
+        scaled = self._scaled(end, value, before)
+        if scaled is None:
+            return Expression(first.start, last.end, None, "ambiguous", equals)
+        end, value, meant = scaled
+        other = [*other, *meant]
+        if _compiled(_VARIABLE).match(text, end):
+            return Expression(first.start, last.end, None, "formula", equals)
+        if _caseless(_GOES_ON).match(text, end):
+            return Expression(first.start, last.end, None, "units", equals)
+        percent = _caseless(_PERCENT).match(text, end)
+        if percent:
+            end = percent.end()
+        if len(tokens) == 1 and self._in_date(first):
+            return Expression(first.start, last.end, None, "date", equals)
+        if _caseless(_SIGN).search(before):
+            value, other = -value, [-one for one in other]
+        else:
+            value, other = self._in_brackets(before, end, value, other)
+        unique = tuple(one for one in dict.fromkeys(other) if one != value)
+        return Expression(first.start, end, Number(value, percent is not None, (), unique), "", equals)
+
+    def _value(
+        self, values: list[Numeral | None], tokens: list[_Token], links: list[str]
+    ) -> tuple[Fraction, list[Fraction]] | str:
+        """The value of an expression and what it could mean as well, or the reason why it has none."""
+        if len(tokens) > 4:
+            return "date" if set(links) <= {"dash", "slash"} else _REASONS[links[0]]
+        if len(links) > 1 and set(links) <= {"dash", "slash"} and links not in (["joined", "slash"],):
+            return "date"
+        if any(one is None for one in values):
+            if len(values) > 1:
+                return _REASONS[links[0]]
+            text = tokens[0].text
+            if len(text) > 400:
+                return "too_long"
+            return "date" if text.count(".") > 1 else "several" if text.count(",") > 1 else "notation"
+        known = [one for one in values if one is not None]
+        if not links:
+            return self._one(known[0])
+        firsts = [self._one(one)[0] for one in known]
+        if links == ["power"]:
+            sign = -1 if self._text[tokens[0].end : tokens[1].start].endswith("-") else 1
+            result = power(firsts[0], sign * firsts[1])
+            return "formula" if result is None else (result, [])
+        if links == ["times", "power"] and firsts[1] == 10:
+            sign = -1 if self._text[tokens[1].end : tokens[2].start].endswith("-") else 1
+            result = power(Fraction(10), sign * firsts[2])
+            if result is None:
+                return "formula"
+            value, other = self._one(known[0])
+            return value * result, [one * result for one in other]
+        plain = all(_compiled(r"\d{1,12}").fullmatch(token.text) for token in tokens)
+        zero = any(len(token.text) > 1 and token.text[0] == "0" for token in tokens)
+        if links[-1] == "slash" and (not plain or zero or firsts[-1] == 0):
+            decimal = links == ["slash"] and not zero and firsts[-1] != 0 and all(one.shows for one in known)
+            return (firsts[0] / firsts[1], []) if decimal else "formula" if plain and not zero else "date"
+        if links == ["slash"]:
+            return firsts[0] / firsts[1], []
+        if links in (["joined", "slash"], ["and", "slash"]) and firsts[1] < firsts[2]:
+            return firsts[0] + firsts[1] / firsts[2], []
+        return _REASONS[links[0] if links[0] != "slash" else links[-1]]
+
+    def _one(self, one: Numeral) -> tuple[Fraction, list[Fraction]]:
+        if one.point is None or one.comma is None or one.point == one.comma:
+            value = one.comma if one.point is None else one.point
+            assert value is not None
+            return value, []
+        if self._decimal_mark() == ",":
+            return one.comma, [one.point]  # models write decimal points in all languages
+        return one.point, [] if self._spoken() == "." else [one.comma]
+
+    def _scaled(self, end: int, value: Fraction, before: str) -> tuple[int, Fraction, list[Fraction]] | None:
+        """The place after words of scale, the value with them, and other meanings; None if these depend on the language."""
+        text = self._text
+        letters = letter_scale_pattern().match(text, end)
+        money = _compiled(rf"{_CURRENCY}\s?-?$").search(before) is not None if letters else False
+        if letters and (money or letters[1] != "m"):
+            scaled = value * 10 ** letter_scale(letters[1])
+            return letters.end(), scaled, [] if money and letters[1] != "m" else [value]
+        part = _caseless(_AND_A_PART).match(text, end)
+        if part:
+            value += Fraction(1, _PART[part["part"].lower()[:3]] if part["part"] else 2)
+            end = part.end()
+        of_part = _caseless(_OF_PART).match(text, end)
+        if of_part and not part:
+            return of_part.end(), value / _PART[of_part["part"].lower()[:3]], [value]
+        dozen = _caseless(r"\s(?:dozens?|dutzend|douzaines?|docenas?|дюжин[аы]?)(?!\w)").match(text, end)
+        if dozen:
+            return dozen.end(), value * 12, [value]
+        scale = scale_pattern().match(text, end)
+        if scale:
+            exponent = scale_of(scale, english=self._spoken() != ",")
+            if exponent is None:
+                return None
+            return scale.end(), value * 10**exponent, [value]
+        return end, value, []
+
+    def _in_brackets(
+        self, before: str, end: int, value: Fraction, other: list[Fraction]
+    ) -> tuple[Fraction, list[Fraction]]:
+        """A number in brackets is a negative one in accounts."""
+        bracket = _compiled(
+            rf"(?P<lead>[^(]*)(?P<outer>{_CURRENCY}\s?)?\(\s?(?P<inner>{_CURRENCY}\s?)?$"
+        ).search(before)
+        if bracket is None or not _compiled(r"\s?[$€£¥₽₹]?\s?\)").match(self._text, end):
+            return value, other
+        money = bracket["outer"] or bracket["inner"]
+        direct = _caseless(r"(?:^|[:=]|(?<!\w)(?:is|was|are|of|at|ist|war|est|es))\s?$").search(
+            bracket["lead"]
+        )
+        if money and direct:
+            return -value, [value, *other]
+        return value, [*other, -value]
+
+    def _in_date(self, token: _Token) -> bool:
+        """Whether a day and a year stand beside a month: `4 May 1961`, `May 4, 1961`."""
+        text = self._text
+        if _is_year(token.text):
+            before = text[max(0, token.start - 30) : token.start]
+            return (
+                _compiled(
+                    rf"(?<!\w)(?:(?:{_MONTH})\s\d{{1,2}}(?:st|nd|rd|th)?,?\s|\d{{1,2}}(?:st|nd|rd|th|\.|er)?\s(?:de\s|of\s)?(?:{_MONTH}),?\s(?:de\s)?)$"
+                ).search(before)
+                is not None
+            )
+        if len(token.text) > 2:
+            return False
+        if _compiled(rf"(?:st|nd|rd|th|\.|er)?\s(?:of\s|de\s)?(?:{_MONTH})(?!\w)").match(text, token.end):
+            return True
+        return (
+            _compiled(rf"(?<!\w)(?:{_MONTH})\s$").search(text, max(0, token.start - 14), token.start)
+            is not None
+        )
+
+
+def shown_mark(text: str) -> Mark | None:
+    """The decimal mark that the numbers of a plain text reveal; None if they reveal none, or both."""
+    return _shown(
+        numeral(found[0]) for found in _compiled(NUMERAL).finditer(text) if not _is_name(text, found.start())
+    )
+
+
+def _shown(numerals: Iterable[Numeral | None]) -> Mark | None:
+    marks = {shows for one in numerals if one is not None and (shows := one.shows)}
+    return marks.pop() if len(marks) == 1 else None
+
+
+def _is_name(text: str, start: int) -> bool:
+    """Whether the digits at `start` belong to a name or an exponent: CO2, GPT-4, m^2, v1.0."""
+    last = text[start - 1] if start else " "
+    if last == " ":
+        return False
+    before = text[max(0, start - 6) : start]
+    if last == "^" or before.endswith(("^-", "^+")):
+        return _compiled(r"[\d)]\s?\^[-+]?$").search(before) is None
+    if last.isalpha() and not _compiled(_CURRENCY + "$").search(before):
+        return not _caseless(r"(?<=\d)[xe]$").search(before)
+    return last == "-" and len(before) > 1 and before[-2].isalpha()
+
+
+def _is_year(text: str) -> bool:
+    return len(text) == 4 and text.isdecimal() and text[0] in "12"
+
+
+@cache
+def _links() -> re.Pattern[str]:
+    return re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _LINKS), re.IGNORECASE)
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+@cache
+def _caseless(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)

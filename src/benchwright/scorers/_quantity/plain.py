@@ -1,0 +1,105 @@
+"""Brings a text into the form in which numbers are read: plain digits and signs, LaTeX as plain text, no markup.
+
+What is no number but stands next to one, such as a root or a Greek letter, becomes `¿`: a number beside it is part of
+something that is not read.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+
+READ_CHARS = 100_000
+"""Of a longer text only the end is read."""
+UNKNOWN = "¿"
+"""Stands for a part of a formula that is not a number."""
+
+_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-")
+_SIGNS = str.maketrans(
+    {
+        **dict.fromkeys("−‒‐‑﹣－", "-"),
+        **dict.fromkeys("×✕✖⨯∗⋅∙·", "×"),
+        **dict.fromkeys("≈≃≅∼≒", "≈"),
+        **dict.fromkeys("’‘＇", "'"),
+        **dict.fromkeys("\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff", None),
+        "٪": "%",
+        "٫": ".",
+        "٬": "'",
+        "π": UNKNOWN,
+        "√": UNKNOWN,
+        "∞": UNKNOWN,
+        "°": "°",
+    }
+)
+_LATEX = (
+    (r"\\(?:text|mathrm|mathbf|textbf|mathit|textit|operatorname|mbox|rm|bf)\s?\{([^{}]*)\}", r" \1 "),
+    (r"\{,\}", ","),
+    (r"\\!", ""),
+    (r"\\[,;: ]|~|\\(?:quad|qquad)\b", " "),
+    (r"\\\\", "\n"),
+    (r"\\[()\[\]]", " "),
+    (r"\\(?:left|right|displaystyle|big|Big|bigl|bigr)(?![A-Za-z])", ""),
+    (r"\^\s?\{?\\circ\}?|\\degree(?![A-Za-z])", "°"),
+    (r"\\(?:times|cdot|ast)(?![A-Za-z])", "×"),
+    (r"\\div(?![A-Za-z])", "÷"),
+    (r"\\pm(?![A-Za-z])", "±"),
+    (r"\\(?:approx|simeq|sim)(?![A-Za-z])", "≈"),
+    (r"\\([%$&#{}])", r"\1"),
+    (r"\^\s?\{\s?([-+]?\d+)\s?\}", r"^\1"),
+    (r"\^\s?\{[^{}]*\}", UNKNOWN),
+    (r"\\sqrt\s?(?:\[[^\]{}]*\])?\s?(?:\{[^{}]*\}|\d)", UNKNOWN),
+)
+_SIMPLE = r"\s?(-?\s?\d[\d.,]{0,30})\s?"
+_FRACTION = rf"\\[dtc]?frac\s?(?:\{{{_SIMPLE}\}}\s?\{{{_SIMPLE}\}}|(\d)\s?(\d))"
+_OTHER_FRACTION = r"\\[dtc]?frac\s?(?:\{[^{}]*\}){0,2}"
+_COMMAND = r"\\(?!boxed|fbox)[A-Za-z]+"
+
+
+def plain(text: str) -> str:
+    """The text as numbers are read in it."""
+    if len(text) > READ_CHARS:
+        text = text[-READ_CHARS:]
+        text = text[text.find(" ") + 1 :]  # the first word may be cut
+    if not text.isascii():
+        text = _of_other_scripts(text)
+    if "\\" in text or "{" in text:
+        text = _without_latex(text)
+    if "_" in text:
+        text = _compiled(r"(?<=[A-Za-z)])_(?:\{[^{}]*\}|\w)").sub("", text)
+        text = _compiled(r"(?<=\d)_\{?\d{1,2}\}?(?!\d)").sub(UNKNOWN, text)
+    if "*" in text or "`" in text or "$" in text:
+        text = _compiled(r"\*\*(?!\s?[-+]?\d)|(?<![\d)\s])\*\*|(?<=\s)\*\*(?=\S)|`|\$(?!\s?[\d(.-])").sub(
+            "", text
+        )
+    return text
+
+
+def _of_other_scripts(text: str) -> str:
+    text = text.translate(_SIGNS)
+    text = _compiled("[⁰¹²³⁴-⁹⁺⁻]+").sub(lambda found: "^" + found[0].translate(_SUPERSCRIPTS), text)
+    text = _compiled("(?<=\\d)(?=[¼-¾⅐-⅞])").sub(" ", text)
+    text = unicodedata.normalize("NFKC", text).translate(_SIGNS)
+    text = _compiled(r"(?![0-9])\d").sub(lambda digit: str(unicodedata.decimal(digit[0])), text)
+    # Between a character of a script without spaces and a number, on either side.
+    script = "[\u2e80-\u9fff\uac00-\ud7af]"
+    return _compiled(rf"(?<={script})(?=[-$.]?\d)|(?<=\d)(?={script})").sub(" ", text)
+
+
+def _without_latex(text: str) -> str:
+    for pattern, instead in _LATEX:
+        text = _compiled(pattern).sub(instead, text)
+    text = _compiled(_FRACTION).sub(_fraction, text)
+    text = _compiled(_OTHER_FRACTION).sub(UNKNOWN, text)
+    return _compiled(_COMMAND).sub(UNKNOWN, text)
+
+
+def _fraction(found: re.Match[str]) -> str:
+    above, below = (found[1], found[2]) if found[1] is not None else (found[3], found[4])
+    gap = " " if found.start() and found.string[found.start() - 1].isdigit() else ""
+    return f"{gap}{above.replace(' ', '')}⁄{below.replace(' ', '')} "
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)

@@ -1,0 +1,390 @@
+"""Finds the number that a text gives as its answer.
+
+These are tried in order: after `####`; in the last box; after the last statement such as "the answer is"; the number that
+opens or closes a reply; and finally the last number, of the last sentence that draws a conclusion if there is one. A number
+is read as a whole or not at all (see `expressions`): if the one that counts cannot be read, no other is taken instead.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from fractions import Fraction
+from functools import cache
+from typing import NamedTuple
+
+from benchwright.scorers._mcq.view import without_reasoning
+from benchwright.scorers._quantity.expressions import Expression, Expressions, Number, shown_mark
+from benchwright.scorers._quantity.numerals import Mark
+from benchwright.scorers._quantity.plain import plain
+from benchwright.scorers._quantity.words import spelled_pattern, spelled_value
+
+
+class ReadNumber(NamedTuple):
+    """The number that a text gives, or why it gives none."""
+
+    number: Number | None
+    """The number."""
+    rule: str
+    """How it was found: `marked` (####), `boxed`, `stated` ("answer is"), `opening`, `concluded` or `last_number`; without
+    a number the reason: `not_found` or a key of `UNREAD`."""
+
+
+_BE = (
+    r"(?:is|are|was|(?:would|should|must|will)\sbe|comes\s(?:out\s)?to|equals|ist|lautet|beträgt|wäre|est(?:\sde)?|vaut|es(?:\sde)?|son|sería"
+    r"|è|é|равен|равна|равно|составляет|wynosi|jest|är|er)\b\s?(?:[:=])?|[:=—–]|-(?=\s)|→"
+)
+_OF = r"(?:\s(?:to|for|of|in|auf|à|a|de|zu|на)\s[^.\n:?;=]{1,60}?)?"
+_STATEMENTS = (
+    # Words for an answer, then words for a result: these may also name a step on the way.
+    rf"(?<!\w)(?:answers?|antwort|lösung|endergebnis|réponse|respuesta|risposta|resposta|antwoord|odpowied[źz]|svar(?:et)?|ответ)"
+    rf"(?:\s(?:finale?|correcte?|correcta|here|then|therefore|thus|richtig))?{_OF}\s?(?:{_BE})|ответ(?=\s\d)|(?:最终)?答案\s?(?:应该|应|就)?\s?(?:是|为|為|:)?\s?:?|答え\s?(?:は|:)|(?:정답|답)\s?(?:은|는|:)",
+    rf"(?<!\w)(?:results?|solution|ergebnis|résultat|resultado|solución|risultato|результат|итог|wynik|final\svalue)"
+    rf"{_OF}\s?(?:{_BE})|结果\s?(?:是|为|:)",
+)
+_FAR = 40
+"""Characters between a statement and its number; what comes later is not what is stated."""
+_CUES = 40
+"""The last statements of a reply are looked at."""
+_SPAN = 2_000
+"""Characters of a sentence or a correction that are read."""
+_SENTENCE_END = r"[.!?](?=\s|$)|\n|;|。|！|？"
+_CORRECTION = (
+    r"(?<!\w)(?:wait|actually|correction|sorry|oops|hmm+|let\sme\sre\w*|i\smean|my\smistake|on\ssecond\sthought|no,|moment|korrektur|stopp"
+    r"|nein,|pardon|non,|perdón|corrección|нет,|точнее|больше)"
+)
+_POINTER = (
+    r"(?:(?:=|≈|->|→|:|,)|(?<!\w)(?:is|are|was|be|it's|that's|makes?|gets?|gives?|equals?|totals?|has|have|leaves?|to|costs?|ist|sind|hat"
+    r"|ergibt|beträgt|kostet|est|a|fait|es|son|tiene|hay|quedan|равно|будет|составляет|получаем|о?стал[оа]сь))"
+    r"\s?(?:(?:now|only|about|approximately|exactly|roughly|around|just|a|total|of|left|with|equal|to|really|actually|then|ungefähr|etwa|environ|unos)\s){0,3}"
+    r"[$€£¥₽₹~≈]?\s?-?$"
+)
+_NOT = (
+    r"(?:(?<!\w)(?:not|never|nicht|pas|rather\sthan|instead\sof|statt|anstatt|а\sне|не|unlike|none\sof|y\sno|sino\sno|kein)|n't)\s"
+    r"(?:(?:exactly|equal\sto|just|be|to|the|is)\s){0,3}[$€£]?$"
+)
+_REFERENCE = (
+    r"(?<!\w)(?:steps?|questions?|problem|exercise|equations?|eq\.?|pages?|sections?|chapter|figure|fig\.?|table|part|case|method|lines?"
+    r"|example|note|footnote|item|q|rule|theorem|schritt|frage|aufgabe|gleichung|seite|étape|paso|pregunta|página|шаг|вопрос|задача)\s?[#(]?$"
+)
+_SURE = r"\s?(?:sure|certain|confident|confidence|certainty|likely|sicher|sûr|seguro|уверен)"
+_SURE_BEFORE = (
+    r"(?:confidence|certainty|sicherheit|confiance|confianza)(?:\slevel|\sscore)?\s?(?:is|of|:|=)?\s?$"
+)
+_CHECKED = r"(?<!\w)(?:checked|verified|counted|tried|in|took|within|after)(?!\w)[^.\d\n]{0,12}$"
+_EFFORT = r"\s(?:times|steps|attempts|ways|minutes|seconds|schritte\w*|mal|fois|étapes|veces|pasos|раза?|шаг\w*)(?!\w)"
+_GUESS = r"(?<!\w)(?:(?:could|might|may|can)\s(?:also\s)?be|maybe|perhaps|possibly|vielleicht|peut-être|quizás|может\sбыть)\s(?:it's\s)?[$€£]?$"
+_COMPARED = (
+    r"\s(?:[^\W\d_]+\s){0,2}(?:(?:more|less|fewer|higher|lower|older|younger|larger|smaller|longer|shorter|greater|bigger)\sthan"
+    r"|mehr\sals|weniger\sals|de\splus\sque|de\smoins\sque|más\sque|menos\sque|больше,?\sчем|меньше,?\sчем)"
+)
+_PER = r"(?<!\w)(?:per|pro|je)\s$"
+_LABEL = r"\s?[.)]\s+\S"
+_CONCLUSION = (
+    r"(?<!\w)(?:so|therefore|thus|hence|in\stotal|altogether|in\sall|overall|finally|consequently|in\sconclusion|we\sget|also|daher|somit"
+    r"|insgesamt|deshalb|zusammen|donc|ainsi|au\stotal|finalement|por\s(?:lo\s)?tanto|así\sque|en\stotal|entonces|итак|значит|следовательно"
+    r"|таким\sобразом|всего|в\sитоге|quindi|portanto|dus|więc)(?!\w)|所以|因此|总共|一共"
+)
+_BECAUSE = r"(?:[^\W\d_]+\s){0,2}[,;:(–—-]?\s?\(?(?:because|since|as|for|due|given|denn|weil|da|car|parce|puisque|porque|ya\sque|потому|так\sкак)(?!\w)"
+
+
+def read_number(text: str, mark: Mark | None = None) -> ReadNumber:
+    """The number that a text gives as its answer, or the reason why none can be read.
+
+    Args:
+        text: a reply, or an expected answer.
+        mark: the decimal mark that is used if the text does not reveal its own.
+
+    >>> read_number(r"So \\boxed{\\frac{3}{4}}").number.value, read_number("1999-12-01").rule
+    (Fraction(3, 4), 'date')
+    """
+    if "<" in text or "◁" in text or "[" in text:
+        kept, unfinished = without_reasoning(text)
+        if unfinished and not any(text[start:end].strip() for start, end in kept):
+            return ReadNumber(None, "not_found")
+        text = "\n".join(text[start:end] for start, end in kept)
+    return _Text(plain(text), mark).read()
+
+
+def decimal_mark_of(text: str) -> Mark | None:
+    """The decimal mark that a text reveals, if it reveals one."""
+    return shown_mark(plain(text))
+
+
+class _Text:
+    """One text, with the expressions in it."""
+
+    def __init__(self, text: str, mark: Mark | None) -> None:
+        self.text = text
+        self._all = Expressions(text, mark)
+
+    def read(self) -> ReadNumber:
+        for find in (self._marked, self._boxed, self._stated, self._opening, self._last):
+            found = find()
+            if found is not None:
+                return found
+        return ReadNumber(None, "not_found")
+
+    def _marked(self) -> ReadNumber | None:
+        at = self.text.rfind("####")
+        while at >= 0:
+            end = self._line_end(at + 4)
+            if not self.text[at + 4 : end].strip():
+                end = self._line_end(end + 1)
+            inside = self._all.between(at, end)
+            if inside:
+                return self._chosen(inside, 0, "marked")
+            at = self.text.rfind("####", 0, at)
+        return None
+
+    def _boxed(self) -> ReadNumber | None:
+        for box in reversed(deque(_caseless(r"\\(?:boxed|fbox)\s?\{").finditer(self.text), _CUES)):
+            end = _brace_end(self.text, box.end())
+            inside = self._all.between(box.end(), end)
+            if inside:
+                sides = self._sides(inside, 0)
+                if len(sides) < len(inside):
+                    return ReadNumber(None, "several")
+                return self._resolved(sides, "boxed")
+            spelled = spelled_pattern().search(self.text, box.end(), end)
+            if spelled and (value := spelled_value(spelled)) is not None:
+                return ReadNumber(Number(value), "boxed")
+        return None
+
+    def _stated(self) -> ReadNumber | None:
+        for pattern in _STATEMENTS:
+            for cue in reversed(deque(_caseless(pattern).finditer(self.text), _CUES)):
+                found = None if self._denied(cue.start()) else self._after(cue.end())
+                if found is not None:
+                    return self._corrected(*found)
+        return None
+
+    def _denied(self, at: int) -> bool:
+        return (
+            _caseless(r"(?<!\w)(?:if|whether|suppose|unless)\s(?:the\s|my\s)?$").search(
+                self.text, max(0, at - 16), at
+            )
+            is not None
+        )
+
+    def _after(self, at: int) -> tuple[int, ReadNumber] | None:
+        """The number that is stated at `at`, and the place after it."""
+        text = self.text
+        begin = at
+        while begin < len(text) and text[begin] in " \t\r\n*:":
+            begin += 1
+        stop = _caseless(_SENTENCE_END).search(text, begin, begin + _SPAN)
+        end = min(stop.start() if stop else len(text), begin + _SPAN)
+        inside = self._usable(begin, max(end, begin + 1))
+        spelled = spelled_pattern().search(text, begin, min(end, begin + _FAR))
+        if spelled and (not inside or spelled.start() < inside[0].start):
+            linked = text[begin : spelled.start()].count(" ") <= 3
+            bare_one = (
+                spelled[0].lower() in ("one", "a", "an") and text[spelled.end() : spelled.end() + 1] == " "
+            )
+            if linked and not bare_one:
+                value = spelled_value(spelled)
+                return spelled.end(), ReadNumber(
+                    None if value is None else Number(value), "stated" if value is not None else "notation"
+                )
+        if not inside:
+            return None
+        lead = text[begin : inside[0].start]
+        if len(lead) > _FAR or len(lead.split()) > 5:
+            return None
+        if len(lead.split()) > 3 and len(inside) > 1:
+            return inside[-1].end, self._pick(inside, "stated")
+        if len(inside) > 1 and inside[0].number != inside[1].number:
+            between = text[inside[0].end : inside[1].start]
+            if _caseless(r"[^.;:(]{0,20}\s(?:and|und|et|y|и|&|plus|or|oder|ou|или)\s[$€£]?").fullmatch(
+                between
+            ):
+                return inside[1].end, ReadNumber(None, "several")
+        return inside[0].end, self._chosen(inside, 0, "stated")
+
+    def _corrected(self, end: int, found: ReadNumber) -> ReadNumber:
+        """What was stated, unless the text after it takes it back."""
+        corrections = deque(_caseless(_CORRECTION).finditer(self.text, end, end + _SPAN), 1)
+        if not corrections:
+            return found
+        correction = corrections[0]
+        later = self._usable(correction.end(), correction.end() + _SPAN)
+        values = {one.number for one in later}
+        if not later or values == {found.number}:
+            return found
+        first = later[0]
+        lead = self.text[max(correction.end(), first.start - 40) : first.start]
+        if len(values) == 1 and (not lead.strip(" ,.:;-") or _caseless(_POINTER).search(lead)):
+            return ReadNumber(first.number, "stated" if first.number else first.reason)
+        return ReadNumber(None, "corrected")
+
+    def _opening(self) -> ReadNumber | None:
+        """The number that opens the reply and is explained, or that is the first line."""
+        text = self.text
+        start = len(text) - len(text.lstrip())
+        spelled = spelled_pattern().match(text, start)
+        if spelled and not _caseless(r"[ ][^\W\d_]").match(text, spelled.end()):
+            value = spelled_value(spelled)
+            return ReadNumber(None, "notation") if value is None else ReadNumber(Number(value), "opening")
+        begin = len(text) - len(text.lstrip(" \n\t*#>~≈$€£-+("))
+        if len(self._all) < 2 or not (opening := self._usable(0, begin + 1)):
+            return None
+        first = opening[0]
+        if _caseless(rf"\s?{_BECAUSE}").match(text, first.end):
+            return self._resolved([first], "opening")
+        line = self._line_end(first.end)
+        rest = text[first.end : min(line, first.end + 100)]
+        if line >= len(text.rstrip()) or len(rest.split()) > 3 or rest.rstrip().endswith((":", ",")):
+            return None
+        if _compiled(r"\d").search(rest):
+            return None
+        last_line = text.rstrip().rfind("\n") + 1
+        closing = self._usable(last_line, last_line + _SPAN)
+        if closing and not text[last_line : closing[0].start].strip(" *_$≈=-("):
+            return None  # the last line is a number too
+        return self._resolved([first], "opening")
+
+    def _last(self) -> ReadNumber | None:
+        last = next((one for one in self._all.backwards() if not self._is_aside(one)), None)
+        if last is None:
+            found = {
+                value
+                for spelled in spelled_pattern().finditer(self.text[-2_000:])
+                if spelled[0].lower() != "one" and (value := spelled_value(spelled)) is not None
+            }
+            return ReadNumber(Number(found.pop()), "last_number") if len(found) == 1 else None
+        begin = self._sentence_start(last.start)
+        sentence = self._usable(begin, begin + _SPAN)
+        for conclusion in deque(_caseless(_CONCLUSION).finditer(self.text), 1):
+            stop = _caseless(_SENTENCE_END).search(self.text, conclusion.end(), conclusion.end() + _SPAN)
+            end = stop.start() if stop else conclusion.end() + _SPAN
+            if inside := self._usable(conclusion.end(), end):
+                return self._pick(inside, "last_number" if inside[0].start >= begin else "concluded")
+        return self._pick(sentence or [last], "last_number")
+
+    def _sentence_start(self, at: int) -> int:
+        begin = max(0, at - 400)
+        for end in _caseless(_SENTENCE_END).finditer(self.text, begin, at):
+            begin = end.end()
+        return begin
+
+    def _pick(self, inside: list[Expression], rule: str) -> ReadNumber:
+        """The result of a sentence with these numbers: the last one that a verb or an equals sign points at."""
+        inside = self._outside_brackets(inside)
+        last = len(inside) - 1
+        if len({one.number for one in inside if self._is_guess(one)}) > 1:
+            return ReadNumber(None, "several")
+        if (
+            len({one.number for one in inside}) > 1
+            and not inside[-1].equals
+            and not self._pointed_at(inside[-1])
+        ):
+            last = max(
+                (at for at, one in enumerate(inside) if one.equals or self._pointed_at(one)), default=-1
+            )
+            if last < 0:
+                return ReadNumber(None, "several")
+        return self._chosen(inside, last, rule)
+
+    def _outside_brackets(self, inside: list[Expression]) -> list[Expression]:
+        """The numbers that are not in brackets, if there are any: what is in brackets explains or repeats."""
+        outside: list[Expression] = []
+        depth, place = 0, self._sentence_start(inside[0].start)
+        for one in inside:
+            between = self.text[place : one.start]
+            depth = max(0, depth + between.count("(") - between.count(")"))
+            place = one.start
+            if not depth:
+                outside.append(one)
+        return outside or inside
+
+    def _pointed_at(self, one: Expression) -> bool:
+        return _caseless(_POINTER).search(self.text, max(0, one.start - 40), one.start) is not None
+
+    def _is_guess(self, one: Expression) -> bool:
+        return _caseless(_GUESS).search(self.text, max(0, one.start - 24), one.start) is not None
+
+    def _chosen(self, inside: list[Expression], at: int, rule: str) -> ReadNumber:
+        return self._resolved(self._sides(inside, at), rule)
+
+    def _sides(self, inside: list[Expression], at: int) -> list[Expression]:
+        """The expression and those that equals signs connect with it."""
+        first = at
+        while first > 0 and inside[first].equals:
+            first -= 1
+        after = at + 1
+        while after < len(inside) and inside[after].equals:
+            after += 1
+        return inside[first:after]
+
+    def _resolved(self, sides: list[Expression], rule: str) -> ReadNumber:
+        """The value of a chain of equations: the last side that is a number."""
+        numbers = [side.number for side in sides if side.number is not None]
+        if not numbers:
+            return ReadNumber(None, sides[-1].reason)
+        last = numbers[-1]
+        if len(numbers) > 1:
+            # Of `1/3 ≈ 0.333` both count; of `100 cm = 1 m` it is not clear which one does.
+            same = [one for one in numbers[:-1] if _agree(one, last)]
+            last = last._replace(same=tuple(_scaled(one, last) for one in same))
+        return ReadNumber(last, rule)
+
+    def _usable(self, begin: int, end: int) -> list[Expression]:
+        """The expressions in a part of the text that may be an answer."""
+        return [one for one in self._all.between(begin, end) if not self._is_aside(one)]
+
+    def _line_end(self, at: int) -> int:
+        end = self.text.find("\n", at)
+        return len(self.text) if end < 0 else end
+
+    def _is_aside(self, one: Expression) -> bool:
+        """Whether an expression is no answer: denied, a label, a reference, how sure somebody is."""
+        text, start, end = self.text, one.start, one.end
+        begin = max(0, start - 40)
+        if _caseless(_NOT).search(text, begin, start) or _caseless(_REFERENCE).search(text, begin, start):
+            return True
+        if _caseless(_PER).search(text, begin, start) or _caseless(_COMPARED).match(text, end):
+            return True
+        percent = one.number is not None and one.number.percent
+        if percent and (
+            _caseless(_SURE).match(text, end) or _caseless(_SURE_BEFORE).search(text, begin, start)
+        ):
+            return True
+        if _caseless(_EFFORT).match(text, end) and _caseless(_CHECKED).search(text, begin, start):
+            return True
+        if text[start - 1 : start] == "[" and text[end : end + 1] == "]" and end - start <= 3:
+            return bool(text[begin:start].strip(" \n["))  # the number of a source
+        if end - start > 2 or not _compiled(r"(?:^|\n)[ *#(]{0,6}$").search(text, max(0, start - 7), start):
+            return False
+        return (start < 7 or "\n" in text[start - 7 : start]) and bool(_caseless(_LABEL).match(text, end))
+
+
+def _agree(one: Number, other: Number) -> bool:
+    exact = _scaled(one, other)
+    return exact == other.value or abs(exact - other.value) * 50 <= abs(exact)
+
+
+def _scaled(one: Number, other: Number) -> Fraction:
+    """The value of `one` in the terms of `other`, if only one of them is a percentage."""
+    if one.percent == other.percent:
+        return one.value
+    return one.value * 100 if other.percent else one.value / 100
+
+
+def _brace_end(text: str, at: int) -> int:
+    depth = 1
+    for found in _caseless(r"[{}]").finditer(text, at, min(len(text), at + 2_000)):
+        depth += 1 if found[0] == "{" else -1
+        if depth == 0:
+            return found.start()
+    return min(len(text), at + 200)
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+@cache
+def _caseless(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)

@@ -1,0 +1,165 @@
+"""The number that a text gives: read as a whole, in any notation, or not at all."""
+
+from __future__ import annotations
+
+import json
+import time
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from tests.scorers.number_notations import parts, written
+
+from benchwright.scorers import ScorerInput, Scores, gsm8k_answer_strict, qa_answers
+
+REPLIES = Path(__file__).parent / "replies"
+SCORER = qa_answers(["numeric"])
+
+
+def score(response: str, target: object) -> Scores:
+    return SCORER(ScorerInput(response, target, {}))
+
+
+@pytest.mark.parametrize(
+    ("response", "target"),
+    [
+        ("5/8", "3/8"),
+        ("1/4", "3/4"),
+        ("7,5", "3,5"),
+        ("7 000", "12 000"),
+        ("12.000", "7.000"),
+        ("The answer is 1/2", "1"),
+        (r"\boxed{\frac{3}{4}}", 3),
+        (r"\boxed{10^{6}}", 10),
+        ("2 1/2", "1/2"),
+        ("2 1/2", 2),
+        ("1.5 million", 1.5),
+        ("6 × 10^23", 23),
+        ("-3/4", "3/4"),
+        ("12 000", 12),
+        ("12:30", 30),
+        ("5'10", 10),
+        ("1h15", 1),
+        ("3π", 3),
+        ("2√3", 3),
+        ("2x", 2),
+        ("GPT-4", 4),
+    ],
+)
+def test_a_part_of_a_number_is_never_the_number(response: str, target: object) -> None:
+    for text in (response, f"The answer is {response}.", f"We get {response}"):
+        assert score(text, target)["numeric"] is False
+        assert gsm8k_answer_strict(ScorerInput(text, target, {}))["correct"] is False
+
+
+@pytest.mark.parametrize(
+    ("response", "rule"),
+    [
+        ("1999-12-01", "date"),
+        ("12/05/2024", "date"),
+        ("4 May 1961", "date"),
+        ("2.10.3", "date"),
+        ("5–10", "range"),
+        ("5 to 10", "range"),
+        ("14:35", "time_or_ratio"),
+        ("4 or 5", "several"),
+        ("(2, 3)", "several"),
+        ("3 out of 4", "several"),
+        ("5 feet 11 inches", "units"),
+        ("3π", "formula"),
+        ("more than 5", "bound"),
+        ("5 billions d'euros, c'est le résultat", "ambiguous"),
+        ("The answer is 5. Wait, let me count: 3 here and 4 there.", "corrected"),
+        ("1" * 500, "too_long"),
+        ("none", "not_found"),
+    ],
+)
+def test_what_is_not_one_number_is_unparsed_with_the_reason(response: str, rule: str) -> None:
+    scores = score(response, 5)
+    assert (scores["numeric"], scores["parsed"], scores["matched"], scores["rule"]) == (
+        False,
+        False,
+        None,
+        rule,
+    )
+
+
+@pytest.mark.parametrize(
+    ("response", "target", "verdict"),
+    [
+        ("1,234", 1234, True),
+        ("1,234", "1.234", None),
+        ("The total is 1,234", 1.234, False),
+        ("1.234", 1.234, True),
+        ("1.234", 1234, None),
+        ("1.234", "1.234", True),
+        ("Das Ergebnis ist 1.234", 1234, True),
+        ("Das Ergebnis ist 1.234", 1.234, None),
+        ("Das Ergebnis ist 3,142", 3.142, True),
+        ("1.234", "12.345,6", False),
+        ("1.234", "1.234,0", True),  # the target's own notation decides
+        ("0,5 + 1.000 = 1.000,5", "1000,5", True),
+        ("20 %", 20, True),
+        ("20 %", 0.2, True),
+        ("20", "20 %", True),
+        ("0.2", "20 %", True),
+        ("0.5 %", 0.5, None),
+        ("0.5", "0.5 %", None),
+        ("0.5 %", 0.005, True),
+        ("0.5 %", 50, False),
+        ("300K", 300, None),
+        ("300K", 300_000, True),
+        ("$300K", 300, False),
+        ("3 million", 3, None),
+        ("3 million", 3_000_000, True),
+        ("(42)", 42, True),
+        ("(42)", -42, None),
+        ("Loss: ($42)", -42, True),
+        ("1/3 ≈ 0.333", "1/3", True),
+        ("1/3 ≈ 0.333", 0.333, True),
+    ],
+)
+def test_the_target_decides_only_where_that_is_sound(
+    response: str, target: object, verdict: bool | None
+) -> None:
+    scores = score(response, target)
+    assert (scores["numeric"], scores["parsed"]) == (verdict is True, verdict is not None)
+    assert (scores["rule"] == "ambiguous") == (verdict is None)
+
+
+@pytest.mark.parametrize("name", ["numbers_a", "numbers_b", "numbers_c", "numbers_d"])
+def test_replies_are_read_as_a_careful_reader_reads_them(name: str) -> None:
+    """At least 95 % alike, and never another number."""
+    replies = [json.loads(line) for line in (REPLIES / f"{name}.jsonl").read_text("utf-8").splitlines()]
+    alike = 0
+    for reply, meant in replies:
+        scores = score(reply, meant or "987654321")
+        assert scores["numeric"] or not scores["parsed"], (reply, meant, scores["matched"])
+        alike += scores["parsed"] == (meant is not None)
+    assert alike / len(replies) >= 0.95
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_every_notation_gives_its_value_or_nothing(block: int) -> None:
+    unread = 0
+    total = 300
+    for seed in range(block * total, (block + 1) * total):
+        reply = written(seed)
+        scores = score(reply.text, reply.target)
+        assert scores["numeric"] or not scores["parsed"], (reply, scores["matched"])
+        unread += not scores["numeric"] and not reply.ambiguous
+        for part in set(parts(reply.text)):
+            if Fraction(part) not in (reply.value, reply.value * 100):
+                assert not score(reply.text, part)["numeric"], (reply, part)
+    assert unread / total <= 0.02
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["answer is ", "答案是", "1/2 ", "(5", "so 5 ", "5 = ", "not 5 ", "answer to 1 ", "[5]", "one hundred and ", r"\frac{1}{",
+     "10^", "wait 5 ", "\n5)", "5 feet ", "minus ", "x_1", "<think>", "{", "$"],
+)  # fmt: skip
+def test_hostile_megabytes_are_read_in_linear_time(unit: str) -> None:
+    started = time.process_time()
+    score(unit * (1_000_000 // len(unit)), "5")
+    assert time.process_time() - started < 25
