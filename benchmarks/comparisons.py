@@ -8,6 +8,7 @@ from functools import partial
 from benchmarks import data
 from benchmarks.figures import Figure, series, shown
 from benchmarks.function_calling import function_calling
+from benchmarks.large_runs import large_runs
 from benchmarks.latency import latency
 from benchmarks.memory import memory
 from benchmarks.per_row import per_row
@@ -69,6 +70,7 @@ COMPARISONS: dict[str, Callable[[Bench], list[Figure]]] = {
     "questions": questions,
     "workflow-steps": workflow_steps,
     "sample-pages": sample_pages,
+    "large-runs": large_runs,
     "workflow-batches": workflow_batches,
     "function-calling": function_calling,
 }

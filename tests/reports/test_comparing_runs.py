@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from benchwright import ScriptedEndpoint, benchmark, compare, resume, run
 from benchwright.cli import main
 from benchwright.core import ModelReply, NotFoundError, RequestFailure, TokenUsage, UsageError
+from benchwright.reports.views.clusters import Clusters, ScoreColumns
 from benchwright.reports.views.pairing import pairs_of
 from benchwright.sdk import RunOptions, rescore
 
@@ -209,7 +210,8 @@ def test_pairs_are_rows_of_equal_content_and_each_is_paired_once(data: st.DataOb
             for index, (content, repeats) in enumerate(runs[run_id]):
                 yield from [(index, b'["%s"]' % content)] * repeats
 
-    found = list(pairs_of(Records(), 1, 2))  # type: ignore[arg-type]
+    clusters = Clusters()
+    found = list(pairs_of(*(clusters.samples(Records(), run_id, ScoreColumns()) for run_id in (1, 2))))
     places: dict[int, Any] = {side: Counter() for side in (1, 2)}
     numbers: dict[int, Counter[bytes]] = {1: Counter(), 2: Counter()}
     nth: dict[tuple[int, int], tuple[bytes, int]] = {}

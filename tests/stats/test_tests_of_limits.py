@@ -20,7 +20,8 @@ from benchwright.stats import (
     share_against,
     smallest_effect,
 )
-from benchwright.stats._limits import _paired_share_p, binomial_tail
+from benchwright.stats._limits import _paired_share_p
+from benchwright.stats._tails import binomial_tail
 
 
 @pytest.mark.parametrize(

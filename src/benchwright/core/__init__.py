@@ -83,6 +83,7 @@ from benchwright.core._run_kinds import (
     kind_title,
 )
 from benchwright.core._sample_record import (
+    MAX_TOKENS_FIELD,
     OWN_WORDS,
     UNANSWERED,
     CallRecord,
@@ -200,6 +201,7 @@ __all__ = [
     "LEFT_OUT",
     "LENGTH_LIMITS",
     "MAX_DEPTH",
+    "MAX_TOKENS_FIELD",
     "MODEL_TYPES",
     "MOST_TOKENS",
     "OUTCOMES",

@@ -157,6 +157,9 @@ class SampleRecord(Struct, frozen=True):
     """Of a failed sample: the scores that depend on its row alone."""
 
 
+MAX_TOKENS_FIELD = "max_tokens"
+"""The column with a row's longest reply; a planned length replaces it."""
+
 UNANSWERED = "(no answer)"
 """The group of failed samples whose rows have no answer, or of which no answer can be found now; then with the part of the
 evaluation after it, as in `(no answer) exec_simple`. Metrics leave such rows out, failed or not."""

@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Container, Iterator, Sequence
 from copy import deepcopy
 
-from benchwright.core import BadRow, DatasetError, Row, canonical_json
+from benchwright.core import MAX_TOKENS_FIELD, BadRow, DatasetError, Row, canonical_json
 from benchwright.datasets._lengths import ColumnLengths
 from benchwright.datasets._meta_values import LARGEST, as_whole
 from benchwright.datasets._reader import DatasetReader, OnBad
@@ -21,9 +21,6 @@ from benchwright.datasets._sampling import (
     sampling_notes,
 )
 from benchwright.datasets._values import Batch
-
-MAX_TOKENS_FIELD = "max_tokens"
-"""The column with a row's longest reply; a planned length replaces it."""
 
 WINDOW_ROWS = 65_536
 """Most rows kept at a time if the plan is not in the order of the data; each further window costs a pass."""

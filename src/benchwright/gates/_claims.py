@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from fnmatch import fnmatchcase
 from typing import TypeAlias
 
@@ -10,10 +10,9 @@ from msgspec import Struct
 
 from benchwright.core import RunSummary, is_share, lower_is_better, suggest
 from benchwright.gates._decide import Claim, impossible
-from benchwright.gates._evidence import MOST_SLICES, Evidence, Scores, SliceKey, paired_values
+from benchwright.gates._evidence import MOST_SLICES, Evidence, SliceKey
 from benchwright.gates._policy import Rule, RuleKind
 from benchwright.gates._usage import used
-from benchwright.reports import PairedSamples
 from benchwright.stats import LimitTest, Spread, gain_against, mean_against
 
 
@@ -72,18 +71,13 @@ def _absent(rule: Rule, known: Collection[str]) -> Claim:
     )
 
 
-def _groups(rule: Rule, evidence: Evidence) -> Iterator[tuple[SliceKey | None, Scores]]:
+def _groups(rule: Rule, evidence: Evidence) -> Iterator[SliceKey | None]:
     if rule.slices is None:
-        yield None, evidence.whole
+        yield None
         return
     for key in evidence.keys(rule.slices):
-        if len_rows(evidence.slices[key]) >= rule.min_rows:
-            yield key, evidence.slices[key]
-
-
-def len_rows(scores: Scores) -> int:
-    """The number of distinct rows of a group."""
-    return len({row for rows in scores.metrics.values() for row in rows} | {row for row, _ in scores.failed})
+        if evidence.size(key) >= rule.min_rows:
+            yield key
 
 
 def _unsliced(rule: Rule, evidence: Evidence, subject: str) -> Claim | None:
@@ -99,7 +93,7 @@ def _unsliced(rule: Rule, evidence: Evidence, subject: str) -> Claim | None:
             subject,
             f"the column {column!r} has more than {MOST_SLICES} values; slice by one that has fewer",
         )
-    if not any(len_rows(evidence.slices[key]) >= rule.min_rows for key in evidence.keys(column)):
+    if not any(evidence.size(key) >= rule.min_rows for key in evidence.keys(column)):
         return impossible(rule, subject, f"no value of {column!r} has {rule.min_rows} rows (min_rows)")
     return None
 
@@ -121,13 +115,13 @@ def _thresholds(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
         if (problem := _unsliced(rule, run.evidence, name)) is not None:
             yield problem
             continue
-        failed = run.evidence.whole.failed if rule.failures_as_wrong else ()
+        failed = run.evidence.whole.failed if rule.failures_as_wrong else {}
         if failed and (doubt := _uncountable(rule, run, name, failed)):
             yield impossible(rule, name, doubt)
             continue
         partial = run.evidence.whole.is_partial(name)
-        for key, scores in _groups(rule, run.evidence):
-            values = scores.values(name, failures_as_wrong=rule.failures_as_wrong, partial=partial)
+        for key in _groups(rule, run.evidence):
+            values = run.evidence.values(name, key, failures_as_wrong=rule.failures_as_wrong, partial=partial)
             for limit, side in rule.limits:
                 subject = _named(name, key)
                 if not values:
@@ -137,17 +131,15 @@ def _thresholds(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
                 yield Claim(rule=rule, subject=subject, found=found, limit=limit, side=side)
 
 
-def _uncountable(
-    rule: Rule, run: BenchmarkRun, name: str, failed: Iterable[tuple[object, str | None]]
-) -> str:
-    """Why failed samples cannot count as 0 in a metric; empty if they can. `failed` are those that have no value on any side,
-    with their groups."""
+def _uncountable(rule: Rule, run: BenchmarkRun, name: str, failed: Collection[str | None]) -> str:
+    """Why failed samples cannot count as 0 in a metric; empty if they can. `failed` are the groups of those that have no
+    value on any side."""
     if _less_is_better(rule, run, name):
         return (
             f"failures_as_wrong counts failed samples as 0, the best value of {name}, where less is better; limit the failures "
             "with a rule of kind failures instead"
         )
-    if run.evidence.whole.is_partial(name) and any(group is None for _, group in failed):
+    if run.evidence.whole.is_partial(name) and None in failed:
         return (
             f"only some samples have a value of {name}, and the failed samples do not tell whether they would have had one; "
             "leave failures_as_wrong out"
@@ -187,7 +179,7 @@ def _regressions(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
         problem = run.no_pairs or "there is no baseline to compare with; name one with --baseline"
         yield impossible(rule, rule.metric, problem)
         return
-    if not pairs.both:
+    if not pairs.counts()[0]:
         yield impossible(rule, rule.metric, "no row is in both the run and the baseline")
         return
     known = {*run.evidence.whole.metrics, *run.evidence.before}
@@ -203,24 +195,19 @@ def _regressions(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
         if (problem_claim := _unsliced(rule, run.evidence, name)) is not None:
             yield problem_claim
             continue
-        for key, _ in _groups(rule, run.evidence):
-            group = pairs if key is None else run.evidence.sliced_pairs.get(key)
-            yield _regression(rule, run, name, _named(name, key), group)
+        for key in _groups(rule, run.evidence):
+            yield _regression(rule, run, name, key)
 
 
-def _regression(rule: Rule, run: BenchmarkRun, name: str, subject: str, pairs: PairedSamples | None) -> Claim:
-    wrong = rule.failures_as_wrong
-    if (
-        wrong
-        and pairs is not None
-        and pairs.failures
-        and (doubt := _uncountable(rule, run, name, pairs.lost))
-    ):
-        return impossible(rule, subject, doubt)
-    partial = run.evidence.whole.is_partial(name)
-    before, after = (
-        ([], []) if pairs is None else paired_values(pairs, name, failures_as_wrong=wrong, partial=partial)
-    )
+def _regression(rule: Rule, run: BenchmarkRun, name: str, key: SliceKey | None) -> Claim:
+    wrong, evidence, subject = rule.failures_as_wrong, run.evidence, _named(name, key)
+    if wrong and evidence.failed_pairs:
+        within = None if key is None else evidence.slices[key]
+        lost = [group for cluster, group in evidence.lost if within is None or cluster in within]
+        if doubt := _uncountable(rule, run, name, lost):
+            return impossible(rule, subject, doubt)
+    partial = evidence.whole.is_partial(name)
+    before, after = evidence.paired_values(name, key, failures_as_wrong=wrong, partial=partial)
     if not before:
         lacking = [
             f"{side} has no metric {name!r}"
@@ -252,13 +239,14 @@ def _failures(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
     if (problem := _unsliced(rule, run.evidence, f"share of {name}")) is not None:
         yield problem
         return
-    for key, scores in _groups(rule, run.evidence):
+    for key in _groups(rule, run.evidence):
         subject = _named(f"share of {name}", key)
-        if not scores.samples:
+        shares = run.evidence.share_of(rule.outcome, key)
+        if not shares:
             yield impossible(rule, subject, "the run has no samples")
             continue
         limit = rule.max if rule.max is not None else 0.0
-        found = mean_against(scores.share_of(rule.outcome), limit, -1, level=rule.level)
+        found = mean_against(shares, limit, -1, level=rule.level)
         yield Claim(rule=rule, subject=subject, found=found, limit=limit, side=-1)
 
 

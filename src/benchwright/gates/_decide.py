@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from benchwright.core import percent
 from benchwright.gates._policy import Bound, Policy, Rule
 from benchwright.gates._verdict import RuleRow, Word
-from benchwright.stats import FEWEST, LimitTest, holm, rows_needed, smallest_effect
+from benchwright.stats import FEWEST, LimitTest, holm, rows_needed, same_score, smallest_effect
 
 
 class Claim(Struct, frozen=True, kw_only=True):
@@ -135,7 +135,7 @@ def _judged(
 ) -> tuple[Word, str, float | None]:
     """The verdict, the reason and, if it is open, the effect that more rows would have to show; None: the observed one."""
     limit, side = claim.limit, claim.side
-    met = side * (found.value - limit) >= -1e-12
+    met = _meets(found.value, limit, side)
     if claim.bound == "value":
         return (Word.GO, "met", None) if met else (Word.NO_GO, "missed", None)
     if p_holm is None:
@@ -152,7 +152,7 @@ def _judged(
         return Word.INCONCLUSIVE, f"{found.spread.n:,} {claim.noun}: too few to rely on an interval", None
     if claim.shows:
         end = found.low if side > 0 else found.high
-        if end is not None and side * (end - limit) >= -1e-12:
+        if end is not None and _meets(end, limit, side):
             return (
                 Word.GO,
                 f"met, and shown by the interval{_doubt(found, -side, 'a limit that is met')}",
@@ -168,6 +168,11 @@ def _judged(
             detect,
         )
     return Word.GO, "not shown to be missed", None
+
+
+def _meets(value: float, limit: float, side: int) -> bool:
+    """Whether a value meets a limit, but for the rounding of floating-point numbers."""
+    return side * (value - limit) >= 0 or same_score(value, limit)
 
 
 def _doubt(found: LimitTest, side: int, what: str) -> str:

@@ -3,22 +3,20 @@ baseline."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterator
+from collections import Counter, deque
+from collections.abc import Collection, Iterator, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
-from msgspec import Struct, field
-
-from benchwright.core import (
-    JsonValue,
-    SampleRecord,
-    canonical_json,
-    decode_score,
-    fails_in,
-    load_exact_json,
-    row_hash,
+from benchwright.core import JsonValue, decode_score, load_exact_json
+from benchwright.reports import (
+    Clusters,
+    PairedColumns,
+    ScoreColumns,
+    Scored,
+    row_identity,
+    unread_identity,
 )
-from benchwright.reports import PairedSamples, Scored, numbers_of, pairs_of
 
 MOST_SLICES = 200
 """The most groups of one column. A column of names or texts has more, and grouping by it is meaningless."""
@@ -31,94 +29,115 @@ class SliceKey(NamedTuple):
     value: str
 
 
-class Scores(Struct):
-    """The scores of a group of samples."""
+class Evidence:
+    """All samples of a run, and their pairs with a baseline. Copies and repeats of a row are one cluster."""
 
-    outcomes: dict[str, Counter[bytes]] = field(default_factory=dict)
-    """How many samples of each row have an outcome."""
-    metrics: dict[str, dict[bytes, list[float]]] = field(default_factory=dict)
-    """Values by metric and row; rows are identified by content, so that copies count as one row."""
-    failed: Counter[tuple[bytes, str | None]] = field(default_factory=Counter)
-    """How many samples have no score, by row and recorded group."""
-    without_numbers: int = 0
-    """Samples that were scored and have no number, because their rows have no answer."""
+    def __init__(self, columns: Collection[str] = ()) -> None:
+        self.whole = ScoreColumns()
+        self.pairs: PairedColumns | None = None
+        """The pairs; None: there is no baseline."""
+        self.slices: dict[SliceKey, set[int]] = {}
+        """The clusters of each group."""
+        self.unlabelled: Counter[str] = Counter()
+        """Clusters without a value in a column to slice by."""
+        self._columns = sorted(columns)
+        self._crowded: set[str] = set()
+        self._sizes: Counter[str] = Counter()
+        self._last: tuple[object, dict[int, list[float]]] = (None, {})
+
+    def label(self, cluster: int, row: JsonValue) -> None:
+        """Put a cluster into its groups, by one of its rows."""
+        found = set(_labels(row, self._columns))  # a list may name a group twice
+        self.unlabelled.update({*self._columns} - {key.column for key in found})
+        for key in found:
+            if key not in self.slices:
+                self._sizes[key.column] += 1
+                if self._sizes[key.column] > MOST_SLICES:
+                    self._crowded.add(key.column)
+                    continue
+                self.slices[key] = set()
+            self.slices[key].add(cluster)
 
     @property
-    def samples(self) -> int:
-        """The number of samples."""
-        return sum(rows.total() for rows in self.outcomes.values())
+    def missing(self) -> frozenset[str]:
+        """Columns to slice by that no row has."""
+        return frozenset(column for column in self._columns if not self._sizes[column])
 
-    def share_of(self, outcomes: Collection[str]) -> list[list[float]]:
-        """For each row, 1 for each sample with one of these outcomes and 0 for each other one; if no outcomes are given, 1
-        for each sample without a score. Samples of one row are not independent, so they stay together."""
-        sizes: Counter[bytes] = Counter()
-        for rows in self.outcomes.values():
-            sizes.update(rows)
-        hits: Counter[bytes] = Counter()
-        if outcomes:
-            for name in set(outcomes):
-                hits.update(self.outcomes.get(name, {}))
-        else:
-            for (row, _), count in self.failed.items():
-                hits[row] += count
-        return [[1.0] * hits[row] + [0.0] * (size - hits[row]) for row, size in sizes.items()]
+    @property
+    def crowded(self) -> frozenset[str]:
+        """Columns with too many values to slice by."""
+        return frozenset(self._crowded)
 
-    def is_partial(self, metric: str) -> bool:
-        """Whether only some of the scored samples have the metric, such as the rows of one category."""
-        scored = self.samples - self.failed.total() - self.without_numbers
-        return sum(map(len, self.metrics.get(metric, {}).values())) < scored
+    @property
+    def before(self) -> Collection[str]:
+        """Metrics of the baseline."""
+        return () if self.pairs is None else self.pairs.a.metrics.keys()
 
-    def values(
-        self, metric: str, *, failures_as_wrong: bool = False, partial: bool = False
-    ) -> list[list[float]]:
-        """The values of a metric, row by row. Of a partial metric, only failures in the group of its name count as 0."""
-        rows = self.metrics.get(metric, {})
-        if not failures_as_wrong:
-            return list(rows.values())
-        merged = {row: list(values) for row, values in rows.items()}
-        for (row, group), count in self.failed.items():
-            if fails_in(metric, group, partial=partial):
-                merged.setdefault(row, []).extend([0.0] * count)
-        return list(merged.values())
+    @cached_property
+    def copies(self) -> int:
+        """Rows with the content of an earlier row."""
+        return self.whole.rows - self.readable
 
-    def add(self, row: bytes, record: SampleRecord) -> None:
-        """Add a sample."""
-        self.outcomes.setdefault(record.outcome, Counter())[row] += 1
-        if record.scores is None:
-            self.failed[row, record.group] += 1
-            return
-        numbers = {
-            name: float(value)
-            for name, value in record.scores.items()
-            if isinstance(value, bool | int | float)
-        }
-        self.without_numbers += not numbers
-        for name, number in numbers.items():
-            self.metrics.setdefault(name, {}).setdefault(row, []).append(number)
-
-
-class Evidence(Struct):
-    """All samples of a run, and their pairs with a baseline."""
-
-    whole: Scores = field(default_factory=Scores)
-    slices: dict[SliceKey, Scores] = field(default_factory=dict)
-    pairs: PairedSamples | None = None
-    """The pairs; None: there is no baseline."""
-    sliced_pairs: dict[SliceKey, PairedSamples] = field(default_factory=dict)
-    before: set[str] = field(default_factory=set)
-    """Metrics of the baseline."""
-    missing: frozenset[str] = frozenset()
-    """Columns to slice by that no row has."""
-    crowded: frozenset[str] = frozenset()
-    """Columns with too many values to slice by."""
-    unlabelled: Counter[str] = field(default_factory=Counter)
-    """Rows without a value in a column to slice by."""
-    copies: int = 0
-    """Rows with the content of an earlier row."""
+    readable = 0
+    """Clusters of rows that could be read."""
 
     def keys(self, column: str) -> list[SliceKey]:
         """The groups of a column, by name."""
         return sorted(key for key in self.slices if key.column == column)
+
+    def size(self, key: SliceKey | None) -> int:
+        """The number of distinct rows of a group, or of the run, that have a score or failed."""
+        return len(self._judged if key is None else self._judged & self.slices[key])
+
+    @cached_property
+    def _judged(self) -> set[int]:
+        return self.whole.judged()
+
+    def values(
+        self, metric: str, key: SliceKey | None, *, failures_as_wrong: bool, partial: bool
+    ) -> Sequence[Sequence[float]]:
+        """The values of a metric, row by row. Of a partial metric, only failures in the group of its name count as 0."""
+        question = metric, failures_as_wrong, partial
+        if self._last[0] != question:  # the slices of one rule follow each other
+            found = self.whole.values(metric, failures_as_wrong=failures_as_wrong, partial=partial)
+            self._last = question, found
+        return self._chosen(self._last[1], key)
+
+    def share_of(self, outcomes: Collection[str], key: SliceKey | None) -> Sequence[Sequence[float]]:
+        """For each row, 1 for each sample with one of these outcomes and 0 for each other one; if no outcomes are given, 1
+        for each sample without a score. Samples of one row are not independent, so they stay together."""
+        question = ("share of", *sorted(outcomes))
+        if self._last[0] != question:
+            self._last = question, self.whole.share_of(outcomes)
+        return self._chosen(self._last[1], key)
+
+    def _chosen(self, rows: dict[int, list[float]], key: SliceKey | None) -> Sequence[Sequence[float]]:
+        if key is None:
+            return list(rows.values())
+        return [rows[cluster] for cluster in sorted(self.slices[key]) if cluster in rows]
+
+    def paired_values(
+        self, metric: str, key: SliceKey | None, *, failures_as_wrong: bool, partial: bool
+    ) -> tuple[Sequence[float], Sequence[float]]:
+        """Means of a metric by row, for the baseline and for the run; empty if no pair has it."""
+        if self.pairs is None:
+            return [], []
+        within = None if key is None else self.slices[key]
+        if failures_as_wrong and self.failed_pairs:
+            _, a, b = self.pairs.means_with_failures(metric, partial=partial, within=within)
+        else:
+            _, a, b = self.pairs.means(metric, within)
+        return a, b
+
+    @cached_property
+    def failed_pairs(self) -> bool:
+        """Whether a sample failed in a row that run and baseline have."""
+        return self.pairs is not None and self.pairs.failures
+
+    @cached_property
+    def lost(self) -> Sequence[tuple[int, str | None]]:
+        """Rows that failed in the run and in the baseline, with their recorded groups."""
+        return [] if self.pairs is None else self.pairs.lost()
 
 
 class ContentSamples:
@@ -129,18 +148,15 @@ class ContentSamples:
 
     def scored(self, run_id: int) -> Iterator[tuple[int, int, bytes, bytes]]:
         """Row, repeat, hash of the row's content and record of every sample."""
-        for row, repeat, digest, record, _ in self.with_rows(run_id):
-            yield row, repeat, digest, record
-
-    def with_rows(self, run_id: int) -> Iterator[tuple[int, int, bytes, bytes, JsonValue]]:
-        """Like `scored`, with the row itself."""
         texts = self._source.row_texts(run_id)
+        last, identity = -1, b""
         for (row, repeat, _, record), (_, text) in zip(self._source.scored(run_id), texts, strict=True):
             if text is None:  # a row that could not be read is identified by the reason
-                yield row, repeat, row_hash(f"!{decode_score(record).error}".encode()), record, None
-            else:
-                content = load_exact_json(text)
-                yield row, repeat, row_hash(canonical_json(content)), record, content
+                yield row, repeat, unread_identity(decode_score(record).error), record
+                continue
+            if row != last:
+                last, identity = row, row_identity(load_exact_json(text))
+            yield row, repeat, identity, record
 
     def row_texts(self, run_id: int) -> Iterator[tuple[int, bytes | None]]:
         """None: the hashes say all."""
@@ -148,73 +164,20 @@ class ContentSamples:
 
 
 def gather(source: Scored, run_id: int, columns: Collection[str], baseline: Scored | None) -> Evidence:
-    """Read the samples of a run once, and once more with their pairs. `baseline` identifies the rows of its only run by
-    content."""
-    found = Evidence()
-    samples = ContentSamples(source)
-    labels: dict[bytes, tuple[SliceKey, ...]] = {}
-    values: dict[str, set[str]] = {column: set() for column in columns}
-    last = -1
-    for number, _, digest, text, row in samples.with_rows(run_id):
-        if digest in labels:
-            found.copies += number != last and row is not None
-        else:
-            labels[digest] = tuple(dict.fromkeys(_labels(row, columns)))  # a list may name a group twice
-            for key in labels[digest]:
-                values[key.column].add(key.value)
-            found.unlabelled.update({*columns} - {key.column for key in labels[digest]})
-        last = number
-        record = decode_score(text)
-        found.whole.add(digest, record)
-        for key in labels[digest]:
-            if len(values[key.column]) <= MOST_SLICES:
-                found.slices.setdefault(key, Scores()).add(digest, record)
-    found.missing = frozenset(column for column, each in values.items() if not each)
-    found.crowded = frozenset(column for column, each in values.items() if len(each) > MOST_SLICES)
+    """Read the samples of a run and of its baseline once each. `baseline` has one run, with the number 0."""
+    found = Evidence(columns)
+    clusters = Clusters()
+    _read(clusters.samples(source, run_id, found.whole, found.label))
+    found.readable = clusters.readable
     if baseline is not None:
-        _pair(found, samples, run_id, baseline, labels)
+        before = ScoreColumns()
+        _read(clusters.samples(baseline, 0, before))
+        found.pairs = PairedColumns(before, found.whole)
     return found
 
 
-class _BothSides:
-    """The baseline as run 0, and the run under its number."""
-
-    def __init__(self, baseline: Scored, samples: ContentSamples, run_id: int) -> None:
-        self._sides = {0: (baseline, 0), run_id: (samples, run_id)}
-
-    def scored(self, run_id: int) -> Iterator[tuple[int, int, bytes, bytes]]:
-        source, number = self._sides[run_id]
-        return source.scored(number)
-
-    def row_texts(self, run_id: int) -> Iterator[tuple[int, bytes | None]]:
-        return iter(())
-
-
-def _pair(
-    found: Evidence,
-    samples: ContentSamples,
-    run_id: int,
-    baseline: Scored,
-    labels: dict[bytes, tuple[SliceKey, ...]],
-) -> None:
-    found.pairs = whole = PairedSamples()
-    numbers: dict[bytes, int] = {}
-    for a, b in pairs_of(_BothSides(baseline, samples, run_id), 0, run_id):
-        if a is None or b is None:
-            whole.only_a += b is None
-            whole.only_b += a is None
-            found.before.update(() if a is None else numbers_of(a))
-            continue
-        # Copies of one row are one pair, because they add no more information than repeats.
-        b = b._replace(row=numbers.setdefault(b.row_hash, len(numbers)))
-        whole.both += 1
-        before, _ = whole.add_scores(a, b)
-        found.before.update(before)
-        for key in labels.get(b.row_hash, ()):
-            if key in found.slices:
-                group = found.sliced_pairs.setdefault(key, PairedSamples())
-                group.both += 1
-                group.add_scores(a, b)
+def _read(samples: Iterator[object]) -> None:
+    deque(samples, maxlen=0)
 
 
 def _labels(row: JsonValue, columns: Collection[str]) -> Iterator[SliceKey]:
@@ -226,14 +189,3 @@ def _labels(row: JsonValue, columns: Collection[str]) -> Iterator[SliceKey]:
         for each in value if isinstance(value, list) else [value]:
             if isinstance(each, str | int | float):
                 yield SliceKey(column, str(each))
-
-
-def paired_values(
-    pairs: PairedSamples, metric: str, *, failures_as_wrong: bool, partial: bool
-) -> tuple[list[float], list[float]]:
-    """Means of a metric by row, for the baseline and for the run; empty if no pair has it."""
-    tally = pairs.with_failures(metric, partial=partial) if failures_as_wrong else None
-    tally = tally or pairs.tallies.get(metric)
-    if tally is None:
-        return [], []
-    return [a / n for a, _, n in tally.rows.values()], [b / n for _, b, n in tally.rows.values()]

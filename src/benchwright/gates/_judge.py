@@ -7,7 +7,7 @@ from typing import Any
 
 from benchwright.core import RunKind, RunSummary, kind_title, reused_span
 from benchwright.gates._baselines import Baseline, OneRun
-from benchwright.gates._claims import BenchmarkRun, claims_about, len_rows
+from benchwright.gates._claims import BenchmarkRun, claims_about
 from benchwright.gates._decide import Claim, decide
 from benchwright.gates._evidence import ContentSamples, Evidence, gather
 from benchwright.gates._policy import Policy, Rule
@@ -251,9 +251,7 @@ def _slice_notes(rules: Sequence[Rule], evidence: Evidence) -> Iterator[str]:
     for rule in rules:
         if rule.slices is None:
             continue
-        small = [
-            key.value for key in evidence.keys(rule.slices) if len_rows(evidence.slices[key]) < rule.min_rows
-        ]
+        small = [key.value for key in evidence.keys(rule.slices) if evidence.size(key) < rule.min_rows]
         if small:
             yield f"{rule.slices}: left out for fewer than {rule.min_rows} rows: {', '.join(small)}"
         count = evidence.unlabelled[rule.slices]
@@ -262,11 +260,10 @@ def _slice_notes(rules: Sequence[Rule], evidence: Evidence) -> Iterator[str]:
 
 
 def _pair_notes(evidence: Evidence) -> Iterator[str]:
-    pairs = evidence.pairs
     if evidence.copies:
         rows = "1 row repeats" if evidence.copies == 1 else f"{evidence.copies:,} rows repeat"
-        yield f"{rows} the content of an earlier row: a gate counts copies of a row as one row, compare counts each copy"
-    if pairs is not None and (pairs.only_a or pairs.only_b):
-        yield (
-            f"{pairs.both:,} samples are in both; {pairs.only_a:,} only in the baseline, {pairs.only_b:,} only in the run"
-        )
+        yield f"{rows} the content of an earlier row: copies of a row count as one row, by their mean"
+    if evidence.pairs is not None:
+        both, only_a, only_b = evidence.pairs.counts()
+        if only_a or only_b:
+            yield f"{both:,} samples are in both; {only_a:,} only in the baseline, {only_b:,} only in the run"

@@ -74,6 +74,14 @@ from benchwright.reports.views.calibration import (
     JudgedRow as JudgedRow,
     calibration as calibration,
 )
+from benchwright.reports.views.clusters import (
+    Clusters as Clusters,
+    PairedColumns as PairedColumns,
+    ScoreColumns as ScoreColumns,
+    Scored as Scored,
+    row_identity as row_identity,
+    unread_identity as unread_identity,
+)
 from benchwright.reports.views.comparing import (
     compare_benchmarks as compare_benchmarks,
     disagreements as disagreements,
@@ -109,12 +117,6 @@ from benchwright.reports.views.load_comparison import (
     matched_levels as matched_levels,
 )
 from benchwright.reports.views.load_verdicts import limits_words as limits_words
-from benchwright.reports.views.pairing import (
-    PairedSamples as PairedSamples,
-    Scored as Scored,
-    numbers_of as numbers_of,
-    pairs_of as pairs_of,
-)
 from benchwright.reports.views.run_folders import (
     SamplesOf as SamplesOf,
     as_filed as as_filed,

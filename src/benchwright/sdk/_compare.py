@@ -72,17 +72,13 @@ def compare(
         )
         kind = _common_kind(first, second)
         folders = {run.id: run.folder for run in (first, second) if run.id <= 0}
-        samples = SamplesOf(store, folders)
-        if (
-            any(baselines) and kind.baseline is not None
-        ):  # baselines identify rows by content, so both sides must
-            both = [
-                known or kind.baseline(samples, run)
-                for known, run in zip(baselines, (first, second), strict=True)
-            ]
-            held = list(zip((first, second), both, strict=True))
-            scored = {run.id: each.samples for run, each in held if each.samples is not None}
-            samples = SamplesOf(store, scored, {run.id: each.requests for run, each in held})
+        held = [
+            (run.id, known)
+            for run, known in zip((first, second), baselines, strict=True)
+            if known is not None
+        ]
+        scored = {run_id: known.samples for run_id, known in held if known.samples is not None}
+        samples = SamplesOf(store, {**folders, **scored}, {run_id: known.requests for run_id, known in held})
         if folders and kind.name == RunKind.BENCHMARK:
             first, second = (
                 run if run.id <= 0 else as_filed(run, benchmark_details(run)) for run in (first, second)

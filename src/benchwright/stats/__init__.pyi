@@ -19,7 +19,6 @@ from benchwright.stats._intervals import (
 )
 from benchwright.stats._limits import (
     LimitTest as LimitTest,
-    binomial_tail as binomial_tail,
     gain_against as gain_against,
     holm as holm,
     interval_against as interval_against,
@@ -30,7 +29,9 @@ from benchwright.stats._paired import (
     PairedResult as PairedResult,
     compare_pairs as compare_pairs,
     mcnemar_exact as mcnemar_exact,
+    same_score as same_score,
     wilcoxon_signed_rank as wilcoxon_signed_rank,
+    without_noise as without_noise,
 )
 from benchwright.stats._percentiles import percentile as percentile
 from benchwright.stats._power import (
@@ -43,3 +44,4 @@ from benchwright.stats._repeats import (
     consensus_at_k as consensus_at_k,
     pass_at_k as pass_at_k,
 )
+from benchwright.stats._tails import binomial_tail as binomial_tail

@@ -7,16 +7,17 @@ met, so a small p means that it is missed.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import erfc, exp, fsum, lgamma, log, log1p, sqrt
+from math import erfc, exp, fsum, log, sqrt
 from typing import TypeAlias
 
 from msgspec import Struct, structs
 
 from benchwright.stats._accumulator import ScoreAccumulator
 from benchwright.stats._intervals import FEWEST, UNSEEN, wilson_interval
-from benchwright.stats._paired import Ends, difference_ends
+from benchwright.stats._paired import Ends, difference_ends, without_noise
 from benchwright.stats._power import Spread, normal_quantile
 from benchwright.stats._skewed import betting_p, unskewed
+from benchwright.stats._tails import binomial_tail
 
 _MaybeEnds: TypeAlias = Callable[[float], tuple[float | None, float | None]]
 _BINOMIAL = "exact binomial test"
@@ -146,11 +147,13 @@ def gain_against(
         raise ValueError("no pairs to compare")
     if lower_is_better:
         before, after = after, before
-    gains = [float(y) - float(x) for x, y in zip(before, after, strict=True)]
+    if len(before) != len(after):
+        raise ValueError(f"paired values of different length: {len(before)} and {len(after)}")
+    gains = without_noise(before, after)
     n = len(gains)
     mean = fsum(gains) / n
     binary = {*before, *after} <= {0, 1}
-    bounded = binary or (share and min(*before, *after) >= 0 and max(*before, *after) <= 1)
+    bounded = binary or (share and min(min(before), min(after)) >= 0 and max(max(before), max(after)) <= 1)
     means = fsum(before) / n, fsum(after) / n
     ends, _ = difference_ends(gains, means, binary=binary, bounded=bounded)
     low, high = (None, None) if ends is None else ends(_two_sided(level))
@@ -189,34 +192,6 @@ def holm(p_values: Sequence[float]) -> list[float]:
         largest = max(largest, min(1.0, p_values[at] * (len(p_values) - rank)))
         found[at] = largest
     return found
-
-
-def binomial_tail(hits: int, n: int, share: float) -> float:
-    """Return the probability of at least this many hits.
-
-    >>> binomial_tail(9, 10, 0.5)
-    0.0107421875
-    """
-    if hits <= 0:
-        return 1.0
-    if share <= 0 or hits > n:
-        return 0.0
-    if share >= 1:
-        return 1.0
-    if hits <= n * share:  # the other tail is the shorter one
-        return max(0.0, 1.0 - binomial_tail(n - hits + 1, n, 1 - share))
-    if share == 0.5 and n <= 1000:
-        from math import comb
-
-        return sum(comb(n, k) for k in range(hits, n + 1)) / (1 << n)
-    chosen = lgamma(n + 1) - lgamma(hits + 1) - lgamma(n - hits + 1)
-    term = total = exp(chosen + hits * log(share) + (n - hits) * log1p(-share))
-    for k in range(hits, n):
-        term *= (n - k) / (k + 1) * share / (1 - share)
-        total += term
-        if term < 1e-17 * total:
-            break
-    return min(1.0, total)
 
 
 def _share_spread(n: int, limit: float, side: int) -> Spread:

@@ -6,12 +6,13 @@ Numbers in, numbers out. Every interval is of the mean difference b - a; every t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from math import comb, erfc, fsum, hypot, sqrt
-from operator import mul
+from dataclasses import dataclass, replace
+from math import erfc, fsum, gcd, hypot, sqrt
+from operator import mul, sub
 from typing import Literal, TypeAlias
 
 from benchwright.stats._intervals import FEWEST, UNSEEN, Z_95, rule_of_three
+from benchwright.stats._tails import binomial_tail
 
 PairedInterval: TypeAlias = Literal["score", "normal", "none"]
 """How the interval of a difference was computed; docs/comparing.md has the formulas."""
@@ -20,8 +21,13 @@ Ends: TypeAlias = Callable[[float], tuple[float, float]]
 
 _ENOUGH_DIFFER = 15
 """Number of differing pairs from which their spread is estimated; fewer say too little about it."""
-_EXACT_RANKS = 25
-"""Number of untied differences up to which the signed-rank test counts all sign patterns."""
+_SAME_DIGITS = 1e-10
+"""Scores that differ by no more than this part of themselves are equal: sums in another order differ in their last bits."""
+_SAME_SCALE = 1e-13
+"""Scores that differ by no more than this part of the largest score are equal: 0.1 + 0.2 - 0.3 is not 0."""
+_EXACT_WORK = 2e9
+"""Bits to add up to which the signed-rank test counts all sign patterns: about 200 differences of unequal size, or 1,000
+of equal size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +53,14 @@ class PairedResult:
     test: Literal["mcnemar", "wilcoxon"]
     """McNemar's exact test for right-or-wrong values, Wilcoxon's signed-rank test for others."""
     wins: int
-    """Number of samples where b is higher."""
+    """Number of samples where b is higher; where less is better, `turned` makes it those where b is lower."""
     losses: int
-    """Number of samples where b is lower."""
+    """Number of samples where b is lower, or higher if less is better."""
     ties: int
-    """Number of samples where both are equal."""
+    """Number of samples where both are equal, or differ by no more than the tolerance."""
+    leaning: Literal[-1, 0, 1] = 0
+    """The sign of the change that the test finds: of most ranks, or of most pairs that differ. It may not be the sign of the
+    mean difference, if few samples change much and many others a little in the other direction."""
 
     @property
     def too_few(self) -> bool:
@@ -63,10 +72,19 @@ class PairedResult:
         """Whether the test distinguishes the sides at 5 %."""
         return self.p_value < 0.05
 
+    def turned(self) -> PairedResult:
+        """The same result for a metric where less is better: a sample is won where b is lower."""
+        return replace(self, wins=self.losses, losses=self.wins)
 
-def compare_pairs(a: Sequence[float], b: Sequence[float], *, share: bool = True) -> PairedResult:
+
+def compare_pairs(
+    a: Sequence[float], b: Sequence[float], *, share: bool = True, tolerance: float = 0.0
+) -> PairedResult:
     """Compare two measurements of the same samples, in the same order. `share`: values seen between 0 and 1 cannot lie
-    outside that range; False for latencies, for example.
+    outside that range; False for latencies, for example. `tolerance`: pairs that differ by no more than this are ties.
+
+    Values that differ only by the rounding of floating-point numbers are equal: to ten digits, or to 13 digits of the
+    largest value.
 
     >>> result = compare_pairs([0, 0, 0, 1, 0, 0, 0, 0], [1, 1, 1, 1, 1, 1, 1, 0])
     >>> result.wins, result.losses, result.test, result.p_value
@@ -78,12 +96,21 @@ def compare_pairs(a: Sequence[float], b: Sequence[float], *, share: bool = True)
         raise ValueError(f"paired values of different length: {len(a)} and {len(b)}")
     if not a:
         raise ValueError("no pairs to compare")
-    differences = [float(y) - float(x) for x, y in zip(a, b, strict=True)]
-    n = len(differences)
-    wins = sum(1 for d in differences if d > 0)
-    losses = sum(1 for d in differences if d < 0)
+    n = len(a)
     binary = {*a, *b} <= {0, 1}
-    p_value = mcnemar_exact(wins, losses) if binary else wilcoxon_signed_rank(differences)
+    differences: Sequence[float] = list(map(sub, map(float, b), map(float, a)))
+    if binary:
+        wins, losses = differences.count(1.0), differences.count(-1.0)
+        if tolerance >= 1:
+            wins = losses = 0
+        p_value, leaning = mcnemar_exact(wins, losses), _sign(wins - losses)
+    else:
+        noise = _noise(a, b)
+        differences = [d if abs(d) > e else 0.0 for d, e in zip(differences, noise, strict=True)]
+        allowed = [max(tolerance * (1 + _SAME_DIGITS), e) for e in noise] if tolerance else noise
+        tested = [(d, e) for d, e, most in zip(differences, noise, allowed, strict=True) if abs(d) > most]
+        wins, losses = sum(1 for d, _ in tested if d > 0), sum(1 for d, _ in tested if d < 0)
+        p_value, leaning = _signed_ranks(tested)
     bounded = binary or (share and min(min(a), min(b)) >= 0 and max(max(a), max(b)) <= 1)
     mean_a, mean_b = fsum(a) / n, fsum(b) / n
     low, high, how = difference_interval(differences, (mean_a, mean_b), binary=binary, bounded=bounded)
@@ -100,7 +127,34 @@ def compare_pairs(a: Sequence[float], b: Sequence[float], *, share: bool = True)
         wins=wins,
         losses=losses,
         ties=n - wins - losses,
+        leaning=leaning,
     )
+
+
+def same_score(a: float, b: float, tolerance: float = 0.0) -> bool:
+    """Whether two scores differ by no more than the tolerance and the rounding of floating-point numbers.
+
+    >>> same_score(0.3, 0.1 + 0.2), same_score(0.3, 0.4, 0.1), same_score(0.3, 0.4)
+    (True, True, False)
+    """
+    return abs(b - a) <= max(tolerance * (1 + _SAME_DIGITS), _SAME_DIGITS * max(abs(a), abs(b)), _SAME_SCALE)
+
+
+def without_noise(a: Sequence[float], b: Sequence[float]) -> list[float]:
+    """Return the differences b - a of pairs, with 0 for those that come from rounding.
+
+    >>> without_noise([0.3, 0.5], [0.1 + 0.2, 0.75])
+    [0.0, 0.25]
+    """
+    differences = map(sub, map(float, b), map(float, a))
+    return [d if abs(d) > e else 0.0 for d, e in zip(differences, _noise(a, b), strict=True)]
+
+
+def _noise(a: Sequence[float], b: Sequence[float]) -> list[float]:
+    """The difference up to which the values of each pair are equal."""
+    sizes = list(map(max, map(abs, a), map(abs, b)))
+    least = max(sizes) * _SAME_SCALE
+    return [max(size * _SAME_DIGITS, least) for size in sizes]
 
 
 def mcnemar_exact(wins: int, losses: int) -> float:
@@ -110,56 +164,75 @@ def mcnemar_exact(wins: int, losses: int) -> float:
     >>> mcnemar_exact(10, 2)
     0.03857421875
     """
-    total = wins + losses
-    if total == 0:
-        return 1.0
-    fewer = min(wins, losses)
-    if total > 2_000:  # normal tail with continuity correction, since exact integers of this size are slow
-        return _normal_two_sided((abs(wins - losses) - 1) / sqrt(total))
-    tail = sum(comb(total, k) for k in range(fewer + 1))
-    return min(1.0, 2 * tail / (1 << total))
+    return min(1.0, 2 * binomial_tail(max(wins, losses), wins + losses, 0.5))
 
 
 def wilcoxon_signed_rank(differences: Sequence[float]) -> float:
-    """Return p of Wilcoxon's signed-rank test; zeros are left out, and equal sizes share their mean rank.
+    """Return p of Wilcoxon's signed-rank test; zeros are left out, and sizes that are equal but for rounding share their mean
+    rank.
 
-    Exact for up to 25 untied differences, else the normal approximation with the correction for ties and for
-    continuity.
+    Up to about 200 differences (1,000 if all have the same size), p is exact: the share of all patterns of signs, with these
+    ranks, whose sum is at least as far from the middle. For more, the normal approximation with the correction for ties
+    and for continuity.
 
-    >>> wilcoxon_signed_rank([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
-    0.03125
+    >>> wilcoxon_signed_rank([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]), wilcoxon_signed_rank([1 / 3] * 5)
+    (0.03125, 0.0625)
     """
-    kept = sorted((abs(d), d > 0) for d in differences if d != 0)
-    n = len(kept)
-    if n == 0:
-        return 1.0
-    plus = 0.0
-    tied = 0
-    at = 0
+    sizes = [abs(float(d)) for d in differences]
+    least = max(sizes, default=0.0) * _SAME_SCALE
+    noise = [max(size * _SAME_DIGITS, least) for size in sizes]
+    return _signed_ranks([(float(d), e) for d, e in zip(differences, noise, strict=True) if abs(d) > least])[
+        0
+    ]
+
+
+def _signed_ranks(differences: Sequence[tuple[float, float]]) -> tuple[float, Literal[-1, 0, 1]]:
+    """Return p of the signed-rank test of differences that are not 0, each with its noise, and the direction of most ranks."""
+    n = len(differences)
+    if not n:
+        return 1.0, 0
+    kept = sorted((abs(d), e, d > 0) for d, e in differences)
+    groups: list[tuple[int, int]] = []  # twice the rank, and how many share it
+    plus = at = tied = 0
     while at < n:
         end = at + 1
-        while end < n and kept[end][0] == kept[at][0]:
+        while end < n and kept[end][0] - kept[end - 1][0] <= max(kept[end][1], kept[end - 1][1]):
             end += 1
-        rank = (at + 1 + end) / 2
-        plus += rank * sum(1 for _, positive in kept[at:end] if positive)
-        size = end - at
+        twice, size = at + 1 + end, end - at
+        groups.append((twice, size))
+        plus += twice * sum(positive for _, _, positive in kept[at:end])
         tied += size**3 - size
         at = end
-    smaller = min(plus, n * (n + 1) / 2 - plus)
-    if n <= _EXACT_RANKS and not tied:
-        return min(1.0, 2 * _patterns_up_to(int(smaller), n) / (1 << n))
-    centre = n * (n + 1) / 4
+    total = n * (n + 1)
+    smaller = min(plus, total - plus)
+    unit = gcd(*(twice for twice, _ in groups))
+    leaning = _sign(2 * plus - total)
+    bits = n + 1
+    if total // unit * bits * n <= _EXACT_WORK:
+        return min(1.0, 2 * _patterns_up_to(smaller // unit, groups, unit, n) / (1 << n)), leaning
     spread = sqrt(n * (n + 1) * (2 * n + 1) / 24 - tied / 48)
-    return _normal_two_sided(max(0.0, centre - smaller - 0.5) / spread) if spread else 1.0
+    return _normal_two_sided((total / 2 - smaller - unit / 2) / 2 / spread), leaning
 
 
-def _patterns_up_to(limit: int, n: int) -> int:
-    """Count the sign patterns of the ranks 1…n whose positive ranks sum to at most `limit`."""
-    counts = [1] + [0] * limit
-    for rank in range(1, n + 1):
-        for total in range(limit, rank - 1, -1):
-            counts[total] += counts[total - rank]
-    return sum(counts)
+def _patterns_up_to(limit: int, groups: Sequence[tuple[int, int]], unit: int, n: int) -> int:
+    """Count the sign patterns whose positive ranks sum to at most `limit`.
+
+    The counts of all sums are the coefficients of the product of 1 + x^rank over all ranks. They are held in one
+    integer, each in as many bytes as 2ⁿ needs, since Python adds long integers quickly.
+    """
+    width = n // 8 + 1
+    counts = 1
+    beyond = (1 << (8 * width * (limit + 1))) - 1
+    for rank, size in groups:
+        shift = 8 * width * (rank // unit)
+        for _ in range(size):
+            counts = (counts + (counts << shift)) & beyond
+    held = counts.to_bytes(width * (limit + 1), "little")
+    return sum(int.from_bytes(held[at : at + width], "little") for at in range(0, len(held), width))
+
+
+def _sign(value: float) -> Literal[-1, 0, 1]:
+    return 1 if value > 0 else -1 if value < 0 else 0
 
 
 def difference_interval(

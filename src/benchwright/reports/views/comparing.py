@@ -11,28 +11,33 @@ from benchwright.core import (
     MetricSummary,
     RunSummary,
     UsageError,
+    is_share,
     is_time,
     json_differences,
     lower_is_better,
     reused_span,
 )
 from benchwright.reports.views.benchmarks import benchmark_view
+from benchwright.reports.views.clusters import PairedMeans, Scored
 from benchwright.reports.views.comparison import Comparison, ComparisonOptions, Side, title_of
 from benchwright.reports.views.figures import no_interval, plural, reused_of
 from benchwright.reports.views.metric_comparison import (
     MetricComparison,
     MetricSide,
     adjusted,
+    differing,
     direction_of,
+    question_of,
     requested_metrics,
 )
-from benchwright.reports.views.pairing import PairedSamples, Scored, paired_samples, pairs_of
+from benchwright.reports.views.pairing import PairedSamples, paired_samples
 from benchwright.reports.views.settings import (
     endpoint_of,
     native_calling_of,
     sent_settings,
     table_of,
 )
+from benchwright.stats import PairedResult, compare_pairs, same_score, without_noise
 from benchwright.store import RunRecord
 
 _MUST_AGREE = (
@@ -80,7 +85,13 @@ def compare_benchmarks(samples: Scored, a: RunRecord, b: RunRecord, options: Com
     headline = _headline(first, second, options.metric)
     down = headline is not None and lower_is_better(headline, less)
     seen = paired_samples(
-        pairs_of(samples, a.id, b.id), options.tolerance, options.listed, headline, worse=1 if down else -1
+        samples,
+        a.id,
+        b.id,
+        tolerance=options.tolerance,
+        listed=options.listed,
+        headline=headline,
+        worse=1 if down else -1,
     )
     metrics = _metrics(first, second, seen, options, less)
     counted = [found for found in metrics if options.times or not found.noise]
@@ -117,34 +128,58 @@ def _metrics(
     a: RunSummary, b: RunSummary, seen: PairedSamples, options: ComparisonOptions, less: Collection[str]
 ) -> list[MetricComparison]:
     names = requested_metrics([*_ordered(a), *_ordered(b)], options.metric)
-    tolerance = options.tolerance
+    failures = seen.columns.failures
     found = []
     for name in names:
         left, right = a.metrics.get(name), b.metrics.get(name)
+        down = lower_is_better(name, less)
         # A metric that depends on the rows alone is not tested.
         constant = any(side is not None and side.constant for side in (left, right))
-        tally = None if constant else seen.tallies.get(name)
-        paired = None if tally is None else tally.paired(name)
+        paired, question = _tested(name, None if constant else seen.columns.means(name), options, down)
         # Without this figure, a run does not tell whether its failed samples would have had the metric.
-        known = all(side is not None and side.with_failures is not None for side in (left, right))
+        known = failures and all(
+            side is not None and side.with_failures is not None for side in (left, right)
+        )
         partial = not (_of_all_samples(a, left) and _of_all_samples(b, right))
-        wrong = seen.with_failures(name, partial=partial) if known else None
+        wrong, asked = _tested(
+            name, seen.columns.means_with_failures(name, partial=partial) if known else None, options, down
+        )
         found.append(
             MetricComparison(
                 name=name,
                 run_a=_metric_side(left),
                 run_b=_metric_side(right),
                 paired=paired,
-                same=left is not None and right is not None and abs(right.value - left.value) <= tolerance,
-                direction=direction_of(_value(left), _value(right), paired, tolerance),
+                same=_same(left, right, paired, options.tolerance),
+                direction=direction_of(_value(left), _value(right), paired, options.tolerance),
                 noise=is_time(name),
-                lower_is_better=lower_is_better(name, less),
-                failures_as_wrong=None if wrong is None else wrong.paired(name),
-                question=b"" if tally is None else tally.question(),
-                question_failures_as_wrong=b"" if wrong is None else wrong.question(),
+                lower_is_better=down,
+                failures_as_wrong=wrong,
+                question=question,
+                question_failures_as_wrong=asked,
             )
         )
     return adjusted(found)
+
+
+def _tested(
+    name: str, means: PairedMeans | None, options: ComparisonOptions, down: bool
+) -> tuple[PairedResult | None, bytes]:
+    """The test of a metric by rows, and the hash of its differences; None if no row has the metric in both runs."""
+    if means is None or not means.clusters:
+        return None, b""
+    found = compare_pairs(means.a, means.b, share=is_share(name), tolerance=options.tolerance)
+    question = question_of(means.clusters, without_noise(means.a, means.b)) if differing(found) else b""
+    return found.turned() if down else found, question
+
+
+def _same(
+    left: MetricSummary | None, right: MetricSummary | None, paired: PairedResult | None, tolerance: float
+) -> bool:
+    """Whether no row differs by more than the tolerance; without common rows, whether the values of the runs do not."""
+    if left is None or right is None:
+        return False
+    return same_score(left.value, right.value, tolerance) if paired is None else not differing(paired)
 
 
 def _of_all_samples(summary: RunSummary, metric: MetricSummary | None) -> bool:
@@ -231,8 +266,8 @@ def _doubts(a: RunRecord, b: RunRecord, first: RunSummary, second: RunSummary) -
         yield f"{title_of(a)} is of {a.name}, {title_of(b)} of {b.name}"
     if (first.rows, first.repeats) != (second.rows, second.repeats):
         yield (
-            f"{title_of(a)} covers {_size(first)}, {title_of(b)} {_size(second)}: the values of the runs are of other "
-            "samples; the difference is of those in both"
+            f"{title_of(a)} covers {_size(first)}, {title_of(b)} {_size(second)}: the difference is of the rows in both, "
+            "each by the mean of its repeats"
         )
     served = served_models(a), served_models(b)
     if all(served) and served[0] != served[1]:

@@ -18,13 +18,14 @@ from benchwright.reports.views.metric_comparison import (
     MetricComparison,
     MetricSide,
     adjusted,
+    differing,
     direction_of,
     question_of,
     requested_metrics,
 )
 from benchwright.reports.views.settings import table_of
 from benchwright.reports.views.workflows import StepView, step_views, workflow_view
-from benchwright.stats import compare_pairs
+from benchwright.stats import compare_pairs, same_score, without_noise
 from benchwright.store import MetricTotals, RunRecord, Store
 
 
@@ -96,7 +97,12 @@ def _metrics(
     for name in names:
         one, other = totals_a.get(name), totals_b.get(name)
         keys, values_a, values_b = _paired_values(name, left, right)
-        paired = compare_pairs(values_a, values_b, share=is_share(name)) if keys else None
+        down = lower_is_better(name, options.lower)
+        paired = (
+            compare_pairs(values_a, values_b, share=is_share(name), tolerance=tolerance) if keys else None
+        )
+        if paired is not None and down:
+            paired = paired.turned()
         means = [None if totals is None else totals.mean for totals in (one, other)]
         found.append(
             MetricComparison(
@@ -104,11 +110,15 @@ def _metrics(
                 run_a=_metric_side(one),
                 run_b=_metric_side(other),
                 paired=paired,
-                same=one is not None and other is not None and abs(other.mean - one.mean) <= tolerance,
+                same=one is not None
+                and other is not None
+                and (
+                    same_score(one.mean, other.mean, tolerance) if paired is None else not differing(paired)
+                ),
                 direction=direction_of(means[0], means[1], paired, tolerance),
                 noise=is_time(name) or any(t is not None and t.unit in SECONDS_OF for t in (one, other)),
-                lower_is_better=lower_is_better(name, options.lower),
-                question=question_of(zip(keys, values_a, values_b, strict=True)),
+                lower_is_better=down,
+                question=question_of(keys, without_noise(values_a, values_b)) if keys else b"",
             )
         )
     return adjusted(found)

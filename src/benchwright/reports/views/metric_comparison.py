@@ -8,7 +8,7 @@ from hashlib import blake2b
 from typing import Literal, TypeAlias
 
 from benchwright.core import JsonObject, NotFoundError, suggest
-from benchwright.stats import PairedResult
+from benchwright.stats import PairedResult, same_score
 
 Direction: TypeAlias = Literal["up", "down", "same", "mixed"]
 """How a metric changed from the first run to the second."""
@@ -50,7 +50,7 @@ class MetricComparison:
     paired: PairedResult | None
     """The samples that both measured, tested as pairs; None if there are none."""
     same: bool
-    """Whether no paired sample differs by more than the tolerance, and both runs have the metric."""
+    """Whether no row differs by more than the tolerance, and both runs have the metric."""
     direction: Direction
     """How it changed."""
     noise: bool
@@ -136,28 +136,27 @@ def _test(name: str, paired: PairedResult | None, question: bytes) -> Test | Non
     return paired.test, question or name.encode()
 
 
-def question_of(pairs: Iterable[tuple[object, float, float]]) -> bytes:
+def question_of(keys: Iterable[object], differences: Iterable[float]) -> bytes:
     """Hash of paired differences. It is equal for metrics that differ by the same amount in the same pairs, and for mirrored
     ones, such as the shares of right and of wrong answers, because both ask the same question.
 
-    Each pair is its row or step and both values.
+    `keys` are the rows or steps of the differences.
 
-    >>> question_of([(0, 0, 1), (1, 1, 1)]) == question_of([(0, 2, 3), (1, 0, 0)])
+    >>> question_of([0, 1], [1.0, 0.0]) == question_of([0, 1], [-1.0, 0.0])
     True
-    >>> question_of([(0, 0, 1), (1, 1, 0)]) == question_of([(0, 1, 0), (1, 0, 1)])
+    >>> question_of([0, 1], [1, -1]) == question_of([0, 1], [-1, 1])
     True
-    >>> question_of([(0, 0, 1), (1, 1, 1)]) == question_of([(0, 1, 1), (1, 0, 1)])
+    >>> question_of([0, 1], [1, 0]) == question_of([0, 1], [0, 1])
     False
     """
-    digest = blake2b(digest_size=16)
+    rows = list(keys)
+    digest = blake2b("\0".join(map(str, rows)).encode(), digest_size=16)
     sign = 0.0
-    for key, a, b in pairs:
-        difference = round(
-            float(b) - float(a), 12
-        )  # 0.7 - 0.3 and (1 - 0.3) - (1 - 0.7) differ in their last bit
-        if not sign and difference:
-            sign = 1.0 if difference > 0 else -1.0
-        digest.update(f"{key}\0{difference * sign + 0.0}\0".encode())
+    for key, difference in zip(rows, differences, strict=True):
+        if difference:
+            sign = sign or (1.0 if difference > 0 else -1.0)
+            # 0.7 - 0.3 and (1 - 0.3) - (1 - 0.7) differ in their last bit.
+            digest.update(f"{key}\0{difference * sign:.8e}\0".encode())
     return digest.digest()
 
 
@@ -208,10 +207,17 @@ def _by_holm(tests: Iterable[tuple[Test | None, PairedResult | None]]) -> dict[T
 def direction_of(
     a: float | None, b: float | None, paired: PairedResult | None, tolerance: float
 ) -> Direction:
-    """How a metric changed, by the samples that both runs have, if there are any."""
+    """How a metric changed, by the rows that both runs have, if there are any. `mixed` if the mean and the test do not agree,
+    because a few rows changed much and many others a little in the other direction."""
     if a is None or b is None:
         return "mixed"
-    difference = b - a if paired is None else paired.difference
-    if abs(difference) <= max(tolerance, 1e-12):  # sums of equal values may differ in their last bit
+    if paired is None:
+        return "same" if same_score(a, b, tolerance) else "up" if b > a else "down"
+    if not differing(paired):
         return "same"
-    return "up" if difference > 0 else "down"
+    leaning = paired.leaning
+    if same_score(paired.mean_a, paired.mean_b):
+        return "mixed" if paired.significant and leaning else "same"
+    if leaning * paired.difference < 0 and paired.significant:
+        return "mixed"
+    return "up" if paired.difference > 0 else "down"

@@ -31,10 +31,10 @@ from benchwright.core import (
     row_hash,
 )
 from benchwright.perf import RequestRecord, Requests
+from benchwright.reports.views.clusters import Scored
 from benchwright.reports.views.command import run_config
 from benchwright.reports.views.figures import ALL_REPLIES, metric_of_stats
 from benchwright.reports.views.load import load_requests
-from benchwright.reports.views.pairing import Scored
 from benchwright.reports.views.runs import RunDetails
 from benchwright.reports.views.sample_columns import COLUMNS
 from benchwright.reports.views.settings import calling_of, recorded_params

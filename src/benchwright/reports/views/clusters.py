@@ -1,0 +1,401 @@
+"""Reads the samples of runs once, as columns of scores, and finds the samples that belong together.
+
+Copies and repeats of a row are one cluster: they show how one row is answered, not how many rows are answered well. Rows
+are the same if their content is, because row numbers depend on filters, limits, order and sampling.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import islice
+from typing import Any, NamedTuple, Protocol
+
+from benchwright.core import (
+    MAX_TOKENS_FIELD,
+    JsonValue,
+    canonical_json,
+    fails_in,
+    load_exact_json,
+    row_hash,
+    score_columns,
+)
+
+_BLOCK = 500
+"""Samples that are decoded together."""
+
+
+class Scored(Protocol):
+    """Access to the samples of runs: the store, or the files of a run from elsewhere."""
+
+    def scored(self, run_id: int) -> Iterator[tuple[int, int, bytes, bytes]]:
+        """Row, repeat, hash of the row and record of every sample, in their order."""
+        ...
+
+    def row_texts(self, run_id: int) -> Iterator[tuple[int, bytes | None]]:
+        """Number and JSON of the row of every sample, in their order."""
+        ...
+
+
+class Sample(NamedTuple):
+    """One sample of a run, without its texts."""
+
+    cluster: int
+    """The number of its cluster."""
+    row: int
+    """0-based row number."""
+    repeat: int
+    """0-based repeat."""
+    outcome: str
+    scores: dict[str, Any] | None
+    """None if it failed."""
+    target: JsonValue
+    error: str | None
+
+
+def row_identity(row: JsonValue) -> bytes:
+    """Hash what makes a row the same row: its content in any order of keys, without the longest reply, which a plan may draw
+    for each copy, and without the id of a row of function calling that is only its number in the file.
+
+    >>> row_identity({"q": "1+1=", "max_tokens": 5}) == row_identity({"max_tokens": 7, "q": "1+1="})
+    True
+    """
+    if isinstance(row, dict):
+        numbered = False
+        if {"id", "category", "question"} <= row.keys():
+            name, _, number = str(row["id"]).rpartition("_")
+            numbered = name == row["category"] and number.isdecimal()
+        if numbered or MAX_TOKENS_FIELD in row:
+            left_out = {MAX_TOKENS_FIELD, *(["id"] if numbered else [])}
+            row = {name: value for name, value in row.items() if name not in left_out}
+    return row_hash(canonical_json(row))
+
+
+def unread_identity(error: object) -> bytes:
+    """The identity of a row that could not be read: the reason."""
+    return row_hash(f"!{error}".encode())
+
+
+class Clusters:
+    """Numbers the clusters of one or several runs, so that a row has the same number in each."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[bytes, int] = {}
+        self.count = 0
+        """How many clusters there are."""
+        self.readable = 0
+        """How many of them are of rows that could be read."""
+
+    def samples(
+        self,
+        source: Scored,
+        run_id: int,
+        columns: ScoreColumns,
+        seen: Callable[[int, JsonValue], None] | None = None,
+    ) -> Iterator[Sample]:
+        """Read the samples of a run, add their scores to `columns`, and yield them. `seen` gets each new cluster and a row
+        of it. Row texts are read only as far as hashes are not known."""
+        texts = _Texts(source, run_id)
+        samples = source.scored(run_id)
+        last = -1
+        while block := list(islice(samples, _BLOCK)):
+            records = score_columns([text for _, _, _, text in block])
+            errors = records.column("error")
+            clusters = []
+            for (row, _, digest, _), error in zip(block, errors, strict=True):
+                number = self._numbers.get(digest)
+                if number is None:
+                    number = self._number(row, digest, error, texts, seen)
+                clusters.append(number)
+                columns.rows += digest != b"" and row != last
+                last = row
+            scores = records.column("scores")
+            outcomes = records.column("outcome")
+            columns.add(clusters, outcomes, scores, records.column("group"))
+            yield from map(
+                Sample,
+                clusters,
+                [each[0] for each in block],
+                [each[1] for each in block],
+                outcomes,
+                scores,
+                records.column("target"),
+                errors,
+            )
+
+    def _number(
+        self,
+        row: int,
+        digest: bytes,
+        error: object,
+        texts: _Texts,
+        seen: Callable[[int, JsonValue], None] | None,
+    ) -> int:
+        if not digest:
+            return self._named(unread_identity(error))
+        text = texts.of(row)
+        if text is None:  # a baseline, whose hashes are identities
+            return self._named(digest)
+        content = load_exact_json(text)
+        identity = row_identity(content)
+        whole = row_hash(canonical_json(content))  # the identity in older baselines
+        known = self._numbers.get(identity, self._numbers.get(whole))
+        number = self._named(identity) if known is None else known
+        self.readable += known is None
+        for each in (digest, identity, whole):
+            self._numbers[each] = number
+        if known is None and seen is not None:
+            seen(number, content)
+        return number
+
+    def _named(self, identity: bytes) -> int:
+        number = self._numbers.setdefault(identity, self.count)
+        self.count += number == self.count
+        return number
+
+
+class _Texts:
+    """The texts of rows that are asked for in order."""
+
+    def __init__(self, source: Scored, run_id: int) -> None:
+        self._source, self._run_id = source, run_id
+        self._texts: Iterator[tuple[int, bytes | None]] | None = None
+
+    def of(self, row: int) -> bytes | None:
+        if self._texts is None:
+            self._texts = self._source.row_texts(self._run_id)
+        return next((text for at, text in self._texts if at == row), None)
+
+
+class Column(NamedTuple):
+    """The values of one metric."""
+
+    clusters: array[int]
+    """The cluster of each value."""
+    values: array[float]
+
+
+class ScoreColumns:
+    """The scores of a run's samples, in a few bytes each."""
+
+    def __init__(self) -> None:
+        self.metrics: dict[str, Column] = {}
+        self.outcomes: dict[str, array[int]] = {}
+        """Clusters of the samples with an outcome."""
+        self.failed: dict[str | None, array[int]] = {}
+        """Clusters of the samples without scores, by recorded group."""
+        self.samples = 0
+        self.without_numbers = 0
+        """Samples that were scored and have no number, because their rows have no answer."""
+        self.rows = 0
+        """Rows that could be read."""
+
+    def add(
+        self,
+        clusters: Sequence[int],
+        outcomes: Sequence[str],
+        scores: Sequence[dict[str, Any] | None],
+        groups: Sequence[str | None],
+    ) -> None:
+        """Add samples."""
+        self.samples += len(clusters)
+        first = outcomes[0]
+        if outcomes.count(first) == len(outcomes):
+            self._ended(first).extend(clusters)
+        else:
+            for outcome, cluster in zip(outcomes, clusters, strict=True):
+                self._ended(outcome).append(cluster)
+        for cluster, given, group in zip(clusters, scores, groups, strict=True):
+            if given is None:
+                if group not in self.failed:
+                    self.failed[group] = array("i")
+                self.failed[group].append(cluster)
+                continue
+            numbers = False
+            for name, value in given.items():
+                if isinstance(value, bool | int | float):
+                    numbers = True
+                    column = self.metrics.get(name)
+                    if column is None:
+                        column = self.metrics[name] = Column(array("i"), array("d"))
+                    column.clusters.append(cluster)
+                    column.values.append(value)
+            self.without_numbers += not numbers
+
+    def _ended(self, outcome: str) -> array[int]:
+        found = self.outcomes.get(outcome)
+        if found is None:
+            found = self.outcomes[outcome] = array("i")
+        return found
+
+    @property
+    def failures(self) -> int:
+        """Samples without scores."""
+        return sum(map(len, self.failed.values()))
+
+    def is_partial(self, metric: str) -> bool:
+        """Whether only some of the scored samples have the metric, such as the rows of one category."""
+        scored = self.samples - self.failures - self.without_numbers
+        return (len(self.metrics[metric].values) if metric in self.metrics else 0) < scored
+
+    def clusters(self) -> set[int]:
+        """All clusters of the run."""
+        return set().union(*self.outcomes.values())
+
+    def judged(self) -> set[int]:
+        """The clusters that have a score or failed."""
+        columns = (column.clusters for column in self.metrics.values())
+        return set().union(*columns, *self.failed.values())
+
+    def counts(self) -> array[int]:
+        """The number of samples of each cluster, by its number; shorter if the last clusters have none."""
+        return _counts(self.outcomes.values())
+
+    def failed_counts(self) -> array[int]:
+        """The number of failed samples of each cluster, by its number."""
+        return _counts(self.failed.values())
+
+    def values(
+        self, metric: str, *, failures_as_wrong: bool = False, partial: bool = False
+    ) -> dict[int, list[float]]:
+        """The values of a metric by cluster. Of a partial metric, only failures in the group of its name count as 0."""
+        found: dict[int, list[float]] = {}
+        if metric in self.metrics:
+            for cluster, value in zip(*self.metrics[metric], strict=True):
+                found.setdefault(cluster, []).append(value)
+        if failures_as_wrong:
+            for group, clusters in self.failed.items():
+                if fails_in(metric, group, partial=partial):
+                    for cluster in clusters:
+                        found.setdefault(cluster, []).append(0.0)
+        return found
+
+    def share_of(self, outcomes: Collection[str]) -> dict[int, list[float]]:
+        """For each cluster, 1 for each sample with one of these outcomes and 0 for each other one; if no outcomes are given, 1
+        for each sample without a score."""
+        named = [self.outcomes[each] for each in set(outcomes) & self.outcomes.keys()]
+        hits = _counts(named) if outcomes else self.failed_counts()
+        sizes = self.counts()
+        hits.extend([0] * (len(sizes) - len(hits)))
+        return {
+            cluster: [1.0] * hit + [0.0] * (size - hit)
+            for cluster, (hit, size) in enumerate(zip(hits, sizes, strict=True))
+            if size
+        }
+
+
+class PairedMeans(NamedTuple):
+    """The means of a metric in clusters that both runs have."""
+
+    clusters: Sequence[int]
+    a: Sequence[float]
+    b: Sequence[float]
+
+
+class PairedColumns:
+    """Two runs, by clusters: each side of a pair is the mean of all values of the cluster in that run, however many."""
+
+    def __init__(self, a: ScoreColumns, b: ScoreColumns) -> None:
+        self.a, self.b = a, b
+
+    def counts(self) -> tuple[int, int, int]:
+        """The number of samples that have a partner, and that only one of the runs has."""
+        counts = self.a.counts(), self.b.counts()
+        both = sum(map(min, *counts))
+        return both, self.a.samples - both, self.b.samples - both
+
+    @property
+    def failures(self) -> bool:
+        """Whether a sample failed in a cluster that both runs have."""
+        shared = self.a.clusters() & self.b.clusters()
+        return any(
+            not shared.isdisjoint(clusters) for side in (self.a, self.b) for clusters in side.failed.values()
+        )
+
+    def lost(self) -> list[tuple[int, str | None]]:
+        """The clusters of which all samples failed in both runs, with the recorded groups."""
+        groups = {
+            cluster: group
+            for side in (self.a, self.b)
+            for group, clusters in side.failed.items()
+            for cluster in clusters
+        }
+        all_failed = [
+            {
+                cluster
+                for cluster, (failed, count) in enumerate(
+                    zip(side.failed_counts(), side.counts(), strict=False)
+                )
+                if failed and failed == count
+            }
+            for side in (self.a, self.b)
+        ]
+        return [(cluster, groups[cluster]) for cluster in sorted(all_failed[0] & all_failed[1])]
+
+    def means(self, metric: str, within: Collection[int] | None = None) -> PairedMeans:
+        """The clusters in which both runs have a value; `within`: only these."""
+        columns = self.a.metrics.get(metric), self.b.metrics.get(metric)
+        if columns[0] is None or columns[1] is None:
+            return PairedMeans([], [], [])
+        if within is None and columns[0].clusters == columns[1].clusters and _rises(columns[0].clusters):
+            return PairedMeans(columns[0].clusters, columns[0].values, columns[1].values)
+        return _means(_Sums(columns[0]), _Sums(columns[1]), within)
+
+    def means_with_failures(
+        self, metric: str, *, partial: bool = False, within: Collection[int] | None = None
+    ) -> PairedMeans:
+        """The same, with failed samples counted as 0 in rows that have the metric. Of a row that failed always and in both
+        runs, its group tells."""
+        sides = [_Sums(side.metrics.get(metric)) for side in (self.a, self.b)]
+        known = sides[0].total.keys() | sides[1].total.keys()
+        known |= {cluster for cluster, group in self.lost() if fails_in(metric, group, partial=partial)}
+        for side, sums in zip((self.a, self.b), sides, strict=True):
+            for clusters in side.failed.values():
+                for cluster in clusters:
+                    if cluster in known:
+                        sums.add(cluster, 0.0)
+        return _means(sides[0], sides[1], within)
+
+
+class _Sums:
+    """The sum and the number of values of each cluster."""
+
+    def __init__(self, column: Column | None) -> None:
+        self.total: dict[int, float] = {}
+        self.repeated: dict[int, int] = {}
+        """How many values, for clusters that have several."""
+        if column is not None:
+            for cluster, value in zip(*column, strict=True):
+                self.add(cluster, value)
+
+    def add(self, cluster: int, value: float) -> None:
+        if cluster in self.total:
+            self.total[cluster] += value
+            self.repeated[cluster] = self.repeated.get(cluster, 1) + 1
+        else:
+            self.total[cluster] = value
+
+    def means(self, clusters: Sequence[int]) -> list[float]:
+        total, repeated = self.total, self.repeated
+        if not repeated:
+            return [total[each] for each in clusters]
+        return [total[each] / repeated.get(each, 1) for each in clusters]
+
+
+def _means(a: _Sums, b: _Sums, within: Collection[int] | None) -> PairedMeans:
+    shared = a.total.keys() & b.total.keys()
+    clusters = sorted(shared if within is None else shared & set(within))
+    return PairedMeans(clusters, a.means(clusters), b.means(clusters))
+
+
+def _rises(clusters: Sequence[int]) -> bool:
+    """Whether each cluster comes once, in order."""
+    return all(map(int.__lt__, clusters, islice(clusters, 1, None)))
+
+
+def _counts(clusters: Collection[Sequence[int]]) -> array[int]:
+    found = array("i", bytes(4 * (1 + max((max(each) for each in clusters if each), default=-1))))
+    for each in clusters:
+        for cluster in each:
+            found[cluster] += 1
+    return found
