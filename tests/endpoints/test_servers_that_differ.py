@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import orjson
 import pytest
 from fake_clock import FakeClock
-from loopback_server import Call, chat, completion, endpoint_at, in_loop, serving
+from loopback_server import Call, TransportName, chat, completion, endpoint_at, in_loop, serving
 
 from benchwright.endpoints import SEND_ONCE, EchoRefusedError, learn_echo
 
@@ -116,13 +117,17 @@ async def test_llama_cpp_lists_log_probabilities_as_chat_does_and_ignores_echo()
 
 
 def closing_after(answered: set[int]) -> Any:
-    """llama.cpp: it announces that it keeps connections, and closes each one at the end of its stream."""
+    """llama.cpp: it announces that it keeps connections, and closes each one at the end of its stream. Other servers do so
+    after each reply."""
 
     async def answer(call: Call) -> None:
         if call.connection in answered:
             call.close()  # it was closing when this request arrived
         else:
             answered.add(call.connection)
+            if not call.body.get("stream"):
+                await call.says("4")
+                return
             await call.events(chunk({"delta": {"content": "4"}, "finish_reason": "stop"}))
 
     return answer
@@ -135,6 +140,36 @@ async def test_a_load_test_repeats_only_what_llama_cpp_lost_in_closing_a_connect
     assert [reply.status for reply in replies] == ["answered"] * 6
     assert [reply.attempts for reply in replies] == [1, 2, 2, 1, 1, 1]
     assert len(server.calls) == 8
+
+
+@pytest.mark.parametrize("stream", [True, False])
+@pytest.mark.parametrize("at_once", [1, 6])
+@pytest.mark.parametrize("transport", ["lean", "reqwest"])
+@in_loop
+async def test_a_server_that_closes_after_each_reply_loses_no_row_without_retries(
+    stream: bool, at_once: int, transport: TransportName
+) -> None:
+    async with (
+        serving(closing_after(set())) as server,
+        endpoint_at(server.url, transport, max_retries=0) as endpoint,
+    ):
+        for _ in range(5):
+            sent = [endpoint.send(chat("2+2?", stream=stream)) for _ in range(at_once)]
+            assert [reply.status for reply in await asyncio.gather(*sent)] == ["answered"] * at_once
+
+
+@in_loop
+async def test_a_request_that_a_new_connection_loses_too_is_not_sent_again_without_retries() -> None:
+    async def answer(call: Call) -> None:
+        if call.number == 1:
+            await call.says("4")
+        else:
+            call.close()
+
+    async with serving(answer) as server, endpoint_at(server.url, max_retries=0) as endpoint:
+        assert (await endpoint.send(chat("2+2?"))).status == "answered"
+        assert (await endpoint.send(chat("2+2?"))).status == "failed"
+    assert len(server.calls) == 3
 
 
 @in_loop

@@ -166,6 +166,11 @@ UNKNOWN_TIMES = CallTimes()
 """The times of a call that was never sent or not timed."""
 
 
+Copied: TypeAlias = Literal["left_out", "suspected"]
+"""What is known of events of a stream that came more than once: the copies were left out; or the text may contain some, because
+fewer tokens were counted than pieces came, and equal ones came in a row."""
+
+
 class ModelReply(Struct, frozen=True):
     """The result of one request after all its attempts. A failure is a value here, not an exception."""
 
@@ -193,6 +198,8 @@ class ModelReply(Struct, frozen=True):
     """The times of the last attempt."""
     served: str | None = None
     """The model name in the server's reply, if it differs from the requested one."""
+    copied: Copied | None = None
+    """Whether events of its stream came more than once."""
     untried: bool = False
     """Whether a failed request had attempts left that its run could no longer make. Such replies are never recorded."""
 
@@ -221,6 +228,7 @@ _KEYS = {
     "latency_s": "l",
     "ttft_s": "tt",
     "served": "m",
+    "copied": "d",
 }
 """The fields of a reply and their names in its record."""
 
@@ -251,6 +259,8 @@ def reply_to_json(reply: ModelReply) -> dict[str, Any]:
         record["tt"] = times.ttft_s
     if reply.served is not None:
         record["m"] = reply.served
+    if reply.copied is not None:
+        record["d"] = reply.copied
     return record
 
 
@@ -272,6 +282,7 @@ def reply_from_json(record: dict[str, Any]) -> ModelReply:
         started_at=record.get("at", 0.0),
         times=CallTimes.lasting(record.get("l", 0.0), record.get("tt")),
         served=record.get("m"),
+        copied=record.get("d"),
     )
 
 

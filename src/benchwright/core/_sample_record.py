@@ -155,6 +155,8 @@ class SampleRecord(Struct, frozen=True):
     """The part of the evaluation that the row belongs to; failures are counted there too."""
     constants: dict[str, float] | None = None
     """Of a failed sample: the scores that depend on its row alone."""
+    copied: str | None = None
+    """Whether events of the reply's stream came more than once, as in `ModelReply`."""
 
 
 MAX_TOKENS_FIELD = "max_tokens"
@@ -190,6 +192,7 @@ _KEYS = {
     "error": "e",
     "prompt": "p",
     "response": "r",
+    "copied": "d",
     "cut": "cut",
     "failure": "k",
     "usage": "u",
@@ -264,6 +267,8 @@ def encode_score(record: SampleRecord) -> bytes:
         stored["p"] = record.prompt
     if record.response is not None:
         stored["r"] = record.response
+    if record.copied is not None:
+        stored["d"] = record.copied
     if record.cut:
         stored["cut"] = True
     if record.failure is not None:

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Mapping
 from msgspec.structs import replace
 
 from benchwright.core import (
+    Copied,
     FailureKind,
     JsonValue,
     ModelReply,
@@ -140,6 +141,9 @@ class Attempter:
         except BadEventError as error:
             # An event without its closing empty line was cut off with the stream.
             broken = TransportFailure("broken_stream" if ended else "bad_reply", str(error))
+        copies = broken is None and reader.without_copies(lambda: self._wire.collector(request))
+        if copies:
+            collected = reader.collected
         if collected.error is not None:
             return self._of_stream_error(collected)
         if broken is not None and not collected.complete:
@@ -157,7 +161,9 @@ class Attempter:
         whole = collected.as_json()
         if isinstance(whole, BadReply):
             return self._of_bad_reply(whole)
-        return self._read_json(join_halves(whole), request, stamps, None)
+        reply = self._read_json(join_halves(whole), request, stamps, None)
+        copied: Copied | None = "left_out" if copies or reader.copied else collected.copied
+        return replace(reply, copied=copied) if copied and isinstance(reply, ModelReply) else reply
 
     def _read(
         self, body: bytes, request: ModelRequest, stamps: Stamps, headers: Headers | None

@@ -172,11 +172,12 @@ class HttpEndpoint:
         self, request: ModelRequest, trouble: Trouble, urls: Urls, stamps: Stamps
     ) -> ModelReply:
         """For a policy without retries: repeat only what a closing connection lost, on another one."""
-        while trouble.lost_in_closing(self._clock.now()) and stamps.attempts <= _LOST_AT_MOST:
+        while trouble.lost_in_closing(self._clock.now()) and stamps.lost < _LOST_AT_MOST:
             timeout_s = min(self._timeout_s, self._allowance.left_s())
             if timeout_s <= 0:
                 break
             stamps.again()
+            stamps.lost += 1
             self.retries += 1
             self._limiter.in_flight += 1
             result = await self._attempt(request, urls, timeout_s, stamps)
@@ -200,6 +201,9 @@ class HttpEndpoint:
             other = self._adapted(request, trouble, urls) if policy.adapts and adaptations < 2 else None
             if other is not None:
                 adaptations += 1
+                pause = 0.0
+            elif policy.retries and stamps.lost < _LOST_AT_MOST and trouble.lost_in_closing(now()):
+                stamps.lost += 1  # the server has not read it, so this is not a retry
                 pause = 0.0
             else:
                 if not policy.retries or not tries.take(

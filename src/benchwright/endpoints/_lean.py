@@ -51,7 +51,7 @@ class LeanTransport:
         if target is None or target.headers is not headers:
             target = self._aim(url, headers)
         message = b"%b%d\r\n\r\n%b" % (target.head, len(payload), payload)
-        connection = target.pool.take()
+        connection = target.pool.take() if stamps is None or not stamps.lost else None
         while True:
             if connection is None:
                 connection = await target.pool.connect(timeout_s)
@@ -84,7 +84,8 @@ class LeanTransport:
         if target is None or target.headers is not headers:
             target = self._aim(url, headers)
         message = b"%b%d\r\n\r\n%b" % (target.head, len(payload), payload)
-        connection = None if target.pool.lost_streams >= _LOST_STREAMS else target.pool.take()
+        again = stamps is not None and stamps.lost > 0
+        connection = None if again or target.pool.lost_streams >= _LOST_STREAMS else target.pool.take()
         while True:
             if connection is None:
                 connection = await target.pool.connect(timeout_s)

@@ -19,6 +19,7 @@ from msgspec import Meta, MsgspecError, Struct
 from msgspec.json import Decoder
 
 from benchwright.core import MAX_DEPTH, MOST_TOKENS, CallTimes, ModelReply, ModelRequest, Route, TokenUsage
+from benchwright.endpoints._copies import has_equal_neighbours
 from benchwright.endpoints._endpoint import is_captured
 from benchwright.endpoints._refused_settings import without_stop
 from benchwright.endpoints._settings import SERVED_BY_DEMO
@@ -250,6 +251,8 @@ def plain_stream(
     route, after = request.route, shapes.after
     if pieces[-1] != _END_MARK or "echo" in request.body or limit <= 2 * MOST_BYTES or is_captured():
         return None
+    if pieces[:1] == pieces[1:2]:  # perhaps all events came twice
+        return None
     try:
         first = _read_event(pieces[0], route)
         shape = shapes.of_answer(first.id, first.created, route)
@@ -264,7 +267,10 @@ def plain_stream(
         begun, end = first.said()
         usage = first.usage
         texts.insert(0, begun)
-        for piece in pieces[-1 - after : -1]:
+        last = pieces[-1 - after : -1]
+        if len({*last}) < len(last):
+            return None
+        for piece in last:
             event = _read_event(piece, route)
             said, ended = event.said()
             texts.append(said)
@@ -275,6 +281,12 @@ def plain_stream(
         return None
     if end is None or "think>" in text or not text or text.isspace():
         return None
+    if usage is not None and usage.completion_tokens < len(texts) and not shapes.splits:
+        given = [*filter(None, texts)]
+        if usage.completion_tokens < len(given):
+            if has_equal_neighbours(given):
+                return None
+            shapes.splits = usage.completion_tokens > 0
     place = 0
     while not texts[place]:
         place += 1

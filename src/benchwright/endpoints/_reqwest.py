@@ -6,6 +6,7 @@ import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 from pyreqwest.client import Client, ClientBuilder
@@ -34,6 +35,8 @@ from benchwright.endpoints._transport import (
 )
 
 _CONNECT_TIMEOUT = timedelta(seconds=15)
+_CLOSED = "connection closed before message completed"
+"""What the client says if a connection ends without a reply."""
 
 
 class ReqwestTransport:
@@ -49,7 +52,10 @@ class ReqwestTransport:
         clock: Clock = LOOP_CLOCK,
     ) -> None:
         self._now = clock.now
-        self._client = _client(parallelism, proxy, verify, http2)
+        self._make_client = partial(_client, proxy=proxy, verify=verify, http2=http2)
+        self._client = self._make_client(max(1, parallelism))
+        self._unpooled: Client | None = None
+        self._answered = False  # whether there may be a kept connection
         self._timeouts: dict[float, timedelta] = {}
 
     async def post(
@@ -58,13 +64,16 @@ class ReqwestTransport:
         """Send and read the whole reply."""
         stamps.sent = self._now()
         try:
-            async with self._request(url, payload, headers, timeout_s) as response:
+            async with self._request(url, payload, headers, timeout_s, stamps) as response:
                 stamps.first_byte = self._now()
                 body = await _whole_body(response)
                 stamps.last_byte = self._now()
+                self._answered = True
                 return HttpReply(response.status, response.headers, body)
         except PyreqwestError as error:
-            raise _failure(error, url, timeout_s, half_way=stamps.first_byte is not None) from None
+            if stamps.first_byte is None:
+                raise self._not_begun(error, url, timeout_s, stamps) from None
+            raise _failure(error, url, timeout_s, half_way=True) from None
 
     async def get(self, url: str, headers: Mapping[str, str], timeout_s: float) -> HttpReply:
         """Get a resource and read the whole reply."""
@@ -82,25 +91,41 @@ class ReqwestTransport:
         stamps.sent = self._now()
         stack = AsyncExitStack()
         try:
-            response = await stack.enter_async_context(self._request(url, payload, headers, timeout_s))
+            request = self._request(url, payload, headers, timeout_s, stamps)
+            response = await stack.enter_async_context(request)
         except PyreqwestError as error:
-            raise _failure(error, url, timeout_s) from None
+            raise self._not_begun(error, url, timeout_s, stamps) from None
         stamps.first_byte = self._now()
+        self._answered = True
         return ReqwestStream(stack, response, url, timeout_s, self._now)
 
     async def aclose(self) -> None:
         """Close all connections."""
         await self._client.close()
+        if self._unpooled is not None:
+            await self._unpooled.close()
+
+    def _not_begun(
+        self, error: PyreqwestError, url: str, timeout_s: float, stamps: Stamps
+    ) -> TransportFailure:
+        """The failure of a request without any byte of a reply."""
+        failure = _failure(error, url, timeout_s)
+        if self._answered and not stamps.lost and _CLOSED in innermost_cause(error):
+            failure.stale = True  # the client does not say whether it used a kept connection
+        return failure
 
     def _request(
-        self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float
+        self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float, stamps: Stamps
     ) -> StreamRequest:
+        client = self._client
+        if stamps.lost:  # as this client's connections are not kept, it takes a new one
+            client = self._unpooled = self._unpooled or self._make_client(0)
         timeout = self._timeouts.get(timeout_s)
         if timeout is None:
             timeout = timedelta(seconds=timeout_s)
             if len(self._timeouts) < 16:  # retries have odd timeouts: the rest of a deadline
                 self._timeouts[timeout_s] = timeout
-        request = self._client.post(url).headers(headers).timeout(timeout).body_bytes(payload)
+        request = client.post(url).headers(headers).timeout(timeout).body_bytes(payload)
         # With a read buffer the client would wait until it is full or the body ends, and delay the first token.
         return request.streamed_read_buffer_limit(0).build_streamed()
 
@@ -153,11 +178,11 @@ async def _whole_body(response: Response) -> bytes:
     return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
-def _client(parallelism: int, proxy: str | None, verify: bool | str, http2: bool) -> Client:
+def _client(keep: int, proxy: str | None, verify: bool | str, http2: bool) -> Client:
     builder = (
         ClientBuilder()
         .follow_redirects(False)  # a redirect would carry the key to another host
-        .pool_max_idle_per_host(max(1, parallelism))
+        .pool_max_idle_per_host(keep)
         .connect_timeout(_CONNECT_TIMEOUT)
         .http2(http2)
         .no_proxy()  # benchwright reads the environment itself and excludes loopback

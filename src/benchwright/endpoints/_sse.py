@@ -12,20 +12,25 @@ class SseReader:
 
     Lines end with LF or CRLF; `data:` may or may not be followed by a space; comments and other fields are
     skipped; several data lines of one event are joined. Bytes are only cut at line endings, so a character
-    split over two pieces stays whole.
+    split over two pieces stays whole. An event that has the id and the data of an earlier one is left out, if events have
+    different ids.
 
     >>> reader = SseReader()
     >>> reader.feed(b': hi\\n\\ndata:{"a"'), reader.feed(b':1}\\r\\n\\r\\n')
     ([], [b'{"a":1}'])
     """
 
-    __slots__ = ("_data", "_limit", "_pieces", "_size", "too_large")
+    __slots__ = ("_data", "_id", "_ids", "_limit", "_pieces", "_size", "copies", "too_large")
 
     def __init__(self, limit: int = 16 * 1024 * 1024) -> None:
         self._limit = limit
         self._pieces: list[bytes] = []  # of a line that has not ended; joined once, at its end
         self._data: list[bytes] = []
         self._size = 0
+        self._id = b""
+        self._ids: dict[bytes, int] = {}  # and the hash of the event that has it
+        self.copies = 0
+        """Events that were left out."""
         self.too_large: EventTooLargeError | None = None
         """Set once an event exceeded the limit. Events before it are returned; nothing after it is read."""
 
@@ -76,6 +81,8 @@ class SseReader:
             if line:
                 if line.startswith(b"data:"):
                     data.append(line[6:] if line[5:6] == b" " else line[5:])
+                elif line.startswith(b"id:"):
+                    self._id = line[3:].strip()
                 elif line.startswith(b"\xef\xbb\xbfdata:"):  # a byte order mark in front of the stream
                     data.append(line[8:].removeprefix(b" "))
             elif data:
@@ -83,6 +90,8 @@ class SseReader:
                 data.clear()
                 if not self._check(len(event)):
                     return found
+                if self._id and self._came_before(event):
+                    continue
                 found.append(event)
         self._size = 0
         if rest:
@@ -91,6 +100,14 @@ class SseReader:
             self._size = len(rest) + sum(map(len, data))
             self._check(self._size)
         return found
+
+    def _came_before(self, event: bytes) -> bool:
+        identity, self._id = self._id, b""
+        mark = hash(event)
+        came = self._ids.get(identity) == mark and len(self._ids) > 1
+        self._ids[identity] = mark
+        self.copies += came
+        return came
 
     def _check(self, size: int) -> bool:
         if size > self._limit:

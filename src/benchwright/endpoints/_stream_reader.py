@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from itertools import accumulate
+from collections.abc import Callable
+from itertools import accumulate, groupby
+from operator import itemgetter
 
+from benchwright.endpoints._copies import begins_twice, copies_of_each
 from benchwright.endpoints._reasoning import answer_start
 from benchwright.endpoints._sse import SseReader
 from benchwright.endpoints._transport import Stamps
@@ -16,7 +19,10 @@ class StreamReader:
     """Feeds a collector and notes arrival times in `stamps`. Events of one batch are read together; the time of each is that
     of the piece that completed it."""
 
-    __slots__ = ("_all_times", "_events", "_given", "_stamps", "_together", "_tokens", "collected", "unread")
+    __slots__ = (
+        "_all_times", "_events", "_given", "_kept", "_kept_times", "_limit", "_stamps", "_together", "_tokens", "_twice",
+        "collected", "unread",
+    )  # fmt: skip
 
     def __init__(self, collected: Collector, stamps: Stamps, limit: int) -> None:
         self.collected = collected
@@ -24,6 +30,10 @@ class StreamReader:
         self.unread: list[bytes] = []
         """The body, until its first event: a server may answer with plain JSON instead."""
         self._events = SseReader(limit)
+        self._limit = limit
+        self._twice: bool | None = None  # whether the first event came twice, as soon as that is known
+        self._kept: list[bytes] = []  # all pieces, unless it did not
+        self._kept_times: list[float] = []
         self._together = limit > 2 * MOST_BYTES  # else each event must be measured
         self._stamps = stamps
         self._given = self._tokens = 0
@@ -37,6 +47,8 @@ class StreamReader:
         if not collected.events:
             self.unread += pieces
         stamps.last_byte = times[-1]
+        if self._twice is not False:
+            self._keep(pieces, times)
         at, count, together = 0, len(pieces), self._together
         while at < count:
             # Most pieces are one event each, and most events look like the last one.
@@ -51,6 +63,48 @@ class StreamReader:
             if reader.too_large is not None:
                 raise reader.too_large
         return False
+
+    def _keep(self, pieces: list[bytes], times: list[float]) -> None:
+        """Keep the pieces of a stream that begins with two equal events: perhaps all of its events came twice."""
+        self._kept += pieces
+        self._kept_times += times
+        if self._twice is None:
+            self._twice = begins_twice(b"".join(self._kept), self._limit)
+        if self._twice is False:
+            self._kept, self._kept_times = [], []
+
+    def without_copies(self, empty: Callable[[], Collector]) -> bool:
+        """Collect each event once, in another collector, if every event of the stream was sent equally often. Returns whether
+        that is so, and can be told: at least one of the events must be of a kind that an answer has only once, which is one
+        without content, or the one that ends the answer."""
+        if not self._twice:
+            return False
+        reader = SseReader(self._limit)
+        events = [
+            (event, at)
+            for piece, at in zip(self._kept, self._kept_times, strict=True)
+            for event in reader.feed(piece)
+        ]
+        events += [(event, self._kept_times[-1]) for event in reader.finish()]
+        runs = [[*same] for _, same in groupby(events, itemgetter(0))]
+        last = runs.pop() if self.collected.done else []  # what came after the end was not read
+        copies = copies_of_each(map(len, runs)) if runs else 1
+        if copies < 2:
+            return False
+        collected, stamps = empty(), Stamps(first_byte=self._stamps.first_byte)
+        stamps.arrivals = None if self._stamps.arrivals is None else []
+        once = StreamReader(collected, stamps, self._limit)
+        for run in runs:
+            for event, at in run[: len(run) // copies]:
+                once._add([event], at)
+        if collected.events == len(collected.tokens) and not collected.complete:
+            return False
+        for event, at in last[:1]:
+            once._add([event], at)
+        for name in ("first_event", "first_token", "first_answer", "arrivals"):
+            setattr(self._stamps, name, getattr(stamps, name))
+        self.collected, self._all_times = collected, once._all_times
+        return True
 
     def finish(self) -> None:
         """The body came to its proper end."""
@@ -95,6 +149,11 @@ class StreamReader:
             if stamps.arrivals is not None:
                 all_times = self._all_times
                 stamps.arrivals += [all_times[token] for token in collected.tokens[known:]]
+
+    @property
+    def copied(self) -> bool:
+        """Whether an event came again, as its id says."""
+        return self._events.copies > 0
 
     def correct_answer(self) -> None:
         """Correct the time of the answer of a complete reply. If its text begins with reasoning between tags, the answer begins

@@ -39,6 +39,8 @@ class Stamps(Struct):
     arrivals: list[float] | None = None  # None: not requested
     attempts: int = 1
     """Attempts so far."""
+    lost: int = 0
+    """Attempts that were lost on a kept connection which the server was closing; the next one takes a new connection."""
 
     def again(self) -> None:
         """Reset for another attempt."""

@@ -113,6 +113,7 @@ class _Sums:
         self.counts: Counter[str] = Counter()
         self.reasons: Counter[str] = Counter()
         self.redacted = self.cut = 0
+        self.copied: Counter[str] = Counter()
         self._counted = self._prompt_tokens = self._completion_tokens = 0
         self.cached_tokens = 0
 
@@ -147,6 +148,7 @@ class _Sums:
         self.redacted += len(records.given("redacted"))
         self.reasons.update(records.given("failure"))
         self.cut += len(records.given("cut"))
+        self.copied.update(records.given("copied"))
         usages = [usage for usage in records.given("usage") if usage is not None]
         if usages:
             self._counted += len(usages)
@@ -208,6 +210,13 @@ def _reply_notes(sums: _Sums) -> Iterator[str]:
         yield (
             f"{sums.cut:,} of {evaluated:,} replies reached max_tokens, so that their ends may be missing; "
             "raise --max-tokens"
+        )
+    if left_out := sums.copied["left_out"]:
+        yield f"events of {left_out:,} of {evaluated:,} streams came more than once; each is used once"
+    if suspected := sums.copied["suspected"]:
+        yield (
+            f"{suspected:,} of {evaluated:,} replies may contain text twice: their streams have more pieces than tokens, and "
+            "equal pieces in a row. Compare with --no-stream"
         )
     if too_long := sums.reasons["prompt_too_long"]:
         yield f"{too_long:,} of {evaluated:,} prompts were longer than the model's context and got no reply"

@@ -184,6 +184,7 @@ def _record(sample: SampleCalls, answer: Answer, scored: Scored, started: float)
         and reply.finish_reason != "length"
         and answer.prompt is None
         and answer.extra is None
+        and reply.copied is None
     ):
         return record  # most samples
     return replace(record, **_unusual(answer, scored), **(answer.extra or {}))
@@ -200,6 +201,7 @@ def _unusual(answer: Answer, scored: Scored) -> dict[str, Any]:
     if reply is not None:
         # An echo is requested with one token.
         found["cut"] = reply.finish_reason == "length" and reply.echoed is None
+        found["copied"] = reply.copied
         found["failure"] = None if reply.failure is None else reply.failure.kind
     if scored.reason is not None:
         found["failure"] = scored.reason

@@ -134,11 +134,13 @@ class _Form(NamedTuple):
 class Shapes:
     """The shapes that the streams of one endpoint had."""
 
-    __slots__ = ("_answers", "_forms", "_tries", "after")
+    __slots__ = ("_answers", "_forms", "_tries", "after", "splits")
 
     def __init__(self) -> None:
         self.after = 1
         """Events between the last text and the end mark of the last stream that was read at once: a guess for the next."""
+        self.splits = False
+        """Whether the server sends tokens in several pieces, so that there are more pieces than tokens."""
         self._forms: dict[Route, list[_Form]] = {}
         self._answers: dict[Route, _Form] = {}  # of these, the one of text that is not reasoning
         self._tries = 0

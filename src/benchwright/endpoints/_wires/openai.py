@@ -6,7 +6,10 @@ events with the same bytes before and after it, which takes a fifth of the time.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable
+from math import inf
+from operator import itemgetter
 from typing import Any
 
 from benchwright.core import (
@@ -20,6 +23,7 @@ from benchwright.core import (
     encode_json,
 )
 from benchwright.endpoints._addresses import Address
+from benchwright.endpoints._copies import has_equal_neighbours
 from benchwright.endpoints._replies import BadReply, is_content, kind_of
 from benchwright.endpoints._transport import Headers
 from benchwright.endpoints._wires.alike import Shape, Shapes, shape_of
@@ -93,8 +97,8 @@ class StreamedReply(EventCollector):
     """Implements `Collector`: builds the JSON that a whole reply would have had."""
 
     __slots__ = (
-        "_calls", "_from", "_known", "_learned", "_mixed", "_reasoning", "_refusal", "_route", "_shapes", "_usage",
-        "finish_reason",
+        "_call_events", "_end", "_end_at", "_ends", "_from", "_known", "_learned", "_mixed", "_reasoning", "_refusal",
+        "_route", "_shapes", "_usage", "finish_reason",
     )  # fmt: skip
 
     def __init__(self, route: Route, shapes: Shapes | None = None) -> None:
@@ -102,7 +106,12 @@ class StreamedReply(EventCollector):
         self._route = route
         self._reasoning: list[str] = []
         self._refusal: list[str] = []
-        self._calls = CallPieces()
+        self._call_events: list[tuple[int, list[dict[str, Any]]]] = []  # each with its position
+        self._end, self._end_at, self._ends = (
+            b"",
+            0,
+            0,
+        )  # the event with the finish reason: data, position, how often
         self._usage: JsonValue = None
         self._from: JsonObject = {}  # the model and server that the first event names
         self._shapes = shapes or Shapes()
@@ -213,6 +222,9 @@ class StreamedReply(EventCollector):
                 if finish is not None and not isinstance(finish, str):
                     raise BadEventError(f"the finish reason of an event is {kind_of(finish)}, not a text")
                 if finish:  # only after the piece proved valid
+                    if self.finish_reason is None:
+                        self._end, self._end_at = data, self.given
+                    self._ends += data == self._end
                     self.finish_reason = finish
                 elif got and self._learned < _MOST_SHAPES:
                     self._learn_shape(data, event)
@@ -227,13 +239,48 @@ class StreamedReply(EventCollector):
             self._known = [shape, *self._known[:_MOST_SHAPES]]
             self._shapes.keep(shape, event, self._route)
 
-    def as_json(self) -> JsonObject:
-        """The whole reply."""
+    def as_json(self) -> JsonObject | BadReply:
+        """The whole reply. A stream that contains its end twice, and equal pieces in a row, is none: which of them are copies
+        cannot be told."""
+        calls = [pieces for _, pieces in self._call_events]
+        if (self.text_at and self.text_at[-1] > self._end_at) or (
+            self._call_events and self._call_events[-1][0] > self._end_at
+        ):
+            calls = self._first_answer(calls)
+        pieces = len(self.texts) + len(self._reasoning) + len(calls)
+        fewer = not self._shapes.splits and _counted(self._usage) < pieces
+        if fewer or self._ends > 1:
+            equal = any(has_equal_neighbours(each) for each in (self.texts, self._reasoning, calls))
+            if equal and self._ends > 1:
+                return BadReply(
+                    "the stream has its end more than once, and equal pieces in a row, which may be copies of each other"
+                )
+            if equal:
+                self.copied = "suspected"
+            elif fewer:
+                self._shapes.splits = True
         text, reasoning, refusal = map("".join, (self.texts, self._reasoning, self._refusal))
-        choice = whole_choice(
-            self._route, self.finish_reason, text, reasoning, refusal, self._calls.as_list()
-        )
+        assembled = CallPieces()
+        for event in calls:
+            for position, call in enumerate(event):
+                assembled.add(call, position)
+        choice = whole_choice(self._route, self.finish_reason, text, reasoning, refusal, assembled.as_list())
         return {**self._from, "choices": [choice], "usage": self._usage}
+
+    def _first_answer(self, calls: list[list[dict[str, Any]]]) -> list[list[dict[str, Any]]]:
+        """The calls of the first answer in a stream that went on after its end. If the rest is the same answer again, its text is
+        left out too; else all of it is kept, as some servers give a finish reason too early."""
+        said = bisect_right(self.text_at, self._end_at)
+        called = bisect_right(self._call_events, self._end_at, key=itemgetter(0))
+        times, left = divmod(len(self.texts) + len(calls), max(1, said + called))
+        if left or self.texts != self.texts[:said] * times or calls != calls[:called] * times:
+            return calls
+        self.copied = "left_out"
+        del self.texts[said:], self.text_at[said:]
+        thoughts = len(self._reasoning) // times
+        if self._reasoning == self._reasoning[:thoughts] * times:
+            del self._reasoning[thoughts:]
+        return calls[:called]
 
     def _add_choice(self, choice: dict[str, Any]) -> bool:
         """Add the piece of a choice. Returns whether it had any content."""
@@ -249,7 +296,7 @@ class StreamedReply(EventCollector):
             if not isinstance(delta, dict):
                 self.lacks = self.lacks and "a delta in its choices"
                 return False
-            if self.texts or self._calls:
+            if self.texts or self._call_events:
                 return False
         self.lacks = ""
         got = False
@@ -277,10 +324,10 @@ class StreamedReply(EventCollector):
             return False
         if not isinstance(calls, list):
             raise BadEventError(f"the tool calls of an event are {kind_of(calls)}, not a list")
-        for position, call in enumerate(calls):
+        for call in calls:
             if not isinstance(call, dict):
                 raise BadEventError(f"a tool call of an event is {kind_of(call)}, not an object")
-            self._calls.add(call, position)
+        self._call_events.append((self.given, calls))
         self.add_act()
         return True
 
@@ -289,6 +336,12 @@ class StreamedReply(EventCollector):
         if text:
             self.add_text(text)
         return bool(text)
+
+
+def _counted(usage: JsonValue) -> float:
+    """The tokens of the answer; infinitely many if the server did not count them."""
+    count = usage.get("completion_tokens") if isinstance(usage, dict) else None
+    return count if isinstance(count, int) and not isinstance(count, bool) and count > 0 else inf
 
 
 def _content_text(value: Any) -> str | None:

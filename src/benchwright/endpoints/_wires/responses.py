@@ -236,7 +236,7 @@ class ResponsesCollector(EventCollector):
     """Implements `Collector`. The last event contains the whole response. If it has no items, they are built from the
     deltas."""
 
-    __slots__ = ("_calls", "_items", "_request", "_response", "_texts")
+    __slots__ = ("_calls", "_items", "_numbered", "_request", "_response", "_texts")
 
     def __init__(self, request: ModelRequest) -> None:
         super().__init__("output")
@@ -244,6 +244,7 @@ class ResponsesCollector(EventCollector):
         self._texts: dict[str, list[str]] = {}
         self._items: list[JsonValue] = []
         self._calls: dict[str, dict[str, Any]] = {}  # by the server's id of the item
+        self._numbered: dict[int, bytes] = {}  # events by their sequence number
         self._response: dict[str, Any] | None = None
 
     @property
@@ -257,6 +258,9 @@ class ResponsesCollector(EventCollector):
             self.done = True
             return
         event = read_event(data)
+        if self._came_before(event, data):
+            self.copied = "left_out"
+            return
         self.events += 1
         kind = event.get("type")
         if kind in _CONTENT:
@@ -303,6 +307,14 @@ class ResponsesCollector(EventCollector):
         if isinstance(form, BadReply):
             return form
         return {**form, **{name: response.get(name) for name in ("model", "system_fingerprint")}}
+
+    def _came_before(self, event: dict[str, Any], data: bytes) -> bool:
+        """Whether the same event came before: its number says so, if the server counts its events."""
+        number = event.get("sequence_number")
+        if type(number) is not int:
+            return False
+        known = self._numbered.setdefault(number, data)
+        return known is not data and known == data and len(self._numbered) > 1
 
     def _end(self, event: dict[str, Any]) -> None:
         response = event.get("response")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from benchwright.core import (
+    Copied,
     JsonObject,
     JsonValue,
     ModelRequest,
@@ -94,6 +95,8 @@ class Collector(Protocol):
     """Whether nothing more is to come."""
     error: JsonObject | None
     """An error sent instead of the rest, as `{"error": {"message", "code"}}`, the code an HTTP status if known."""
+    copied: Copied | None
+    """Whether it left out events that came again, or suspects that there are some. Known once `as_json` was called."""
     lacks: str
     """The field, by its name in the format, that every answer has and no event has had so far; empty once it came."""
 
@@ -134,7 +137,7 @@ class EventCollector:
     """Base of collectors: counters, and reading of events one by one."""
 
     __slots__ = (
-        "acted", "done", "error", "events", "given", "lacks", "text_at", "texts", "thought", "tokens",
+        "acted", "copied", "done", "error", "events", "given", "lacks", "text_at", "texts", "thought", "tokens",
     )  # fmt: skip
 
     def __init__(self, lacks: str) -> None:
@@ -145,6 +148,7 @@ class EventCollector:
         self.text_at: list[int] = []
         self.thought = False
         self.acted: int | None = None
+        self.copied: Copied | None = None
         self.done = False
         self.error: JsonObject | None = None
         self.lacks = lacks
