@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from time import monotonic
@@ -41,6 +41,11 @@ class Stub:
     """Number of the request from which on all wait until `stall_s` after it came."""
     stall_s: float = 0.0
     hang: bool = False
+    reported: Callable[[int], Any] | None = None
+    """What `completion_tokens` says, by the true number; `usage_on` tells which events have it."""
+    per_event: int = 1
+    """Tokens of each event."""
+    usage_on: str = "last"
     log: list[Truth] = field(default_factory=list)
     url: str = ""
     open_now: int = 0
@@ -93,14 +98,17 @@ class Stub:
             await asyncio.sleep(left)
         if self.fail_every and number % self.fail_every == 0:
             body = b'{"error": {"message": "the stub was told to fail"}}'
-            writer.write(
-                b"HTTP/1.1 %d No\r\nContent-Length: %d\r\n\r\n%b" % (self.fail_status, len(body), body)
-            )
+            head = b"HTTP/1.1 %d No\r\nX-REQUEST-ID: req-%d\r\nContent-Length: %d\r\n\r\n"
+            writer.write(head % (self.fail_status, number, len(body)) + body)
             return True
         if self._places is not None:
             async with self._places:
                 return await self._reply(truth, number, writer)
         return await self._reply(truth, number, writer)
+
+    def _reported(self, events: int) -> Any:
+        tokens = events * self.per_event
+        return tokens if self.reported is None else self.reported(tokens)
 
     async def _reply(self, truth: Truth, number: int, writer: asyncio.StreamWriter) -> bool:
         if self.first_s:
@@ -111,23 +119,35 @@ class Stub:
                 "prompt_tokens_details": {"cached_tokens": 3},
                 "completion_tokens_details": {"reasoning_tokens": 1},
             }
-            usage = {"prompt_tokens": 7, "completion_tokens": self.events, **details}
+            usage = {"prompt_tokens": 7, "completion_tokens": self._reported(self.events), **details}
         if not truth.body.get("stream"):
             await asyncio.sleep(self.gap_s * (self.events - 1))
             message = {"role": "assistant", "content": "word " * self.events}
-            reply = {"choices": [{"message": message, "finish_reason": "stop"}], "usage": usage}
+            reply = {
+                "id": f"reply-{number}",
+                "choices": [{"message": message, "finish_reason": "stop"}],
+                "usage": usage,
+            }
             body = json.dumps(reply).encode()
             truth.first = truth.last = monotonic()
-            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body))
+            head = b"HTTP/1.1 200 OK\r\nx-request-id: req-%d\r\nContent-Length: %d\r\n\r\n"
+            writer.write(head % (number, len(body)) + body)
             return True
         writer.write(
-            b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+            b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\nX-Request-Id: req-%d\r\n\r\n"
+            % number
         )
         due = monotonic()
         for place in range(self.events):
             if self.break_every and number % self.break_every == 0 and place == self.events // 2:
                 return False
-            writer.write(_chunk({"choices": [{"index": 0, "delta": {"content": "word "}}]}))
+            event: dict[str, Any] = {
+                "id": f"reply-{number}",
+                "choices": [{"index": 0, "delta": {"content": "word " * self.per_event}}],
+            }
+            if self.usage_on == "every":
+                event["usage"] = {"prompt_tokens": 7, "completion_tokens": self._reported(place + 1)}
+            writer.write(_chunk(event))
             truth.last = monotonic()
             truth.first = truth.first or truth.last
             due += self.gap_s

@@ -49,7 +49,7 @@ def test_what_follows_the_content_is_not_latency() -> None:
 
 def test_bundled_tokens_change_itl_and_not_time_per_token() -> None:
     one = stage(streamed(0, 0.0, gaps=[0.01] * 32))
-    four = stage(streamed(0, 0.0, gaps=[0.04] * 8, output_tokens=33))
+    four = stage(streamed(0, 0.0, gaps=[0.04] * 8, output_tokens=33, requested_tokens=33))
     assert (one.metrics["itl_ms"].mean, four.metrics["itl_ms"].mean) == (10.0, 40.0)
     assert one.metrics["tpot_ms"] == four.metrics["tpot_ms"] == four.metrics["itl_per_token_ms"]
     assert one.metrics["tpot_ms"].mean == 10.0
@@ -132,7 +132,7 @@ def test_an_open_loop_lasts_from_its_plan_and_a_closed_one_from_its_first_send()
         ({"arrivals": (0.05, 0.2, 0.1)}, "out_of_order"),
         ({"last_content": None}, "unknown_times"),
         ({"ended": float("nan")}, "unknown_times"),
-        ({"output_tokens": -1}, "impossible_tokens"),
+        ({"input_tokens": -1}, "impossible_tokens"),
         ({"cached_tokens": 101}, "impossible_tokens"),
     ],
 )

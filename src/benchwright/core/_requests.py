@@ -202,6 +202,10 @@ class ModelReply(Struct, frozen=True):
     """Whether events of its stream came more than once."""
     untried: bool = False
     """Whether a failed request had attempts left that its run could no longer make. Such replies are never recorded."""
+    reply_id: str | None = None
+    """The `id` of the reply, in load tests. Not recorded with samples, like `request_id`."""
+    request_id: str | None = None
+    """The `x-request-id` header of the reply, in load tests."""
 
     @property
     def latency_s(self) -> float:

@@ -23,6 +23,8 @@ class RawHeaders(Struct):
     def get(self, name: str, /) -> str | None:
         """The first value of a header, by its lower-case name."""
         if self._parsed is None:
+            if name.encode() not in self.block.lower():
+                return None
             parsed: dict[str, str] = {}
             for line in self.block.split(b"\r\n")[1:]:
                 key, colon, value = line.partition(b":")

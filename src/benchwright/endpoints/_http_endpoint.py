@@ -277,6 +277,7 @@ class HttpEndpoint:
             attempts=stamps.attempts,
             started_at=stamps.started_at,
             times=trouble.times,
+            request_id=stamps.request_id,
         )
 
     def _run_over(self, trouble: Trouble, stamps: Stamps) -> ModelReply:

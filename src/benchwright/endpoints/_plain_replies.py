@@ -78,6 +78,7 @@ class _ChatReply(Struct, gc=False):
     usage: _Usage | None = None
     model: str | None = None
     system_fingerprint: str | None = None
+    id: str | int | None = None
 
 
 class _CompletionsReply(Struct, gc=False):
@@ -85,6 +86,7 @@ class _CompletionsReply(Struct, gc=False):
     usage: _Usage | None = None
     model: str | None = None
     system_fingerprint: str | None = None
+    id: str | int | None = None
 
 
 class _Delta(Struct, gc=False):
@@ -239,6 +241,8 @@ def _answered(
         stamps.started_at,
         times,
         served,
+        reply_id=stamps.reply_id(source.id),
+        request_id=stamps.request_id,
     )
     return without_stop(read, request) if "stop" in asked else read
 

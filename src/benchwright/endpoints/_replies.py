@@ -125,6 +125,8 @@ def read_reply(
         stamps.started_at,
         stamps.times(),
         served,
+        reply_id=stamps.reply_id(data.get("id")),
+        request_id=stamps.request_id,
     )
 
 

@@ -9,6 +9,8 @@ from msgspec import Struct
 
 from benchwright.core import CallTimes, FailureKind
 
+MOST_OF_ID = 200
+"""Characters of an identifier that are kept."""
 MAX_BODY_BYTES = 64 * 1024 * 1024
 """Larger replies are refused: no answer of an evaluation is that large, and memory is finite."""
 
@@ -41,10 +43,23 @@ class Stamps(Struct):
     """Attempts so far."""
     lost: int = 0
     """Attempts that were lost on a kept connection which the server was closing; the next one takes a new connection."""
+    request_id: str | None = None
+    """The `x-request-id` header, if arrivals are requested."""
+
+    def take_head(self, headers: Headers) -> None:
+        """Note the name of the request in the server's log, if arrivals are requested too."""
+        if self.arrivals is not None and (found := headers.get("x-request-id")) is not None:
+            self.request_id = found[:MOST_OF_ID]
+
+    def reply_id(self, given: object) -> str | None:
+        """The `id` of a reply, if arrivals are requested."""
+        named = self.arrivals is not None and isinstance(given, str | int) and not isinstance(given, bool)
+        return str(given)[:MOST_OF_ID] if named else None
 
     def again(self) -> None:
         """Reset for another attempt."""
         self.attempts += 1
+        self.request_id = None
         self.planned = self.sent = self.first_byte = self.last_byte = None
         self.first_event = self.first_token = self.first_answer = None
         if self.arrivals:

@@ -41,6 +41,8 @@ class PhaseTask(Struct, frozen=True):
     """The phase of its first requests; in a closed loop, the cool-down requests follow."""
     zero: float
     """When the test's clock started, by the clock of the machine, which all processes share, like `start_at`."""
+    wall: float
+    """How far the wall clock was ahead of the machine's then."""
     start_at: float
     """When the phase begins."""
     base: int
@@ -313,7 +315,7 @@ class PhaseLoop:
         if times.planned is not None and wanted is not None and not sending.delayed_s:
             # Measured until its turn came, not until it was sent, because a new connection takes the server's time.
             self._meter.lateness.append(times.planned - wanted)
-        record = record_of(sending, reply, task.zero, keep_reply=self._settings.score)
+        record = record_of(sending, reply, task.zero, keep_reply=self._settings.score, wall=task.wall)
         self._last_end = max(self._last_end, monotonic())
         self._count(record)
         self._ended(record)

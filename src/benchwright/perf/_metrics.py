@@ -108,6 +108,10 @@ def _events(requests: Requests) -> Any:
     return requests.events
 
 
+def _streamed(requests: Requests) -> Any:
+    return requests.streamed_tokens
+
+
 def _pooled_gaps(requests: Requests) -> Any:
     return requests.gaps.seconds
 
@@ -185,13 +189,14 @@ PER_REQUEST: tuple[Metric, ...] = (
     ),
     Metric(
         name="tpot", title="time per output token", unit="ms", better="lower", limit=True, one_token=True, headline=True,
-        needs="needs streamed replies and token counts", values=_ratio(_DECODE, _less_one(_of("output_tokens"))),
+        needs="needs streamed replies and token counts", values=_ratio(_DECODE, _less_one(_streamed)),
         definition="(e2e − ttft) / (output tokens − 1): the time from the first content event to the last, per token after the first. "
-        "A reply of one token has none. Tokens bundled into one event do not change it.",
+        "A reply of one token has none. Tokens bundled into one event do not change it. Reasoning tokens that the server counts and does "
+        "not send are left out, here and in decode_speed and tokens_per_event.",
     ),
     Metric(
         name="itl_per_token", same_as="tpot", title="inter-token latency, per token", unit="ms", better="lower", one_token=True,
-        needs="needs streamed replies and token counts", values=_ratio(_DECODE, _less_one(_of("output_tokens"))),
+        needs="needs streamed replies and token counts", values=_ratio(_DECODE, _less_one(_streamed)),
         definition="(last content event − first content event) / (output tokens − 1), one value per request. The same as tpot, under "
         "a name that goes with itl: the gaps as they would be if every event carried one token.",
     ),
@@ -223,7 +228,8 @@ PER_REQUEST: tuple[Metric, ...] = (
     Metric(
         name="output_tokens", title="output tokens", unit="tokens", needs=_USAGE, values=_of("output_tokens"),
         definition="Tokens of the reply, reasoning included: from usage, else from a tokenizer, else from the number of the stream's events, "
-        "else estimated from the length of the text. token_sources says which.",
+        "else estimated from the length of the text. token_sources says which. Usage that contradicts the stream is not used: each event "
+        "with content carries at least one token.",
     ),
     Metric(
         name="cached_tokens", title="cached input tokens", unit="tokens", needs="the server reports no cached tokens",
@@ -236,7 +242,7 @@ PER_REQUEST: tuple[Metric, ...] = (
     ),
     Metric(
         name="tokens_per_event", title="tokens per event", unit="tokens/event", needs="needs streamed replies and token counts",
-        values=_ratio(_of("output_tokens"), _events),
+        values=_ratio(_streamed, _events),
         definition="Output tokens of a request divided by its content events. Above 1, the server bundles tokens, and itl is not per token.",
     ),
     Metric(
@@ -246,7 +252,7 @@ PER_REQUEST: tuple[Metric, ...] = (
     ),
     Metric(
         name="decode_speed", title="decode speed of a request", unit="tokens/s", better="higher",
-        needs="needs streamed replies and token counts", values=_ratio(_less_one(_of("output_tokens")), _DECODE),
+        needs="needs streamed replies and token counts", values=_ratio(_less_one(_streamed), _DECODE),
         definition="(output tokens − 1) / (e2e − ttft): the speed of a request after its first token.",
     ),
     Metric(

@@ -250,9 +250,21 @@ def _few_digits(number: float) -> str:
 
 def _tokens(stage: StageRequests) -> Iterator[Note]:
     sources = token_sources(stage)
-    unsure = {name: count for name, count in sources.items() if name in ("counted", "estimated")}
+    how = {"counted": "one per content event", "estimated": "by the length of the text"}
+    doubted = stage.completed.where(pc.is_valid(stage.completed["reported_tokens"]))
+    if len(doubted):
+        first = doubted.at([0])
+        reported, events = first["reported_tokens"][0].as_py(), first.events[0].as_py()
+        against = f"{events:,} events with content" if events else "a reply with text"
+        ways = " and ".join(how[name] for name in token_sources(stage, doubted) if name in how)
+        yield Note(
+            "usage_contradicted",
+            f"The server's token counts contradict {len(doubted):,} of {len(stage.completed):,} replies (the first: {reported:,} tokens "
+            f"reported, {against}): output tokens of these are counted{ways and ', '}{ways}",
+        )
+    silent = stage.completed.where(pc.is_null(stage.completed["reported_tokens"]))
+    unsure = {name: count for name, count in token_sources(stage, silent).items() if name in how}
     if unsure:
-        how = {"counted": "one per content event", "estimated": "by the length of the text"}
         ways = " and ".join(f"of {count:,} {how[name]}" for name, count in unsure.items())
         yield Note(
             "token_source", f"The server sent no usage for some replies: output tokens are counted, {ways}"
@@ -263,7 +275,7 @@ def _tokens(stage: StageRequests) -> Iterator[Note]:
             "tokens_unknown",
             f"{unknown:,} of {len(stage.completed):,} completed requests have no token count: token throughput is unknown",
         )
-    total = stage.measurable["output_tokens"]
+    total = stage.measurable.streamed_tokens
     events = stage.measurable.events
     produced, arrived = pc.sum(total.filter(pc.greater(events, 0))).as_py(), pc.sum(events).as_py()
     if produced and arrived and produced > BUNDLED * arrived:
@@ -273,9 +285,10 @@ def _tokens(stage: StageRequests) -> Iterator[Note]:
         )
 
 
-def token_sources(stage: StageRequests) -> dict[str, int]:
-    """Completed requests by who counted their output tokens."""
-    counted = stage.completed.where(pc.is_valid(stage.completed["output_tokens"]))
+def token_sources(stage: StageRequests, requests: Requests | None = None) -> dict[str, int]:
+    """Completed requests, or some of them, by who counted their output tokens."""
+    whole = stage.completed if requests is None else requests
+    counted = whole.where(pc.is_valid(whole["output_tokens"]))
     found = pc.fill_null(counted["token_source"], "unknown").value_counts().to_pylist()
     return {each["values"]: each["counts"] for each in sorted(found, key=lambda each: str(each["values"]))}
 

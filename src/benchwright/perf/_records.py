@@ -25,6 +25,7 @@ from benchwright.core import (
 )
 from benchwright.perf._plan import PlannedRequest
 from benchwright.perf._quality import decode_grade, encode_grade
+from benchwright.perf._token_check import possible
 from benchwright.perf._values import (
     PhaseName,
     RequestOutcome,
@@ -64,15 +65,18 @@ class Sending(Struct, eq=False):
     free_at: float | None = None
 
 
-def record_of(sending: Sending, reply: ModelReply, zero: float, *, keep_reply: bool = False) -> RequestRecord:
-    """The record of a request that has ended. `zero` is when the test's clock started; `keep_reply`: for scoring."""
+def record_of(
+    sending: Sending, reply: ModelReply, zero: float, *, keep_reply: bool = False, wall: float = 0.0
+) -> RequestRecord:
+    """The record of a request that has ended. `zero` is when the test's clock started, `wall` how far the wall clock is ahead of
+    the machine's; `keep_reply`: for scoring."""
     times = reply.times
     sent = times.sent
     failure = reply.failure
     ended = times.last_byte if times.failed is None else times.failed
     arrivals = times.arrivals
     outcome = _outcome(reply, times, failure)
-    tokens, source = _output_tokens(reply, len(arrivals))
+    tokens, source, reported = _output_tokens(reply, len(arrivals))
     usage = reply.usage
     entry = sending.entry
     last = arrivals[-1] if arrivals else (ended if failure is None else None)
@@ -97,10 +101,10 @@ def record_of(sending: Sending, reply: ModelReply, zero: float, *, keep_reply: b
         outcome=outcome,
         error=_words(outcome, failure),
         http_status=200 if failure is None else failure.http_status,
-        input_tokens=None if usage is None or usage.source != "server" else usage.prompt,
+        input_tokens=None if usage is None or usage.source != "server" else _count(usage.prompt, 1),
         output_tokens=tokens,
-        cached_tokens=None if usage is None else usage.cached,
-        reasoning_tokens=None if usage is None else usage.reasoning,
+        cached_tokens=None if usage is None else _count(usage.cached),
+        reasoning_tokens=None if usage is None or reported is not None else _count(usage.reasoning),
         token_source=source,
         requested_tokens=entry.max_tokens,
         finish_reason=reply.finish_reason,
@@ -109,6 +113,10 @@ def record_of(sending: Sending, reply: ModelReply, zero: float, *, keep_reply: b
         attempts=reply.attempts,
         reply=_kept(reply) if keep_reply and failure is None else None,
         served=reply.served,
+        reported_tokens=reported,
+        sent_at=None if sent is None else sent + wall,
+        reply_id=reply.reply_id,
+        request_id=reply.request_id,
     )
 
 
@@ -149,15 +157,28 @@ def _outcome(reply: ModelReply, times: CallTimes, failure: RequestFailure | None
     return _OUTCOMES[failure.kind]
 
 
-def _output_tokens(reply: ModelReply, events: int) -> tuple[int | None, TokenSource | None]:
+def _output_tokens(reply: ModelReply, events: int) -> tuple[int | None, TokenSource | None, int | None]:
+    """Output tokens, who counted them, and the number that the server reported if it cannot be."""
+    reported = None
     if reply.usage is not None and reply.usage.source == "server":
-        return reply.usage.completion, "usage"
-    if reply.failure is not None:
-        return (events, "counted") if events else (None, None)
+        if possible(reply.usage.completion, reply):
+            return reply.usage.completion, "usage", None
+        reported = max(-_MOST, min(_MOST, reply.usage.completion))
     if events:
-        return events, "counted"
-    text = len(reply.text) + len(reply.reasoning)
-    return (max(1, round(text / _CHARACTERS_PER_TOKEN)), "estimated") if text else (None, None)
+        return events, "counted", reported
+    text = 0 if reply.failure is not None else len(reply.text) + len(reply.reasoning)
+    if not text:
+        return None, None, reported
+    return max(1, round(text / _CHARACTERS_PER_TOKEN)), "estimated", reported
+
+
+_MOST = 2**53
+"""Larger counts are no counts, and do not fit into files."""
+
+
+def _count(reported: int | None, least: int = 0) -> int | None:
+    """A count that a server reported; None if it cannot be one."""
+    return reported if reported is not None and least <= reported <= _MOST else None
 
 
 def _words(outcome: RequestOutcome, failure: RequestFailure | None) -> str | None:
@@ -314,7 +335,10 @@ def _without_secrets(steps: Sequence[StepValues]) -> Sequence[StepValues]:
             reply = (record.reply or "").encode()
             whole = redactor.clean_json(reply, OWN_WORDS)
             marked = record.reply if whole is reply else marked_as_redacted(whole).decode()
-            texts = {name: clean(getattr(record, name)) for name in ("error", "finish_reason", "served")}
+            texts = {
+                name: clean(getattr(record, name))
+                for name in ("error", "finish_reason", "served", "reply_id", "request_id")
+            }
             return encode_record(replace(record, **texts, reply=marked))
         if step[0].startswith("grade/"):
             grade = decode_grade(output)

@@ -23,7 +23,9 @@ def file_table(requests: Requests) -> Any:
         if metric.values is not None and not metric.pooled and metric.key not in table.column_names:
             values = metric.values(requests).cast(pa.float64())
             table = table.append_column(metric.key, pc.multiply(values, metric.scale))
-    return table
+    micros = pc.round(pc.multiply(table["sent_at"], 1e6)).cast(pa.int64())
+    stamps = micros.cast(pa.timestamp("us", "UTC"))
+    return table.set_column(table.column_names.index("sent_at"), "sent_at", stamps)
 
 
 def write_request_file(requests: Requests, path: Path) -> None:

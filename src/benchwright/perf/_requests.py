@@ -13,6 +13,7 @@ from msgspec import structs
 from benchwright.core import encode_json
 from benchwright.perf._columns import column, compute as pc
 from benchwright.perf._distributions import numbers
+from benchwright.perf._token_check import with_checked_tokens
 from benchwright.perf._values import RequestOutcome, RequestRecord
 
 BATCH = 4_096
@@ -27,6 +28,7 @@ _COLUMNS = {
     "reasoning_tokens": "int64", "token_source": "string", "requested_tokens": "int64", "finish_reason": "string",
     "prompt_hash": "string", "scores": "string", "delayed_s": "float64", "attempts": "int32",
     "reply": "string", "score_outcome": "string", "score_error": "string", "served": "string",
+    "reported_tokens": "int64", "sent_at": "float64", "reply_id": "string", "request_id": "string",
 }  # fmt: skip
 """Types of the fields of `RequestRecord`. A test fails for a field without a type here."""
 
@@ -81,7 +83,9 @@ def request_table(records: Iterable[RequestRecord]) -> Any:
         arrays = [column(columns[name], field.type) for name, field in zip(_COLUMNS, schema, strict=True)]
         batches.append(pa.record_batch(arrays, schema=schema))
     table = pa.Table.from_batches(batches, schema=schema)
-    return table.sort_by([("stage", "ascending"), ("number", "ascending")]).combine_chunks()
+    return with_checked_tokens(
+        table.sort_by([("stage", "ascending"), ("number", "ascending")]).combine_chunks()
+    )
 
 
 def _batches(records: Iterable[RequestRecord]) -> Iterator[list[RequestRecord]]:
@@ -176,6 +180,17 @@ class Requests:
     def events(self) -> Any:
         """The number of content events of each."""
         return pc.list_value_length(self["arrivals"])
+
+    @cached_property
+    def streamed_tokens(self) -> Any:
+        """The output tokens of each that its events carry: all but reasoning that the server counted and did not send."""
+        thought, tokens = self["reasoning_tokens"], self["output_tokens"]
+        seen = pc.subtract(tokens, thought)
+        silent = pc.and_(
+            pc.and_(pc.greater(thought, 0), pc.equal(self["first_token"], self["first_answer"])),
+            pc.and_(pc.greater(self.events, 0), pc.greater_equal(seen, self.events.cast(seen.type))),
+        )
+        return pc.if_else(pc.fill_null(silent, False), seen, tokens)
 
     @cached_property
     def gaps(self) -> Gaps:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 from msgspec import Struct, convert, to_builtins
@@ -96,6 +97,8 @@ class StageSummary(Struct, frozen=True, kw_only=True):
     """Figures by server, if there are several."""
     server: ServerFigures | None = None
     """The server's own figures; None: they were not read, or the stage did not end."""
+    started_at: str | None = None
+    """When its first measured request was sent, by the wall clock: `2026-11-17T18:52:03.218450Z`."""
 
     def to_json(self) -> JsonObject:
         """Every figure under its key, null if it is absent; `absent` gives the reason."""
@@ -108,6 +111,7 @@ class StageSummary(Struct, frozen=True, kw_only=True):
             "stage": self.stage,
             "level": self.level,
             "label": self.label,
+            "started_at": self.started_at,
             "stopped_by": self.stopped_by,
             "requests": to_builtins(self.counts),
             **whole,
@@ -161,6 +165,7 @@ class StageSummary(Struct, frozen=True, kw_only=True):
             score_error=stored.get("score_error"),
             notes=convert(stored["notes"], tuple[Note, ...]),
             stopped_by=stored.get("stopped_by"),
+            started_at=stored.get("started_at"),
             turns=tuple(GroupSummary.from_json(group) for group in stored.get("by_turn", ())),
             urls=tuple(GroupSummary.from_json(group) for group in stored.get("by_url", ())),
             server=None if (server := stored.get("server")) is None else ServerFigures.from_json(server),
@@ -214,7 +219,18 @@ def summarise_stage(
         turns=by_turn(stage),
         urls=by_url(stage, settings),
         server=None if record is None else record.server,
+        started_at=_wall_clock(pc.min(stage.sent["sent_at"]).as_py()),
     )
+
+
+def _wall_clock(seconds: float | None) -> str | None:
+    """
+    >>> _wall_clock(1_700_000_000.25)
+    '2023-11-14T22:13:20.250000Z'
+    """
+    if seconds is None:
+        return None
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def level_label(settings: LoadSettings, level: float | None) -> str:

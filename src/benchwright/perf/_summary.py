@@ -33,6 +33,8 @@ class LoadSummary(Struct, frozen=True, kw_only=True, rename={"sent": "evaluated"
     """All stages of a load test."""
 
     profile: str
+    started_at: str | None = None
+    """When its first measured request was sent, by the wall clock."""
     sent: int
     """Measured requests, over all stages."""
     failed: int
@@ -60,6 +62,7 @@ class LoadSummary(Struct, frozen=True, kw_only=True, rename={"sent": "evaluated"
         """Read the form of `to_json`."""
         return cls(
             profile=stored["profile"],
+            started_at=stored.get("started_at"),
             stages=tuple(StageSummary.from_json(stage) for stage in stored["stages"]),
             notes=convert(stored["notes"], tuple[Note, ...]),
             sent=stored["evaluated"],
@@ -104,6 +107,7 @@ def summarise(
         partial = partial or any(stage.stopped_by == "errors" for stage in found)
     return LoadSummary(
         profile=settings.profile,
+        started_at=next((stage.started_at for stage in found if stage.started_at is not None), None),
         stages=found,
         notes=_joined_notes(found if search is None else _at_the_boundary(found, search)),
         sent=sent,

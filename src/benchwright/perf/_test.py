@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from time import monotonic
+from time import monotonic, time
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from msgspec import Struct
@@ -62,6 +62,8 @@ class LoadTest:
         self._probed: list[RequestRecord] = []  # requests of the current probe
         self.zero = monotonic()
         """When the test's clock started, by the clock of the machine."""
+        self.wall = time() - self.zero
+        """How far the wall clock was ahead of the machine's then."""
         self.stages: list[StageRecord] = []
         """Stages that have ended."""
         self.warmups = Tally()
@@ -84,6 +86,7 @@ class LoadTest:
         """Perform all stages. Raises RunFailedError if every warm-up request failed."""
         with rare_collections():
             self.zero = monotonic()
+            self.wall = time() - self.zero
             return await self._run()
 
     async def _run(self) -> list[StageRecord]:
@@ -189,6 +192,7 @@ class LoadTest:
             stage=stage,
             phase="warmup" if warmup else "measured",
             zero=self.zero,
+            wall=self.wall,
             start_at=start_at,
             base=self._used,
             level=level,

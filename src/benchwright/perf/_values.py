@@ -116,6 +116,14 @@ class RequestRecord(Struct, frozen=True, array_like=True, omit_defaults=True):
     score_error: str | None = None
     served: str | None = None
     """The model name in the reply, if it is not the requested one, or the mark of `simulate`."""
+    reported_tokens: int | None = None
+    """Output tokens that the server reported, if `output_tokens` were counted because both cannot be true."""
+    sent_at: float | None = None
+    """`sent` by the wall clock, in seconds since 1970."""
+    reply_id: str | None = None
+    """The `id` of the reply, for the server's log."""
+    request_id: str | None = None
+    """The `x-request-id` header of the reply."""
 
     @property
     def ok(self) -> bool:

@@ -413,12 +413,11 @@ async def _load(
     """Send everything. On return, all ended requests are recorded. Returns why the test stopped early, `abort` after a second
     Ctrl-C, or None."""
     settings = ready.settings
-    wall = time.time() - time.monotonic()
     progress = LoadProgress(run.name, settings)
     thread = BatchThread(StoreSink(store, run.id))
 
     def ended(record: RequestRecord) -> None:
-        thread.put(request_step(record, wall + test.zero))
+        thread.put(request_step(record, test.wall + test.zero))
         test.ended(record)
         progress.add(record)
 
@@ -426,7 +425,7 @@ async def _load(
     server = ServerWatch(ready.endpoints if ready.server_metrics else ())
     test = LoadTest(
         settings, crew, server=server,
-        stage_ended=lambda stage: thread.put(stage_step(stage, wall + test.zero)),
+        stage_ended=lambda stage: thread.put(stage_step(stage, test.wall + test.zero)),
         phase_begins=progress.begin,
         inside=isinstance(ready.endpoints[0], DemoSettings) and settings.workers == 1,
     )  # fmt: skip

@@ -201,6 +201,7 @@ class StreamedReply(EventCollector):
             return
         if not self._from:
             self._from = {
+                "id": event.get("id"),
                 "model": event.get("model"),
                 "system_fingerprint": event.get("system_fingerprint"),
             }
