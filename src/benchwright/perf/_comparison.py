@@ -20,15 +20,13 @@ from benchwright.perf._bootstrap import (
     Blocked,
     Interval,
     Weights,
-    block_count,
-    block_of,
     draws,
     fewest_for,
     interval_of,
 )
 from benchwright.perf._columns import compute as pc
-from benchwright.perf._distributions import mean_of, numbers
-from benchwright.perf._figures import StageRequests, rate_slices
+from benchwright.perf._distributions import mean_of
+from benchwright.perf._figures import StageRequests, in_blocks, rate_slices
 from benchwright.perf._metrics import METRICS, PER_REQUEST, Metric
 from benchwright.perf._quality import ScoreDifference, StageScores, score_differences
 from benchwright.perf._requests import Requests
@@ -165,19 +163,20 @@ def _latency(
     metric: Metric, a: Requests, b: Requests, statistics: Sequence[str], *, paired: bool
 ) -> list[Difference]:
     assert metric.values is not None
-    values = [metric.values(requests) for requests in (a, b)]
-    if paired and not metric.pooled:
-        both = pc.and_(pc.is_valid(values[0]), pc.is_valid(values[1]))
-        masks = [both, both]
-    else:
-        masks = [pc.is_valid(each) for each in values]
-    if not all(mask.true_count for mask in masks):
-        return []
-    sides = [
-        _blocked(metric, requests, each, mask)
-        for requests, each, mask in zip((a, b), values, masks, strict=True)
-    ]
+    both = None
+    if paired and metric.pooled:
+        gaps = pc.and_(pc.greater(a.events, 1), pc.greater(b.events, 1))
+        a, b = a.where(gaps), b.where(gaps)
+    elif paired:
+        both = pc.and_(pc.is_valid(metric.values(a)), pc.is_valid(metric.values(b)))
+    sides: list[_Side] = []
     few = min(len(a), len(b))
+    for requests in (a, b):
+        values, blocked, count = in_blocks(requests, metric, both)
+        if blocked is None:
+            return []
+        sides.append((values, blocked, blocked.ordered))
+        few = min(few, count)
     found = []
     for statistic in statistics:
         fewest = FEWEST if statistic == "mean" else fewest_for(float(statistic[1:]))
@@ -193,15 +192,6 @@ def _latency(
 
 _Side = tuple[Any, Blocked, Sequence[float]]
 """Values in order, the same in blocks, and the same sorted."""
-
-
-def _blocked(metric: Metric, requests: Requests, values: Any, mask: Any) -> _Side:
-    blocks = block_of(len(requests))
-    blocks = (blocks.take(requests.gaps.request) if metric.pooled else blocks).filter(mask)
-    values = values.filter(mask)
-    order = pc.sort_indices(values)
-    ordered = numbers(values.take(order))
-    return values, Blocked(values, blocks, ordered, order, block_count(len(requests))), ordered
 
 
 def _value(side: _Side, statistic: str) -> float:

@@ -70,25 +70,23 @@ class StageRequests:
 def distributions(stage: StageRequests) -> dict[str, Distribution]:
     """The distributions of all metrics with values, by name."""
     requests = stage.measurable
-    blocks = block_of(len(requests)) if len(requests) else None
     found: dict[str, Distribution] = {}
     for metric in PER_REQUEST:
         if metric.same_as is not None:
             found |= {metric.name: found[metric.same_as]} if metric.same_as in found else {}
-        elif len(requests) and (each := distribution(requests, metric, blocks)) is not None:
+        elif len(requests) and (each := distribution(requests, metric)) is not None:
             found[metric.name] = each
     return found
 
 
-def distribution(requests: Requests, metric: Metric, blocks: Any) -> Distribution | None:
+def distribution(requests: Requests, metric: Metric) -> Distribution | None:
     """The distribution of one metric over requests in the order of sending; None if none of them has it."""
-    values, blocked = _in_blocks(requests, metric, blocks)
+    values, blocked, count = in_blocks(requests, metric)
     if blocked is None:
         return None
     ordered, scale, digits = blocked.ordered, metric.scale, metric.digits
     if ordered[0] == ordered[-1]:  # without spread there is no basis for an interval
         return describe(values, ordered, scale, digits)
-    count = len(requests) if metric.pooled else len(values)
     ends = mean_interval(blocked, count), percentile_interval(blocked, count, 99)
     return describe(values, ordered, scale, digits, *ends)
 
@@ -97,10 +95,10 @@ def interval_at(requests: Requests, stage: int, metric: Metric, percent: float) 
     """The 95 % interval of a percentile in a stage, in the unit of the metric; None: too few requests. Files have only that of
     the 99th, because each takes long and few are needed."""
     sent = StageRequests(requests.stage(stage)).measurable
-    values, blocked = _in_blocks(sent, metric, block_of(len(sent))) if len(sent) else ((), None)
+    _, blocked, count = in_blocks(sent, metric)
     if blocked is None or blocked.ordered[0] == blocked.ordered[-1]:
         return None
-    ends = percentile_interval(blocked, len(sent) if metric.pooled else len(values), percent)
+    ends = percentile_interval(blocked, count, percent)
     return (
         None
         if ends is None
@@ -108,17 +106,25 @@ def interval_at(requests: Requests, stage: int, metric: Metric, percent: float) 
     )
 
 
-def _in_blocks(requests: Requests, metric: Metric, blocks: Any) -> tuple[Any, Blocked | None]:
-    """The values of a metric, and the same in blocks; None if none of the requests has it."""
+def in_blocks(requests: Requests, metric: Metric, mask: Any = None) -> tuple[Any, Blocked | None, int]:
+    """The values of a metric, where the mask is true if there is one; the same in blocks, None if no request has it; and the number
+    of requests that have it. Blocks are made of these requests alone, so that every draw has values."""
     assert metric.values is not None
     values = metric.values(requests)
-    own = blocks.take(requests.gaps.request) if metric.pooled else blocks
-    if values.null_count:
-        own, values = own.filter(pc.is_valid(values)), values.drop_null()
+    known = pc.is_valid(values) if mask is None else mask
+    values = values.filter(known)
     if not len(values):
-        return values, None
+        return values, None, 0
+    if metric.pooled:
+        parents = requests.gaps.request.filter(known)
+        owners = pc.unique(parents)
+        count, own = len(owners), pc.index_in(parents, value_set=owners)
+        blocks = block_of(count).take(own)
+    else:
+        count = len(values)
+        blocks = block_of(count)
     order = pc.sort_indices(values)
-    return values, Blocked(values, own, numbers(values.take(order)), order, block_count(len(requests)))
+    return values, Blocked(values, blocks, numbers(values.take(order)), order, block_count(count)), count
 
 
 def stage_figures(stage: StageRequests) -> dict[str, float]:
@@ -172,8 +178,10 @@ def _token_figures(stage: StageRequests, seconds: float) -> dict[str, float]:
 
 
 def _total(counts: Any) -> int | None:
-    """The sum; None if any count is unknown, because a sum over some requests is not a total."""
-    return None if not len(counts) or counts.null_count else int(pc.sum(counts).as_py())
+    """The sum; None if any count is unknown or impossible, because a sum over some requests is not a total."""
+    if not len(counts) or counts.null_count or pc.min(counts).as_py() < 0:
+        return None
+    return int(pc.sum(counts).as_py())
 
 
 def _shares(stage: StageRequests) -> dict[str, float]:

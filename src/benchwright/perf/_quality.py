@@ -115,8 +115,7 @@ class StageScores:
         ordered = numbers(known.take(order))
         if ordered[0] == ordered[-1]:
             return describe(known, ordered, 1.0, _DIGITS)
-        blocks = block_of(len(values)).filter(pc.is_valid(every))
-        blocked = Blocked(known, blocks, ordered, order, block_count(len(values)))
+        blocked = Blocked(known, block_of(len(known)), ordered, order, block_count(len(known)))
         return describe(known, ordered, 1.0, _DIGITS, mean_interval(blocked, len(known)))
 
     def means_with_failures(self, sent: Requests) -> dict[str, float]:
