@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from benchwright.core import WIRE_FORMATS, Api, ConfigError
+from benchwright.core import WIRE_FORMATS, Api, ConfigError, redact
 from benchwright.endpoints import EndpointSettings
 from benchwright.endpoints._addresses import parse_address
 
@@ -40,7 +40,7 @@ def test_spellings_of_one_address(url: str) -> None:
         ("http://[::1]:9/v1", "http://[::1]:9/v1/chat/completions"),
         ("http://h/chat/completions", "http://h/chat/completions"),
         ("http://h/my model/v1", "http://h/my%20model/v1/chat/completions"),
-        ("http://h/v1?q=a b&r=é%20<x>", "http://h/v1/chat/completions?q=a%20b&r=%C3%A9%20%3Cx%3E"),
+        ("http://h/v1?q=a b&model=é%20<x>", "http://h/v1/chat/completions?q=a%20b&model=%C3%A9%20%3Cx%3E"),
         ("http://h/v1?v=2024-06-01/x:y,z?", "http://h/v1/chat/completions?v=2024-06-01/x:y,z?"),
         ("http://h/v1?api-version=2", "http://h/v1/chat/completions?api-version=2"),
     ],
@@ -127,7 +127,7 @@ def test_fingerprint_tells_endpoints_apart_and_holds_no_secret() -> None:
     ],
 )
 def test_secret_in_the_query_is_refused_and_not_repeated(url: str) -> None:
-    with pytest.raises(ConfigError, match=r"--api-key-name.*benchwright\.toml.*\$\{MY_KEY\}") as caught:
+    with pytest.raises(ConfigError, match=r"--api-key-name.*--header.*\$\{MY_KEY\}") as caught:
         EndpointSettings(url=url, model_id="m")
     assert "s3cr3t" not in str(caught.value)
 
@@ -204,3 +204,37 @@ def test_tools_are_refused_before_sending_where_a_format_does_not_take_them(
         return
     with pytest.raises(ConfigError, match="--no-native-calling"):
         settings.type_for("chat", tools=True)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://h/openai/deployments/gpt-4o-mini-2024-07-18/chat/completions?api-version=2024-12-01-preview",
+        "https://h/v1/projects/123456789012/locations/us-central1/publishers/google/models/gemini-2.0-flash-001",
+        "https://h/v2/models/Meta-Llama-3.1-70B-Instruct-AWQ-INT4-0f3a9b2c7d5e/generate",
+        "https://h/serve/Qwen2VL72BInstruct/v1",
+        "https://h/mixtral8x7b/v1",
+        "https://h/v1?stream=true&timeout=30&region=eu-west-1&model=gpt-4o&n=1&flag",
+        "http://h/token/v1",
+        "https://h/v1/${ACCOUNT}/openai?session=${SESSION}",
+    ],
+)
+def test_urls_of_servers_as_people_have_them_are_accepted(url: str) -> None:
+    assert EndpointSettings(url=url, model_id="m", api="openai").address.public.startswith("http")
+
+
+def test_variables_in_a_url_are_sent_and_not_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ACCOUNT", "0f3a9b2c7d5e/0f3a")
+    monkeypatch.setenv("SESSION", "s e&s=1")
+    settings = EndpointSettings(url="https://h/v1/${ACCOUNT}/openai?session=${SESSION}", model_id="m")
+    assert settings.address.public == "https://h/v1/${ACCOUNT}/openai?session=${SESSION}"
+    assert settings.fingerprint() == "https://h/v1/${ACCOUNT}/openai?session=${SESSION} m"
+    sent = "https://h/v1/0f3a9b2c7d5e%2F0f3a/openai/chat/completions?session=s%20e%26s%3D1"
+    assert settings.address.url_of("/chat/completions") == sent
+    assert "0f3a" not in repr(settings)
+    assert "0f3a9b2c7d5e" not in redact("the server said 0f3a9b2c7d5e/0f3a")
+    monkeypatch.delenv("SESSION")
+    with pytest.raises(ConfigError, match=r"needs the environment variable SESSION.*export SESSION"):
+        settings.check_secrets()
+    with pytest.raises(ConfigError, match="in its host"):
+        EndpointSettings(url="https://${HOST}/v1", model_id="m")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 
 import pytest
 from loopback_server import Call, chat, in_loop, serving
@@ -82,6 +83,36 @@ async def test_requests_really_go_through_the_proxy_and_its_password_stays_hidde
         refused = await endpoint.send(chat())
         assert "hunter2" not in repr(refused)
         await endpoint.aclose()
+
+
+@pytest.mark.parametrize("scheme", ["http", "socks5"])
+@pytest.mark.parametrize("url", ["http://model.corp/v1", "https://model.corp:8443/v1"])
+@in_loop
+async def test_a_dead_proxy_is_named_without_its_password(
+    monkeypatch: pytest.MonkeyPatch, url: str, scheme: str
+) -> None:
+    for name in (
+        "NO_PROXY",
+        "no_proxy",
+        "http_proxy",
+        "https_proxy",
+        "HTTP_PROXY",
+        "HTTPS_PROXY",
+        "all_proxy",
+    ):
+        monkeypatch.delenv(name, raising=False)
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))  # nobody listens
+        port = unused.getsockname()[1]
+        monkeypatch.setenv("ALL_PROXY", f"{scheme}://me:hunter2-hunter2@127.0.0.1:{port}")
+        endpoint = open_endpoint(EndpointSettings(url=url, model_id="m", max_retries=0))
+        reply = await endpoint.send(chat())
+        await endpoint.aclose()
+    assert reply.failure is not None
+    assert f"through the proxy {scheme}://127.0.0.1:{port}" in reply.failure.message
+    assert "model.corp" in reply.failure.message
+    assert "list model.corp in NO_PROXY" in reply.failure.message
+    assert "hunter2" not in repr(reply)
 
 
 @pytest.mark.parametrize(

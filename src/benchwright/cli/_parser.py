@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NoReturn
 
 from benchwright.config import Setting
-from benchwright.core import JsonValue, UsageError, suggest
+from benchwright.core import JsonValue, UsageError, public_url, suggest
 
+_URL = re.compile(r"[a-z][a-z0-9+.-]*://[^\s'\"]+", re.IGNORECASE)
 _HELP_WIDTH = 110
 """Columns of a help text, if the terminal has as many."""
 
@@ -83,12 +85,13 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise UsageError, where argparse would exit."""
         example = (self.epilog or "").partition("\n")[2].partition("\n")[0].strip()
+        message = _URL.sub(lambda found: public_url(found[0]), message)  # quotes what was typed
         raise UsageError(f"{message}\nFor example: {example}\nSee: {self.prog} --help")
 
     def _unknown(self, words: Sequence[str]) -> UsageError:
         option = next((word for word in words if word.startswith("-")), None)
         if option is None:
-            return UsageError(f"unexpected argument {words[0]!r}\nSee: {self.prog} --help")
+            return UsageError(f"unexpected argument {public_url(words[0])!r}\nSee: {self.prog} --help")
         name = option.partition("=")[0]
         known = [text for text in self._option_string_actions if text.startswith("--")]
         from benchwright.config import KEY_OF, LOAD_OPTIONS, RUN_SETTINGS

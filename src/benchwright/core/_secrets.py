@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import unquote, unquote_plus
 
 from benchwright.core._redactor import REDACTED, SHORTEST_SECRET, Redactor
 
@@ -20,7 +20,7 @@ _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _SECRET_WORDS = frozenset((
     "key", "keys", "token", "secret", "secrets", "password", "passwd", "passphrase", "pass", "pwd", "pw",
     "cookie", "cookies", "signature", "sig", "hmac", "credential", "credentials", "cred", "creds", "bearer",
-    "jwt", "apikey", "apikeys", "authtoken", "accesskey", "accesstoken", "secretkey",
+    "jwt", "apikey", "apikeys", "authtoken", "accesskey", "accesstoken", "secretkey", "otp",
 ))  # fmt: skip
 _SECRET_PARTS = re.compile(
     "apikey|secret|password|passwd|passphrase|credential|signature|accesskey|authtoken|cookie"
@@ -31,6 +31,28 @@ _HARMLESS = re.compile(
     r"|token(id|ids|type|limit|count|budget)",
 )
 """Parameters of requests whose names only sound like secrets, such as `prompt_cache_key` and `stop_token_ids`."""
+_SECRET_PARAMETERS = frozenset(
+    ("k", "session", "sessionid", "sess", "sid", "ticket", "pin", "access", "private")
+)
+"""Names that mean a secret in a URL, and something else in other places."""
+_PUBLIC_PARAMETERS = frozenset((
+    "apiversion", "version", "v", "model", "modelid", "modelname", "deployment", "deploymentid", "engine", "region", "location",
+    "zone", "provider", "format", "alt", "stream", "timeout", "language", "lang", "mode", "type", "api", "backend",
+))  # fmt: skip
+_NAME = re.compile("[A-Za-z][A-Za-z_.-]{0,24}")
+_PLAIN_VALUE = re.compile(
+    r"true|false|none|null|auto|default|[0-9]{1,6}|v?[0-9]+(\.[0-9]+)*|[0-9]{4}-[0-9]{2}-[0-9]{2}(-[a-z]+)?",
+    re.IGNORECASE,
+)
+_NAMES_FOLLOW = frozenset(
+    ("models", "model", "deployments", "deployment", "engines", "projects", "locations", "publishers")
+)
+"""Segments of paths after which the name of something comes."""
+_KEY_FORMS = re.compile(
+    r"(?:^|[^A-Za-z0-9])(?:(?:sk|pk|rk|hf|gh[a-z]|glpat|xox[a-z]|nvapi|gsk|r8|key|token|secret)[-_](?=.*[0-9])\S{6,}"
+    r"|(?:AKIA|ASIA|AIza|eyJ|ya29)[\w.-]{8,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"
+)
+"""Beginnings of keys of well-known services, and ids as programs make them up."""
 _HOST = re.compile(r"(localhost|\[[0-9a-fA-F:.]+\]|[\w-]+(\.[\w-]+)+)(:\d+)?(?:[/?#]|$)")
 
 
@@ -56,19 +78,123 @@ def is_secret_name(name: str) -> bool:
 
 
 def public_url(url: str) -> str:
-    """The URL without user name, password and values of parameters that look like secrets.
+    """The URL without what may be secret: user name and password, the fragment, what is no number in the port's place, values of
+    parameters that are not known to be harmless, and parts of the path that look like keys.
 
     >>> public_url("https://me:p/w?@host/v1?api_key=sk-1&version=2")
     'https://host/v1?api_key=…&version=2'
+    >>> public_url("http://host:hunter2/v1/T0B1C2D3E4F5G6#k")
+    'http://host:…/v1/…#…'
     """
     if (owner := url_owner(url)) is not None:
         url = url.replace(owner + "@", "", 1)
-    head, mark, query = url.partition("?")
-    pairs = []
-    for pair in re.split("([&#])", query) if mark else ():
-        name, equals, value = pair.partition("=")
-        pairs.append(name + equals + ("…" if value and is_secret_name(name) else value))
-    return head + mark + "".join(pairs)
+    scheme, slashes, rest = url.partition("://")
+    if not slashes:
+        scheme, rest = "", url
+    rest, hash, fragment = rest.partition("#")
+    rest, mark, query = rest.partition("?")
+    authority, slash, path = rest.partition("/")
+    name, colon, port = authority.rpartition(":")
+    if colon and not port.isdigit() and not port.endswith("]"):
+        authority = f"{name}:…" if port else authority
+    pairs = [_public_pair(pair) for pair in re.split("([&;])", query)]
+    return f"{scheme}{slashes}{authority}{slash}{_public_path(path)}{mark}{''.join(pairs)}{hash}{'…' if fragment else ''}"
+
+
+def _public_pair(pair: str) -> str:
+    name, equals, value = pair.partition("=")
+    if _is_public_parameter(unquote_plus(name), unquote_plus(value)):
+        return pair
+    return f"{name}=…" if equals and _NAME.fullmatch(name) else "…"
+
+
+def _public_path(path: str) -> str:
+    segments = path.split("/")
+    for number in _key_segments(segments):
+        segments[number] = "…"
+    return "/".join(segments)
+
+
+def key_in_url(url: str) -> str | None:
+    """The part of a URL that looks like a key, in words: a URL is recorded with the run. None if there is none. A part that is
+    `${VARIABLE}` is none: the variable's value is not recorded.
+
+    >>> key_in_url("https://host/v1?api-version=2024-06-01"), key_in_url("https://host/v1?session=1f3a-77")
+    (None, "the query parameter 'session'")
+    """
+    rest, _, fragment = url.partition("://")[2].partition("#")
+    rest, _, query = rest.partition("?")
+    for pair in re.split("[&;]", query) if query else ():
+        name, _, value = pair.partition("=")
+        if not _is_public_parameter(unquote_plus(name), unquote_plus(value)):
+            # A name without a value may be the secret itself.
+            return (
+                f"the query parameter {unquote_plus(name)!r}"
+                if value and not _looks_like_key(name)
+                else "its query"
+            )
+    if _key_segments(rest.split("/")[1:]):
+        return "a part of its path"
+    return "its fragment (after #), which is never sent" if fragment else None
+
+
+def _key_segments(segments: list[str]) -> list[int]:
+    """The numbers of a path's segments that may be keys: they look random, or follow a word such as `token`."""
+    found, before = [], ""
+    for number, segment in enumerate(map(unquote, segments)):
+        named = before.lower() in _NAMES_FOLLOW
+        if (
+            segment
+            and not named
+            and (_looks_like_key(segment) or (_names_secret(before) and not _plain(segment)))
+        ):
+            found.append(number)
+        before = segment
+    return found
+
+
+def _names_secret(name: str) -> bool:
+    return is_secret_name(name) or name.lower() in _SECRET_PARAMETERS
+
+
+def _is_public_parameter(name: str, value: str) -> bool:
+    """Whether the value of a query parameter may be recorded: deny by default."""
+    value = _VARIABLE.sub("", value)
+    if _names_secret(name) and value:
+        return False
+    if not value:
+        return not (is_secret_name(name) or _looks_like_key(name)) or name.lower() in _PUBLIC_PARAMETERS
+    if re.sub("[-_.]", "", name.lower()) in _PUBLIC_PARAMETERS:
+        return not _looks_like_key(value)
+    return _plain(value)
+
+
+def _plain(value: str) -> bool:
+    return len(value) <= 3 or _PLAIN_VALUE.fullmatch(value) is not None
+
+
+def _looks_like_key(text: str) -> bool:
+    """Whether a text looks random rather than like a name, such as that of a model.
+
+    >>> [_looks_like_key(text) for text in ("sk-proj-a8Jd92kd", "Qwen2.5-VL-72B-Instruct-AWQ", "gpt-4o-mini-2024-07-18")]
+    [True, False, False]
+    """
+    text = _VARIABLE.sub("", text)
+    if _KEY_FORMS.search(text):
+        return True
+    for piece in re.findall("[A-Za-z0-9]+", re.sub("[+/=]", "", text)):
+        groups = len(re.findall("[0-9]+", piece))
+        digits = sum(map(str.isdigit, piece))
+        turns = len(re.findall("[a-z](?=[A-Z])", piece)) + len(re.findall("[A-Z]{2}(?=[a-z])", piece))
+        if digits == len(piece):
+            continue
+        if (
+            (len(piece) >= 12 and groups >= 3)
+            or (len(piece) >= 16 and digits >= 4)
+            or (len(piece) >= 20 and turns >= 5)
+        ):
+            return True
+    return False
 
 
 def url_owner(url: str) -> str | None:

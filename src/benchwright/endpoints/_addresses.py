@@ -6,17 +6,43 @@ import ipaddress
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from urllib.parse import parse_qsl, quote, unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from msgspec import Struct
 
-from benchwright.core import Api, ConfigError, WireFormat, is_secret_name, public_url, url_owner
+from benchwright.core import (
+    Api,
+    ConfigError,
+    WireFormat,
+    environment_secret,
+    key_in_url,
+    public_url,
+    url_owner,
+)
 from benchwright.endpoints._wires.formats import wire_format
 
 _TRITON_MODEL = re.compile(r"/v2/models/([^/]+)(?:/versions/[^/]+)?$")
 _PLAIN = "/%:@!$&'()*+,;=-._~"
 """Characters that a path may have as they are; others, such as spaces, are sent percent-encoded."""
 _DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
+
+
+def with_variables(url: str) -> str:
+    """A URL with the values of its `${VARIABLE}`s, for requests only. Raises ConfigError if one is not set."""
+    return _VARIABLE.sub(_value_of, url) if "${" in url else url
+
+
+def _value_of(found: re.Match[str]) -> str:
+    value = environment_secret(found[1]).strip()
+    if not value:
+        raise ConfigError(
+            f"the model URL needs the environment variable {found[1]}, which is not set; nothing was sent. Set it (export "
+            f"{found[1]}=…)"
+        )
+    return quote(value, safe="")
 
 
 class Address(Struct, frozen=True):
@@ -44,12 +70,15 @@ class Address(Struct, frozen=True):
 
     @property
     def public(self) -> str:
-        """The base URL for people and fingerprints. No secrets: an address with one is not accepted."""
+        """The base URL for people and fingerprints. No secrets: an address with one is not accepted, and variables are not replaced."""
         return self.origin + self.path + (f"?{self.query}" if self.query else "")
 
     def url_of(self, route: str) -> str:
-        """The full URL of a route, which begins with a slash."""
-        return self.origin + self.path + route + (f"?{self.query}" if self.query else "")
+        """The full URL of a route, which begins with a slash, with the values of variables: for requests only.
+
+        Raises ConfigError if a variable is not set.
+        """
+        return with_variables(self.origin + self.path + route + (f"?{self.query}" if self.query else ""))
 
     @property
     def named_model(self) -> str | None:
@@ -99,15 +128,19 @@ def parse_address(url: str, api: Api = "openai") -> Address:
         )
     if not host:
         raise ConfigError(f"model URL {shown!r} names no host. Write it as {scheme}://HOST:PORT/v1")
-    for name, value in parse_qsl(f"{parts.query}&{parts.fragment}", keep_blank_values=True):
-        if is_secret_name(name):
-            where = f" parameter {name!r}" if value else ""  # a name without value may be the secret itself
-            raise ConfigError(
-                f"the model URL for host {host} carries a secret in its query{where}, and URLs are recorded. Take it "
-                "out, put the key into an environment variable and name that with --api-key-name; a server that does "
-                "not take it as a bearer token can be sent a header, written in benchwright.toml as "
-                'headers = { X-Api-Key = "${MY_KEY}" }'
-            )
+    if "${" in f"{parts.netloc}{parts.fragment}":
+        raise ConfigError(
+            "the model URL has a variable in its host or after a #. ${VARIABLE} is replaced in the path and in the "
+            "query only; write host and port out, or let your shell replace the variable (double quotes)"
+        )
+    if (part := key_in_url(text)) is not None:
+        # Not quoted: the text holds a key.
+        raise ConfigError(
+            f"the model URL for host {host} carries what looks like a key in {part}, and URLs are recorded. Take it out, put the key "
+            "into an environment variable and name that with --api-key-name; a server that does not take it as a bearer token can "
+            "be sent a header, such as --header 'X-Api-Key=${MY_KEY}'. If it must be in the URL, write '${MY_KEY}' in its place, in "
+            "single quotes"
+        )
     format = wire_format(api)
     path, named_route = _without_route(parts.path.rstrip("/"), format)
     guessed = path == "" and not named_route and format.versioned
@@ -115,9 +148,17 @@ def parse_address(url: str, api: Api = "openai") -> Address:
         scheme=scheme,
         host=host.lower(),
         port=port or _DEFAULT_PORTS[scheme],
-        path="/v1" if guessed else quote(path, safe=_PLAIN),
-        query=quote(parts.query, safe=f"{_PLAIN}?"),
+        path="/v1" if guessed else _quoted(path, _PLAIN),
+        query=_quoted(parts.query, f"{_PLAIN}?"),
         guessed=guessed,
+    )
+
+
+def _quoted(text: str, safe: str) -> str:
+    """The text with odd characters percent-encoded, and each `${VARIABLE}` left as it is."""
+    return "".join(
+        piece if number % 2 else quote(piece, safe=safe)
+        for number, piece in enumerate(re.split(r"(\$\{\w+\})", text))
     )
 
 
@@ -142,9 +183,8 @@ def _without_route(path: str, format: WireFormat) -> tuple[str, bool]:
 
 def _shown(text: str) -> str:
     """A URL for messages, without parts that may be a password or a key."""
-    if "://" not in text:  # the scheme may be forgotten, and a password there all the same
-        return public_url(f"http://{text}").removeprefix("http://").partition("?")[0]
-    return re.split(r"[?#]", public_url(text), maxsplit=1)[0]
+    scheme = "" if "://" in text else "http://"  # it may be forgotten, and a password there all the same
+    return re.split(r"[?#]", public_url(scheme + text), maxsplit=1)[0].removeprefix(scheme)
 
 
 _SCHEMES = ("http", "https", "socks4", "socks4a", "socks5", "socks5h")
@@ -175,6 +215,13 @@ def proxy_for(scheme: str, host: str, port: int, environment: Mapping[str, str])
             )
             return proxy
     return None
+
+
+def shown_proxy(proxy: str) -> str:
+    """A proxy for messages: scheme, host and port, without user name, password and anything else."""
+    parts = urlsplit(proxy)
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+    return f"{parts.scheme}://{host}" + (f":{parts.port}" if parts.port else "")
 
 
 def check_proxy(proxy: str, source: str, way_round: str) -> None:

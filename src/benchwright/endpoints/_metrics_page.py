@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from benchwright.core import ConfigError, redact
+from benchwright.endpoints._addresses import with_variables
 from benchwright.endpoints._open import proxy_of
 from benchwright.endpoints._settings import EndpointSettings, read_api_key
 from benchwright.endpoints._transport import TransportFailure
@@ -27,7 +28,7 @@ class MetricsPage:
     async def read(self, timeout_s: float) -> str:
         """Return the text of the page. Raises ConfigError with the reason if there is none."""
         try:
-            reply = await self._transport.get(self.url, self._headers, timeout_s)
+            reply = await self._transport.get(with_variables(self.url), self._headers, timeout_s)
         except TransportFailure as failure:
             raise ConfigError(f"{self.url} could not be read: {redact(str(failure))}") from None
         if reply.status != 200:

@@ -22,7 +22,8 @@ from pyreqwest.proxy import ProxyBuilder
 from pyreqwest.request import StreamRequest
 from pyreqwest.response import Response
 
-from benchwright.core import ConfigError
+from benchwright.core import ConfigError, FailureKind
+from benchwright.endpoints._addresses import shown_proxy
 from benchwright.endpoints._clock import LOOP_CLOCK, Clock
 from benchwright.endpoints._http1 import too_large
 from benchwright.endpoints._transport import (
@@ -56,6 +57,7 @@ class ReqwestTransport:
         self._client = self._make_client(max(1, parallelism))
         self._unpooled: Client | None = None
         self._answered = False  # whether there may be a kept connection
+        self._proxy = None if proxy is None else shown_proxy(proxy)
         self._timeouts: dict[float, timedelta] = {}
 
     async def post(
@@ -73,7 +75,7 @@ class ReqwestTransport:
         except PyreqwestError as error:
             if stamps.first_byte is None:
                 raise self._not_begun(error, url, timeout_s, stamps) from None
-            raise _failure(error, url, timeout_s, half_way=True) from None
+            raise _failure(error, url, timeout_s, self._proxy, half_way=True) from None
 
     async def get(self, url: str, headers: Mapping[str, str], timeout_s: float) -> HttpReply:
         """Get a resource and read the whole reply."""
@@ -82,7 +84,7 @@ class ReqwestTransport:
             async with request.build_streamed() as response:
                 return HttpReply(response.status, response.headers, await _whole_body(response))
         except PyreqwestError as error:
-            raise _failure(error, url, timeout_s) from None
+            raise _failure(error, url, timeout_s, self._proxy) from None
 
     async def stream(
         self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float, stamps: Stamps
@@ -97,7 +99,7 @@ class ReqwestTransport:
             raise self._not_begun(error, url, timeout_s, stamps) from None
         stamps.first_byte = self._now()
         self._answered = True
-        return ReqwestStream(stack, response, url, timeout_s, self._now)
+        return ReqwestStream(stack, response, url, timeout_s, self._proxy, self._now)
 
     async def aclose(self) -> None:
         """Close all connections."""
@@ -109,7 +111,7 @@ class ReqwestTransport:
         self, error: PyreqwestError, url: str, timeout_s: float, stamps: Stamps
     ) -> TransportFailure:
         """The failure of a request without any byte of a reply."""
-        failure = _failure(error, url, timeout_s)
+        failure = _failure(error, url, timeout_s, self._proxy)
         if self._answered and not stamps.lost and _CLOSED in innermost_cause(error):
             failure.stale = True  # the client does not say whether it used a kept connection
         return failure
@@ -139,9 +141,11 @@ class ReqwestStream:
         response: Response,
         url: str,
         timeout_s: float,
+        proxy: str | None,
         now: Callable[[], float],
     ) -> None:
         self._now = now
+        self._proxy = proxy
         self._stack = stack
         self._response = response
         self._url = url
@@ -159,7 +163,7 @@ class ReqwestStream:
                     raise too_large()
                 yield [piece.to_bytes()], [self._now()]
         except PyreqwestError as error:
-            raise _failure(error, self._url, self._timeout_s, half_way=True) from None
+            raise _failure(error, self._url, self._timeout_s, self._proxy, half_way=True) from None
 
     async def aclose(self) -> None:
         """Stop reading."""
@@ -210,9 +214,24 @@ def _certificates(path: str) -> list[bytes]:
 
 
 def _failure(
-    error: PyreqwestError, url: str, timeout_s: float, *, half_way: bool = False
+    error: PyreqwestError, url: str, timeout_s: float, proxy: str | None = None, *, half_way: bool = False
 ) -> TransportFailure:
+    """The failure in words. Whatever fails through a proxy may be the proxy's fault, so it is named."""
     peer = url.split("/")[2]
+    if proxy is not None and not half_way and "certificate" not in (reason := innermost_cause(error)).lower():
+        kind: FailureKind = (
+            "timeout" if isinstance(error, ConnectTimeoutError | RequestTimeoutError) else "connection"
+        )
+        waited = (
+            f" within {min(timeout_s, 15) if isinstance(error, ConnectTimeoutError) else timeout_s:g} s"
+            if kind == "timeout"
+            else ""
+        )
+        return TransportFailure(
+            kind,
+            f"no reply from {peer} through the proxy {proxy}{waited}: {reason}. Is the proxy running? To connect directly, unset the "
+            f"proxy variable (HTTP_PROXY, HTTPS_PROXY, ALL_PROXY), or list {peer.rpartition(':')[0] or peer} in NO_PROXY",
+        )
     if isinstance(error, ConnectTimeoutError):
         hint = f". Does it speak https://? If not, write http://{peer}" if url.startswith("https:") else ""
         return TransportFailure("timeout", f"no connection to {peer} within {min(timeout_s, 15):g} s{hint}")

@@ -185,6 +185,7 @@ Write http://localhost:8000
         if self.api_key_name:
             read_api_key(self.api_key_name, key_setting)
         self.own_headers()
+        self.address.url_of("")
 
     def own_headers(self) -> dict[str, str]:
         """The additional headers with values from the environment, for requests only; these are never recorded."""

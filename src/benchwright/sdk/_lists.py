@@ -23,7 +23,7 @@ from benchwright.config import (
     Profile,
     find_config,
 )
-from benchwright.core import BenchwrightError, refuse_foreign
+from benchwright.core import BenchwrightError, public_url, refuse_foreign
 from benchwright.datasets import open_dataset
 from benchwright.plugins import Registry
 from benchwright.workflows import find_script
@@ -227,14 +227,15 @@ def _configured_model(model: ModelConfig) -> KnownModel:
             model.name, "config", None, None, False, None, "demo", f"demo model {character}".strip()
         )
     served = model.model or "first model listed"
+    url = None if model.base_url is None else public_url(model.base_url)
     if model.provider is not None:
         return KnownModel(
-            model.name, "config", model.api, model.type, bool(model.generation.get("stream")), model.base_url, model.model,
+            model.name, "config", model.api, model.type, bool(model.generation.get("stream")), url, model.model,
             f"{served} of {model.provider}",
         )  # fmt: skip
     return KnownModel(
-        model.name, "config", model.api, model.type, bool(model.generation.get("stream")), model.base_url, model.model,
-        f"{served} at {model.base_url}",
+        model.name, "config", model.api, model.type, bool(model.generation.get("stream")), url, model.model,
+        f"{served} at {url}",
     )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchwright.core import ConfigError, expand_home, remember_secret
+from benchwright.core import ConfigError, expand_home, key_in_url, public_url, remember_secret, url_owner
 
 PUBLIC_HUB = "https://huggingface.co"
 """The hub if `HF_ENDPOINT` is not set."""
@@ -73,7 +73,12 @@ def _address(env: Mapping[str, str], name: str) -> str | None:
     if not value:
         return None
     if not value.lower().startswith(("http://", "https://")) or any(c.isspace() for c in value):
-        raise ConfigError(f"{name} is {value!r}; expected an address such as {PUBLIC_HUB}")
+        raise ConfigError(f"{name} is {public_url(value)!r}; expected an address such as {PUBLIC_HUB}")
+    if url_owner(value) is not None or key_in_url(value) is not None:
+        raise ConfigError(
+            f"{name} contains a password or a key, and addresses are recorded with a run. Write the address alone, such as "
+            f"{PUBLIC_HUB}, and give a token in HF_TOKEN"
+        )
     return value
 
 
