@@ -22,7 +22,7 @@ from pyreqwest.proxy import ProxyBuilder
 from pyreqwest.request import StreamRequest
 from pyreqwest.response import Response
 
-from benchwright.core import ConfigError, FailureKind
+from benchwright.core import ConfigError, FailureKind, clause
 from benchwright.endpoints._addresses import shown_proxy
 from benchwright.endpoints._clock import LOOP_CLOCK, Clock
 from benchwright.endpoints._http1 import too_large
@@ -229,7 +229,7 @@ def _failure(
         )
         return TransportFailure(
             kind,
-            f"no reply from {peer} through the proxy {proxy}{waited}: {reason}. Is the proxy running? To connect directly, unset the "
+            f"no reply from {peer} through the proxy {proxy}{waited}: {clause(reason)}. Is the proxy running? To connect directly, unset the "
             f"proxy variable (HTTP_PROXY, HTTPS_PROXY, ALL_PROXY), or list {peer.rpartition(':')[0] or peer} in NO_PROXY",
         )
     if isinstance(error, ConnectTimeoutError):
