@@ -125,7 +125,9 @@ def test_doctor_lists_lost_runs_again(capsys: pytest.CaptureFixture[str], folder
     import pyarrow.parquet as pq
 
     assert pq.read_table("before.parquet").to_pylist() == pq.read_table("after.parquet").to_pylist()
-    assert command(capsys, "doctor")[1].endswith("every run folder is on record\n")
+    assert command(capsys, "doctor")[1].endswith(
+        "every run folder is on record, and no run has lost records\n"
+    )
     code, said = command(capsys, "resume", "1")
     assert (code, "its record was lost" in said) == (2, True)
     assert first.folder.exists()

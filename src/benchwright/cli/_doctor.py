@@ -16,14 +16,14 @@ def configure(parser: Parser) -> None:
 
 
 def execute(arguments: Namespace, output: Output) -> int:
-    """Check and repair; JSON: `{"workspace", "exists", "sound", "problems", "recovered", "adopted", "orphans"}`."""
+    """Check and repair; JSON: `{"workspace", "exists", "sound", "problems", "recovered", "adopted", "orphans", "mended"}`."""
     from dataclasses import asdict
 
     from benchwright.core import RunKind
     from benchwright.sdk import diagnose
 
     found = diagnose(named_workspace(arguments), repair=not arguments.dry_run)
-    code = 1 if arguments.dry_run and not found.sound else 0
+    code = 1 if (arguments.dry_run and not found.sound) or not found.whole else 0
     if output.as_json:
         output.json({**_texts(asdict(found)), "sound": found.sound})
         return code
@@ -37,10 +37,19 @@ def execute(arguments: Namespace, output: Output) -> int:
         if found.recovered.lost:
             output.line(f"{found.recovered.lost} places in it could not be read")
     for run in found.adopted:
-        held = "workflow" if run.kind == RunKind.WORKFLOW else f"{run.samples:,} samples"
+        held = {RunKind.WORKFLOW: "workflow", RunKind.LOAD: f"load test, {run.samples:,} requests"}.get(
+            RunKind(run.kind), f"{run.samples:,} samples"
+        )
         output.line(f"listed again: run {run.run_id} {run.name}, {run.status}, {held}")
         if run.problem:
             output.line(f"  {run.problem}")
+    for mended in found.mended:
+        if mended.restored:
+            output.line(
+                f"restored: {mended.restored:,} lost records of run {mended.run_id} {mended.name}, from its folder"
+            )
+        if mended.lost:
+            output.line(f"run {mended.run_id} {mended.name} is not complete: {mended.problem}")
     for folder in found.orphans:
         output.line(f"not on record: {folder}")
     if not found.exists:
@@ -48,7 +57,9 @@ def execute(arguments: Namespace, output: Output) -> int:
             f"there is no workspace in {found.workspace}. The first run makes one; name another with --workspace DIR"
         )
     elif found.sound:
-        output.line(f"{found.workspace}: the database is sound, and every run folder is on record")
+        output.line(
+            f"{found.workspace}: the database is sound, every run folder is on record, and no run has lost records"
+        )
     elif arguments.dry_run:
         output.line("nothing was changed. Repair with: benchwright doctor")
     return code

@@ -16,6 +16,7 @@ from benchwright.core import expand_home
 if TYPE_CHECKING:
     from benchwright.perf import Requests
     from benchwright.reports import RunDetails, RunSamples
+    from benchwright.store import RunRecord
 
 _FORMAT = Setting(
     "format",
@@ -78,7 +79,8 @@ def execute(arguments: Namespace, output: Output) -> int:
             )
         run = store.find_run(arguments.run)
         if (requests_of := kind_of(run).requests) is not None:
-            return _export_requests(arguments, output, run.id, run.name, requests_of(store, run.id))
+            code = _export_requests(arguments, output, run.id, run.name, requests_of(store, run.id))
+            return code or _complete(run, output)
         samples_of = kind_of(run).samples
         if samples_of is None:
             raise UsageError(
@@ -92,14 +94,22 @@ def execute(arguments: Namespace, output: Output) -> int:
                     f"{kind} cannot be written to standard output; name a file: -o samples.{kind}"
                 )
             output.stream(exported_lines(details, samples, kind, raw=arguments.raw))
-            return 0
+            return _complete(run, output)
         path = expand_home(arguments.output or f"{run.name}-{run.id}.{kind}")
         count = _write(details, samples, path, kind, raw=arguments.raw)
     if output.as_json:
         output.json({"file": str(path), "format": kind, "samples": count})
     else:
         output.line(f"wrote {count:,} samples of run {run.id} to {path}")
-    return 0
+    return _complete(run, output)
+
+
+def _complete(run: RunRecord, output: Output) -> int:
+    """The exit code: 3 if what was written is not all that the run had."""
+    if not run.lost:
+        return 0
+    output.note(f"run {run.id} is not complete: {run.error}")
+    return 3
 
 
 def _export_baseline(arguments: Namespace, output: Output) -> int:

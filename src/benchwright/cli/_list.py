@@ -67,6 +67,8 @@ def execute(arguments: Namespace, output: Output) -> int:
     with existing_store(arguments) as store:
         runs = [] if store is None else store.runs()
         lost = named_workspace(arguments).run_folders({run.id for run in runs})
+        if store is not None and arguments.status is not None:
+            runs = [store.whole(run) for run in runs]  # one that has lost records is not completed
         for field in ("name", "status", "kind"):
             requested = getattr(arguments, field)
             if requested is not None:

@@ -189,6 +189,8 @@ def replay_notes(store: Store, source: int, run_id: int, manifest: JsonObject) -
     """Notes on numbers that come from recorded replies."""
     judged = store.count_steps(run_id, "judge") > 0
     yield f"rescored from run {source}: no model was called{' except the judge' if judged else ''}"
+    if lost := store.run(source).lost:
+        yield f"run {source} has lost {lost:,} of its samples"
     before = store.run(source).manifest
     if _part(before, "dataset", "fingerprint") != _part(manifest, "dataset", "fingerprint"):
         yield f"the data has changed since run {source}"

@@ -163,6 +163,8 @@ def _run_row(
     reason = ""
     if not count or share > MOSTLY:
         reason = f"{failures}: too many for any verdict"
+    elif run.lost:
+        reason = f"the run is not complete: {run.error}"
     elif run.status != "completed" or partial:
         reason = f"the run is not complete ({run.status}{', partial' if partial else ''})"
     elif run.manifest.get("changes"):  # max_failed excuses failures only

@@ -64,7 +64,11 @@ from benchwright.perf._records import (
     request_step as request_step,
     stage_step as stage_step,
 )
-from benchwright.perf._request_files import file_table as file_table, write_request_file as write_request_file
+from benchwright.perf._request_files import (
+    file_table as file_table,
+    read_request_file as read_request_file,
+    write_request_file as write_request_file,
+)
 from benchwright.perf._requests import Requests as Requests
 from benchwright.perf._schedule import arrivals as arrivals, check_schedule as check_schedule
 from benchwright.perf._search import (

@@ -1,14 +1,18 @@
-"""Writes `requests.parquet`: every request of a load test with its times and the value of each metric."""
+"""Writes and reads `requests.parquet`: every request of a load test with its times and the value of each metric."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+import orjson
 
 from benchwright.perf._columns import compute as pc
 from benchwright.perf._faults import faults_of
 from benchwright.perf._metrics import PER_REQUEST
-from benchwright.perf._requests import Requests
+from benchwright.perf._requests import Requests, column_name
+from benchwright.perf._values import RequestOutcome, RequestRecord
 
 FAULT = "fault"
 """The column with the reason why a request is excluded from averages."""
@@ -36,3 +40,26 @@ def write_request_file(requests: Requests, path: Path) -> None:
     table = file_table(requests)
     texts = [field.name for field in table.schema if str(field.type) == "string"]
     pq.write_table(table, path, compression="zstd", use_dictionary=texts, row_group_size=50_000)
+
+
+def read_request_file(path: Path) -> Iterator[RequestRecord]:
+    """The requests in a file that `write_request_file` wrote."""
+    import pyarrow.parquet as pq
+    from msgspec import structs
+
+    fields = {column_name(field.name): field.name for field in structs.fields(RequestRecord)}
+    with pq.ParquetFile(path) as file:
+        names = [name for name in file.schema_arrow.names if name in fields]
+        for batch in file.iter_batches(batch_size=_READ_AT_ONCE, columns=names):
+            for row in batch.to_pylist():
+                found: dict[str, Any] = {
+                    fields[name]: tuple(value) if isinstance(value, list) else value
+                    for name, value in row.items()
+                    if value is not None
+                }
+                if "scores" in found:
+                    found["scores"] = orjson.loads(found["scores"])
+                yield RequestRecord(**found | {"outcome": RequestOutcome(found["outcome"])})
+
+
+_READ_AT_ONCE = 1_000

@@ -166,6 +166,8 @@ def kind_of(run: RunRecord) -> KindRow:
 def view_of(run: RunRecord, store: Store | None = None) -> RunView:
     """The view of a run of any kind in a list; for an unknown kind, only what every run has. With `store`, a run without a
     result has the number of samples or requests recorded so far."""
+    if store is not None:
+        run = store.whole(run)
     if run.kind in RUN_KINDS:
         row = RUN_KINDS[run.kind]
         view = row.reports.view(run)

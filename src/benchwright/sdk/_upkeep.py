@@ -13,8 +13,16 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from benchwright.core import RUN_STATUSES, BenchwrightError, RunKind, RunOwnedError, UsageError
-from benchwright.reports import run_of_folder, steps_of_folder
+from benchwright.core import (
+    RUN_STATUSES,
+    BenchwrightError,
+    LoadFile,
+    RunFile,
+    RunKind,
+    RunOwnedError,
+    UsageError,
+)
+from benchwright.reports import run_of_folder, steps_of_folder, writer_of
 from benchwright.store import (
     Owner,
     Recovered,
@@ -140,6 +148,24 @@ class Adopted:
 
 
 @dataclass(frozen=True, slots=True)
+class Mended:
+    """A run that had lost some of its records."""
+
+    run_id: int
+    """Its number."""
+    name: str
+    """Its benchmark."""
+    kind: str
+    """What was run."""
+    restored: int
+    """Records that were read from its folder."""
+    lost: int
+    """Samples or requests that are still missing. The run counts as interrupted."""
+    problem: str | None = None
+    """What is missing and what helps, if something is."""
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnosis:
     """The findings and repairs of `doctor`."""
 
@@ -155,15 +181,22 @@ class Diagnosis:
     """Folders of runs that are not recorded, if nothing was to be changed."""
     exists: bool = True
     """Whether there is a workspace at all."""
+    mended: tuple[Mended, ...] = ()
+    """Runs that had lost records."""
 
     @property
     def sound(self) -> bool:
         """Whether nothing was found."""
-        return not (self.problems or self.adopted or self.orphans)
+        return not (self.problems or self.adopted or self.orphans or self.mended)
+
+    @property
+    def whole(self) -> bool:
+        """Whether every run on record has all samples and requests that it says it has."""
+        return not any(run.lost for run in self.mended)
 
 
 def diagnose(workspace: Workspace, *, repair: bool = True) -> Diagnosis:
-    """Check the database and the run folders; with `repair`, recover and list what can be read.
+    """Check the database, the run folders and the records of every run; with `repair`, recover and list what can be read.
 
     A damaged database is kept under another name. Folders are only read.
     """
@@ -176,11 +209,15 @@ def diagnose(workspace: Workspace, *, repair: bool = True) -> Diagnosis:
         folders = tuple(workspace.run_folders().values())
         return Diagnosis(workspace.root, tuple(problems), orphans=folders)
     with open_store(workspace, read_only=not repair) as store:
-        orphans = workspace.run_folders({run.id for run in store.runs()})
-        if not repair:
-            return Diagnosis(workspace.root, orphans=tuple(orphans.values()))
-        adopted = tuple(_adopted(store, number, folder) for number, folder in orphans.items())
-    return Diagnosis(workspace.root, tuple(problems), recovered, adopted)
+        runs = store.runs()
+        orphans = workspace.run_folders({run.id for run in runs})
+        adopted = (
+            tuple(_adopted(store, number, folder) for number, folder in orphans.items()) if repair else ()
+        )
+        damaged = [run for run in map(store.whole, store.runs()) if run.lost]
+        mended = tuple(_mended(store, run) if repair else _missing(run, 0) for run in damaged)
+    left = () if repair else tuple(orphans.values())
+    return Diagnosis(workspace.root, tuple(problems), recovered, adopted, left, mended=mended)
 
 
 def _adopted(store: Store, number: int, folder: Path) -> Adopted:
@@ -191,8 +228,31 @@ def _adopted(store: Store, number: int, folder: Path) -> Adopted:
         problem = "a workflow's folder holds what it printed; its input, steps, metrics and output are lost"
         return Adopted(number, run.name, folder, run.kind, run.status, 0, problem)
     try:
-        samples = store.adopt_run(run, steps_of_folder(folder))
-    except Exception as error:  # samples.parquet is damaged, but the other files are still useful
-        problem = f"samples.parquet cannot be read: {error}"
+        samples = store.adopt_run(run, steps_of_folder(folder, run.kind))
+    except Exception as error:  # the file is damaged, but the others are still useful
+        file = LoadFile.REQUESTS if run.kind == RunKind.LOAD else RunFile.SAMPLES
+        problem = f"{file} cannot be read: {error}"
         samples = store.adopt_run(run, ())
-    return Adopted(number, run.name, folder, run.kind, run.status, samples, problem)
+    return Adopted(number, run.name, folder, run.kind, store.run(number).status, samples, problem)
+
+
+def _mended(store: Store, run: RunRecord) -> Mended:
+    """Read the lost records of a run from its folder. If some are not there, the run is recorded as interrupted."""
+    restored = 0
+    if not run.settings.get("adopted") and writer_of(run.folder) == (run.id, run.name):
+        with suppress(Exception):  # a damaged file holds nothing to restore
+            restored = store.restore_steps(run, steps_of_folder(run.folder, run.kind))
+    found = store.run(run.id)
+    if not found.lost:
+        return Mended(run.id, run.name, run.kind, restored, 0)
+    if found.settings.get("adopted") or found.kind != RunKind.BENCHMARK:
+        cure = "Its files do not hold them either. Start it again"
+    else:
+        cure = f"Its files do not hold them either. Request them again: benchwright resume {run.id}"
+    if cure not in (found.error or ""):
+        found = store.record_loss(found, cure)
+    return _missing(found, restored)
+
+
+def _missing(run: RunRecord, restored: int) -> Mended:
+    return Mended(run.id, run.name, run.kind, restored, run.lost, run.error)

@@ -77,7 +77,16 @@ class RunStore(Protocol):
         """A run by number. `NotFoundError` if there is none."""
 
     def runs(self, limit: int | None = None) -> list[RunRecord]:
-        """Runs, newest first."""
+        """Runs, newest first, each as it was recorded: see `whole`."""
+
+    def whole(self, run: RunRecord) -> RunRecord:
+        """A run of `runs` as its records allow it: interrupted and partial if it has lost samples or requests."""
+
+    def record_loss(self, run: RunRecord, cure: str) -> RunRecord:
+        """Record that a run, as `whole` returns it, has lost samples that cannot be restored."""
+
+    def restore_steps(self, run: RunRecord, steps: Iterable[StepValues]) -> int:
+        """Record steps that a run has lost. Returns the number of those added."""
 
     def find_run(self, target: str) -> RunRecord:
         """A run by number, `last`, name or folder."""

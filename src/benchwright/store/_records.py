@@ -163,6 +163,8 @@ class RunRecord(Struct, frozen=True):
     """Times the run was started or resumed."""
     worked: float | None = None
     """Seconds that processes worked on it, over all starts that ended; None: recorded by an older version."""
+    lost: int = 0
+    """Samples or requests that its summary counts and that are not on record any more."""
 
 
 class StepOutput(NamedTuple):

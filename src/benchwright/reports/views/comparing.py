@@ -74,7 +74,7 @@ def compare_benchmarks(samples: Scored, a: RunRecord, b: RunRecord, options: Com
 
     Raises UsageError for runs that cannot be compared, and NotFoundError for a metric that neither has.
     """
-    reasons = list(disagreements(a, b))
+    reasons = [*disagreements(a, b), *(f"have lost records ({title_of(run)})" for run in (a, b) if run.lost)]
     if reasons and not options.force:
         raise UsageError(
             f"{title_of(a)} and {title_of(b)} cannot be compared: they {' and '.join(reasons)}. "

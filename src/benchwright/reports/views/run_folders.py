@@ -15,6 +15,7 @@ from benchwright.core import (
     CallRecord,
     CallTimes,
     JsonObject,
+    LoadFile,
     ModelReply,
     Outcome,
     RunFile,
@@ -23,6 +24,7 @@ from benchwright.core import (
     SampleRecord,
     StepValues,
     UsageError,
+    clause,
     encode_json,
     encode_sample,
     encode_score,
@@ -30,7 +32,7 @@ from benchwright.core import (
     reply_to_json,
     row_hash,
 )
-from benchwright.perf import RequestRecord, Requests
+from benchwright.perf import LoadSummary, RequestRecord, Requests, read_request_file, request_step
 from benchwright.reports.views.clusters import Scored
 from benchwright.reports.views.command import run_config
 from benchwright.reports.views.figures import ALL_REPLIES, metric_of_stats
@@ -62,6 +64,8 @@ def folder_run(folder: Path, number: int) -> RunRecord:
         ((name, task),) = results["results"]["tasks"].items()
         known = manifest.pop("run", {})
         endpoint = results["target"]["api_endpoint"]
+        summary = _summary(task, known)
+        _refuse_fewer(folder, summary.evaluated)
         return RunRecord(
             id=number,
             name=name,
@@ -71,7 +75,7 @@ def folder_run(folder: Path, number: int) -> RunRecord:
             folder=folder,
             settings=_compared_settings(config),
             manifest=manifest,
-            summary=_summary(task).to_json(),
+            summary=summary.to_json(),
             error=None,
             created_at=_seconds(known.get("created_at")) or 0.0,
             finished_at=_seconds(known.get("finished_at")),
@@ -82,6 +86,54 @@ def folder_run(folder: Path, number: int) -> RunRecord:
         ) from error
 
 
+def _load_of_folder(number: int, folder: Path, found: dict[str, Any]) -> RunRecord:
+    """The record of a load test, from its `summary.json`. Manifest and price are in no file."""
+    about, endpoint = found.get("run") or {}, found.get("endpoint") or {}
+    made = (folder / LoadFile.SUMMARY).stat().st_mtime
+    try:
+        summary = LoadSummary.from_json(found)
+    except (ValueError, KeyError, TypeError, AttributeError):  # of another version, or changed
+        summary = None
+    whole = summary is not None and not summary.partial
+    return RunRecord(
+        id=number,
+        name=str(about.get("name") or folder.name.partition("-")[2] or folder.name),
+        target=str(about.get("target") or ""),
+        model=str(about.get("model") or endpoint.get("model_id") or ""),
+        status="completed" if whole else "interrupted",
+        folder=folder,
+        settings={
+            "load": found.get("settings") or {},
+            "model": {"url": endpoint.get("url"), "model_id": endpoint.get("model_id")},
+            "adopted": True,
+        },
+        manifest={},
+        summary=None if summary is None else summary.to_json(),
+        error=None if whole else "its record was lost; this is what its files hold",
+        created_at=made,
+        finished_at=made,
+        kind=RunKind.LOAD,
+    )
+
+
+def _refuse_fewer(folder: Path, expected: int) -> None:
+    """Raise UsageError if samples.parquet has not all samples that results.yml counts."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        there = pq.read_metadata(folder / RunFile.SAMPLES).num_rows
+    except (pa.ArrowException, OSError) as error:
+        raise UsageError(
+            f"{folder / RunFile.SAMPLES} cannot be read: {clause(error)}. Copy the whole folder of the run again"
+        ) from error
+    if there != expected:
+        raise UsageError(
+            f"{folder / RunFile.SAMPLES} holds {there:,} samples, and {RunFile.RESULTS} counts {expected:,}: the files are not "
+            "those of one run, or were changed. Copy the whole folder of the run again"
+        )
+
+
 def as_filed(run: RunRecord, details: RunDetails) -> RunRecord:
     """A run of the workspace with its settings in the form of its files, for comparison with a folder."""
     return replace(run, settings=_compared_settings(run_config(details)))
@@ -89,13 +141,15 @@ def as_filed(run: RunRecord, details: RunDetails) -> RunRecord:
 
 def run_of_folder(number: int, folder: Path) -> RunRecord:
     """The record of a run that the store has lost, as far as its files allow."""
+    if (load := _known(folder / LoadFile.SUMMARY)).get("profile") is not None:
+        return _load_of_folder(number, folder, load)
     manifest, config = _known(folder / RunFile.MANIFEST), _known(folder / RunFile.CONFIG)
     about: dict[str, Any] = manifest.pop("run", None) or {}
     name = str(about.get("name") or folder.name.partition("-")[2] or folder.name)
     settings = {**_recorded_settings(config), "adopted": True}
     tasks = (_known(folder / RunFile.RESULTS).get("results") or {}).get("tasks") or {}
     task: dict[str, Any] = tasks.get(name) or next(iter(tasks.values()), {})
-    summary = _summary(task) if task.get("samples") else None
+    summary = _summary(task, about) if task.get("samples") else None
     complete = summary is not None and not summary.partial
     # Programs and workflows leave only what they printed.
     printed = any((folder / name).is_file() for name in STREAM_FILES.values())
@@ -151,8 +205,8 @@ def _recorded_settings(config: dict[str, Any]) -> dict[str, Any]:
     return {**settings, **found, **recorded_params(params)}
 
 
-def _summary(task: Mapping[str, Any]) -> RunSummary:
-    """The figures of a task in `results.yml`; values that an older file lacks are those of a run without them."""
+def _summary(task: Mapping[str, Any], about: Mapping[str, Any]) -> RunSummary:
+    """The figures of a task in `results.yml`, and of the entry `run` in `manifest.json`; values that an older file lacks are those of a run without them."""
     samples = task["samples"]
     groups = {
         group: {
@@ -181,7 +235,7 @@ def _summary(task: Mapping[str, Any]) -> RunSummary:
         judges=task.get("judges") or {},
         cost=task.get("cost"),
         cached_tokens=samples.get("cached_tokens") or 0,
-        reused=samples.get("reused"),
+        reused=about.get("reused"),
         headline=task.get("headline"),
         lower_is_better=list(task.get("lower_is_better") or ()),
     )
@@ -250,9 +304,13 @@ class SamplesOf:
         return load_requests(self.store, run_id)
 
 
-def steps_of_folder(folder: Path) -> Iterator[StepValues]:
-    """The samples in `samples.parquet` as records. The exact requests are not known, so no other run may reuse the
-    replies."""
+def steps_of_folder(folder: Path, kind: str) -> Iterator[StepValues]:
+    """The samples in `samples.parquet`, or the requests in `requests.parquet`, as records. The exact requests of samples are
+    not known, so no other run may reuse the replies."""
+    if kind == RunKind.LOAD:
+        if (folder / LoadFile.REQUESTS).is_file():
+            yield from map(request_step, read_request_file(folder / LoadFile.REQUESTS))
+        return
     path = folder / RunFile.SAMPLES
     if not path.is_file():
         return

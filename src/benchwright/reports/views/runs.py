@@ -13,6 +13,7 @@ from msgspec import Struct
 from benchwright.core import (
     JsonObject,
     JsonValue,
+    LoadFile,
     RunFile,
     RunStatus,
     RunSummary,
@@ -354,12 +355,14 @@ def first_token_times(run: RunView) -> dict[str, Any] | None:
 
 
 def writer_of(folder: Path) -> tuple[int, str] | None:
-    """Number and name of the run that wrote the files in a folder, by its manifest; None if that cannot be read."""
-    try:
-        known = load_json((folder / RunFile.MANIFEST).read_bytes())["run"]
-        return int(known["id"]), str(known["name"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+    """Number and name of the run that wrote the files in a folder, by its manifest or summary; None if that cannot be read."""
+    for name in (RunFile.MANIFEST, LoadFile.SUMMARY):
+        try:
+            known = load_json((folder / name).read_bytes())["run"]
+            return int(known["id"]), str(known["name"])
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+    return None
 
 
 def run_details(

@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
+from msgspec.structs import replace
 
 from benchwright.core import (
     RUN_STATUSES,
@@ -44,6 +45,41 @@ _RUN_COLUMNS = (
     "id, name, target, model, status, folder, settings, manifest, summary, error, created_at, finished_at,"
     " owner, heartbeat, kind, input, output, tags, starts, worked"
 )
+
+
+_STEP_VALUES = (
+    "INTO steps (run_id, key, input_hash, input, output, reusable, started_at, finished_at,"
+    " call_hash, call_input, call_output) VALUES (?,?,?,?,?,?,?,?,?,?,?)"
+)
+
+
+class _Counted(NamedTuple):
+    """The steps that `evaluated` in the summary of a run counts."""
+
+    step: str
+    noun: str
+
+
+_COUNTED: dict[str, _Counted] = {
+    RunKind.BENCHMARK: _Counted("score", "samples"),
+    RunKind.LOAD: _Counted("request", "requests"),
+}
+
+
+def _partial(run: RunRecord, lost: str) -> JsonObject:
+    """The summary of a run that has lost records."""
+    summary: dict[str, Any] = dict(run.summary or {})
+    note = {"kind": "lost_records", "text": lost} if run.kind == RunKind.LOAD else lost
+    notes = [*summary.get("notes", ())]
+    return {
+        **summary, "partial": True, "comparable": False, "notes": notes if note in notes else [*notes, note],
+    }  # fmt: skip
+
+
+def _loss(run: RunRecord) -> str:
+    """The note of `_partial`."""
+    note: Any = (run.summary or {})["notes"][-1]  # type: ignore[index]  # as `whole` wrote it
+    return str(note["text"] if isinstance(note, dict) else note)
 
 
 class Runs(Connected):
@@ -109,11 +145,8 @@ class Runs(Connected):
                  run.finished_at),
             )  # fmt: skip
             for step in steps:
-                connection.execute(
-                    "INSERT INTO steps (run_id, key, input_hash, input, output, reusable, started_at, finished_at,"
-                    " call_hash, call_input, call_output) VALUES (?,?,?,?,?,?,?,?,?,?,?)",
-                    (run.id, *step),
-                )
+                # Those that are still on record are more than the files hold.
+                connection.execute(f"INSERT OR IGNORE {_STEP_VALUES}", (run.id, *step))
                 count += 1
             self._event(run.id, "run.adopted", f"read from {run.folder.name}; its record was lost")
         return count
@@ -279,10 +312,54 @@ class Runs(Connected):
         found = self._select_runs("WHERE id = ?", (run_id,))
         if not found:
             raise self._no_such_run(str(run_id))
-        return found[0]
+        return self.whole(found[0])
+
+    def whole(self, run: RunRecord) -> RunRecord:
+        """The run as its records allow it: a completed one that has lost samples or requests counts as interrupted, and its
+        figures as partial. Everything that reads one run reads it through this; lists, which read many, call it."""
+        counted, summary = _COUNTED.get(run.kind), run.summary
+        if counted is None or summary is None or RUN_STATUSES[run.status].live:
+            return run
+        expected = summary.get("evaluated")
+        (recorded,) = self._connection.execute(
+            "SELECT count(*) FROM steps WHERE run_id = ? AND key >= ? AND key < ?",
+            (run.id, f"{counted.step}/", f"{counted.step}0"),
+        ).fetchone()
+        if not isinstance(expected, int) or recorded >= expected:
+            return run
+        lost = f"{expected - recorded:,} of {expected:,} {counted.noun} are missing from the records"
+        found = replace(run, lost=expected - recorded, summary=_partial(run, lost))
+        if run.status != "completed":
+            return found
+        return replace(
+            found,
+            status="interrupted",
+            error=f"{lost}. Restore them, if its files have them, with: benchwright doctor",
+        )
+
+    def record_loss(self, run: RunRecord, cure: str) -> RunRecord:
+        """Record that a run, as `whole` returns it, has lost samples that cannot be restored."""
+        error = f"{_loss(run)}. {cure}"
+        with self._transaction() as connection:
+            connection.execute(
+                "UPDATE runs SET status = ?, error = ?, summary = ? WHERE id = ?",
+                (run.status, error, encode_json(run.summary), run.id),
+            )
+            self._event(run.id, "run.damaged", error)
+        return self.run(run.id)
+
+    def restore_steps(self, run: RunRecord, steps: Iterable[StepValues]) -> int:
+        """Record steps that a run has lost, and leave alone those that it still has. Returns the number of those added."""
+        added = 0
+        with self._transaction() as connection:
+            for step in steps:
+                added += connection.execute(f"INSERT OR IGNORE {_STEP_VALUES}", (run.id, *step)).rowcount
+            if added:
+                self._event(run.id, "run.restored", f"{added:,} lost records read from {run.folder.name}")
+        return added
 
     def runs(self, limit: int | None = None) -> list[RunRecord]:
-        """Runs, newest first."""
+        """Runs, newest first. Whether their records are all there is not checked: see `whole`."""
         return self._select_runs("ORDER BY id DESC LIMIT ?", (-1 if limit is None else limit,))
 
     def find_run(self, target: str) -> RunRecord:
@@ -291,11 +368,11 @@ class Runs(Connected):
             return self.run(int(target))
         runs = self.runs()
         if target in ("last", "latest") and runs:
-            return runs[0]
+            return self.whole(runs[0])
         place = expand_home(target).resolve()
         for run in runs:
             if target == run.name or place == run.folder:
-                return run
+                return self.whole(run)
         raise self._no_such_run(target)
 
     def events(self, run_id: int) -> list[Event]:

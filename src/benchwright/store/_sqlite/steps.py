@@ -78,7 +78,8 @@ class Steps(Replies):
         which a secret was removed do not count."""
         for key, given, output in self._connection.execute(
             "SELECT key, coalesce(call_input, input), coalesce(call_output, output) FROM steps"
-            " WHERE run_id = ? AND reusable = 0 AND (key < 'score/' OR call_output IS NOT NULL)",
+            " WHERE run_id = ? AND reusable = 0 AND (key < 'score/' OR call_output IS NOT NULL)"
+            " AND coalesce(call_hash, input_hash) != x''",  # read back from the run's own files
             (run_id,),
         ):
             if is_answer(output):

@@ -187,7 +187,8 @@ class WorkflowLists(Runs):
             " ORDER BY id DESC LIMIT ?",
             (after, after, kind, kind, name, name, limit + 1),
         )
-        return _page(found, limit)
+        page = _page(found, limit)
+        return Page(list(map(self.whole, page.items)), page.next)
 
     def page_steps(
         self, run_id: int, *, after: int = 0, limit: int = 100, status: str | None = None
