@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -53,9 +54,7 @@ def read_request_file(path: Path) -> Iterator[RequestRecord]:
         for batch in file.iter_batches(batch_size=_READ_AT_ONCE, columns=names):
             for row in batch.to_pylist():
                 found: dict[str, Any] = {
-                    fields[name]: tuple(value) if isinstance(value, list) else value
-                    for name, value in row.items()
-                    if value is not None
+                    fields[name]: _value(value) for name, value in row.items() if value is not None
                 }
                 if "scores" in found:
                     found["scores"] = orjson.loads(found["scores"])
@@ -63,3 +62,10 @@ def read_request_file(path: Path) -> Iterator[RequestRecord]:
 
 
 _READ_AT_ONCE = 1_000
+
+
+def _value(cell: Any) -> Any:
+    """The value of a field, from its cell."""
+    if isinstance(cell, list):
+        return tuple(cell)
+    return cell.timestamp() if isinstance(cell, datetime) else cell
