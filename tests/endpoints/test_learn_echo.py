@@ -370,3 +370,40 @@ async def test_ranking_after_learning_picks_the_models_favourite() -> None:
     assert scores[" red"].logprob == pytest.approx(best[" red"])
     assert scores[" ünd"].logprob == pytest.approx(best[" ünd"])
     assert scores[" Paris house"].tokens == 2
+
+
+class PartialModel(ToyModel):
+    """Shows characters of several bytes as parts, and adds up the lengths of these texts as offsets."""
+
+    def __init__(self, show: Callable[[bytes], list[str]]) -> None:
+        super().__init__()
+        self.show = show
+
+    def __call__(self, request: ModelRequest) -> Any:
+        reply = super().__call__(request)
+        found = reply["choices"][0]["logprobs"]
+        columns: dict[str, list[Any]] = {name: [] for name in found}
+        for token, value, top in zip(
+            found["tokens"], found["token_logprobs"], found["top_logprobs"], strict=True
+        ):
+            parts = [token] if token.isascii() or token in WORDS else self.show(token.encode())
+            for number, part in enumerate(parts):
+                columns["text_offset"].append(sum(map(len, columns["tokens"])))
+                columns["tokens"].append(part)
+                columns["token_logprobs"].append(None if value is None else value - number / 4)
+                columns["top_logprobs"].append(top)
+        reply["choices"][0]["logprobs"] = columns
+        return reply
+
+
+@in_loop
+async def test_characters_that_are_split_over_tokens_are_part_of_the_check() -> None:
+    def replaced(raw: bytes) -> list[str]:
+        return [raw[at : at + 2].decode(errors="replace") for at in range(0, len(raw), 2)]
+
+    endpoint = ScriptedEndpoint(PartialModel(replaced))
+    assert await learn_echo(endpoint, "toy") == EchoProfile(0, False, ())
+    assert any("象" in str(request.body["prompt"]) for request in endpoint.requests)
+    assert len(endpoint.requests) <= 20
+    profile = await learn_echo(ScriptedEndpoint(PartialModel(lambda raw: ["token_id:7"])), "toy")
+    assert "characters of several bytes" in profile.notes[0]

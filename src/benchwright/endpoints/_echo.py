@@ -44,8 +44,10 @@ STEMS: tuple[str, ...] = (
 )
 """Some have one likely continuation, others have many, so that the numbers differ and a shift shows."""
 
-_FOREIGN = " purple elephants"  # after several stems, the same
-_FOREIGN_STEMS = 3  # of four: twenty requests at most
+_FOREIGN = " purple elephants"
+# After several stems begins the same; of four stems three have one: twenty requests at most. Characters of two, three and four
+# bytes show whether the server's tokens can be located in them.
+_FOREIGN_AFTER = (_FOREIGN, _FOREIGN, f"{_FOREIGN}: ein größeres 象 🐘", None)
 _ANSWER = " Paris"
 _TOKENS_PER_STEM = 4
 _ZERO_TIMEOUT_S = 20.0
@@ -72,6 +74,12 @@ class _Findings(Struct, frozen=True):
     """All echoes."""
     has_generated: bool
     """Whether the echo also contained generated tokens."""
+    notes: tuple[str, ...] = ()
+    """Notes on the results."""
+
+
+class _NotLocatedError(EchoRefusedError):
+    """An echo whose tokens cannot be located in the prompt."""
 
 
 @runtime_checkable
@@ -84,13 +92,14 @@ async def learn_echo(endpoint: Endpoint, model: str) -> EchoProfile:
     import asyncio  # not for `--help`
 
     checks = [
-        asyncio.ensure_future(_check_stem(endpoint, model, stem, with_foreign=number < _FOREIGN_STEMS))
-        for number, stem in enumerate(STEMS)
+        asyncio.ensure_future(_check_stem(endpoint, model, stem, foreign))
+        for stem, foreign in zip(STEMS, _FOREIGN_AFTER, strict=True)
     ]
     try:
         findings = await asyncio.gather(*checks)
         judge_echo([pair for found in findings for pair in found.pairs])
         notes = judge_contrast([echo for found in findings for echo in found.echoes])
+        notes += tuple(note for found in findings for note in found.notes)
         zero_note = await _why_not_zero(endpoint, model)
     finally:
         for check in checks:  # one refusal is enough
@@ -104,7 +113,7 @@ async def learn_echo(endpoint: Endpoint, model: str) -> EchoProfile:
     return EchoProfile(max_tokens=1, drops_generated=has_generated, notes=(*notes, zero_note))
 
 
-async def _check_stem(endpoint: Endpoint, model: str, stem: str, *, with_foreign: bool) -> _Findings:
+async def _check_stem(endpoint: Endpoint, model: str, stem: str, foreign: str | None) -> _Findings:
     """Generate tokens; have them echoed, and an unlikely token of known probability and other text too; compare."""
     first = await _generate(endpoint, model, stem)
     made = first.echoed
@@ -117,12 +126,23 @@ async def _check_stem(endpoint: Endpoint, model: str, stem: str, *, with_foreign
     found = [await _compare(endpoint, model, stem, likely, unlikely=False)]
     if rare is not None:
         found.append(await _compare(endpoint, model, stem, [rare], unlikely=True))
-    if with_foreign or rare is None:
-        found.append(await _compare(endpoint, model, stem, [(_FOREIGN, None)], unlikely=False))
+    notes: tuple[str, ...] = ()
+    if foreign is not None or rare is None:
+        text = foreign or _FOREIGN
+        try:
+            found.append(await _compare(endpoint, model, stem, [(text, None)], unlikely=False))
+        except _NotLocatedError:
+            if text.isascii():
+                raise
+            notes = (
+                "the server's tokens cannot be located in text with characters of several bytes (é, 象, 🐘): candidates "
+                "whose boundary stays unclear fail",
+            )
     return _Findings(
         [pair for each in found for pair in each.pairs],
         [echo for each in found for echo in each.echoes],
         found[0].has_generated,
+        notes,
     )
 
 
@@ -144,7 +164,7 @@ async def _compare(
     try:
         aligned = align_tokens(echoed, stem, text)
     except EmptyContinuationError as error:
-        raise EchoRefusedError(
+        raise _NotLocatedError(
             f"the server's echo cannot be used: {clause(error)}. {CURE_OTHER_SERVER}"
         ) from None
     places = {key: index for index, key in enumerate(zip(aligned.starts, echoed.tokens, strict=True))}

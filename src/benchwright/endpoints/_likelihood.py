@@ -7,10 +7,12 @@ token of the prompt. Tokens are chosen by their position in the text, never by a
   `straddling` says so. If no token starts in the continuation at all, because it merged into the
   context's last token, that last token represents it.
 - Tokens the server generated beyond the prompt are left out.
-- Offsets may count characters or UTF-8 bytes, and may be shifted by special tokens in front
-  (`<s>`, `<|begin_of_text|>`), which some servers list as tokens although they are not part of the text.
+- Positions follow from the tokens themselves: from their texts, or from their bytes where tokens are parts of characters
+  (`_token_places`). Offsets of the server are used only if the tokens do not spell the prompt, and only if every token with
+  a readable text is found at its offset. They may count characters or UTF-8 bytes, and may be shifted by special tokens in
+  front (`<s>`, `<|begin_of_text|>`), which some servers list as tokens although they are not part of the text.
 - If there are no tokens, their positions are unknown, the continuation is empty or it has no log-probability,
-  an error is raised; the result is never 0 or -inf.
+  an error is raised; the result is never 0 or -inf, and never the sum of other tokens.
 
 Greedy means that at every position the continuation's token is the most probable one by `top_logprobs`.
 """
@@ -23,8 +25,7 @@ from itertools import accumulate, pairwise
 from msgspec import Struct
 
 from benchwright.core import BenchwrightError, EchoedTokens
-
-_MOST_SPECIALS = 3  # special tokens in front of a prompt
+from benchwright.endpoints._token_places import MOST_SPECIALS, narrowed, token_places
 
 
 class EmptyContinuationError(BenchwrightError, ValueError):
@@ -96,16 +97,101 @@ def align_tokens(echoed: EchoedTokens, context: str, choice: str, *, max_tokens:
         )
     prompt = context + choice
     text = "".join(tokens)
-    for specials in range(min(_MOST_SPECIALS, len(tokens) - 1) + 1):
-        skipped = sum(map(len, tokens[:specials]))
-        if text.startswith(prompt, skipped):
-            # The tokens spell the prompt, so their lengths give the most reliable offsets.
-            return AlignedTokens(_own_starts(tokens, -skipped), len(context), len(prompt))
-    # Tokens with partial bytes or replaced characters do not spell it; only the server's offsets remain.
+    if "" not in tokens:
+        for specials in range(min(MOST_SPECIALS, len(tokens) - 1) + 1):
+            skipped = sum(map(len, tokens[:specials]))
+            if text.startswith(prompt, skipped):
+                return AlignedTokens(_own_starts(tokens, -skipped), len(context), len(prompt))
+    places = token_places(tokens, prompt, max_tokens)
     offsets = echoed.text_offset
+    if places is not None:
+        if any(len(possible) > 1 for possible in places):
+            places = narrowed(places, tokens, offsets, prompt)
+        return _by_bytes(tokens, places, context, choice, max_tokens)
     if len(offsets) == len(tokens) and any(offset is not None for offset in offsets):
-        return _by_offsets(tokens, offsets, context, prompt)
+        return _by_offsets(tokens, offsets, context, prompt, max_tokens)
     return _from_the_end(tokens, context, choice, max_tokens)
+
+
+def _by_bytes(
+    tokens: Sequence[str], places: Sequence[frozenset[int]], context: str, choice: str, max_tokens: int
+) -> AlignedTokens:
+    boundary, end = (len(part.encode(errors="surrogatepass")) for part in (context, context + choice))
+    starts: list[int | None] = []
+    for token, possible in zip(tokens, places, strict=True):
+        low, high = min(possible), max(possible)
+        if low < boundary <= high or low < end <= high:
+            raise EmptyContinuationError(
+                f"the tokens show parts of characters in such a way that it is not clear whether {token!r} belongs to the "
+                f"continuation. {_CURE_BYTES}"
+            )
+        starts.append(low)
+    _place_empty_tokens(tokens, starts, boundary, end, context, choice, max_tokens)
+    return AlignedTokens(starts, boundary, end, in_bytes=True)
+
+
+_CURE_BYTES = "Rows whose text has only ASCII characters can be ranked on this server"
+
+
+def _place_empty_tokens(
+    tokens: Sequence[str],
+    starts: list[int | None],
+    boundary: int,
+    end: int,
+    context: str,
+    choice: str,
+    max_tokens: int,
+) -> None:
+    """Decide on which side of a boundary tokens without text belong.
+
+    Such a token may be a part of the character after it, if the server shows a character when its last token arrives, or of
+    the one before it, if it shows it with its first token. A character of one byte has no parts.
+    """
+    empty = [index for index, token in enumerate(tokens) if not token and starts[index] != -1]
+    leading = 0
+    while leading < len(empty) and empty[leading] == leading and starts[leading] == 0:
+        starts[leading] = -1  # in front of the text: special tokens
+        leading += 1
+    empty = empty[leading:]
+    if not empty:
+        return
+    shown_first = _shown_with_first(tokens, starts, empty, (context + choice).encode(errors="surrogatepass"))
+    here = [index for index in empty if starts[index] == boundary]
+    if here and context and not context[-1].isascii():
+        if choice[0].isascii() or shown_first is True:
+            for index in here:
+                starts[index] = boundary - 1
+        elif shown_first is None:
+            raise EmptyContinuationError(
+                "tokens without text are between context and continuation, and it is not clear to which they belong. "
+                + _CURE_BYTES
+            )
+    behind = [index for index in empty if starts[index] == end]
+    if not behind or choice[-1].isascii():
+        return
+    if max_tokens == 0:  # nothing was generated
+        for index in behind:
+            starts[index] = end - 1
+    elif shown_first is not False:
+        raise EmptyContinuationError(
+            "tokens without text are at the end, and it is not clear whether they belong to the continuation. "
+            + _CURE_BYTES
+        )
+
+
+def _shown_with_first(
+    tokens: Sequence[str], starts: Sequence[int | None], empty: Sequence[int], raw: bytes
+) -> bool | None:
+    """Whether a character is shown with the first of its tokens (True) or with the last (False); None: not known."""
+    votes = set()
+    for index in empty:
+        at = starts[index]
+        if at is None or not 0 < at < len(raw):
+            continue
+        before, after = raw[at - 1] < 0x80, raw[at] < 0x80
+        if before != after:
+            votes.add(after)
+    return votes.pop() if len(votes) == 1 else None
 
 
 def _own_starts(tokens: Sequence[str], first: int) -> list[int]:
@@ -113,7 +199,7 @@ def _own_starts(tokens: Sequence[str], first: int) -> list[int]:
 
 
 def _by_offsets(
-    tokens: Sequence[str], offsets: Sequence[int | None], context: str, prompt: str
+    tokens: Sequence[str], offsets: Sequence[int | None], context: str, prompt: str, max_tokens: int
 ) -> AlignedTokens:
     shift = 0
     first = tokens[0]
@@ -121,9 +207,37 @@ def _by_offsets(
     if special and len(offsets) > 1 and offsets[0] == 0 and offsets[1] == len(first):
         shift = len(first)  # counted as if it were part of the text
     starts = [None if offset is None else offset - shift for offset in offsets]
-    if _in_bytes(tokens, starts, prompt):
-        return AlignedTokens(starts, len(context.encode()), len(prompt.encode()), in_bytes=True)
-    return AlignedTokens(starts, len(context), len(prompt))
+    in_bytes = _in_bytes(tokens, starts, prompt)
+    units = prompt.encode(errors="surrogatepass") if in_bytes else prompt
+    boundary = len(context.encode(errors="surrogatepass")) if in_bytes else len(context)
+    if all(start is None or start >= len(units) for start in starts):
+        return AlignedTokens(starts, boundary, len(units), in_bytes)
+    _check_offsets(
+        tokens[1:] if special else tokens, starts[1:] if special else starts, units, boundary, max_tokens
+    )
+    return AlignedTokens(starts, boundary, len(units), in_bytes)
+
+
+def _check_offsets(
+    tokens: Sequence[str], starts: Sequence[int | None], units: str | bytes, boundary: int, max_tokens: int
+) -> None:
+    """Refuse offsets at which the tokens are not found, or that leave the boundary to tokens that cannot be checked."""
+    checked = [
+        units.startswith(_like(token, units), start)  # type: ignore[arg-type]
+        for token, start in zip(tokens, starts, strict=True)
+        if start is not None and 0 <= start < len(units) and token and "\ufffd" not in token
+    ]
+    behind = sum(start is not None and start >= len(units) for start in starts)
+    exact = boundary in starts
+    if not all(checked) or 2 * len(checked) < len(tokens) or behind > max_tokens or not exact:
+        raise EmptyContinuationError(
+            "the tokens do not spell the prompt, and its text_offset does not fit them: where the continuation starts "
+            "cannot be determined"
+        )
+
+
+def _like(token: str, units: str | bytes) -> str | bytes:
+    return token if isinstance(units, str) else token.encode(errors="surrogatepass")
 
 
 def _in_bytes(tokens: Sequence[str], starts: Sequence[int | None], prompt: str) -> bool:
@@ -149,11 +263,13 @@ def _in_bytes(tokens: Sequence[str], starts: Sequence[int | None], prompt: str) 
 
 def _from_the_end(tokens: Sequence[str], context: str, choice: str, max_tokens: int) -> AlignedTokens:
     """Align tokens without offsets: apart from generated ones, they must end with the continuation."""
+    fitting = []
     for generated in range(min(max_tokens, len(tokens) - 1), -1, -1):
         echo = "".join(tokens[: len(tokens) - generated])
         if echo.endswith(choice):
-            first = len(context) + len(choice) - len(echo)
-            return AlignedTokens(_own_starts(tokens, first), len(context), len(context) + len(choice))
+            fitting.append(len(context) + len(choice) - len(echo))
+    if len(fitting) == 1:
+        return AlignedTokens(_own_starts(tokens, fitting[0]), len(context), len(context) + len(choice))
     raise EmptyContinuationError(
         "the reply has no text_offset, and its tokens do not spell the prompt: "
         "where the continuation starts cannot be determined"
@@ -193,4 +309,12 @@ def _sum(echoed: EchoedTokens, first: int, after: int, straddling: bool) -> Choi
 
 def _is_greedy(echoed: EchoedTokens, index: int) -> bool:
     top = echoed.top_logprobs[index] if index < len(echoed.top_logprobs) else None
-    return top is not None and bool(top) and max(top, key=top.__getitem__) == echoed.tokens[index]
+    if not top:
+        return False
+    token = echoed.tokens[index]
+    best = max(top, key=top.__getitem__)
+    if best != token:
+        return False
+    value = echoed.token_logprobs[index]
+    # Several tokens that are parts of characters have the same text: the number tells them apart.
+    return value is None or not ("\ufffd" in token or not token) or value >= top[best] - 1e-6

@@ -219,17 +219,27 @@ def _listed_tokens(content: list[Any]) -> dict[str, Any]:
     """Convert the form of the chat route, which llama.cpp also uses on the completions route, into four lists."""
     tokens = [token for token in content if isinstance(token, dict)]
     return {
-        "tokens": [token.get("token") for token in tokens],
+        "tokens": [_token_text(token) for token in tokens],
         "token_logprobs": [token.get("logprob") for token in tokens],
         "top_logprobs": [
             {
-                str(top.get("token")): top.get("logprob")
+                str(_token_text(top)): top.get("logprob")
                 for top in _list(token.get("top_logprobs"))
                 if isinstance(top, dict)
             }
             for token in tokens
         ],
     }
+
+
+def _token_text(token: dict[str, Any]) -> Any:
+    """The text of a token; its bytes, if it is a part of a character."""
+    text, raw = token.get("token"), token.get("bytes")
+    if not isinstance(text, str) or "\ufffd" not in text or not isinstance(raw, list):
+        return text
+    if not all(isinstance(byte, int) and 0 <= byte < 256 for byte in raw):
+        return text
+    return "bytes:" + "".join(f"\\x{byte:02x}" for byte in raw)
 
 
 _TEXTS = {str}
