@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from benchwright.core import BenchmarkError
-from benchwright.scorers import ScorerInput, multiple_choice_acc, multiple_choice_acc_verbatim
+from benchwright.scorers import ScorerInput, mcq_ranked, multiple_choice_acc, multiple_choice_acc_verbatim
 
 ZEROS = (0.0, 0.0, 0.0)
 
@@ -47,6 +47,19 @@ def test_norm_divides_by_utf8_bytes_with_the_space() -> None:
     assert rank(0, choices, logprobs)[1] == 0.0
     assert rank(1, choices, logprobs)[1] == 1.0  # -6/7 beats -3/3 and -2.1/2
     assert rank(0, ["", "a"], [-1.0, -1.5])[1] == 1.0  # an empty candidate counts as one byte
+
+
+@pytest.mark.parametrize("right", ["A", "B", "C"])
+def test_norm_of_the_variants_divides_by_what_the_user_wrote(right: str) -> None:
+    """The space that separates a candidate from the prompt does not count, whoever wrote it."""
+    options = {"A": "ab", "B": "abcdef", "C": "éé"}
+    choices = [f" {option}" for option in options.values()]
+    # Per byte with the space -1.0, -0.99, -0.96; without it -1.5, -1.155, -1.2.
+    logprobs = [-3.0, -6.93, -4.8]
+    row = {**options, "_choices": choices, "_choices_logprobs": logprobs}
+    verbatim = multiple_choice_acc_verbatim(ScorerInput("", options[right], row))
+    assert verbatim["acc_norm"] == mcq_ranked(ScorerInput("", right, row))["acc_norm"] == float(right == "B")
+    assert multiple_choice_acc(ScorerInput("", options[right], row))["acc_norm"] == float(right == "C")
 
 
 def test_the_first_wins_on_ties() -> None:

@@ -138,7 +138,8 @@ def multiple_choice_acc(sample: ScorerInput) -> Scores:
 def multiple_choice_acc_verbatim(sample: ScorerInput) -> Scores:
     """`multiple_choice_acc`, but a target equal to a candidate's text always means that candidate.
 
-    Only a target that is not a candidate's text is read as index or letter.
+    Only a target that is not a candidate's text is read as index or letter. `acc_norm` does not count the space that
+    separates a candidate from the prompt.
 
     Raises:
         BenchmarkError: candidates or log-probabilities are missing, or the target names no candidate.
@@ -160,13 +161,14 @@ def multiple_choice_acc_verbatim(sample: ScorerInput) -> Scores:
             f"target {target!r} names none of the {len(choices)} candidates {list(choices)!r}; "
             "expected a candidate's text, a letter from A, or an index from 0"
         )
-    return _accuracies(gold, choices, logprobs, row.get("_choices_is_greedy") or ())
+    return _accuracies(gold, _unspaced(choices), logprobs, row.get("_choices_is_greedy") or ())
 
 
 def mcq_ranked(sample: ScorerInput) -> Scores:
     """`acc`, `acc_norm`, `acc_greedy` as `multiple_choice_acc`, and `chance`: the row's options `A`, `B`, … are ranked.
 
-    The target is the letter or the text of an option, as `gold_letter` reads it; a row without one gets no scores.
+    `acc_norm` divides by the bytes of the option as the row has it, without the space that separates it from the prompt. The
+    target is the letter or the text of an option, as `gold_letter` reads it; a row without one gets no scores.
     """
     row = sample.metadata or {}
     options = options_of(row)
@@ -175,7 +177,8 @@ def mcq_ranked(sample: ScorerInput) -> Scores:
     gold = gold_letter(sample.target, options)
     if gold is None or len(choices) != len(options) or len(choices) != len(logprobs):
         return {}
-    scores = _accuracies(list(options).index(gold), choices, logprobs, row.get("_choices_is_greedy") or ())
+    greedy = row.get("_choices_is_greedy") or ()
+    scores = _accuracies(list(options).index(gold), _unspaced(choices), logprobs, greedy)
     return {**scores, "chance": 1 / len(options)}
 
 
@@ -208,6 +211,11 @@ def _accuracies(
         "acc_norm": float(_first_largest(per_byte) == gold),
         "acc_greedy": float(preferred_greedy == gold),
     }
+
+
+def _unspaced(choices: Sequence[str]) -> list[str]:
+    """The candidates without the space that separates them from the prompt."""
+    return [choice.removeprefix(" ") for choice in choices]
 
 
 def _first_largest(values: Sequence[float]) -> int:
