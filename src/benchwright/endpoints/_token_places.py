@@ -40,8 +40,8 @@ def token_places(tokens: Sequence[str], prompt: str, generated: int = 1) -> list
 
 
 def narrowed(
-    places: Sequence[frozenset[int]], tokens: Sequence[str], offsets: Sequence[int | None], prompt: str
-) -> Sequence[frozenset[int]]:
+    places: list[frozenset[int]], tokens: Sequence[str], offsets: Sequence[int | None], prompt: str
+) -> list[frozenset[int]]:
     """The places that agree with the server's offsets, if those of all tokens do; else the same places.
 
     Offsets count bytes or characters; all parts of a character may have the offset of the character.
