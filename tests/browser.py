@@ -31,7 +31,7 @@ def chromium() -> str:
         return str(shutil.which("chromium"))
 
 
-def document_of(page: Path, scratch: Path) -> str:
+def document_of(page: Path, scratch: Path, width: int = 1300) -> str:
     """The document of a page after its scripts have run, as HTML."""
     quiet = [
         "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-quic", "--no-first-run",
@@ -39,7 +39,7 @@ def document_of(page: Path, scratch: Path) -> str:
     done = subprocess.run(
         [
             chromium(), "--headless", "--no-sandbox", "--disable-gpu", *quiet, "--virtual-time-budget=5000",
-            f"--user-data-dir={scratch / 'profile'}", "--window-size=1300,1000", "--dump-dom", page.as_uri(),
+            f"--user-data-dir={scratch / 'profile'}", f"--window-size={width},1000", "--dump-dom", page.as_uri(),
         ],
         capture_output=True, text=True, check=False, timeout=LONGEST_S,
     )  # fmt: skip

@@ -25,7 +25,7 @@ from benchwright.reports.html.load_charts import (
     sweep_charts,
 )
 from benchwright.reports.html.load_timeline import Timeline, timeline_axis
-from benchwright.reports.html.pages import render
+from benchwright.reports.html.pages import page
 from benchwright.reports.views.figures import cost_lines, money
 from benchwright.reports.views.load import (
     LoadView,
@@ -65,8 +65,10 @@ def load_page(view: LoadView, requests: Requests) -> str:
     curves = curves_over_time(requests, summary)
     timelines = _timelines(requests, summary)
     best = best_stage(summary)
-    return render(
+    return page(
         "load.html",
+        styles=("style.css", "load.css"),
+        script="load.js",
         title=f"Load test: {view.run.name} on {view.run.model_title}",
         view=view,
         started=rfc3339(view.run.created_at)[:16].replace("T", " "),

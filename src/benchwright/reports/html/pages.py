@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from benchwright.core import OUTCOMES, RunSummary, printable
+from benchwright.reports.html.policy import part, policy
 from benchwright.reports.views.benchmarks import ResultView
 from benchwright.reports.views.figures import cost_lines, figures_of, no_interval, plural
 from benchwright.reports.views.side_by_side import SideBySide
@@ -17,8 +19,9 @@ if TYPE_CHECKING:
 
 def work_page(table: WorkTable, title: str) -> str:
     """The summary of a work folder as a page for a browser."""
-    return render(
+    return page(
         "work_folder.html",
+        styles=("style.css", "work_folder.css"),
         title=title,
         table=table,
         datasets=len({line.dataset for line in table.lines}),
@@ -44,6 +47,16 @@ def result_fragment(view: ResultView) -> str:
 def suite_fragment(name: str, comparison: SideBySide) -> str:
     """The result of a suite, for notebooks: a column for each model."""
     return render("suite.html", name=name, comparison=comparison)
+
+
+def page(template: str, *, styles: Sequence[str], script: str | None = None, **values: Any) -> str:
+    """A whole page, with the policy that allows exactly its own styles and script."""
+    from markupsafe import Markup
+
+    style = b"".join(map(part, styles))
+    code = b"" if script is None else part(script)
+    own = {"style": Markup(style.decode()), "script": Markup(code.decode()), "policy": policy(style, code)}
+    return render(template, **own, **values)
 
 
 def render(template: str, **values: Any) -> str:

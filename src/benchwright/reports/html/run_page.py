@@ -7,39 +7,32 @@ leave the machine.
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Sequence
-from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 import orjson
 
 from benchwright.core import exact_json, known_secrets, printable
 from benchwright.reports.files.parquet import dump_each
+from benchwright.reports.html.policy import part, policy
 from benchwright.reports.views.run_page import RunPage
 
-_TEMPLATES = Path(__file__).with_name("templates")
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
 
 
 def run_page(page: RunPage, samples: Sequence[dict[str, Any]]) -> bytes:
     """The complete page, without external resources."""
-    script = _part("run.js")
+    script, style = part("run.js"), part("style.css") + part("run.css")
     parts = {
         b"TITLE": known_secrets().clean(printable(page.title)).translate(_ESCAPES).encode(),
-        b"STYLE": _part("style.css") + _part("run.css"),
+        b"POLICY": policy(style, script).encode(),
+        b"STYLE": style,
         b"SCRIPT": script,
-        b"SCRIPT_HASH": b64encode(sha256(script).digest()),
         b"DATA": _data(page, samples),
     }
-    shell = _part("run.html").split(b"@@")  # every second part is the name of what belongs there
+    shell = part("run.html").split(b"@@")  # every second part is the name of what belongs there
     shell[1::2] = [parts[name] for name in shell[1::2]]
     return b"".join(shell)
-
-
-def _part(name: str) -> bytes:
-    return (_TEMPLATES / name).read_bytes()
 
 
 def _data(page: RunPage, samples: Sequence[dict[str, Any]]) -> bytes:

@@ -14,6 +14,11 @@ function element(name, attributes = {}, ...children) {
   return made;
 }
 
+// A part that may scroll, which the keyboard must reach.
+function scrolls(label, kind = "card") {
+  return { class: kind, tabindex: "0", role: "region", "aria-label": label };
+}
+
 function section(heading, ...children) {
   page.append(element("h2", {}, heading), ...children);
 }
@@ -57,7 +62,7 @@ function metrics() {
     ),
   );
   const head = element("tr", {}, ...headings.map((words, place) => element("th", { class: places[place] }, words)));
-  return element("div", { class: "card" }, element("table", { class: "metrics" }, element("thead", {}, head), element("tbody", {}, ...rows)));
+  return element("div", scrolls("Scores"), element("table", { class: "metrics" }, element("thead", {}, head), element("tbody", {}, ...rows)));
 }
 
 function outcomes() {
@@ -118,7 +123,7 @@ function has(sample, text) {
 function block(heading, text, kind = "") {
   if (text === undefined || text === null || text === "") return null;
   const words = typeof text === "string" ? text : JSON.stringify(text, null, 2);
-  return element("div", { class: kind }, element("h3", {}, heading), element("pre", {}, words));
+  return element("div", { class: kind }, element("h3", {}, heading), element("pre", scrolls(heading, ""), words));
 }
 
 function card(sample) {
@@ -191,8 +196,8 @@ section("Outcomes", outcomes());
 if (data.derived.length) section("Figures over all samples", facts(data.derived));
 if (data.facts.length) section("Effort", facts(data.facts));
 section("Samples", ...samples());
-section("Settings", element("p", { class: "dim" }, "This command starts the same evaluation:"), element("pre", { class: "card" }, data.command));
+section("Settings", element("p", { class: "dim" }, "This command starts the same evaluation:"), element("pre", scrolls("Command"), data.command));
 for (const [heading, rows] of data.settings) {
   const table = element("table", { class: "settings" }, element("tbody", {}, ...rows.map(([key, value]) => element("tr", {}, element("td", {}, key), element("td", {}, value)))));
-  page.append(element("details", {}, element("summary", {}, heading), element("div", { class: "card" }, table)));
+  page.append(element("details", {}, element("summary", {}, heading), element("div", scrolls(heading), table)));
 }
