@@ -23,6 +23,7 @@ import sys
 import tempfile
 import threading
 import time
+import traceback
 import types
 import warnings
 from types import TracebackType
@@ -117,14 +118,19 @@ def live(wanted: dict[str, Any]) -> None:
             tidy()
         except BaseException as error:
             sys.excepthook(type(error), error, error.__traceback__)
-    for stream in (sys.stdout, sys.stderr):
+    for name in ("stdout", "stderr", "__stdout__", "__stderr__"):
+        stream = getattr(sys, name)
         try:
             stream.flush()
         except ValueError:  # closed
             pass
         except OSError as error:
+            if stream is getattr(sys, name.strip("_")) and name.startswith("_"):
+                continue  # reported above
             code = 120
-            sys.__excepthook__(type(error), error, None)
+            said = f"on flushing sys.{name}:" if sys.version_info >= (3, 13) else f"in: {stream!r}"
+            trace = traceback.format_exception_only(error)
+            print(f"Exception ignored {said}\n{''.join(trace)}", end="", file=sys.stderr)
     if interrupted:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGINT)

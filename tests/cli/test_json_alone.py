@@ -26,8 +26,11 @@ def chatty(sample):
         atexit.register(print, "printed at the end")
     print("printed by the scorer")
     sys.__stdout__.write("written past sys.stdout\\n")
+    sys.__stdout__.buffer.write(b"written as bytes\\n")
     os.write(1, b"written by C code\\n")
     subprocess.run([sys.executable, "-c", "print('printed by a child')"], check=True)
+    if "pytest" not in sys.modules:
+        sys.__stdout__.write("written without an end of line")
     return {"correct": True}
 """
 
@@ -35,7 +38,9 @@ SAYS = (
     "printed at import",
     "printed by the scorer",
     "written past sys.stdout",
+    "written as bytes",
     "written by C code",
+    "written without an end of line",
     "printed by a child",
     "printed at the end",
 )
@@ -71,6 +76,20 @@ def test_without_json_prints_stay_where_they_were(folder: Path) -> None:
     for said in SAYS:
         assert said in ended.stdout
         assert said not in ended.stderr
+
+
+def test_what_user_code_leaves_in_a_pipe_reaches_the_reader(folder: Path) -> None:
+    """The process ends without taking Python apart; what it would have written then must not be lost."""
+    text = 'out = os.fdopen(os.dup(1), "w")\nto_child = subprocess.Popen(["cat"], stdin=subprocess.PIPE, text=True).stdin\n'
+    text = CHATTY.replace("@benchmark", text + "@benchmark").replace(
+        "    return", '    out.write("left in a copy")\n    to_child.write("left for a child")\n    return'
+    )
+    (folder / "bench.py").write_text(text, encoding="utf-8")
+    line = [sys.executable, "-m", "benchwright", "run", "bench.py", "--json"]
+    ended = subprocess.run(line, cwd=folder, capture_output=True, text=True, check=False)
+    assert json.loads(ended.stdout)["exit_code"] == ended.returncode == 0
+    assert "left in a copy" in ended.stderr
+    assert "left for a child" in ended.stderr
 
 
 @pytest.mark.parametrize("words", [["check", "bench.py"], ["ls"], ["run", "bench.py:nothing"]])

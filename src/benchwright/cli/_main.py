@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from benchwright.cli._commands import COMMANDS, CommandModule, help_text
 from benchwright.cli._output import Output
-from benchwright.cli._process import begin, end
+from benchwright.cli._process import begin, end, standard_streams
 
 if TYPE_CHECKING:
     from benchwright.core import BenchwrightError
@@ -55,8 +55,8 @@ def _exit_if_stopped_twice() -> None:
 
         for child in multiprocessing.active_children():
             child.kill()
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError, AttributeError):  # closed, or without a reader
+    for stream in standard_streams():
+        with suppress(OSError, ValueError):  # closed, or without a reader
             stream.flush()
     os._exit(INTERRUPTED)
 

@@ -4,6 +4,7 @@ JSON, even if the user's code prints. A closed pipe or terminal ends the printin
 from __future__ import annotations
 
 import errno
+import io
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -204,6 +205,8 @@ def _moved(stdout: TextIO, elsewhere: TextIO) -> TextIO | None:
         os.dup2(elsewhere.fileno(), 1)
     except OSError:
         return None
+    if isinstance(stdout, io.TextIOWrapper):  # what is written past sys.stdout stays in order with the rest
+        stdout.reconfigure(line_buffering=True)
     return open(moved, "w", encoding=stdout.encoding, errors="replace")
 
 

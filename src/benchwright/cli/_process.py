@@ -16,6 +16,7 @@ import sys
 from contextlib import suppress
 from importlib import import_module
 from types import FrameType
+from typing import TextIO
 
 _state = {"ours": False}
 """Whether the process runs one command only; another caller's process is left alone."""
@@ -87,12 +88,11 @@ def _leave() -> None:
     if len(_exit_code) != 1:
         return
     try:
-        if _open_files() - _inherited:
+        if _has_open_files():
             _flush_files()
             return
-        for stream in (sys.stdout, sys.stderr):
-            if stream is not None:
-                stream.flush()
+        for stream in standard_streams():
+            stream.flush()
     except (OSError, ValueError):  # no such folder, or the output is closed; Python reports it
         return
     os._exit(_exit_code[0])
@@ -107,11 +107,28 @@ def _flush_files() -> None:
                 each.flush()
 
 
-def _open_files() -> set[int]:
-    """Numbers of open files except pipes, one of which the event loop leaves open."""
-    found = set()
+def standard_streams() -> list[TextIO]:
+    """Standard output and standard error, also those that code uses to write past a redirected `sys.stdout`."""
+    streams = (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__)
+    return [stream for stream in streams if stream is not None]
+
+
+def _has_open_files() -> bool:
+    """Whether the command left a file open, or a pipe to another process. The event loop leaves both ends of a pipe open, which
+    nobody else reads."""
+    pipes: dict[int, int] = {}
+    for number, found in _open_files().items():
+        if number not in _inherited:
+            if not stat.S_ISFIFO(found.st_mode):
+                return True
+            pipes[found.st_ino] = pipes.get(found.st_ino, 0) + 1
+    return any(ends % 2 for ends in pipes.values())
+
+
+def _open_files() -> dict[int, os.stat_result]:
+    """What is open, by number."""
+    found = {}
     for name in os.listdir("/dev/fd"):
         with suppress(OSError):  # the descriptor of the listing itself is closed by now
-            if not stat.S_ISFIFO(os.fstat(int(name)).st_mode):
-                found.add(int(name))
+            found[int(name)] = os.fstat(int(name))
     return found

@@ -131,6 +131,7 @@ def main() -> None:
     pipe = os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # printed text must not get between frames
     run_quickly(_work(pipe))
+    sys.stdout.flush()
     os._exit(0)
 
 
