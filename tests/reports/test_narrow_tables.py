@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import re
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 from rich import box
 from rich.console import Console
 from rich.text import Text
@@ -18,6 +20,16 @@ WORDS = st.text("abcdefgh0123", min_size=1, max_size=9)
 CELLS = st.lists(WORDS, min_size=1, max_size=4).map(" ".join)
 
 
+class Drawn(st.DataObject):
+    """Values of one example, in the order in which they are drawn."""
+
+    def __init__(self, values: list[object]) -> None:
+        self.values = iter(values)
+
+    def draw(self, strategy: st.SearchStrategy[Any], label: Any = None) -> Any:
+        return next(self.values)
+
+
 def shown(table: WholeTable, width: int) -> str:
     console = Console(file=io.StringIO(), width=width)
     console.print(table)
@@ -26,20 +38,35 @@ def shown(table: WholeTable, width: int) -> str:
     return str(text)
 
 
-@given(st.data(), st.integers(1, 8), st.integers(1, 4), st.integers(30, 120))
-def test_every_cell_is_shown(data: st.DataObject, columns: int, rows: int, width: int) -> None:
+def drawn(data: st.DataObject, headings: st.SearchStrategy[str]) -> tuple[WholeTable, str]:
+    """A table, and the text of all its headings and cells."""
     table = WholeTable(box=box.SIMPLE_HEAD)
     cells: list[str] = []
-    for number in range(columns):
-        cells.append(f"h{number}")
+    columns = data.draw(st.integers(1, 8))
+    for _ in range(columns):
+        cells.append(data.draw(headings))
         table.add_column(cells[-1], no_wrap=data.draw(st.booleans()), overflow="fold")
-    for _ in range(rows):
+    for _ in range(data.draw(st.integers(1, 4))):
         row = [data.draw(CELLS) for _ in range(columns)]
         cells += row
         table.add_row(*map(Text, row))
+    return table, " ".join(cells)
+
+
+@given(st.data(), st.integers(30, 120))
+@example(Drawn([3, "h0", False, "h1", False, "h2", False, 1, "0 0", "0 0 00 00", "000000000"]), 30)
+def test_every_cell_is_shown(data: st.DataObject, width: int) -> None:
+    table, cells = drawn(data, st.sampled_from(["h0", "h1", "of h2"]))
+    text = shown(table, width).split()
+    for word in cells.split():
+        assert word in text
+
+
+@given(st.data(), st.integers(8, 60))
+def test_no_character_is_lost_in_any_width(data: st.DataObject, width: int) -> None:
+    table, cells = drawn(data, CELLS)
     text = shown(table, width)
-    for word in (word for cell in cells for word in cell.split()):
-        assert word in text.split()
+    assert not Counter("".join(cells.split())) - Counter(text)
 
 
 def test_a_table_that_fits_stays_a_table() -> None:

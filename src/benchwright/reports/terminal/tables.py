@@ -22,7 +22,7 @@ class WholeTable(Table):
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """The table, or its rows as blocks."""
         if self.columns and self._least(console, options) > options.max_width:
-            yield from self._blocks()
+            yield from self._blocks(options.max_width)
         else:
             yield from super().__rich_console__(console, options)
 
@@ -35,13 +35,26 @@ class WholeTable(Table):
             edges -= max(longest, column.min_width or 0)
         return edges + sum(map(_needed, self.columns))
 
-    def _blocks(self) -> RenderResult:
+    def _calculate_column_widths(self, console: Console, options: ConsoleOptions) -> list[int]:
+        """The widths that rich chooses. If it would break a word that has room, the widest columns give up what that one needs."""
+        widths = super()._calculate_column_widths(console, options)
+        needed = [_needed(column) + self._get_padding_width(n) for n, column in enumerate(self.columns)]
+        if sum(needed) > options.max_width:
+            return widths
+        for number, least in enumerate(needed):
+            widths[number] = max(widths[number], least)
+        for _ in range(sum(widths) - options.max_width):
+            spare = max(range(len(widths)), key=lambda n: widths[n] - needed[n])
+            widths[spare] -= 1
+        return widths
+
+    def _blocks(self, width: int) -> RenderResult:
         labels = [" ".join(_plain(column.header).split()) for column in self.columns]
         if self.title is not None:
             yield self.title if isinstance(self.title, Text) else Text(str(self.title))
         for cells in zip_longest(*(column.cells for column in self.columns), fillvalue=""):
             block = Table.grid(padding=(0, 2, 0, 0))
-            block.add_column(no_wrap=True)
+            block.add_column(no_wrap=2 * _longest(labels) < width, overflow="fold")
             block.add_column(overflow="fold")
             for label, cell in zip(labels, cells, strict=True):
                 if _plain(cell).strip():
