@@ -6,6 +6,7 @@ import importlib
 import os
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -14,6 +15,29 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from benchwright.core import forget_secrets
+from calm import calm, restored
+
+KEEP_ENVIRONMENT = "TESTS_KEEP_ENVIRONMENT"
+"""Set it to run tests with the variables that they are usually kept from; `make test-environment` does."""
+_UNSEEN = (
+    "CI",
+    "NO_COLOR",
+    "FORCE_COLOR",
+    "TTY_COMPATIBLE",
+    "TTY_INTERACTIVE",
+    "COLUMNS",
+    "LINES",
+    "TERM",
+    "TZ",
+)
+_UNSEEN_PREFIXES = ("BENCHWRIGHT_", "HF_", "MLFLOW_", "OPENAI_", "WANDB_", "GITHUB_")
+"""Variables of the user that decide what commands print, where they look and what they may use."""
+if not os.environ.get(KEEP_ENVIRONMENT):
+    for _name in [name for name in os.environ if name in _UNSEEN or name.startswith(_UNSEEN_PREFIXES)]:
+        del os.environ[_name]
+    time.tzset()
+
+calm()
 
 # How long an example takes says something about the machine, not about the code.
 settings.register_profile("benchwright", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -31,6 +55,13 @@ def _a_cache_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BENCHWRIGHT_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+@pytest.fixture
+def bounds_of_the_client(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bounds of load tests that users have, above which the client was strained, or the limit."""
+    for module, name, value in restored():
+        monkeypatch.setattr(module, name, value)
 
 
 @pytest.fixture(autouse=True)

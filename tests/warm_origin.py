@@ -40,12 +40,14 @@ ORIGIN = "WARM_ORIGIN"
 def import_everything() -> None:
     """Pay once for what each command would import."""
     import benchwright
+    from calm import calm
 
     for module in pkgutil.walk_packages(benchwright.__path__, "benchwright."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
     for name in THIRD_PARTY:
         importlib.import_module(name)
+    calm()
     threads = len(os.listdir("/proc/self/task")) - 1
     found = [name for name in NEVER if name in sys.modules]
     if threads or found:

@@ -68,12 +68,6 @@ def done(folder: Path, *words: str, code: int = 0) -> dict[str, Any]:
         check=False,
     )
     printed: dict[str, Any] = json.loads(found.stdout)
-    if code == 0 and any(
-        stage["client_health"]["verdict"] == "limit"
-        for result in printed["results"]
-        for stage in result["summary"]["stages"]
-    ):
-        code = 3  # a busy machine makes the client the limit, and then figures are not comparable
     assert found.returncode == code, found.stdout + found.stderr
     return printed
 
@@ -265,14 +259,12 @@ def test_the_client_measures_itself_against_known_times(folder: Path) -> None:
     words = [*PROGRAM, "perf", "--self-test", "--json"]
     ended = warm.run(words, cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     found = json.loads(ended.stdout)
-    # On a busy machine the client itself may be the limit, and then the command says so by its code.
-    assert ended.returncode == (3 if found["client_health"]["verdict"] == "limit" else 0), ended.stderr
+    assert ended.returncode == 0, ended.stderr
     assert (found["requests"], found["concurrency"]) == (512, 64)
     # However busy the machine is, no first token comes before the simulator sends it, and no CPU is free.
     assert 0 < found["ttft_error_mean_ms"] <= found["ttft_error_p99_ms"] <= found["ttft_error_max_ms"]
     assert found["cpu_s_per_1000_requests"] > 0
-    assert found["client_health"]["verdict"] in ("ok", "strained", "limit")
-    assert bool(found["client_health"]["reasons"]) is (found["client_health"]["verdict"] != "ok")
+    assert (found["client_health"]["verdict"], found["client_health"]["reasons"]) == ("ok", [])
 
 
 def test_the_long_form_and_a_suite_load_every_pair(folder: Path) -> None:

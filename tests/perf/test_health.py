@@ -6,8 +6,11 @@ import asyncio
 import gc
 import time
 
+import pytest
+
 from benchwright.perf._health import HealthMeter, WorkerHealth, judged, rare_collections
 
+pytestmark = pytest.mark.usefixtures("bounds_of_the_client")
 QUICK = tuple([0.0005] * 100)
 
 
