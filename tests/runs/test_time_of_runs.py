@@ -26,7 +26,7 @@ def rows(tmp_path: Path) -> Path:
     return path
 
 
-def change(folder: Path, sql: str, *values: Any) -> None:
+def change(folder: Path, sql: str, **values: float) -> None:
     with closing(sqlite3.connect(Workspace(folder).database)) as connection, connection:
         connection.execute(sql, values)
 
@@ -47,7 +47,11 @@ def resume(rows: Path, **options: Any) -> dict[str, Any]:
 
 def let_time_pass(rows: Path) -> None:
     """As if the run had been started and left long ago."""
-    change(rows.parent, "UPDATE runs SET created_at = created_at - ?1, finished_at = finished_at - ?1", GAP_S)
+    change(
+        rows.parent,
+        "UPDATE runs SET created_at = created_at - :gap, finished_at = finished_at - :gap",
+        gap=GAP_S,
+    )
 
 
 @pytest.mark.parametrize("options", [{}, {"retry_failed": True}])
@@ -87,18 +91,22 @@ def test_a_killed_start_counts_up_to_its_last_sign_of_life(rows: Path, sign: str
     beat, record = (began + 100, began + 7) if sign == "heartbeat" else (began, began + 100)
     change(
         rows.parent,
-        "UPDATE runs SET status = 'running', created_at = ?1, began = ?1, worked = 30, finished_at = NULL, heartbeat = ?2,"
+        "UPDATE runs SET status = 'running', created_at = :began, began = :began, worked = 30, finished_at = NULL, heartbeat = :beat,"
         " owner = '[\"elsewhere\",1,\"x\"]', lease = 'x'",
-        began, beat,
+        began=began, beat=beat,
     )  # fmt: skip
-    change(rows.parent, "UPDATE steps SET finished_at = ?", record)
+    change(rows.parent, "UPDATE steps SET finished_at = :record", record=record)
     assert 130 <= resume(rows)["duration_s"] < 230
 
 
 def test_a_run_of_an_older_version_counts_from_its_start_to_its_end(rows: Path) -> None:
     run(rows, max_requests=3)
     began = time.time() - GAP_S
-    change(rows.parent, "UPDATE runs SET worked = NULL, created_at = ?, finished_at = ?", began, began + 100)
+    change(
+        rows.parent,
+        "UPDATE runs SET worked = NULL, created_at = :began, finished_at = :began + 100",
+        began=began,
+    )
     with open_store(Workspace(rows.parent)) as store:
         assert plain_view(store.run(1)).seconds == pytest.approx(100)
     assert 100 <= resume(rows)["duration_s"] < 200
@@ -109,7 +117,7 @@ def test_a_run_starts_when_its_turn_comes(tmp_path: Path) -> None:
         waiting = store.create_run(
             name="b", target="b.py", model="m", folder=None, settings={}, manifest={}, status="queued"
         )
-        change(tmp_path, "UPDATE runs SET created_at = created_at - ?", GAP_S)
+        change(tmp_path, "UPDATE runs SET created_at = created_at - :gap", gap=GAP_S)
         begun = store.start_run(waiting.id, {"some": "manifest"})
         store.finish_run(waiting.id, "completed", summary={})
         ended = store.run(waiting.id)
@@ -124,7 +132,9 @@ def test_a_resumed_workflow_does_not_count_the_time_between(tmp_path: Path) -> N
         lease = store.create_workflow("w")
         store.finish_workflow(lease, "failed", error="x")
         change(
-            tmp_path, "UPDATE runs SET created_at = created_at - ?1, finished_at = finished_at - ?1", GAP_S
+            tmp_path,
+            "UPDATE runs SET created_at = created_at - :gap, finished_at = finished_at - :gap",
+            gap=GAP_S,
         )
         store.finish_workflow(store.claim_workflow(lease.run_id), "completed")
         run = store.run(lease.run_id)
