@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import os
 import signal
+import sqlite3
 import sys
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -47,6 +50,19 @@ settings.load_profile("benchwright")
 for _deaf_to, _usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
     if signal.getsignal(_deaf_to) is signal.SIG_IGN:
         signal.signal(_deaf_to, _usual)
+
+
+if sys.version_info < (3, 13):  # which warns by itself
+
+    class _Watched(sqlite3.Connection):
+        """A connection that warns if nobody closed it."""
+
+        def __del__(self) -> None:
+            with suppress(sqlite3.ProgrammingError):  # it is closed, or was never opened
+                self.total_changes  # noqa: B018
+                warnings.warn(f"unclosed database in {self!r}", ResourceWarning, source=self, stacklevel=2)
+
+    sqlite3.connect = sqlite3.dbapi2.connect = functools.partial(sqlite3.connect, factory=_Watched)
 
 
 @pytest.fixture(scope="session", autouse=True)

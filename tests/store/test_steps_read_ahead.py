@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -21,9 +21,10 @@ def selects(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
 
 
 @pytest.fixture
-def store(tmp_path: Path, selects: Callable[[], int]) -> Store:
+def store(tmp_path: Path, selects: Callable[[], int]) -> Iterator[Store]:
     """Opened after its statements are counted."""
-    return open_store(Workspace(tmp_path))
+    with open_store(Workspace(tmp_path)) as opened:
+        yield opened
 
 
 def request(number: int) -> StepRequest:

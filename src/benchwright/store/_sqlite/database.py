@@ -130,27 +130,34 @@ def open_database(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
     commits but never corrupts the file. Autocommit mode makes transactions explicit: they begin where we write BEGIN.
     """
     try:
-        if read_only:
-            # Without a log next to the database, no process writes to it. `immutable` then reads it even on a read-only
-            # disk, where SQLite cannot create the index file of the log.
-            mode = "mode=ro" if path.with_name(path.name + "-wal").exists() else "immutable=1"
-            connection = sqlite3.connect(
-                f"{path.resolve().as_uri()}?{mode}", uri=True, isolation_level=None, check_same_thread=False
-            )
-        else:
-            _keep_private(path)
-            connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-        connection.execute(f"PRAGMA busy_timeout = {_PATIENCE_S * 1000}")
-        if read_only:
-            if (version := _version(connection, path)) < len(MIGRATIONS):
-                show_as_newest(connection, version)
-        else:
-            _use_log(connection)
-            connection.execute("PRAGMA synchronous = NORMAL")
-            _migrate(connection, path)
+        connection = _connected(path, read_only)
+        try:
+            connection.execute(f"PRAGMA busy_timeout = {_PATIENCE_S * 1000}")
+            if read_only:
+                if (version := _version(connection, path)) < len(MIGRATIONS):
+                    show_as_newest(connection, version)
+            else:
+                _use_log(connection)
+                connection.execute("PRAGMA synchronous = NORMAL")
+                _migrate(connection, path)
+        except BaseException:
+            connection.close()
+            raise
         return connection
     except sqlite3.DatabaseError as error:
         raise not_read(error, path) from error
+
+
+def _connected(path: Path, read_only: bool) -> sqlite3.Connection:
+    if not read_only:
+        _keep_private(path)
+        return sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    # Without a log next to the database, no process writes to it. `immutable` then reads it even on a read-only disk, where
+    # SQLite cannot create the index file of the log.
+    mode = "mode=ro" if path.with_name(path.name + "-wal").exists() else "immutable=1"
+    return sqlite3.connect(
+        f"{path.resolve().as_uri()}?{mode}", uri=True, isolation_level=None, check_same_thread=False
+    )
 
 
 def database_of(connection: sqlite3.Connection) -> str:

@@ -66,10 +66,10 @@ class SqliteWorkflowWriter(Points):
     """
 
     def __init__(self, database: Path) -> None:
+        self._loop = asyncio.get_running_loop()
         self._database = database
         self._connection = open_database(database)
         self._connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_HERE_PAGES}")
-        self._loop = asyncio.get_running_loop()
         self._known = KnownSteps(self._connection)
         self._group = Group()
         self._written: asyncio.Future[None] | None = None  # made when a caller waits for the next commit

@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from time import monotonic, thread_time
 
@@ -62,6 +62,7 @@ class SqliteStepWriter:
     """Appends steps of one run from an event loop."""
 
     def __init__(self, database: Path, lease: Lease) -> None:
+        self._loop = asyncio.get_running_loop()
         self._database = database
         self._lease = lease
         self._connection = open_database(database)
@@ -73,7 +74,6 @@ class SqliteStepWriter:
             f"INSERT INTO steps {_COLUMNS} VALUES {','.join([values] * rows)}"
             for rows in range(_ROWS_PER_STATEMENT + 1)
         )
-        self._loop = asyncio.get_running_loop()
         self._pending: list[StepValues] = []
         self._written: asyncio.Future[None] = self._loop.create_future()
         self._turns = 0
@@ -257,7 +257,6 @@ def _values(rows: list[StepValues]) -> list[object]:
 
 def checkpoint(database: Path) -> None:
     """Move the content of the log into the database, as far as possible without waiting."""
-    with suppress(sqlite3.Error, StoreError):  # if it fails, a later one or the last close does it
-        connection = open_database(database)
+    # If it fails, a later one or the last close does it.
+    with suppress(sqlite3.Error, StoreError), closing(open_database(database)) as connection:
         connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
-        connection.close()
