@@ -10,13 +10,17 @@ import sqlite3
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+import weakref
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+import benchwright.store
 from benchwright.core import forget_secrets
 from calm import calm, restored
 
@@ -57,12 +61,46 @@ if sys.version_info < (3, 13):  # which warns by itself
     class _Watched(sqlite3.Connection):
         """A connection that warns if nobody closed it."""
 
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__(*args, **options)
+            self.opened_at = _places(sys._getframe(1))
+
         def __del__(self) -> None:
             with suppress(sqlite3.ProgrammingError):  # it is closed, or was never opened
                 self.total_changes  # noqa: B018
-                warnings.warn(f"unclosed database in {self!r}", ResourceWarning, source=self, stacklevel=2)
+                message = f"unclosed database in {self!r}, opened at {self.opened_at}"
+                warnings.warn(message, ResourceWarning, source=self, stacklevel=2)
 
     sqlite3.connect = sqlite3.dbapi2.connect = functools.partial(sqlite3.connect, factory=_Watched)
+
+
+def _places(frame: FrameType | None) -> list[str]:
+    """The innermost lines of the program and of tests."""
+    found: list[str] = []
+    while frame is not None and len(found) < 12:
+        if "site-packages" not in frame.f_code.co_filename:
+            found.append(f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}")
+        frame = frame.f_back
+    return found
+
+
+def _closed_when_dropped(opening: Callable[..., Any]) -> Callable[..., Any]:
+    """Close a store that a test opens when the test drops it: `store_of(folder).run(1)` reads well. The program has no such
+    help, so that a store that it forgets to close is noticed."""
+
+    @functools.wraps(opening)
+    def opened(*args: Any, **options: Any) -> Any:
+        store = opening(*args, **options)
+        if store is not None and sys._getframe(1).f_code.co_filename.startswith(_TESTS):
+            weakref.finalize(store, store._connection.close)
+        return store
+
+    return opened
+
+
+_TESTS = str(Path(__file__).parent) + os.sep
+benchwright.store.open_store = _closed_when_dropped(benchwright.store.open_store)
+benchwright.store.open_existing = _closed_when_dropped(benchwright.store.open_existing)
 
 
 @pytest.fixture(scope="session", autouse=True)

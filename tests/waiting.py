@@ -26,8 +26,24 @@ def until(condition: Callable[[], object], what: str = "the expected event") -> 
 
 
 def until_delivered(pid: int, number: signal.Signals) -> None:
-    """Return once no process of the tree below `pid` has the signal pending: a further one counts for itself."""
+    """Return once no process of the tree below `pid` has the signal pending, nor is about to act on it: a further one counts
+    for itself. Python notes that a signal came, and calls its handler a little later; two that come between are one."""
     until(lambda: not any(_pending(each, number) for each in _tree(pid)), f"{number.name} to arrive")
+    deadline = time.monotonic() + _BUSY_S
+    while any(_works(each) for each in _tree(pid)) and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
+_BUSY_S = 2.0
+"""Seconds after which a process that never sleeps is taken for one that has acted on a signal."""
+
+
+def _works(pid: int) -> bool:
+    """Whether the main thread of a process has something to do, such as to call its handler of a signal."""
+    try:
+        return Path(f"/proc/{pid}/task/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "R"
+    except OSError:  # it has ended
+        return False
 
 
 def _tree(pid: int) -> list[int]:

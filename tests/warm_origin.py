@@ -14,6 +14,7 @@ import gc
 import importlib
 import io
 import json
+import linecache
 import os
 import pkgutil
 import runpy
@@ -165,6 +166,8 @@ def become(wanted: dict[str, Any]) -> None:
     if kind == "m":
         runpy._run_module_as_main(what)  # type: ignore[attr-defined]
     elif kind == "c":
+        if sys.version_info >= (3, 13):  # which shows the lines of a command in tracebacks
+            linecache.cache["<string>"] = (len(what), None, what.splitlines(keepends=True), "<string>")
         exec(compile(what, "<string>", "exec"), main.__dict__)
     else:
         main.__file__ = path = os.path.abspath(what)

@@ -9,7 +9,7 @@ import sqlite3
 import threading
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -191,7 +191,7 @@ def everything_in(folder: Path) -> Iterator[tuple[str, str]]:
                 for name in parts.namelist():
                     yield f"{path.name} {name}", parts.read(name).decode("latin-1")
         if path.suffix == ".db":
-            with sqlite3.connect(path) as connection:
+            with closing(sqlite3.connect(path)) as connection:
                 tables = [
                     name
                     for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")

@@ -31,9 +31,12 @@ def no_database(database: Path) -> None:
 
 
 def test_a_connection_that_nobody_closes_is_noticed() -> None:
-    with pytest.warns(ResourceWarning, match="unclosed database"):
+    def leave() -> None:
         sqlite3.connect(":memory:")
         gc.collect()
+
+    with pytest.warns(ResourceWarning, match="unclosed database"):
+        leave()
 
 
 @pytest.mark.parametrize("spoil", [newer, damaged, no_database])

@@ -136,7 +136,7 @@ def test_doctor_lists_lost_runs_again(capsys: pytest.CaptureFixture[str], folder
 def test_doctor_recovers_a_damaged_database(capsys: pytest.CaptureFixture[str]) -> None:
     for _ in range(3):
         run()
-    with sqlite3.connect(database()) as connection:
+    with closing(sqlite3.connect(database())) as connection, connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         steps = connection.execute("SELECT count(*) FROM steps").fetchone()[0]
         root = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'steps'").fetchone()[0]

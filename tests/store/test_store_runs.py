@@ -156,7 +156,7 @@ def test_a_status_of_a_newer_version_is_named(tmp_path: Path) -> None:
 
 def test_a_newer_schema_is_refused(tmp_path: Path) -> None:
     open_store(Workspace(tmp_path)).close()
-    with sqlite3.connect(Workspace(tmp_path).database) as connection:
+    with closing(sqlite3.connect(Workspace(tmp_path).database)) as connection, connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
     with pytest.raises(StoreError, match="newer benchwright"):
