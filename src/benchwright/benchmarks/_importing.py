@@ -50,8 +50,8 @@ def importing_from(folder: Path) -> Iterator[None]:
     entry = str(folder)
     # A file made a moment ago must be found. `importlib.invalidate_caches` would import 30 ms of modules from Python 3.13 on.
     for finder in list(sys.path_importer_cache.values()):
-        if hasattr(finder, "invalidate_caches"):
-            finder.invalidate_caches()
+        if (forget := getattr(finder, "invalidate_caches", None)) is not None:
+            forget()
     sys.path.insert(0, entry)
     try:
         yield

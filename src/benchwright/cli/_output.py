@@ -70,6 +70,10 @@ class Output:
         finally:
             if not ours:
                 sys.stdout = before
+            elif self._kept is not before:
+                with suppress(OSError):  # all was written, or its loss reported
+                    self._kept.close()
+                self._kept = None
 
     @property
     def _words(self) -> TextIO:

@@ -95,7 +95,7 @@ async def _work(pipe: int) -> None:
 
     reader = asyncio.StreamReader()
     loop = asyncio.get_running_loop()
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin.buffer)
+    orders, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin.buffer)
     job: WorkerJob = pickle.loads(await read_frame(reader))
     endpoints = open_endpoints(job.models)
     sink = _PipeSink(pipe)
@@ -121,6 +121,7 @@ async def _work(pipe: int) -> None:
                     sink.loop.abort()
                 elif order.stop is not None:
                     sink.loop.stop(order.stop)  # type: ignore[arg-type]  # a cause, as it was sent
+    orders.close()
     if running is not None:
         running.cancel()
 
