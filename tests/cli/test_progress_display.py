@@ -34,6 +34,13 @@ def half_done() -> Progress:
     return progress
 
 
+def test_failed_requests_to_judges_are_counted_before_their_samples_fail() -> None:
+    progress = half_done()
+    assert "judge" not in progress_line(progress)
+    progress.judge_retries = 3
+    assert "3 failed judge requests sent again" in progress_line(progress)
+
+
 def test_a_line_says_all_that_matters() -> None:
     line = progress_line(half_done())
     for part in (

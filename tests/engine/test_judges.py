@@ -63,6 +63,19 @@ def test_a_failing_judge_is_a_failed_scorer_not_a_zero(tmp_path: Path) -> None:
     assert "judge" in result.first_failure
 
 
+@pytest.mark.parametrize(("judge", "run", "attempts"), [(None, 0, 1), (None, 1, 2), (0, 2, 1), (1, None, 2)])
+def test_a_judge_without_a_number_of_retries_has_that_of_the_run(
+    tmp_path: Path, judge: int | None, run: int | None, attempts: int
+) -> None:
+    broken = DemoSettings(error_rate=1.0, faults=FaultMix.parse("server_error"))
+    with demo_server(broken) as server:
+        bench = judged(f"retries {judge} {run}", server.url, max_retries=judge)
+        endpoint = ScriptedEndpoint("x")
+        result = benchwright.run(bench, endpoint=endpoint, workspace=tmp_path, max_retries=run, limit=3)
+        assert server.stats()["requests"] == 3 * attempts
+    assert result.summary.outcomes["scorer_failed"] == 3
+
+
 @pytest.mark.parametrize("reply", ["[" * 5000 + "]" * 5000, '{"grade":' * 5000 + '"x"' + "}" * 5000])
 def test_a_judges_reply_that_is_nested_too_deeply_fails_its_sample_only(tmp_path: Path, reply: str) -> None:
     answer = json.dumps({"choices": [{"message": {"content": reply}, "finish_reason": "stop"}]}).encode()

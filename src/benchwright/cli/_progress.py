@@ -43,6 +43,11 @@ def aside(watcher: Watcher | None) -> Iterator[None]:
     yield
 
 
+def _judge_retries(progress: Progress) -> str:
+    count = progress.judge_retries
+    return f"{count:,} failed judge request{'' if count == 1 else 's'} sent again"
+
+
 def progress_line(progress: Progress) -> str:
     """The state of a run in one line."""
     parts = [f"{progress.name}: {progress.phase}"]
@@ -58,6 +63,8 @@ def progress_line(progress: Progress) -> str:
         parts.append(f"{rate(progress.rate_per_s())} per second")
         parts.append(f"{progress.in_flight} in flight")
         parts.append(f"{progress.failed:,} failed")
+        if progress.judge_retries:
+            parts.append(_judge_retries(progress))
     if progress.cached:
         parts.append(f"{progress.cached:,} from earlier runs")
     left = time_left_s(progress)
@@ -146,9 +153,12 @@ class BarWatcher:
             ),
             rate=f"{rate(progress.rate_per_s())}/s" if going else "",
             flight=f"{progress.in_flight} in flight",
+            # In red, so only if there are any.
             failed=f"{progress.failed:,} failed"
             if progress.failed
-            else "",  # in red, so only if there are any
+            else _judge_retries(progress)
+            if progress.judge_retries
+            else "",
             left=_left(progress) if going else "",
             stopping=shown(progress.stopping),
         )

@@ -37,6 +37,7 @@ from benchwright.endpoints._scripted import (
     ScriptedEndpoint as ScriptedEndpoint,
 )
 from benchwright.endpoints._settings import (
+    DEFAULT_RETRIES as DEFAULT_RETRIES,
     SERVED_BY_DEMO as SERVED_BY_DEMO,
     EndpointSettings as EndpointSettings,
     ScriptedSettings as ScriptedSettings,

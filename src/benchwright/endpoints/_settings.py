@@ -41,6 +41,8 @@ def read_api_key(variable: str, setting: str = "--api-key-name") -> str:
     return value
 
 
+DEFAULT_RETRIES = 3
+"""Attempts after the first, unless the user chooses another number."""
 SERVED_BY_DEMO = "benchwright-demo"
 """The mark of `simulate` in its replies (`system_fingerprint`), so that its numbers are recognised as such."""
 
@@ -80,7 +82,7 @@ Write http://localhost:8000
     sample_timeout_s: float | None = None
     """Limit for all attempts of one request and the pauses between them, not counting time spent waiting for a free
     place. None: `request_timeout_s` × (`max_retries` + 1)."""
-    max_retries: int = 3
+    max_retries: int = DEFAULT_RETRIES
     """Attempts after the first. As many again may be made if a failure says little about the next attempt: the server
     answers most requests, or refused many together (429, 503)."""
     retry_backoff_s: float = 0.5

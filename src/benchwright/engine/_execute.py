@@ -211,6 +211,7 @@ async def _heartbeat(parts: RunParts, store: Store, run_id: int, watcher: Watche
     next_heartbeat = time.monotonic() + HEARTBEAT_S
     while True:
         progress.limit = parts.endpoint.limit
+        progress.judge_retries = parts.worker.judges.retries
         if parts.stop.cause is not None:
             progress.stopping = f"{parts.stop.reason}; Ctrl-C stops at once"
         if watcher is not None:

@@ -27,6 +27,7 @@ class Progress:
         "done",
         "failed",
         "in_flight",
+        "judge_retries",
         "limit",
         "name",
         "phase",
@@ -56,6 +57,8 @@ class Progress:
         """Replies taken from earlier runs."""
         self.in_flight = 0
         """Samples being worked on."""
+        self.judge_retries = 0
+        """Requests to judges that failed and are sent again. Their samples are not done yet."""
         self.limit = 0
         """Requests that the limiter currently allows at once."""
         self.unread: list[str] = []

@@ -70,6 +70,8 @@ class RunSettings:
     """Refuse examples drawn from evaluated rows."""
     model_notes: tuple[str, ...] = field(default=(), metadata=_EFFORT)
     """Notes on model settings that have no effect."""
+    judge_retries: int | None = field(default=None, metadata=_EFFORT)
+    """Further attempts of judges without a number of their own; None: their default."""
     budget: Budget = field(default_factory=Budget, metadata=_BUDGET)
     """What the run may spend."""
     failure_threshold: float = 0.05

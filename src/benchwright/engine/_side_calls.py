@@ -65,7 +65,10 @@ class JudgeCalls:
         group: RunGroup,
         findings: ServerFindings,
         metered: Metering | None = None,
+        *,
+        max_retries: int | None = None,
     ) -> None:
+        self._max_retries = max_retries
         self._ledger = ledger
         self._gate = gate
         self._group = group
@@ -82,6 +85,11 @@ class JudgeCalls:
         return judge_text(reply)
 
     @property
+    def retries(self) -> int:
+        """Requests to judges that failed and were sent again."""
+        return sum(endpoint.retries for endpoint, _ in self._open.values())
+
+    @property
     def requests_sent(self) -> int:
         """Requests sent to judges, counting every attempt."""
         return sum(endpoint.requests_sent for endpoint, _ in self._open.values())
@@ -93,7 +101,7 @@ class JudgeCalls:
 
     def _calls(self, config: JudgeConfig) -> Calls:
         if config not in self._open:
-            settings = judge_settings(config, self._parallelism)
+            settings = judge_settings(config, self._parallelism, self._max_retries)
             endpoint: OpenEndpoint = open_endpoint(
                 settings, gate=self._gate, limiter=self._group.limiter(settings), judge=True
             )
@@ -105,14 +113,18 @@ class JudgeCalls:
         return self._open[config][1]
 
 
-def judge_settings(config: JudgeConfig, parallelism: int) -> EndpointSettings:
-    """The endpoint that a judge's configuration describes."""
+_RETRIES = 16
+"""Further attempts of judges, unless the judge or the run says otherwise."""
+
+
+def judge_settings(config: JudgeConfig, parallelism: int, max_retries: int | None = None) -> EndpointSettings:
+    """The endpoint that a judge's configuration describes, with the `max_retries` of the run if it has none."""
     return EndpointSettings(
         url=config.url,
         model_id=config.model_id,
         api_key_name=config.api_key_name,
         request_timeout_s=config.request_timeout,
-        max_retries=config.max_retries,
+        max_retries=next(n for n in (config.max_retries, max_retries, _RETRIES) if n is not None),
         parallelism=config.parallelism or parallelism,
         verify=config.verify if config.ca_file is None else config.ca_file,
     )

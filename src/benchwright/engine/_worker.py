@@ -113,6 +113,7 @@ class SampleWorker:
             context.group,
             context.findings,
             context.metered,
+            max_retries=settings.judge_retries,
         )
         route: Route = "chat" if rows.model_type == "chat" else "completions"
         self._spec = rows.spec

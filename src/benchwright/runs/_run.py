@@ -23,7 +23,7 @@ from benchwright.core import (
     expand_home,
 )
 from benchwright.datasets import hub_commits
-from benchwright.endpoints import EndpointSettings, OpenEndpoint, ScriptedSettings
+from benchwright.endpoints import DEFAULT_RETRIES, EndpointSettings, OpenEndpoint, ScriptedSettings
 from benchwright.engine import (
     DECIDES,
     Budget,
@@ -243,11 +243,18 @@ def _pipeline_values(pipeline: PipelineSettings, cache: bool | None) -> dict[str
     return values if wanted is None else {**values, "cache": wanted}
 
 
+def judge_retries(chosen: int | None) -> int | None:
+    """The further attempts of judges without a number of their own: those that the user chose for the run. The default, which
+    records of runs hold too, is not a choice."""
+    return None if chosen == DEFAULT_RETRIES else chosen
+
+
 def recorded_options(options: RunOptions, repeats: int) -> dict[str, Any]:
     """The given options that are settings of a run under the same names, in recorded form."""
     return {name: value for name, value in options.given().items() if name in DECIDES} | {
         "dataset": absolute_dataset(options.dataset),
         "filters": filter_pairs(options.filters),
+        "judge_retries": judge_retries(options.max_retries),
         "pass_k": pass_k_of(options.pass_k, repeats),
         "reports": checked_reports(options.reports),
         "trackers": checked_trackers(options.trackers),

@@ -51,8 +51,8 @@ class JudgeConfig:
     """Longest reply, in tokens. Also `max_tokens`."""
     parallelism: int | None = None
     """Maximum number of judge requests in flight; None leaves it to the run."""
-    max_retries: int = 16
-    """Further attempts after a retryable failure."""
+    max_retries: int | None = None
+    """Further attempts after a retryable failure; None: those of the run (`--max-retries`), or else 16."""
     request_timeout: float = 600
     """Seconds for one attempt."""
     verify: bool = True
@@ -80,7 +80,7 @@ class JudgeConfig:
         self._check_number("top_p", at_least=0, optional=True)
         self._check_number("max_new_tokens", at_least=1, whole=True)
         self._check_number("parallelism", at_least=1, whole=True, optional=True)
-        self._check_number("max_retries", at_least=0, whole=True)
+        self._check_number("max_retries", at_least=0, whole=True, optional=True)
         self._check_number("parse_retries", at_least=0, whole=True)
         self._check_number("request_timeout", above=0)
         for name in ("verify", "structured"):
