@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec.structs import replace as replace_struct
 
+import benchwright
 from benchwright.core import CallTimes, ModelReply, ModelRequest, Route, encode_json
 from benchwright.demo import DemoServer, DemoSettings, FaultMix, demo_server
 from benchwright.endpoints import SERVED_BY_DEMO, EndpointSettings, learn_echo, open_endpoint
@@ -92,3 +95,33 @@ def test_the_client_survives_the_whole_mix_of_faults() -> None:
         assert len(answered) >= 55
         assert all(far == near for far, near in answered)
         assert len(server.stats()["faults"]) >= 4  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("body", "alike"),
+    [({"temperature": 0.0}, True), ({"temperature": 1.0, "seed": 3}, True), ({"temperature": 1.0}, False)],
+)
+def test_repeats_differ_over_http_as_they_do_in_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: dict[str, Any], alike: bool
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [{"question": f"What is {n} + 17?", "answer": str(n + 17)} for n in range(12)]
+    (tmp_path / "sums.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    found = []
+    for _ in range(2):
+        with demo_server(DemoSettings(skill=0.5)) as server:
+            result = benchwright.run(
+                "sums.jsonl",
+                model_url=server.url,
+                model_id="demo",
+                repeats=5,
+                parallelism=1,
+                cache=False,
+                **body,
+            )
+        figures = {
+            name: next(iter(each.values())).value for name, each in result.summary.over_repeats.items()
+        }
+        assert (figures["pass@5"] == figures["avg@5"]) is alike
+        found.append(figures)
+    assert found[0] == found[1]  # in the same order after each start

@@ -46,6 +46,10 @@ class Response(Struct):
     """Seconds between pieces."""
 
 
+_MOST_SEEN = 1_000_000
+"""Requests that are remembered, to tell repeats from others."""
+
+
 class Counters(Struct):
     """Counts of a server's requests and connections."""
 
@@ -96,6 +100,7 @@ class Responder:
         self._faults = Faults(settings) if settings.error_rate else None
         self._ttft_s = settings.ttft_ms / 1000
         self._itl_s = settings.itl_ms / 1000
+        self._seen: dict[int, int] = {}
 
     def respond(self, request: HttpRequest) -> Response:
         """Return the response to one request."""
@@ -152,6 +157,16 @@ class Responder:
             body = b'{"status":"ok"}'
         return _plain(request, 200, body)
 
+    def _times_seen(self, body: bytes) -> int:
+        """How often the same request came before. At a temperature above 0, a model that is asked again answers differently; a
+        request does not say that it is a repeat."""
+        seen, key = self._seen, hash(body)
+        if len(seen) >= _MOST_SEEN:
+            seen.clear()
+        count = seen.get(key, 0)
+        seen[key] = count + 1
+        return count
+
     def _complete(self, request: HttpRequest, route: Route | None, served: Served | None) -> Response:
         try:
             body = orjson.loads(request.body)
@@ -165,7 +180,8 @@ class Responder:
                 if served.stream is not None:
                     body["stream"] = served.stream
             assert route is not None
-            completion = self._model.complete(route, body)
+            sampled = self.settings.by_chance or (body.get("temperature") != 0 and body.get("seed") is None)
+            completion = self._model.complete(route, body, self._times_seen(request.body) if sampled else 0)
             usage = _wants_usage(body)
         except DemoRefusalError as error:
             if served is not None:
