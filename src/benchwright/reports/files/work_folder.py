@@ -92,7 +92,10 @@ def find_work_folder(work_dir: Path, reuse: str | None = None) -> Path:
 def record_work_tasks(folder: Path, workspace: Path, tasks: Sequence[WorkTask]) -> Path:
     """Record the runs of the folder. Replaces an earlier record."""
     known = [asdict(storable(task)) for task in tasks]
-    document = orjson.loads(encode_json({"workspace": str(workspace), "tasks": known}))
+    place, root = folder.resolve(), workspace.resolve()
+    # Relative, so that a copied or moved workspace uses its own runs.
+    written = os.path.relpath(root, place) if place.is_relative_to(root) else str(root)
+    document = orjson.loads(encode_json({"workspace": written, "tasks": known}))
     path = folder / RUNS_FILE
     write_whole(path, orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
     return path
@@ -113,7 +116,7 @@ def read_work_tasks(folder: Path) -> WorkRuns:
             WorkTask(str(task["model"]), str(task["dataset"]), int(task["run_id"]))
             for task in document["tasks"]
         )
-        return WorkRuns(Path(str(document["workspace"])), tasks)
+        return WorkRuns((folder / str(document["workspace"])).resolve(), tasks)
     except FileNotFoundError:
         raise NotFoundError(f"{folder} is not a work folder: it has no {RUNS_FILE}") from None
     except (OSError, ValueError, KeyError, TypeError) as error:

@@ -26,6 +26,7 @@ from benchwright.core import (
     suggest,
 )
 from benchwright.store._owner import Owner, end_of_run, let_go, live_owner, new_lease, this_process
+from benchwright.store._places import folder_here, kept_path, kept_settings, settings_here
 from benchwright.store._records import (
     EVENT_COLUMNS,
     Event,
@@ -117,17 +118,18 @@ class Runs(Connected):
             cursor = connection.execute(
                 "INSERT INTO runs (id, kind, name, target, model, status, folder, settings, manifest, owner, heartbeat,"
                 " created_at, worked) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,0)",
-                (self._next_run(), kind, name, storable(target), storable(model), status, "", storable_settings(settings), encode_json(manifest),
+                (self._next_run(), kind, name, storable(target), storable(model), status, "", storable_settings(kept_settings(settings, self.workspace.root)), encode_json(manifest),
                  this_process().to_text(), now, now),
             )  # fmt: skip
             run_id = int(cursor.lastrowid or 0)
             if status != "queued":
                 begin_work(connection, run_id, now)
             place = folder if folder is not None else self.workspace.run_folder(run_id, name)
-            self._refuse_shared(run_id, str(place))
+            kept = kept_path(place, self.workspace.root)
+            self._refuse_shared(run_id, kept)
             connection.execute(
                 "UPDATE runs SET folder = ?, lease = ? WHERE id = ?",
-                (str(place), self._new_lease(run_id).token, run_id),
+                (kept, self._new_lease(run_id).token, run_id),
             )
             self._event(run_id, "run.started", f"started on {target}")
         return self.run(run_id)
@@ -139,8 +141,8 @@ class Runs(Connected):
             connection.execute(
                 "INSERT INTO runs (kind, id, name, target, model, status, folder, settings, manifest, summary, error,"
                 " created_at, finished_at) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
-                (run.kind, run.id, run.name, storable(run.target), storable(run.model), run.status, str(run.folder),
-                 encode_json(run.settings), encode_json(run.manifest),
+                (run.kind, run.id, run.name, storable(run.target), storable(run.model), run.status, kept_path(run.folder, self.workspace.root),
+                 encode_json(kept_settings(run.settings, self.workspace.root)), encode_json(run.manifest),
                  None if run.summary is None else encode_json(run.summary), run.error, run.created_at,
                  run.finished_at),
             )  # fmt: skip
@@ -229,7 +231,7 @@ class Runs(Connected):
             owner = live_owner(*held)
             if owner is not None:
                 raise RunOwnedError(
-                    f"run {other}, which process {owner.pid} on {owner.host} executes, writes its files into {folder}. Wait "
+                    f"run {other}, which process {owner.pid} on {owner.host} executes, writes its files into {self.run(run_id).folder}. Wait "
                     "for it, or choose another --output-dir"
                 )
 
@@ -254,7 +256,7 @@ class Runs(Connected):
 
     def update_settings(self, run_id: int, settings: JsonObject) -> None:
         """Replace the recorded settings, because a resumed run may change budgets or parallelism."""
-        self._update(run_id, "settings = ?", encode_json(settings))
+        self._update(run_id, "settings = ?", encode_json(kept_settings(settings, self.workspace.root)))
 
     def record_end(self, run_id: int, summary: JsonObject) -> RunRecord:
         """Record the end and the figures of a run that this store owns, without its status and without releasing it."""
@@ -419,7 +421,7 @@ class Runs(Connected):
 
     def _select_runs(self, condition: str, values: tuple[object, ...]) -> list[RunRecord]:
         rows = self._connection.execute(f"SELECT {_RUN_COLUMNS} FROM runs {condition}", values)
-        return [_run_record(row) for row in rows]
+        return [_run_record(row, self.workspace) for row in rows]
 
     def _event(self, run_id: int, kind: str, message: str) -> None:
         self._connection.execute(
@@ -438,20 +440,21 @@ class Runs(Connected):
         )
 
 
-def _run_record(row: tuple[Any, ...]) -> RunRecord:
+def _run_record(row: tuple[Any, ...], workspace: Workspace) -> RunRecord:
     (run_id, name, target, model, status, folder, settings, manifest, summary, error, created, finished,
      owner, heartbeat, kind, given, output, tags, starts, worked) = row  # fmt: skip
     status = known_run_status(status, run_id)
     if RUN_STATUSES[status].live and not (owner and Owner.from_text(str(owner)).alive(heartbeat)):
         status = "interrupted"
+    place, before = folder_here(str(folder), workspace.root, workspace.run_folder(run_id, name))
     return RunRecord(
         id=run_id,
         name=name,
         target=target,
         model=model,
         status=status,
-        folder=Path(str(folder)),
-        settings=orjson.loads(settings),
+        folder=place,
+        settings=settings_here(orjson.loads(settings), workspace.root, before),
         manifest=orjson.loads(manifest),
         summary=None if summary is None else orjson.loads(summary),
         error=error,

@@ -21,6 +21,7 @@ from benchwright.core import (
     normalise_name,
 )
 from benchwright.store._owner import Owner, hold, let_go, live_owner, new_lease, this_process
+from benchwright.store._places import kept_path, kept_settings
 from benchwright.store._records import (
     checked_input,
     storable,
@@ -62,7 +63,7 @@ class WorkflowRuns(Runs):
                 "INSERT INTO runs (id, kind, name, target, model, status, folder, settings, manifest, owner,"
                 " heartbeat, created_at, input, tags, worked)"
                 " VALUES (?,?,?,?,'',?,'',?,?,?,?,?,?,?,0)",
-                (self._next_run(), RunKind.WORKFLOW.value, storable(name), storable(target or name), status, storable_settings(settings or {}),
+                (self._next_run(), RunKind.WORKFLOW.value, storable(name), storable(target or name), status, storable_settings(kept_settings(settings or {}, self.workspace.root)),
                  encode_json(manifest or {}), this_process().to_text(), now, now,
                  None if input_json is None else checked_input(input_json), None if not tags else storable_settings(tags)),
             )  # fmt: skip
@@ -70,7 +71,8 @@ class WorkflowRuns(Runs):
             begin_work(connection, lease.run_id, now)
             folder = self.workspace.run_folder(lease.run_id, normalise_name(name) or "workflow")
             connection.execute(
-                "UPDATE runs SET folder = ?, lease = ? WHERE id = ?", (str(folder), lease.token, lease.run_id)
+                "UPDATE runs SET folder = ?, lease = ? WHERE id = ?",
+                (kept_path(folder, self.workspace.root), lease.token, lease.run_id),
             )
             put_events(connection, [EventRow(lease.run_id, None, "run.started", storable(name), None, now)])
         return lease
