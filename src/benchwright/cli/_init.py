@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from argparse import Namespace
 from collections.abc import Mapping
 from pathlib import Path
@@ -112,13 +113,24 @@ def _prices() -> dict[str, str]:
     return {PRICES_NAME: PRICES_TEMPLATE.format(today=datetime.now(UTC).date())}
 
 
+def _is(path: Path, text: str) -> bool:
+    try:
+        return path.read_bytes() == text.encode()
+    except OSError:
+        return False
+
+
 def write_starter(folder: Path, files: Mapping[str, str] = STARTER) -> list[str]:
     """Write all files, or none: what exists is never overwritten."""
     from benchwright.core import UsageError
 
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is a file; give a folder: benchwright init DIR")
-    existing = [name for name in files if (folder / name).exists()]
+    there = [name for name in files if (folder / name).exists()]
+    # One that was killed may have written some of them, and is continued.
+    existing = (
+        there if len(there) == len(files) else [name for name in there if not _is(folder / name, files[name])]
+    )
     if existing:
         raise UsageError(
             f"{folder}/ already has {', '.join(existing)}; nothing was written. "
@@ -127,7 +139,9 @@ def write_starter(folder: Path, files: Mapping[str, str] = STARTER) -> list[str]
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
-            (folder / name).write_text(text, encoding="utf-8")
+            part = folder / f".{name}.{os.getpid()}"
+            part.write_text(text, encoding="utf-8")
+            os.replace(part, folder / name)  # whole or not at all, whatever else runs or is killed
     except OSError as error:
         raise UsageError(f"{folder} cannot be written to: {error.strerror}") from error
     return list(files)

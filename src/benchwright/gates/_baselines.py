@@ -7,6 +7,7 @@ import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 import orjson
@@ -241,7 +242,7 @@ def _checksum(header: bytes, body: bytes) -> str:
 
 def replace_file(path: Path, content: bytes) -> None:
     """Write a file completely or not at all. Others may read it, as far as the folder allows."""
-    part = path.with_name(f".{path.name}.{os.getpid()}")
+    part = path.with_name(f".{path.name}.{os.getpid()}-{token_hex(4)}")
     try:
         part.write_bytes(content)
         os.replace(part, path)

@@ -3,9 +3,14 @@ Only `bless` moves a name."""
 
 from __future__ import annotations
 
+import fcntl
+import os
 import re
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from secrets import token_hex
 
 import orjson
 from msgspec import Struct, to_builtins
@@ -21,7 +26,7 @@ from benchwright.core import (
     rfc3339,
     suggest,
 )
-from benchwright.gates._baselines import Baseline, read_baseline, write_baseline
+from benchwright.gates._baselines import Baseline, read_baseline, replace_file, write_baseline
 from benchwright.store import Workspace
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9._-]{0,99}")
@@ -69,19 +74,33 @@ def move_name(place: Workspace, name: str, baseline: Baseline) -> Blessed:
     folder = _folder(place) / name
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     make_private(folder)
-    history = _read(folder)
-    file, count, checksum = write_baseline(folder / _next_file(folder), baseline)
+    # A name of its own, so that no other `bless` writes or removes it; the history names it once it is whole.
+    file, count, checksum = write_baseline(folder / f"{time.time_ns()}-{token_hex(4)}.jsonl", baseline)
     run = baseline.run
-    moved = Blessed(
-        name, baseline.title, run.name, run.model, rfc3339(time.time()), checksum, file.name, count
-    )
-    if history and history[-1].sha256 == checksum:  # the same baseline needs no second copy
-        file.unlink()
-        moved = history[-1]
-    else:
-        with (folder / _HISTORY).open("ab") as log:
-            log.write(encode_json(moved.to_json()) + b"\n")
+    with _locked(folder):
+        history = _read(folder)
+        last = history[-1] if history else None
+        if last is not None and last.sha256 == checksum and (folder / last.file).is_file():
+            file.unlink()  # the same baseline needs no second copy
+            return last
+        moved = Blessed(
+            name, baseline.title, run.name, run.model, rfc3339(time.time()), checksum, file.name, count
+        )
+        lines = [encode_json(move.to_json()) + b"\n" for move in (*history, moved)]
+        replace_file(folder / _HISTORY, b"".join(lines))
     return moved
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Keep other processes from moving the name meanwhile. The lock ends with the process, however that ends."""
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        with suppress(OSError):  # some network file systems have no locks
+            fcntl.flock(opened, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(opened)
 
 
 def histories(place: Workspace) -> dict[str, list[Blessed]]:
@@ -127,14 +146,11 @@ def _folder(place: Workspace) -> Path:
     return place.state / "baselines"
 
 
-def _next_file(folder: Path) -> str:
-    numbers = [int(each.stem) for each in folder.glob("*.jsonl") if each.stem.isdecimal()]
-    return f"{max(numbers, default=0) + 1:04d}.jsonl"
-
-
 def _read(folder: Path) -> list[Blessed]:
     try:
-        lines = (folder / _HISTORY).read_bytes().splitlines()
+        content = (folder / _HISTORY).read_bytes()
+        # Earlier versions appended lines: one without its end is of a process that was killed.
+        lines = content[: content.rfind(b"\n") + 1].splitlines()
     except OSError:
         return []
     try:

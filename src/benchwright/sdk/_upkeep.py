@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import signal
 import socket
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -100,12 +102,22 @@ def remove_run(store: Store, run: RunRecord) -> Removed:
             f"run {run.id} is being executed by process {owner.pid} on {owner.host}. "
             f"End it first: benchwright cancel {run.id}"
         )
-    store.remove_run(run.id)
     inside = run.folder.is_relative_to(store.workspace.state / "runs")
     if not inside:
+        store.remove_run(run.id)
         return Removed(run.id, None, run.folder if run.folder.exists() else None)
+    # Out of the way first: a folder without a record would be taken for that of a lost run.
+    gone = run.folder.with_name(f"{_GONE}{run.folder.name}")
+    with suppress(OSError):
+        os.replace(run.folder, gone)
+    store.remove_run(run.id)
+    shutil.rmtree(gone, ignore_errors=True)
     shutil.rmtree(run.folder, ignore_errors=True)
     return Removed(run.id, run.folder, None)
+
+
+_GONE = ".removed-"
+"""Before the name of a folder whose run is being deleted."""
 
 
 def _signal(owner: Owner | None, number: signal.Signals) -> int | None:
@@ -200,6 +212,26 @@ def diagnose(workspace: Workspace, *, repair: bool = True) -> Diagnosis:
 
     A damaged database is kept under another name. Folders are only read.
     """
+    with _alone(workspace) if repair else nullcontext():
+        return _diagnosed(workspace, repair=repair)
+
+
+@contextmanager
+def _alone(workspace: Workspace) -> Iterator[None]:
+    """Keep another `doctor` from repairing the same workspace meanwhile. The lock ends with the process."""
+    if not workspace.state.is_dir():
+        yield
+        return
+    opened = os.open(workspace.state, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        with suppress(OSError):  # some network file systems have no locks
+            fcntl.flock(opened, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(opened)
+
+
+def _diagnosed(workspace: Workspace, *, repair: bool) -> Diagnosis:
     found = store_problems(workspace)
     problems = found or []
     recovered = recover_store(workspace) if problems and repair else None

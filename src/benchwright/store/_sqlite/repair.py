@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -37,13 +38,15 @@ def recover_database(database: Path) -> Recovered:
 
     Records that a run saved when its database was replaced by this file are copied as well.
     """
-    kept = _aside(database)
-    _move(database, kept)
+    kept, fresh_file = _aside(database), database.with_name(f"{database.name}.recovering")
+    _copy(database, kept)
+    for end in ("", *_SIDE_FILES):  # of a recovery that was killed
+        Path(f"{fresh_file}{end}").unlink(missing_ok=True)
     lost = 0
     rescued = sorted(
         path for path in database.parent.glob(f"{database.name}.{_RESCUED}-*") if not integrity_problems(path)
     )
-    with closing(open_database(database)) as fresh:
+    with closing(open_database(fresh_file)) as fresh:
         for source in (kept, *rescued):
             fresh.execute("BEGIN")
             lost += _copy_rows(source, fresh)
@@ -52,9 +55,19 @@ def recover_database(database: Path) -> Recovered:
             table: int(fresh.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
             for table in _tables(fresh)
         }
+    # Only now, so that a recovery that is killed can be done again. The old log must not be applied to the new file.
+    for end in _SIDE_FILES:
+        Path(f"{database}{end}").unlink(missing_ok=True)
+    os.replace(fresh_file, database)
     for source in rescued:  # copied only once, because later records are newer
         _move(source, _aside(database, "merged"))
     return Recovered(kept, rows, lost)
+
+
+def _copy(path: Path, to: Path) -> None:
+    for end in ("", *_SIDE_FILES):  # the log belongs to the file and may contain rows
+        with suppress(FileNotFoundError):
+            shutil.copy2(f"{path}{end}", f"{to}{end}")
 
 
 def _move(path: Path, to: Path) -> None:
