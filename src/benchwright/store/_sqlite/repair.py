@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -65,6 +64,8 @@ def recover_database(database: Path) -> Recovered:
 
 
 def _copy(path: Path, to: Path) -> None:
+    import shutil  # not for runs
+
     for end in ("", *_SIDE_FILES):  # the log belongs to the file and may contain rows
         with suppress(FileNotFoundError):
             shutil.copy2(f"{path}{end}", f"{to}{end}")
