@@ -5,11 +5,13 @@ BIN    := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 READY  := $(VENV)/.ready
 
-.PHONY: help demo test test-real check cover bench docs format install clean
+.PHONY: help demo test test-environment test-pythons test-real check cover bench docs format install clean
 
 help:
 	@echo "make demo    run the example benchmark on the embedded demo model and show the result"
 	@echo "make test    install what is needed, run all checks and all tests"
+	@echo "make test-pythons       the tests that depend on the Python version, on every other installed one"
+	@echo "make test-environment   the command-line tests, with variables set that change what Python and commands print"
 	@echo "make test-real   questions, tools, load and ranking against a real 135M-parameter model (compiles one of its servers first)"
 	@echo "make check   ruff, mypy strict, import table"
 	@echo "make cover   tests with coverage"
@@ -48,6 +50,15 @@ check: install
 
 test: check
 	$(BIN)/pytest
+
+# Variables of CI jobs, of unbuffered logs and of other places in the world: `make test` hides them from the tests.
+test-environment: install
+	env TESTS_KEEP_ENVIRONMENT=1 PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 CI=true NO_COLOR=1 TERM=dumb TZ=XYZ-5:45 LC_ALL=C \
+	  $(BIN)/pytest tests/cli tests/test_warm.py tests/promises/test_questions_by_command.py tests/promises/test_promises_by_command.py
+
+# Installs into .venv/3.12, .venv/3.13 and so on. Some only: make test-pythons PYTHONS=3.13
+test-pythons: install
+	$(BIN)/python tests/on_other_pythons.py $(PYTHONS)
 
 # A real model and its server: compiles for many minutes on first use, so it is not part of `make test`.
 test-real: install

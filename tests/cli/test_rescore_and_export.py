@@ -87,6 +87,13 @@ def test_lists_and_views_say_where_replies_come_from(said: Any, json_of: Any) ->
     assert [run["rescored_from"] for run in json_of("list")["runs"]] == [1, None]
 
 
+@pytest.fixture
+def outside_ci(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where `CI` is set, runs use no cache, and their commands say so."""
+    monkeypatch.delenv("CI", raising=False)
+
+
+@pytest.mark.usefixtures("outside_ci")
 def test_the_recorded_command_scores_again(said: Any, json_of: Any) -> None:
     said("run", "my_bench.py", "--limit", "5", "--repeats", "2", "--temperature", "1")
     said("rescore", "1", "--limit", "3", "--pass-k", "1")
@@ -99,6 +106,7 @@ def test_the_recorded_command_scores_again(said: Any, json_of: Any) -> None:
     assert said(*command.split()[1:])[0] == 0
 
 
+@pytest.mark.usefixtures("outside_ci")
 def test_the_recorded_command_of_questions_names_the_rules(said: Any, json_of: Any) -> None:
     shown = said("run", "quiz.csv", "--prompt-style", "aisbench", "--mode", "infer")[1]
     assert "1 completed (score it: benchwright rescore 1)" in shown
