@@ -141,7 +141,7 @@ def test_a_file_that_another_version_wrote_differently_is_refused(
     known = {**json.loads(first), **header}
     del known["sha256"]
     head, body = encode_json(known), b"".join(line.encode() + b"\n" for line in lines) + rest
-    stamp = encode_json({"sha256": _checksum(head, body)})[:-1] + b","
+    stamp = encode_json({"sha256": _checksum(head, [body])})[:-1] + b","
     (here / "b.jsonl").write_bytes(stamp + head[1:] + b"\n" + body)
     with pytest.raises(BenchwrightError, match=r"can read: .*wrote it: update|newer benchwright wrote it"):
         benchwright.gate(run, policy=REGRESSION, baseline="b.jsonl")

@@ -295,6 +295,11 @@ def encode_score(record: SampleRecord) -> bytes:
     return marked_as_redacted(text) if record.redacted else text
 
 
+def encode_outcome(outcome: str, scores: JsonValue, group: str | None) -> bytes:
+    """Return the text of a score of which only these fields are known."""
+    return orjson.dumps({"o": outcome, "t": None, "s": scores, "g": group})
+
+
 def decode_score(text: bytes) -> SampleRecord:
     """Decode a score that `encode_score` encoded; fields that the text does not contain stay empty."""
     fields = score_fields(text)

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from pathlib import Path
 from secrets import token_hex
-from typing import Any
+from tempfile import TemporaryFile
+from typing import IO, Any
 
 import orjson
 from msgspec import Struct
@@ -19,16 +21,16 @@ from benchwright.core import (
     JsonObject,
     RunKind,
     RunSummary,
-    SampleRecord,
     UsageError,
     clause,
     decode_score,
     encode_json,
-    encode_score,
+    encode_outcome,
     known_outcome,
     known_secrets,
     rfc3339,
 )
+from benchwright.gates._evidence import ContentSamples
 from benchwright.perf import LoadSummary, RequestRecord
 from benchwright.reports import Scored
 from benchwright.store import RunRecord
@@ -61,17 +63,22 @@ class Baseline(Struct, frozen=True):
 
 
 class StoredLines:
-    """The samples in a portable baseline."""
+    """The samples in a portable baseline, read from its file as often as needed."""
 
-    def __init__(self, lines: list[list[Any]]) -> None:
-        self._lines = lines
+    def __init__(self, path: Path) -> None:
+        self._path = path
 
     def scored(self, run_id: int) -> Iterator[tuple[int, int, bytes, bytes]]:
         """Row, repeat, hash of the row's content and record of every sample."""
-        for row, repeat, digest, outcome, scores, *more in self._lines:
-            group = more[0] if more else None
-            record = SampleRecord(row, repeat, None, known_outcome(outcome), scores=scores, group=group)
-            yield row, repeat, bytes.fromhex(digest), encode_score(record)
+        for row, repeat, digest, outcome, scores, *more in map(
+            orjson.loads, islice(_plain(self._path), 1, None)
+        ):
+            yield (
+                row,
+                repeat,
+                bytes.fromhex(digest),
+                encode_outcome(outcome, scores, more[0] if more else None),
+            )
 
     def row_texts(self, run_id: int) -> Iterator[tuple[int, bytes | None]]:
         """Nothing, because the hashes identify the rows."""
@@ -104,7 +111,25 @@ def write_baseline(path: Path, baseline: Baseline) -> tuple[Path, int, str]:
     samples or requests, and its checksum."""
     folder = path.is_dir() or not path.suffix
     target = path / FILE_IN_FOLDER if folder else path
-    lines = list(_lines(baseline))
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=target.parent) as body:  # the first line counts the others
+            count = 0
+            for line in _lines(baseline):
+                body.write(known_secrets().clean_json(line) + b"\n")
+                count += 1
+            first = _first_line(baseline, count)
+            checksum = _checksum(first, _pieces(body))
+            stamped = encode_json({"sha256": checksum})[:-1] + b"," + first[1:]
+            replace_file(target, chain([stamped + b"\n"], _pieces(body)))
+    except OSError as error:
+        raise UsageError(
+            f"{target} cannot be written: {error.strerror}. Choose another place for the baseline"
+        ) from None
+    return target, count, checksum
+
+
+def _first_line(baseline: Baseline, count: int) -> bytes:
     run = baseline.run
     header: JsonObject = {
         "format": FORMAT,
@@ -116,44 +141,53 @@ def write_baseline(path: Path, baseline: Baseline) -> tuple[Path, int, str]:
             **{name: getattr(run, name) for name in _ABOUT},
             "created_at": rfc3339(run.created_at),
         },
-        "count": len(lines),
+        "count": count,
         "settings": run.settings,
         "manifest": run.manifest,
         "summary": run.summary,
     }
-    first = known_secrets().clean_json(encode_json(header))
-    body = b"".join(known_secrets().clean_json(line) + b"\n" for line in lines)
-    checksum = _checksum(first, body)
-    stamped = encode_json({"sha256": checksum})[:-1] + b"," + first[1:]
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(target, stamped + b"\n" + body)
-    except OSError as error:
-        raise UsageError(
-            f"{target} cannot be written: {error.strerror}. Choose another place for the baseline"
-        ) from None
-    return target, len(lines), checksum
+    return known_secrets().clean_json(encode_json(header))
+
+
+def _pieces(file: IO[bytes]) -> Iterator[bytes]:
+    """The content of a file from its start."""
+    file.seek(0)
+    while piece := file.read(1 << 20):
+        yield piece
+
+
+def _plain(path: Path) -> Iterator[bytes]:
+    """The lines of a baseline as they were written: Git and editors on Windows may write other line endings and a byte-order
+    mark. No value contains these bytes."""
+    with path.open("rb") as file:
+        for number, line in enumerate(file):
+            if not number:
+                line = line.removeprefix(b"\xef\xbb\xbf")
+            yield line[:-2] + b"\n" if line.endswith(b"\r\n") else line
 
 
 def read_baseline(path: Path) -> Baseline:
     """Read a portable baseline. Raises ConfigError for a file that is not a baseline, was changed, or has a newer version."""
     try:
-        content = path.read_bytes()
+        lines = _plain(path)
+        head = next(lines, b"").removesuffix(b"\n")
+        header = _header(path, head)
+        rest = b"{" + head.removeprefix(encode_json({"sha256": header["sha256"]})[:-1] + b",")
+        checksum = _checksum(rest, lines)
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
-    # Git and editors on Windows may write other line endings and a byte-order mark. No value contains these bytes.
-    content = content.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
-    head, _, body = content.partition(b"\n")
-    header = _header(path, head)
-    rest = b"{" + head.removeprefix(encode_json({"sha256": header["sha256"]})[:-1] + b",")
-    if _checksum(rest, body) != header["sha256"]:
+    if checksum != header["sha256"]:
         raise ConfigError(
             f"{path}: its checksum does not fit: the file was changed or cut. Export the baseline again: benchwright "
             "export RUN --baseline PATH"
         )
     try:
-        lines = [orjson.loads(line) for line in body.splitlines()]
-        if len(lines) != header["count"] or not all(isinstance(header[name], dict) for name in _TABLES):
+        if not all(isinstance(header[name], dict) for name in _TABLES):
+            raise ValueError("its first line is not that of a baseline")
+        records = map(orjson.loads, islice(_plain(path), 1, None))
+        requests = [_request(line) for line in records] if header["kind"] == RunKind.LOAD else []
+        count = len(requests) + sum(map(_checked, records))
+        if count != header["count"]:
             raise ValueError("its first line does not describe the others")
         about = header["run"]
         run = RunRecord(
@@ -173,17 +207,22 @@ def read_baseline(path: Path) -> Baseline:
         if run.summary is not None:  # a newer version may have figures unknown here
             (LoadSummary if run.kind == RunKind.LOAD else RunSummary).from_json(run.summary)
         if run.kind == RunKind.LOAD:
-            return Baseline(title, run, requests=tuple(_request(line) for line in lines), filed=True)
-        for row, repeat, digest, outcome, scores, *_ in lines:
-            if not (isinstance(row, int) and isinstance(repeat, int) and isinstance(scores, dict | None)):
-                raise ValueError(f"a line begins with {row!r}, {repeat!r}")
-            known_outcome(outcome), bytes.fromhex(digest)  # raise for others
-        return Baseline(title, run, StoredLines(lines), filed=True)
+            return Baseline(title, run, requests=tuple(requests), filed=True)
+        return Baseline(title, run, StoredLines(path), filed=True)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ConfigError(
             f"{path} does not hold a baseline that benchwright {VERSION} can read: {type(error).__name__}: {clause(error)}. Benchwright "
             f"{header.get('benchwright')} wrote it: update the older one, and export the baseline again"
         ) from error
+
+
+def _checked(line: Any) -> int:
+    """1, for a line that is a sample; raises for others."""
+    row, repeat, digest, outcome, scores, *_ = line
+    if not (isinstance(row, int) and isinstance(repeat, int) and isinstance(scores, dict | None)):
+        raise ValueError(f"a line begins with {row!r}, {repeat!r}")
+    known_outcome(outcome), bytes.fromhex(digest)
+    return 1
 
 
 def _header(path: Path, line: bytes) -> dict[str, Any]:
@@ -208,7 +247,10 @@ def _lines(baseline: Baseline) -> Iterator[bytes]:
     if baseline.samples is None:
         yield from map(_request_line, baseline.requests)
         return
-    for row, repeat, digest, text in baseline.samples.scored(0):
+    samples = baseline.samples
+    if not isinstance(samples, StoredLines):  # which has no texts, and identities as hashes
+        samples = ContentSamples(samples)
+    for row, repeat, digest, text in samples.scored(0):
         record = decode_score(text)
         scores = record.scores
         if scores is not None:  # gates need only numbers, and texts may quote a reply
@@ -233,18 +275,20 @@ def _request(line: Any) -> RequestRecord:
     return convert(line, RequestRecord)
 
 
-def _checksum(header: bytes, body: bytes) -> str:
+def _checksum(header: bytes, body: Iterable[bytes]) -> str:
     digest = hashlib.sha256(header)
     digest.update(b"\n")
-    digest.update(body)
+    for piece in body:
+        digest.update(piece)
     return digest.hexdigest()
 
 
-def replace_file(path: Path, content: bytes) -> None:
+def replace_file(path: Path, content: bytes | Iterable[bytes]) -> None:
     """Write a file completely or not at all. Others may read it, as far as the folder allows."""
     part = path.with_name(f".{path.name}.{os.getpid()}-{token_hex(4)}")
     try:
-        part.write_bytes(content)
+        with part.open("wb") as file:
+            file.writelines([content] if isinstance(content, bytes) else content)
         os.replace(part, path)
     except BaseException:
         part.unlink(missing_ok=True)

@@ -3,7 +3,7 @@ baseline."""
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -122,6 +122,7 @@ class Evidence:
         """Means of a metric by row, for the baseline and for the run; empty if no pair has it."""
         if self.pairs is None:
             return [], []
+        self._last = (None, {})
         within = None if key is None else self.slices[key]
         if failures_as_wrong and self.failed_pairs:
             _, a, b = self.pairs.means_with_failures(metric, partial=partial, within=within)
@@ -167,17 +168,13 @@ def gather(source: Scored, run_id: int, columns: Collection[str], baseline: Scor
     """Read the samples of a run and of its baseline once each. `baseline` has one run, with the number 0."""
     found = Evidence(columns)
     clusters = Clusters()
-    _read(clusters.samples(source, run_id, found.whole, found.label))
+    clusters.read(source, run_id, found.whole, found.label if columns else None)
     found.readable = clusters.readable
     if baseline is not None:
         before = ScoreColumns()
-        _read(clusters.samples(baseline, 0, before))
+        clusters.read(baseline, 0, before)
         found.pairs = PairedColumns(before, found.whole)
     return found
-
-
-def _read(samples: Iterator[object]) -> None:
-    deque(samples, maxlen=0)
 
 
 def _labels(row: JsonValue, columns: Collection[str]) -> Iterator[SliceKey]:

@@ -9,7 +9,7 @@ from benchwright.core import RunKind, RunSummary, kind_title, reused_span
 from benchwright.gates._baselines import Baseline, OneRun
 from benchwright.gates._claims import BenchmarkRun, claims_about
 from benchwright.gates._decide import Claim, decide
-from benchwright.gates._evidence import ContentSamples, Evidence, gather
+from benchwright.gates._evidence import Evidence, gather
 from benchwright.gates._policy import Policy, Rule
 from benchwright.gates._verdict import RuleRow, Verdict, Word, overall
 from benchwright.perf import LoadSummary, RequestRecord, Requests
@@ -108,7 +108,7 @@ def old_replies(summary: RunSummary) -> str:
 
 def baseline_of(run: RunRecord, samples: Scored) -> Baseline:
     """Make a baseline of a recorded benchmark run."""
-    return Baseline(title_of(run), run, OneRun(ContentSamples(samples), run.id))
+    return Baseline(title_of(run), run, OneRun(samples, run.id))
 
 
 def _columns(records: Sequence[RequestRecord]) -> Requests:

@@ -49,21 +49,24 @@ class _Waiting:
     """Rows of the first run that have no partner in the second yet, as JSON."""
 
     def __init__(self, rows: Iterable[Sequence[Sample]]) -> None:
-        self._rows: list[bytes | None] = []
+        self._texts = bytearray()  # one object: as many small ones as rows would take several times as much
+        self._ends = array("q")
         self._first: dict[int, int] = {}
-        """Cluster → the place of its first row that waits."""
+        """Cluster → the place of its first row that waits; -1: there is none any more."""
         self._next = array("i")
         """By place: the place of the next row of the cluster; -1: there is none."""
         last: dict[int, int] = {}
-        for row in rows:
-            cluster, place = row[0].cluster, len(self._rows)
-            self._rows.append(encode_json(list(map(tuple, row))))
+        for place, row in enumerate(rows):
+            cluster = row[0].cluster
+            self._texts += encode_json(list(map(tuple, row)))
+            self._ends.append(len(self._texts))
             self._next.append(-1)
             if cluster in self._first:
                 self._next[last.get(cluster, self._first[cluster])] = place
                 last[cluster] = place
             else:
                 self._first[cluster] = place
+        self._taken = bytearray(len(self._ends))
 
     def taken(self, cluster: int) -> list[Sample]:
         """The next row of a cluster; empty if there is none."""
@@ -71,16 +74,16 @@ class _Waiting:
         if place < 0:
             return []
         self._first[cluster] = self._next[place]
-        row, self._rows[place] = self._rows[place], None
-        return _decoded(row)
+        self._taken[place] = True
+        return self._row(place)
 
     def rest(self) -> Iterator[list[Sample]]:
         """The rows that were not taken."""
-        return (_decoded(row) for row in self._rows if row is not None)
+        return (self._row(place) for place, taken in enumerate(self._taken) if not taken)
 
-
-def _decoded(row: bytes | None) -> list[Sample]:
-    return [] if row is None else [Sample(*each) for each in orjson.loads(row)]
+    def _row(self, place: int) -> list[Sample]:
+        text = self._texts[self._ends[place - 1] if place else 0 : self._ends[place]]
+        return [Sample(*each) for each in orjson.loads(text)]
 
 
 def _rows(samples: Iterable[Sample]) -> Iterator[list[Sample]]:
