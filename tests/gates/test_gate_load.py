@@ -54,7 +54,7 @@ def test_figures_are_held_by_value_or_interval(tests: tuple[Path, LoadResult, Lo
     ]
     found = judged(place, first, load=rules)
     assert words(found) == [
-        "GO", "GO", "NO-GO", "GO", "GO", "NO-GO", "GO", "GO", "GO", "INCONCLUSIVE", "INCONCLUSIVE",
+        "INCONCLUSIVE", "GO", "NO-GO", "GO", "GO", "NO-GO", "GO", "GO", "GO", "INCONCLUSIVE", "INCONCLUSIVE",
     ]  # fmt: skip
     assert "has no level '77 in flight'" in found.rows[-1].reason
 
@@ -100,7 +100,30 @@ def test_every_percentile_is_held_by_its_interval_where_there_are_enough_request
         assert words(judged(place, first, load=[between])) == [word]
     few = judged(place, first, load=[{"figure": "e2e.p99.9", "max": 60_000, "bound": "upper"}])
     assert words(few) == ["INCONCLUSIVE"]
-    assert "4,009 requests" in few.rows[-1].reason
+    assert "it needs 4,009" in few.rows[-1].reason
+
+
+@pytest.mark.parametrize("bound", ["value", "lower", "upper"])
+def test_a_percentile_of_too_few_requests_is_never_met_but_may_be_missed(
+    tests: tuple[Path, LoadResult, LoadResult], bound: str
+) -> None:
+    place, first, second = tests
+    stage = first.summary.stages[0].metrics["e2e_ms"]
+    limits = [
+        {"max": 60_000},  # 150 requests, all below
+        {"max": stage.percentiles["p50"] * 0.999},  # half of them above
+        {"max": stage.min * 0.999},  # all above
+        {"max": stage.percentiles["p99"]},  # one or two above
+    ]
+    rows = [
+        judged(place, first, load=[{"figure": "e2e.p99", "bound": bound, **limit}]).rows[1]
+        for limit in limits
+    ]
+    assert [row.verdict for row in rows] == ["INCONCLUSIVE", "NO-GO", "NO-GO", "INCONCLUSIVE"]
+    assert "150 requests are too few for the 99th percentile: it needs 400" in rows[0].reason
+    assert (rows[0].n_needed, rows[1].n_needed) == (400, None)
+    worse = {"metric": "e2e.p99", "bound": bound, "margin": 60_000}
+    assert words(judged(place, second, first, regression=[worse])) == ["INCONCLUSIVE"]
 
 
 def test_rules_of_benchmarks_are_not_judged_on_load_tests(tests: tuple[Path, LoadResult, LoadResult]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 from math import comb, factorial
+from random import Random
 
 import pytest
 
@@ -16,6 +17,7 @@ from benchwright.stats import (
     holm,
     interval_against,
     mean_against,
+    percentile_against,
     rows_needed,
     share_against,
     smallest_effect,
@@ -166,3 +168,20 @@ def test_a_long_tail_makes_one_side_of_an_interval_doubtful() -> None:
     assert gained.doubtful(1)
     shares = mean_against([[0.0]] * 99 + [[1.0]], 0.5, 1, level=0.95, share=True)
     assert not shares.doubtful(1), "a test that holds for every distribution of shares"
+
+
+def test_percentiles_are_missed_as_often_as_stated() -> None:
+    """Independent values, and values in queues: each like the one before with a chance of 0.7."""
+    for stay, most in ((0.0, 0.05), (0.7, 0.1)):
+        dice, alarms, tests = Random(5), 0, 1000
+        for _ in range(tests):
+            values = [dice.random()]
+            while len(values) < 120:
+                values.append(values[-1] if dice.random() < stay else dice.random())
+            found = percentile_against(values, 90, 0.9, -1, value=0.0, ends95=None)
+            alarms += found.p_missed is not None and found.p_missed < 0.05
+        assert alarms <= most * tests
+    slow = [1.0] * 40 + [0.0] * 60
+    found = percentile_against(slow, 99, 0.5, -1, value=1.0, ends95=None)
+    assert found.p_missed is not None
+    assert found.p_missed < 0.05, "one long stall is not forty slow requests, but is no chance either"

@@ -35,6 +35,9 @@ class Claim(Struct, frozen=True, kw_only=True):
     """The fewest that an interval needs."""
     remark: str = ""
     """What a reader of a GO must know."""
+    few: str = ""
+    """Why there are too few for the figure itself, such as 20 requests for a 99th percentile. Then only a test can decide,
+    and only that the limit is missed."""
 
     @property
     def bound(self) -> Bound:
@@ -49,7 +52,8 @@ class Claim(Struct, frozen=True, kw_only=True):
     @property
     def tested(self) -> bool:
         """Whether it is one of the tests that are corrected together."""
-        return self.bound != "value" and self.found is not None and self.found.p_missed is not None
+        by_test = self.bound != "value" or bool(self.few)
+        return by_test and self.found is not None and self.found.p_missed is not None
 
     @property
     def needed(self) -> str:
@@ -108,7 +112,9 @@ def _row(claim: Claim, p_holm: float | None, policy: Policy, tests: int) -> Rule
     n_needed = None
     if word is Word.GO and claim.remark:
         reason += f"; but {claim.remark}"
-    if word is Word.INCONCLUSIVE and claim.tested:
+    if claim.few:
+        n_needed = claim.fewest if word is Word.INCONCLUSIVE else None
+    elif word is Word.INCONCLUSIVE and claim.tested:
         n_needed = _rows(claim, found, policy, alpha, wanted)
         reason = f"{reason}{_outlook(claim, found, policy, n_needed, wanted)}"
     return RuleRow(
@@ -136,6 +142,10 @@ def _judged(
     """The verdict, the reason and, if it is open, the effect that more rows would have to show; None: the observed one."""
     limit, side = claim.limit, claim.side
     met = _meets(found.value, limit, side)
+    if claim.few:
+        if p_holm is not None and p_holm < policy.alpha:
+            return Word.NO_GO, "missed beyond chance: too many requests are beyond the limit", None
+        return Word.INCONCLUSIVE, claim.few, None
     if claim.bound == "value":
         return (Word.GO, "met", None) if met else (Word.NO_GO, "missed", None)
     if p_holm is None:

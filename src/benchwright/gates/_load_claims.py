@@ -19,10 +19,11 @@ from benchwright.perf import (
     compare_stages,
     fewest_for,
     interval_at,
+    latencies_of,
     percentile_key,
 )
 from benchwright.reports import matched_levels, stages_of_interest
-from benchwright.stats import FEWEST, LimitTest, Spread, interval_against, share_against
+from benchwright.stats import FEWEST, LimitTest, Spread, interval_against, percentile_against, share_against
 
 _PERCENTILES = tuple(map(percentile_key, PERCENTILES))
 STATISTICS = ("mean", *_PERCENTILES, "min", "max")
@@ -126,7 +127,15 @@ def _limits(rule: Rule, run: LoadRun) -> Iterator[Claim]:
                     side=side,
                     noun="requests",
                     fewest=fewest,
+                    few=_too_few(statistic, found.spread.n, fewest),
                 )
+
+
+def _too_few(statistic: str, n: int, fewest: int) -> str:
+    """Why a percentile of so few requests cannot be judged by its value; empty if it can."""
+    if statistic not in _PERCENTILES or n >= fewest:
+        return ""
+    return f"{n:,} requests are too few for the {statistic[1:]}th percentile: it needs {fewest:,}"
 
 
 def _figure(
@@ -147,6 +156,10 @@ def _figure(
         n = 0 if found is None else found.n
     if value is None:
         return f"the test has no {name}: {stage.absent.get(key) or stage.absent.get(name) or 'no request has a value'}"
+    if statistic in _PERCENTILES:
+        metric, percent = METRICS[METRICS[name].same_as or name], float(statistic[1:])
+        values = latencies_of(requests, stage.stage, metric)
+        return percentile_against(values, percent, limit, side, value=value, ends95=ends)
     if ends is None:
         return LimitTest(value, None, None, None, "", Spread(n, 0.0))
     return interval_against(value, ends, n, limit, side)
@@ -199,7 +212,8 @@ def _regressions(rule: Rule, run: LoadRun) -> Iterator[Claim]:
         if not found:
             yield impossible(rule, subject, f"the tests have no difference of {rule.metric}")
         else:
-            yield _regression(rule, subject, found[0], b)
+            fewer = min((a, b), key=lambda stage: stage.counts.sent)
+            yield _regression(rule, subject, found[0], fewer)
 
 
 def _regression(rule: Rule, subject: str, found: Difference, stage: StageSummary) -> Claim:
@@ -214,4 +228,17 @@ def _regression(rule: Rule, subject: str, found: Difference, stage: StageSummary
     else:
         ends = (-found.ci95[1], -found.ci95[0]) if down else found.ci95
         test = interval_against(gain, ends, n, -margin, 1)
-    return Claim(rule=rule, subject=title, found=test, limit=-margin, allowed=margin, noun="requests")
+    few, fewest = "", FEWEST
+    if found.statistic in _PERCENTILES:
+        fewest = fewest_for(float(found.statistic[1:]))
+        few = _too_few(found.statistic, n, fewest)
+    return Claim(
+        rule=rule,
+        subject=title,
+        found=test,
+        limit=-margin,
+        allowed=margin,
+        noun="requests",
+        fewest=fewest,
+        few=few,
+    )

@@ -22,7 +22,11 @@ from benchwright.perf._distributions import (
     enough_values as enough_values,
     percentile_key as percentile_key,
 )
-from benchwright.perf._figures import interval_at as interval_at, sorted_values as sorted_values
+from benchwright.perf._figures import (
+    interval_at as interval_at,
+    latencies_of as latencies_of,
+    sorted_values as sorted_values,
+)
 from benchwright.perf._flight import (
     InFlight as InFlight,
     flight_of as flight_of,

@@ -106,6 +106,13 @@ def interval_at(requests: Requests, stage: int, metric: Metric, percent: float) 
     )
 
 
+def latencies_of(requests: Requests, stage: int, metric: Metric) -> list[float]:
+    """The values of a metric in a stage, in its unit, in the order of sending."""
+    assert metric.values is not None
+    sent = StageRequests(requests.stage(stage)).measurable.in_order("sent")
+    return [metric.rounded(value * metric.scale) for value in numbers(metric.values(sent).drop_null())]
+
+
 def in_blocks(requests: Requests, metric: Metric, mask: Any = None) -> tuple[Any, Blocked | None, int]:
     """The values of a metric, where the mask is true if there is one; the same in blocks, None if no request has it; and the number
     of requests that have it. Blocks are made of these requests alone, so that every draw has values."""

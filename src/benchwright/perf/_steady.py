@@ -192,9 +192,14 @@ def _verdict(
     drift: float | None,
     certain: bool,
 ) -> tuple[SteadyVerdict, tuple[str, ...]]:
-    if completed < _FEWEST or not thirds or drift is None:
+    if completed < _FEWEST:
         return "unclear", (
             f"{completed} request{'' if completed == 1 else 's'} completed in the window; {_FEWEST} are needed to tell",
+        )
+    if not thirds or drift is None:
+        what = "output" if not thirds else metric.name
+        return "unclear", (
+            f"{completed} requests completed in the window, but too few of them were also sent in it to tell how {what} changed",
         )
     reasons, doubts = [], []
     furthest = max(thirds, key=lambda share: abs(share - 1))

@@ -23,6 +23,7 @@ from benchwright.stats._limits import (
     holm as holm,
     interval_against as interval_against,
     mean_against as mean_against,
+    percentile_against as percentile_against,
     share_against as share_against,
 )
 from benchwright.stats._paired import (

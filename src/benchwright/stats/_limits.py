@@ -7,7 +7,9 @@ met, so a small p means that it is missed.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import erfc, exp, fsum, log, sqrt
+from itertools import islice
+from math import erfc, exp, fsum, inf, log, sqrt
+from operator import and_
 from typing import TypeAlias
 
 from msgspec import Struct, structs
@@ -23,6 +25,7 @@ _MaybeEnds: TypeAlias = Callable[[float], tuple[float | None, float | None]]
 _BINOMIAL = "exact binomial test"
 _BETS = "test by betting"
 _CORRECTED = "interval of the mean, inverted, corrected for skewness"
+_BEYOND = "binomial test of the values beyond the limit"
 _MCNEMAR = "McNemar's exact test"
 _PAIRED_SHARES = "score test of paired shares"
 _FARTHEST = 8.0
@@ -64,7 +67,7 @@ class LimitTest(Struct, frozen=True):
     @property
     def reliable(self) -> bool:
         """Whether p is valid for this number of rows; tests of counts need no estimate of a spread and always are."""
-        return not self.too_few or self.test in (_BINOMIAL, _BETS, _MCNEMAR, _PAIRED_SHARES)
+        return not self.too_few or self.test in (_BINOMIAL, _BETS, _BEYOND, _MCNEMAR, _PAIRED_SHARES)
 
 
 def mean_against(
@@ -178,6 +181,45 @@ def interval_against(value: float, ends95: tuple[float, float], n: int, limit: f
     error = max((ends95[1] - ends95[0]) / (2 * normal_quantile(0.975)), 1e-300)
     p_value = _upper_tail(side * (limit - value) / error)
     return LimitTest(value, *ends95, p_value, "by its 95 % interval", Spread(n, error * error * n))
+
+
+def percentile_against(
+    values: Sequence[float],
+    percent: float,
+    limit: float,
+    side: int,
+    *,
+    value: float,
+    ends95: tuple[float, float] | None,
+) -> LimitTest:
+    """Test a percentile of values in the order of their measurement, whose 95 % interval is known if there are enough: if the
+    limit is met, at most a known share of the values is beyond it.
+
+    >>> found = percentile_against([191.0] * 30, 99, 150.0, -1, value=191.0, ends95=None)
+    >>> found.p_missed < 1e-50, found.reliable
+    (True, True)
+    """
+    beyond = [side * (limit - each) > 0 for each in values]
+    share = percent / 100 if side > 0 else 1 - percent / 100
+    n, hits = _independent(beyond)
+    p_value = binomial_tail(hits, n, share) if values else None
+    if ends95 is None:
+        return LimitTest(value, None, None, p_value, _BEYOND, Spread(len(values), inf))
+    known = interval_against(value, ends95, len(values), limit, side)
+    return structs.replace(known, p_missed=p_value, test=_BEYOND)
+
+
+def _independent(flags: Sequence[bool]) -> tuple[int, int]:
+    """As how many independent flags these count, and how many of those are set: flags that are set in a row, such as requests
+    that waited in one queue, tell less."""
+    n, hits = len(flags), sum(flags)
+    if not 0 < hits < n:
+        return n, hits
+    mean = hits / n
+    together = sum(map(and_, flags, islice(flags, 1, None))) / max(1, n - 1)
+    alike = min(0.95, max(0.0, (together - mean * mean) / (mean * (1 - mean))))
+    part = (1 - alike) / (1 + alike)
+    return max(1, int(n * part)), int(hits * part)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
