@@ -243,3 +243,65 @@ def test_attempts_without_a_reply_count_as_if_they_were_charged(capsys: pytest.C
     # A bound is about 130: after the reply, which cost 5, three attempts fit and a fourth does not.
     assert len(server.received) == 1 + 3
     assert result["summary"]["failed"] == 0  # what was not asked again is left for a resume
+
+
+JUDGED = """
+from benchwright import benchmark, judge_score, scorer
+
+
+@benchmark(
+    name="judged", dataset=[{"q": str(n), "target": "4"} for n in range(12)], prompt="{q}",
+    judge={"url": "URL", "model_id": "j", "max_new_tokens": 20, "max_retries": 0},
+)
+@scorer
+def graded(sample):
+    return judge_score(sample)
+"""
+
+
+def judged(url: str) -> None:
+    """A benchmark whose judge is at the server of the model, and prices of both."""
+    Path("judged.py").write_text(JUDGED.replace("URL", url))
+    Path("prices.toml").write_text(PRICES + PRICES.replace('"m"', '"j"'))
+
+
+@pytest.mark.parametrize("limit", [620, 2340, 2400, 4720, 40_000])
+@pytest.mark.parametrize("parallelism", [1, 4, 12])
+def test_every_reply_that_was_bought_is_also_judged(
+    capsys: pytest.CaptureFixture[str], limit: int, parallelism: int
+) -> None:
+    with recording(lambda body: "GRADE: C" if body["model"] == "j" else "4") as server:
+        judged(server.url)
+        words = ["--max-tokens", "10", "--max-cost", str(limit), "--parallelism", str(parallelism)]
+        code, found = run_json(capsys, "run", "judged.py", *server.model, *words)
+        asked = [body["model"] for body in server.bodies]
+    summary = found["results"][0]["summary"]
+    bought, judgements = asked.count("m"), asked.count("j")
+    assert bought == judgements == summary["outcomes"]["scored"]
+    if limit == 620:  # enough for a few replies, but not to judge one
+        assert bought == 0
+        assert "a single sample, with its judges, may cost up to" in found["results"][0]["stopped_because"]
+        return
+    assert bought
+    cost = summary["cost"]
+    assert cost["amount"] + cost["judges"]["j"]["amount"] == 5.0 * (bought + judgements) <= limit
+    if bought < 12:
+        assert code == 3
+        note = f"spent {5 * (bought + judgements)} USD of --max-cost {limit}, on replies without a score too"
+        assert note in summary["notes"]
+
+
+def test_a_limit_that_no_judged_sample_fits_is_refused_at_the_start(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with recording("4") as server:
+        judged(server.url)
+        command = ["run", "judged.py", *server.model, "--max-tokens", "10"]
+        assert main([*command, "--max-cost", "59"]) == 2
+        assert (
+            "the longest replies of the model and its judges to one sample cost 60" in capsys.readouterr().err
+        )
+        Path("prices.toml").write_text(PRICES)
+        assert main([*command, "--max-cost", "5000"]) == 2
+        assert "no price is known for j" in capsys.readouterr().err
+        assert server.received == []

@@ -74,6 +74,7 @@ def run_prices(spec: BenchmarkSpec, settings: RunSettings) -> RunPrices:
         _refuse_unknown(known, found, asked, [judge.model_id for judge in judge_configs(spec)])
         if asks and settings.generation.settings.get("max_tokens") is None:
             raise ConfigError("--max-cost needs to know how long a reply may be: give --max-tokens as well")
+        _refuse_too_little(spec, settings, found, asks=asks)
     return found
 
 
@@ -119,6 +120,26 @@ def _refuse_unknown(known: Prices, found: RunPrices, asked: list[str], judges: l
     if len(currencies := {price.currency for price in used}) > 1:
         raise ConfigError(
             f"--max-cost: the prices are in {' and '.join(sorted(currencies))}; expected one currency"
+        )
+
+
+def _refuse_too_little(spec: BenchmarkSpec, settings: RunSettings, found: RunPrices, *, asks: bool) -> None:
+    """Refuse a limit under which no reply could be bought and judged, whatever the prompts are."""
+    judges = judge_configs(spec)
+    if not judges or settings.infer_only:
+        return
+    limit: float = settings.budget.max_cost  # type: ignore[assignment]  # there is one, or this is not called
+    length = settings.generation.settings.get("max_tokens")
+    longest = [(found.model, length)] if asks else []
+    longest += [(found.judges.get(judge.model_id), judge.max_new_tokens) for judge in judges]
+    most = sum(
+        price.most(0, tokens) for price, tokens in longest if price is not None and isinstance(tokens, int)
+    )
+    if most > limit:
+        currency = next(price.currency for price, _ in longest if price is not None)
+        raise ConfigError(
+            f"--max-cost {limit:g} {currency}: the longest replies of the model and its judges to one sample cost {most:.4g} "
+            "without their prompts. Raise it, or lower --max-tokens and max_new_tokens of the judges"
         )
 
 

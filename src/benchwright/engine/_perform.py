@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import asdict, replace
 from functools import partial
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from benchwright.benchmarks import judge_configs
 from benchwright.core import (
     JsonObject,
     Outcome,
@@ -33,7 +34,7 @@ from benchwright.endpoints import (
 )
 from benchwright.engine._calls import Calls, Ledger
 from benchwright.engine._cost import RunPrices, counted_from_resume, run_cost
-from benchwright.engine._execute import Counted, RunParts, UnrecordedCalls, execute, warm_up
+from benchwright.engine._execute import Counted, Doing, RunParts, UnrecordedCalls, execute, warm_up
 from benchwright.engine._feed import Feed
 from benchwright.engine._findings import ServerFindings
 from benchwright.engine._group import InterruptedRunError, RunGroup
@@ -51,6 +52,7 @@ from benchwright.store import RunRecord, StepWriter, Store
 
 if TYPE_CHECKING:
     from benchwright.endpoints import EchoProfile
+    from benchwright.engine._cost_limit import JudgeShares
     from benchwright.engine._pipeline import RunPipeline
 
 _ESTIMATED = (
@@ -162,8 +164,23 @@ class _UnderWay:
             from benchwright.engine._cost_limit import metering
 
             self._context.metered = metering(group.cost_meter, prepared.prices.of, limit, stop)
+            self._context.shares = self._judge_shares()
         self._sent = 0
         self._seconds = 0.0
+
+    def _judge_shares(self) -> JudgeShares | None:
+        from benchwright.engine._cost_limit import JudgeShares
+
+        prices = self._prepared.prices
+        judges = judge_configs(self._prepared.spec)
+        priced = [
+            (price, judge.max_new_tokens)
+            for judge in judges
+            if (price := prices.of(judge.model_id)) is not None
+        ]
+        if not priced:
+            return None
+        return JudgeShares(priced, self._context.group.cost_meter(priced[0][0].currency))
 
     async def work(self, endpoint: OpenEndpoint | None) -> None:
         """Send and score every sample that is not recorded, until all are done or the run stops."""
@@ -237,9 +254,12 @@ class _UnderWay:
             iter(rows.batches()), repeats=settings.repeats, store=store, run_id=run.id, resuming=self._resuming,
             retry_failed=self._retry_failed, stop=context.stop, progress=context.progress, copy_of=rows.scan.copy_of,
         )  # fmt: skip
+        do: Doing = worker.do
+        if context.shares is not None:
+            do = context.shares.around(do)
         return RunParts(
             worker,
-            worker.do if self._pipeline is None else self._pipeline.counted(worker.do, context.progress),
+            do if self._pipeline is None else self._pipeline.counted(do, context.progress),
             feed,
             journal,
             endpoint,
@@ -303,9 +323,22 @@ class _UnderWay:
                 *prices.notes(run.created_at),
                 *([] if self._pipeline is None else self._pipeline.notes),
                 *([stop.reason] if stop.cause not in (None, "interrupted") else []),
+                *self._spent(),
             ],
         )
         return replace(summary, cost=run_cost(summary, prices, store.taken_over(run.id)), reused=reused)
+
+    def _spent(self) -> Iterator[str]:
+        """What the command has spent, if its limit stopped the run: replies without a score are in no other sum."""
+        limit = self._prepared.settings.budget.max_cost
+        if limit is None or self._context.stop.cause != "budget":
+            return
+        prices = self._prepared.prices
+        for price in (prices.model, *prices.judges.values()):
+            if price is not None:
+                spent = self._context.group.cost_meter(price.currency).spent
+                yield f"spent {spent:.4g} {price.currency} of --max-cost {limit:g}, on replies without a score too"
+                return
 
     def _show(self, phase: Phase) -> None:
         self._context.progress.phase = phase

@@ -29,7 +29,7 @@ from benchwright.engine._stop import RetryGate
 from benchwright.scorers import CutReply, JudgeCall, JudgeConfig, JudgeFailedError
 
 if TYPE_CHECKING:
-    from benchwright.engine._cost_limit import Metering
+    from benchwright.engine._cost_limit import JudgeShares, Metering
 
 
 class ModelCalls:
@@ -67,7 +67,9 @@ class JudgeCalls:
         metered: Metering | None = None,
         *,
         max_retries: int | None = None,
+        shares: JudgeShares | None = None,
     ) -> None:
+        self._shares = shares
         self._max_retries = max_retries
         self._ledger = ledger
         self._gate = gate
@@ -80,6 +82,8 @@ class JudgeCalls:
     async def ask(self, sample: SampleCalls, number: int, call: JudgeCall) -> str:
         """The judge's text, or `JudgeFailedError`."""
         item = sample.item
+        if self._shares is not None:
+            self._shares.enter(item)
         key = judge_key(item.sample_id, item.repeat, number)
         reply = await self._calls(call.config).ask(key, judge_request(call, item.repeat), sample)
         return judge_text(reply)

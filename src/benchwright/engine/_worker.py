@@ -27,7 +27,7 @@ from benchwright.engine._side_calls import JudgeCalls, ModelCalls
 from benchwright.engine._stop import RetryGate, Stop
 
 if TYPE_CHECKING:
-    from benchwright.engine._cost_limit import Metering
+    from benchwright.engine._cost_limit import JudgeShares, Metering
 
 _SCORER_THREADS = 32
 
@@ -59,6 +59,8 @@ class RunContext(Struct):
     """Stores calls before their sample is done; None: they are stored with the sample."""
     metered: Metering | None = None
     """Wraps an endpoint in the cost limit."""
+    shares: JudgeShares | None = None
+    """What is kept back for the judges of samples in flight, if costs have a limit."""
 
     @classmethod
     def alone(cls, settings: RunSettings) -> RunContext:
@@ -114,6 +116,7 @@ class SampleWorker:
             context.findings,
             context.metered,
             max_retries=settings.judge_retries,
+            shares=context.shares,
         )
         route: Route = "chat" if rows.model_type == "chat" else "completions"
         self._spec = rows.spec
