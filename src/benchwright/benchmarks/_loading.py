@@ -37,13 +37,20 @@ def load_benchmarks(target: str, *, cwd: Path, names: Iterable[str] = ()) -> lis
     place, name = _split(target)
     path = cwd / place
     package = place.isidentifier() and (path / "__init__.py").is_file()
-    if place.endswith(".py") or (path.exists() and not package):
+    if place.endswith(".py") or (path.is_file() and "/" in place):
         specs, where = _from_file(path, place), place
     else:
+        # A known name is meant, even if a file or folder, perhaps of results, has the same one.
         installed = _installed(place) if name is None else None
         if installed is not None:
             return list(installed)
-        module = import_dotted(place, cwd)
+        module = (
+            None
+            if path.exists() and not package and not _is_module(place, cwd)
+            else import_dotted(place, cwd)
+        )
+        if module is None and path.exists():
+            return _from_file(path, place)
         if module is None:
             raise missing_target(target, place, cwd, names)
         specs, where = _of_module(module), place
@@ -52,6 +59,11 @@ def load_benchmarks(target: str, *, cwd: Path, names: Iterable[str] = ()) -> lis
             f"{where} defines no benchmark; decorate a scorer with @benchmark(name=..., dataset=..., prompt=...)"
         )
     return specs if name is None else [_named(specs, name, where)]
+
+
+def _is_module(place: str, cwd: Path) -> bool:
+    """Whether a file of Python code next to a folder with the same name is meant."""
+    return place.isidentifier() and (cwd / f"{place}.py").is_file()
 
 
 def _installed(name: str) -> tuple[BenchmarkSpec, ...] | None:

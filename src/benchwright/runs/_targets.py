@@ -219,7 +219,7 @@ def _function_calling(
     target: str, name: str, cwd: Path, folder: Path, options: RunOptions, defaults: Mapping[str, Any]
 ) -> Target | None:
     """A function-calling evaluation by its name, or by the name of a table that refers to it; None for any other name."""
-    if not name.startswith("bfcl") or (folder / name).exists():
+    if not name.startswith("bfcl"):
         return None
     from benchwright.bfcl import define, evaluation_of, load_evaluation
 

@@ -65,7 +65,7 @@ def compare(
     options = ComparisonOptions(metric, tolerance, times, force, listed, lower_is_better, harmless_settings())
     store = open_existing(place)
     with nullcontext() if store is None else store:
-        baselines = [_baseline(run, place) for run in runs]
+        baselines = [_baseline(store, run, place) for run in runs]
         first, second = (
             _run(store, run, -number, place) if known is None else replace(known.run, id=-number)
             for number, (run, known) in enumerate(zip(runs, baselines, strict=True))
@@ -86,15 +86,27 @@ def compare(
         return kind.compare(samples, first, second, options)
 
 
-def _baseline(run: int | str | RunResult, place: Workspace) -> Baseline | None:
+def is_run(store: Store | None, written: str) -> bool:
+    """Whether a text names a recorded run: a file or folder here that has the same name is not meant then."""
+    if store is None or not written:
+        return False
+    try:
+        return bool(store.find_run(written))
+    except NotFoundError:
+        return False
+
+
+def _baseline(store: Store | None, run: int | str | RunResult, place: Workspace) -> Baseline | None:
     """The baseline that a blessed name or a file refers to; None if it is a run. If a baseline and a benchmark have the
     same name, the baseline is meant, as for `gate`."""
     if not isinstance(run, str) or run.isdecimal() or not run:
         return None
     from benchwright.gates import baseline_file, named_baseline, read_baseline
 
+    if (named := named_baseline(place, run)) is not None or is_run(store, run):
+        return named
     file = baseline_file(expand_home(run))
-    return named_baseline(place, run) or (None if file is None else read_baseline(file))
+    return None if file is None else read_baseline(file)
 
 
 def _run(store: Store | None, run: int | str | RunResult, number: int, place: Workspace) -> RunRecord:

@@ -54,7 +54,7 @@ def evaluation_target(written: str, file: ConfigFile | None, cwd: Path) -> str:
 def _is_place(written: str, cwd: Path) -> bool:
     """Whether the text names a file, a URI or an object in a module."""
     named = written.endswith(".py") or is_question_file(written)
-    return named or ":" in written or "/" in written or (cwd / written).exists()
+    return named or ":" in written or "/" in written or (cwd / written).is_file()
 
 
 def endpoint_types(spec: BenchmarkSpec) -> tuple[str, ...]:

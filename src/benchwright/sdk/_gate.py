@@ -29,7 +29,7 @@ from benchwright.gates import (
 )
 from benchwright.reports import SamplesOf, as_filed, benchmark_details
 from benchwright.runs import RunResult
-from benchwright.sdk._compare import find_run, harmless_settings, named
+from benchwright.sdk._compare import find_run, harmless_settings, is_run, named
 from benchwright.sdk._kinds import kind_of
 from benchwright.sdk._resolve import check_run
 from benchwright.store import RunRecord, Store, Workspace, existing_workspace, find_workspace, open_existing
@@ -191,7 +191,8 @@ def _found(store: Store | None, given: AnyRun, place: Workspace) -> Baseline:
         written = os.fspath(given)
         if (known := named_baseline(place, written)) is not None:
             return known
-        file = baseline_file(expand_home(written)) if written else None  # empty is not the current folder
+        # Empty is not the current folder.
+        file = None if not written or is_run(store, written) else baseline_file(expand_home(written))
         if file is not None:
             return read_baseline(file)
     try:

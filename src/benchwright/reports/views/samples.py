@@ -236,7 +236,14 @@ def filtered_samples(
     reasons: bool = False,
 ) -> SampleList:
     """The first samples of a run that pass a filter, at most `limit`; the texts are for tables."""
-    found = store.page_samples(run_id, where, limit=limit + 1).items  # one extra shows whether there are more
+    found: list[SampleSteps] = []
+    after: int | None = None
+    while len(found) <= limit:  # one extra shows whether there are more
+        page = store.page_samples(run_id, where, after=after, limit=limit + 1 - len(found))
+        found += page.items
+        after = page.next
+        if after is None:  # a page searches a limited number of samples for a text
+            break
     views = tuple(map(SampleDetails, views_of(found))) if found else ()
     return SampleList(run_id, views[:limit], limit, len(views) > limit, empty, reasons)
 
