@@ -45,9 +45,7 @@ def test_a_text_is_found_in_any_row(found: Any, row: int) -> None:
 def test_pages_are_put_together(found: Any) -> None:
     assert found("--text", "of 1", "--limit", "1000") == list(range(1, 450, 2))
     assert found("--text", "of 1", "--limit", "130") == list(range(1, 260, 2))
-    assert found(
-        "--text", "row 0", "--wrong", "--metric", "length", "--above", "1", "--limit", "430"
-    ) == list(range(430))
+    assert found("--text", "row 0", "--wrong", "--where", "length>1", "--limit", "430") == list(range(430))
 
 
 def test_what_is_nowhere_is_looked_for_everywhere(found: Any, capsys: pytest.CaptureFixture[str]) -> None:

@@ -128,7 +128,7 @@ def add_suite_flags(parser: Parser) -> None:
             )
     group.add_argument(
         "-r", "--reuse", nargs="?", const="", metavar="TIME",
-        help="resume the newest work folder, or the one with this time",
+        help="resume the newest work folder, or the one with this time; for a target alone, its newest run",
     )  # fmt: skip
     group.add_argument(
         "-s", "--search", action="store_true", help="only print where the named models and datasets come from"

@@ -22,7 +22,7 @@ from benchwright.config import (
     keywords_in_errors,
     split_keywords,
 )
-from benchwright.core import ConfigError, UsageError, canonical_json, refuse_while_loading
+from benchwright.core import ConfigError, NotFoundError, UsageError, canonical_json, refuse_while_loading
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine import Watcher, row_settings, rows_and_prompts, start_problems
 from benchwright.reports import (
@@ -43,7 +43,7 @@ from benchwright.runs import (
 )
 from benchwright.store import Store, find_workspace, open_store
 from benchwright.suites._names import chosen_models
-from benchwright.suites._pairs import Pairs, plan_pairs
+from benchwright.suites._pairs import Pair, Pairs, plan_pairs
 from benchwright.suites._result import INTERRUPTED, PairResult, SuiteResult, compared
 from benchwright.suites._suite import Suite, load_suite
 from benchwright.suites._tasks import (
@@ -56,6 +56,7 @@ from benchwright.suites._tasks import (
     scoring_tasks,
     sending_tasks,
     with_known,
+    with_newest,
 )
 
 if TYPE_CHECKING:
@@ -110,7 +111,8 @@ def run_suite(
     pairs = None if all_pairs is None else all_pairs.pairs
     if planned is not None and all_pairs is not None:
         planned(all_pairs)
-    folder = _reused(how)
+    newest = _newest(suite, pairs, options, how, cwd)
+    folder = None if newest is not None else _reused(how, suite, pairs)
     known = None if folder is None else read_work_tasks(folder)
     workspace = find_workspace(cwd, options.workspace if known is None else known.workspace)
     store = open_store(workspace)
@@ -120,7 +122,7 @@ def run_suite(
             results = work.do(with_known(pairs, known, how.models or ()))
         else:
             work = _Work(store, options, how, None, (), watcher, finished, endpoint)
-            results = work.do(new_tasks(pairs or ()))
+            results = work.do(new_tasks(pairs or ()) if newest is None else newest)
         return SuiteResult(
             name=suite.name,
             pairs=results,
@@ -157,7 +159,7 @@ def planned_suite(
     """Plan the pairs of a suite; None if only a work folder defines them."""
     if how.mode in ("eval", "viz") and how.reuse is None:
         raise UsageError(
-            f"--mode {how.mode} works on what an earlier command recorded: add --reuse for the newest work folder, or "
+            f"--mode {how.mode} works on what an earlier command recorded: add --reuse for the newest run or work folder, or "
             "--reuse 20260131_120000 for the one of that time"
         )
     if how.reuse is not None and not suite.datasets:
@@ -172,10 +174,34 @@ def planned_suite(
     )  # fmt: skip
 
 
-def _reused(how: SuiteOptions) -> Path | None:
+def _is_bare(suite: Suite, how: SuiteOptions) -> bool:
+    """Whether a target alone is to be reused: such a command makes no work folder."""
+    return how.reuse == "" and how.work_dir is None and not suite.path.is_file()
+
+
+def _newest(
+    suite: Suite, pairs: Sequence[Pair] | None, options: RunOptions, how: SuiteOptions, cwd: Path
+) -> list[PairTask] | None:
+    """A target alone with its newest run in the workspace; None if there is none, or if a work folder is meant."""
+    if not pairs or not _is_bare(suite, how):
+        return None
+    given = any((options.model, options.model_url, options.model_id))
+    with open_store(find_workspace(cwd, options.workspace)) as store:
+        return with_newest(store, pairs, any_model=not given)
+
+
+def _reused(how: SuiteOptions, suite: Suite, pairs: Sequence[Pair] | None) -> Path | None:
     if how.reuse is None:
         return None
-    return find_work_folder(how.work_dir or DEFAULT_WORK_DIR, how.reuse or None)
+    try:
+        return find_work_folder(how.work_dir or DEFAULT_WORK_DIR, how.reuse or None)
+    except NotFoundError:
+        if not pairs or not _is_bare(suite, how):
+            raise
+        names = " ".join(dict.fromkeys(pair.plan.settings.asked for pair in pairs))
+        raise NotFoundError(
+            f"--reuse: there is no run of {names} here. Request the replies first: benchwright run {names} --mode infer"
+        ) from None
 
 
 class _Work:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from msgspec.structs import replace as replace_struct
 
 from benchwright.benchmarks import QuestionOptions
 from benchwright.config import HARMLESS, RESUME_OVERRIDES, RunOptions, SuiteOptions
-from benchwright.core import NotFoundError, UsageError, canonical_json, suggest
+from benchwright.core import NotFoundError, RunKind, UsageError, canonical_json, suggest
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine import RunSettings, Watcher
 from benchwright.reports import WorkRuns
@@ -80,6 +80,36 @@ def with_known(pairs: Sequence[Pair] | None, known: WorkRuns, models: Sequence[s
         for task in known.tasks
         if not models or task.model in models
     ]
+
+
+def with_newest(store: Store, pairs: Sequence[Pair], *, any_model: bool) -> list[PairTask] | None:
+    """Return the pairs with the newest run of each in the workspace; None if one has none. With `any_model`, the model and the
+    rules are those of the run."""
+    found = []
+    runs = [run for run in store.runs() if run.kind == RunKind.BENCHMARK]
+    for pair in pairs:
+        now = pair.plan.settings
+        same = [
+            run
+            for run in runs
+            if run.name == now.benchmark and _file_of(run.settings) == _file_of(now.to_json())
+        ]
+        fitting_model = [run for run in same if run.model == now.endpoint.model_id]
+        newest = next(iter(same if any_model else fitting_model or same), None)
+        if newest is None:
+            return None
+        found.append(
+            PairTask(newest.model, pair.dataset, None, newest.id)
+            if any_model
+            else PairTask(pair.model, pair.dataset, pair.plan, newest.id)
+        )
+    return found
+
+
+def _file_of(settings: Mapping[str, Any]) -> str:
+    """The file of a benchmark, wherever the run was started."""
+    place = str(settings["target"]).partition(":")[0]
+    return str(Path(str(settings["cwd"]), place).resolve())
 
 
 def source_run(store: Store, run_id: int) -> RunRecord:
