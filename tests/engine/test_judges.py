@@ -178,5 +178,5 @@ def test_judges_of_one_model_at_several_servers_share_their_notes(tmp_path: Path
 
         result = benchwright.run(twice, endpoint=ScriptedEndpoint("x"), workspace=tmp_path)
     notes = result.summary.notes
-    assert any("the judge demo is a demo model" in note for note in notes)
+    assert any('the judge "demo" is the demo model' in note for note in notes)
     assert len(notes) == len(set(notes))

@@ -19,7 +19,7 @@ BARE: dict[str, Any] = {"url": "http://localhost/v1", "model_id": "m"}
 def test_defaults() -> None:
     found = JudgeConfig.of(BARE)
     assert (found.api_key, found.temperature, found.top_p, found.max_new_tokens) == (None, 0.0, 1.0, 4096)
-    assert (found.parallelism, found.max_retries, found.request_timeout) == (None, 16, 600)
+    assert (found.parallelism, found.max_retries, found.request_timeout) == (None, None, 600)
 
 
 def test_aliases() -> None:

@@ -16,6 +16,7 @@ import benchwright
 from benchwright import ScorerInput, ScriptedEndpoint, benchmark, calibrate_judge, judge_score, scorer
 from benchwright.cli import main
 from benchwright.core import BenchwrightError, DatasetError, NotFoundError, UsageError
+from benchwright.scorers import JudgeTemplateError
 from recording_server import recording
 
 
@@ -119,7 +120,7 @@ def test_labels_of_a_run_by_sample(folder: Path) -> None:
         calibrate_judge(written([labels[0], {"sample_id": 99, "label": "C"}]), run="last")
     with pytest.raises(DatasetError, match=r"labels.jsonl:2: sample 0 has a label already"):
         calibrate_judge(written([labels[0], labels[0]]), run="last")
-    with pytest.raises(DatasetError, match=r"labels.jsonl:1: field 'sample_id' is None"):
+    with pytest.raises(DatasetError, match=r"labels.jsonl:1: the row has no 'sample_id'"):
         calibrate_judge(written([{"label": "C"}]), run="last")
     with pytest.raises(NotFoundError, match=r"no 'judge_grad'.*Did you mean 'judge_grade'"):
         calibrate_judge(labels, run="last", grade_field="judge_grad")
@@ -183,7 +184,7 @@ def test_scores_that_are_given_must_cover_the_grades_of_the_run() -> None:
     with pytest.raises(UsageError, match=r"the run has the grades P, .* add these to --score-mapping"):
         calibrate_judge(labels_of_two, run=result, score_mapping={"C": 10, "I": 0})
     assert calibrate_judge(labels_of_two, run=result, template="binary_qa").scores["P"] == 0.5
-    with pytest.raises(UsageError, match="what are the grades C, I, excellent worth"):
+    with pytest.raises(UsageError, match='No score is defined for the grade "excellent"'):
         calibrate_judge([*labels_of_two, {"sample_id": 1, "label": "excellent"}], run=result)
 
 
@@ -239,7 +240,7 @@ def test_an_interrupted_judge_gives_no_figures_and_is_asked_for_the_rest_only(
     [
         (
             [{"label": "C", "grade": "C"}, {"label": "maybe", "grade": "C"}],
-            "what are the grades C, maybe worth",
+            'No score is defined for the grades? .*"maybe"',
         ),
         ([{"label": "C"}], "labels.jsonl:1: field 'grade' is missing .the row has label"),
         ([{"grade": "C"}], "labels.jsonl: no row has the field 'label'. The rows have: grade"),
@@ -297,9 +298,9 @@ def test_wrong_options_are_refused() -> None:
 @pytest.mark.parametrize(
     ("label", "words"),
     [
-        ("nan", "what are the grades 1, nan worth"),
-        ("inf", "what are the grades 1, inf worth"),
-        ("1e400", "what are the grades 1, 1e400 worth"),
+        ("nan", 'No score is defined for the grades? .*"nan"'),
+        ("inf", 'No score is defined for the grades? .*"inf"'),
+        ("1e400", 'No score is defined for the grades? .*"1e400"'),
         (["1"], r"field 'label' is \['1'\]; expected a text or a number"),
         ({"C": 1}, "expected a text or a number"),
     ],
@@ -319,3 +320,64 @@ def test_kappa_of_a_single_grade_is_not_shown_as_certain(capsys: pytest.CaptureF
 def test_grades_may_be_written_in_small_letters() -> None:
     found = calibrate_judge([{"label": " c ", "grade": "C"}, {"label": "I", "grade": "i"}])
     assert found.agreement.agreed == 1.0
+
+
+ASKED = [{"question": "q", "response": "blue", "target": "red", "label": "I"}] * 2
+
+
+def test_a_template_may_be_in_a_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "rubric.txt").write_text(
+        "Is {response} the same as {reference}? End with GRADE: C or GRADE: I."
+    )
+    with recording("GRADE: I") as server:
+        judge = json.dumps({"url": server.url, "model_id": "j"})
+        command = ["judge-calibrate", written(ASKED), "--judge", judge, "--template"]
+        assert main([*command, "rubric.txt", "--score-mapping", '{"C": 1, "I": 0}']) == 0
+        assert server.bodies[0]["messages"][-1]["content"].startswith("Is blue the same as red?")
+        asked = len(server.bodies)
+        (folder / "empty.md").write_text("Grade the reply.")
+        for given, code, words in (
+            ("missing.txt", 4, "--template missing.txt: there is no such file"),
+            ("empty.md", 2, "it has no {response}"),
+            ("Grade it, please.", 2, "it has no {response}"),
+            ("Compare {reference} and {answer}", 2, "it has no {response}"),
+            ("binary_quiz", 2, "unknown judge template 'binary_quiz'"),
+        ):
+            capsys.readouterr()
+            assert main([*command, given]) == code
+            assert words in " ".join(capsys.readouterr().err.split())
+        assert len(server.bodies) == asked
+
+
+def test_a_template_without_placeholders_is_refused_wherever_a_judge_is_asked() -> None:
+    sample = ScorerInput(
+        "x", "y", {}, config={"judge": {"url": "http://x", "model_id": "j"}}, ask=lambda call: "GRADE: C"
+    )
+    with pytest.raises(
+        JudgeTemplateError, match=r"no placeholder such as {response}.*not the name of a file"
+    ):
+        judge_score(sample, template="rubric.txt", score_mapping={"C": 1.0})
+
+
+def test_an_exported_table_with_labels_is_read_as_it_is(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = graded_by({"C": 1.0, "I": 0.0})
+    assert main(["export", str(result.run_id), "-o", "samples.csv"]) == 0
+    lines = (folder / "samples.csv").read_text().splitlines()
+    (folder / "labelled.csv").write_text(
+        "\n".join([f"{lines[0]},label", *(f"{line},C" for line in lines[1:])])
+    )
+    for source in ({"run": result}, {}):
+        found = calibrate_judge("labelled.csv", **source)
+        assert found.labelled == len(lines) - 1
+
+
+def test_grades_without_a_score_are_named_with_the_flag_to_paste() -> None:
+    rows = [{"label": "good", "grade": "bad"}, {"label": "bad", "grade": "good"}]
+    with pytest.raises(UsageError) as caught:
+        calibrate_judge(rows)
+    assert str(caught.value).startswith(
+        'No score is defined for the grades "bad" and "good". Define all scores with '
+    )
+    assert """--score-mapping '{"bad": 0, "good": 1}'""" in str(caught.value)

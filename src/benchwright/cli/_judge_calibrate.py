@@ -16,7 +16,10 @@ def configure(parser: Parser) -> None:
     parser.add_argument("--run", metavar="RUN", help="take the judge's grades from this run, by sample_id")
     parser.add_argument("--judge", metavar="JSON", help="have this judge grade the labelled rows now")
     parser.add_argument(
-        "--template", metavar="NAME", help="template of the judge, which defines what grades are worth"
+        "--template",
+        metavar="NAME",
+        help="template of the judge, which defines what grades are worth; with --judge also a text "
+        "or a file with {response}",
     )
     parser.add_argument("--criteria", metavar="TEXT", default="", help="further instructions for --judge")
     parser.add_argument(

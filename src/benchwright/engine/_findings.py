@@ -98,7 +98,7 @@ class ServerFindings:
             judge = each.split()[1] if " " in each else each  # a fingerprint is the URL and the model's name
             notes += found.adapter.notes("the server" if own else f"the server of {judge}")
             if SERVED_BY_DEMO in found.served:
-                of_judge = f"the judge {judge} is a demo model: its grades say nothing about a real judge"
+                of_judge = f'the judge "{judge}" is the demo model; its grades don\'t describe a real judge'
                 notes.append(DEMO_NOTE if own else of_judge)
             others = [name for name in found.served if name != SERVED_BY_DEMO]
             if others:

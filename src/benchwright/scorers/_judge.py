@@ -25,7 +25,13 @@ from benchwright.scorers._judge_replies import (
     stated_grade,
     stated_words,
 )
-from benchwright.scorers._judge_templates import JudgeTemplate, named_template, render
+from benchwright.scorers._judge_templates import (
+    JudgeTemplate,
+    JudgeTemplateError,
+    named_template,
+    render,
+    template_fields,
+)
 from benchwright.scorers._scorer import ScorerInput, Scores
 
 _SHOWN_CHARS = 200
@@ -75,6 +81,11 @@ def judge_score(
         raise UsageError(f"on_failure is {on_failure!r}; expected 'fail' or 'zero'")
     named = named_template(template)
     config = _config(sample, judge_key)
+    if named is None and not template_fields(template):
+        raise JudgeTemplateError(
+            f"judge template {template[:60]!r}: it has no placeholder such as {{response}}, so that the judge would not see "
+            "what it grades. Pass the text of the template, not the name of a file"
+        )
     prompt = render(named.text if named else template, _values(sample, criteria, template_kwargs))
     mapping = _mapping(score_mapping, named)
     pattern, parser = _compiled(grade_pattern), judge_output_parser

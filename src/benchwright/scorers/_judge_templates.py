@@ -155,6 +155,14 @@ def render(template: str, values: Mapping[str, Any]) -> str:
         ) from None
 
 
+def template_fields(template: str) -> frozenset[str]:
+    """The names that a template has placeholders for. Raises JudgeTemplateError for braces that do not pair up."""
+    try:
+        return _compiled(template).fields
+    except BenchmarkError as error:
+        raise JudgeTemplateError(str(error)) from None
+
+
 @lru_cache(maxsize=64)
 def _compiled(template: str) -> BraceTemplate:
     return BraceTemplate(template, "judge template", attributes=False)

@@ -13,6 +13,7 @@ from benchwright.core import (
     RunFailedError,
     UsageError,
     clause,
+    expand_home,
     finite_number,
     score_fields,
     suggest,
@@ -21,14 +22,17 @@ from benchwright.datasets import open_dataset
 from benchwright.engine import InterruptedRunError
 from benchwright.reports import Calibration, calibration
 from benchwright.runs import RunResult
-from benchwright.scorers import TEMPLATES, JudgeConfig, ScorerInput, Scores
+from benchwright.scorers import TEMPLATES, JudgeConfig, ScorerInput, Scores, named_template, template_fields
 from benchwright.sdk._compare import find_run
-from benchwright.sdk._labels import Grades, Labelled, recorded_grade
+from benchwright.sdk._labels import Grades, Labelled, as_labelled, recorded_grade
 from benchwright.store import existing_workspace, open_existing
 
 _WEIGHTS = ("none", "linear", "quadratic")
 _MOST_WITHOUT = 0.05
 """Accepted share of samples without a grade, equal to that of failed samples in runs."""
+_LONGEST_NAME = 1_000
+_TEXT_FILES = (".txt", ".md", ".jinja", ".j2", ".tmpl", ".prompt", ".template")
+"""Suffixes by which the name of a file is told from a template."""
 _TARGETS = ("target", "reference", "answer")
 
 
@@ -74,8 +78,11 @@ def calibrate_judge(
         )
     if template is not None and template not in TEMPLATES and judge is None:
         raise UsageError(
-            f"unknown judge template {template!r}.{suggest(template, TEMPLATES)} Known: {', '.join(TEMPLATES)}"
+            f"unknown judge template {template!r}.{suggest(template, TEMPLATES)} Known: {', '.join(TEMPLATES)}. "
+            "Your own template is only used with --judge, as it does not say what grades are worth"
         )
+    if template is not None:
+        template = _template(template)
     if score_mapping is not None:
         score_mapping = {str(grade): _worth(grade, score) for grade, score in score_mapping.items()}
     rows = _read(labels)
@@ -112,6 +119,27 @@ def calibrate_judge(
     return calibration(judged, grades.scores, weights=weights, notes=notes, comparable=comparable)  # type: ignore[arg-type]  # seen to be one of them
 
 
+def _template(given: str) -> str:
+    """The text of a template, which may be in a file; or the name of a built-in or installed one. Raises UsageError for a text
+    that does not show the judge what it grades, and NotFoundError for a file that is not there."""
+    text, file = given, expand_home(given) if len(given) < _LONGEST_NAME and "\n" not in given else None
+    if file is not None and file.is_file():
+        try:
+            text = file.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"--template {given}: the file cannot be read: {error}") from None
+    elif file is not None and file.suffix in _TEXT_FILES and "{" not in given:
+        raise NotFoundError(f"--template {given}: there is no such file")
+    elif named_template(given) is not None:
+        return given
+    if "response" not in template_fields(text):
+        raise UsageError(
+            f"--template {given[:60]}: it has no {{response}}, so that the judge would not see the text that it grades. Write "
+            "{question}, {response} and {reference} where the judge should read them"
+        )
+    return text
+
+
 def _worth(grade: str, score: object) -> float:
     worth = finite_number(score)
     if worth is None:
@@ -127,7 +155,7 @@ def _read(labels: str | os.PathLike[str] | Sequence[Mapping[str, Any]]) -> list[
     reader = open_dataset(os.fspath(labels))
     name = Path(labels).name
     found = [
-        Labelled(f"{name}:{line}", dict(row))
+        Labelled(f"{name}:{line}", as_labelled(row))
         for batch in reader.batches()
         for line, row in zip(batch.lines, batch.rows, strict=True)
     ]

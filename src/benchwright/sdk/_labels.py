@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from msgspec import Struct
 
-from benchwright.core import DatasetError, UsageError, finite_number
+from benchwright.core import DatasetError, UsageError, finite_number, load_data_json
 from benchwright.reports import JudgedRow
 from benchwright.scorers import TEMPLATES
 
@@ -104,10 +105,12 @@ class Grades:
         )
         upper = {grade.upper() for grade in self.scores}
         if not all(text.upper() in upper for text in texts):
-            shown = ", ".join(text[:40] for text in sorted(texts)[:8])
+            unknown = [f'"{text[:40]}"' for text in sorted(texts) if text.upper() not in upper][:8]
+            listed = " and ".join(filter(None, (", ".join(unknown[:-1]), unknown[-1])))
+            mapping = ", ".join(f'"{text[:40]}": {number}' for number, text in enumerate(sorted(texts)[:8]))
             raise UsageError(
-                f"what are the grades {shown} worth? Say so with --score-mapping "
-                '\'{"GRADE": 1, "OTHER": 0}\', or with the --template of the judge'
+                f"No score is defined for the grade{'s' * (len(unknown) > 1)} {listed}. Define all scores with --score-mapping "
+                f"'{{{mapping}}}', in which you write what each grade is worth, or name the judge's --template"
             )
 
     def _add_recorded(self, recorded: Mapping[str, float]) -> None:
@@ -139,6 +142,26 @@ class Grades:
         )
 
 
+_EXPORTED = {"id": "sample_id", "origin_prompt": "question", "prediction": "response", "gold": "target"}
+"""Columns of exported samples, and the fields of labels that they are."""
+
+
+def as_labelled(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of labels. Rows of `benchwright export` have other names, and the judge's grade among their scores."""
+    found = dict(row)
+    if not _EXPORTED.keys() <= found.keys():
+        return found
+    for column, name in _EXPORTED.items():
+        found.setdefault(name, found[column])
+    scores = found.get("scores")
+    if isinstance(scores, str):
+        with suppress(ValueError):
+            scores = load_data_json(scores)
+    if "grade" not in found and isinstance(scores, dict) and scores.get("judge_grade") is not None:
+        found["grade"] = scores["judge_grade"]
+    return found
+
+
 def recorded_grade(value: Any) -> str:
     """A recorded grade. A judge that writes 4.0 gives the same grade as one that writes 4."""
     number = _as_number(str(value))
@@ -158,6 +181,11 @@ def _sample(each: Labelled, recorded: Mapping[tuple[int, int], Any]) -> tuple[in
     found = []
     for field, default in (("sample_id", None), ("repeat", 0)):
         value = each.row.get(field, default)
+        if value is None:
+            raise DatasetError(
+                f"{each.where}: the row has no {field!r}, the number of a sample as `benchwright show RUN` and `benchwright export "
+                f"RUN` give it (the row has {', '.join(map(str, each.row))})"
+            )
         if isinstance(value, str) and value.strip().isdecimal():
             value = int(value)
         if not isinstance(value, int) or isinstance(value, bool):
