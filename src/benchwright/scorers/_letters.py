@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from string import ascii_uppercase
 
 from benchwright.core import Row
+from benchwright.scorers._mcq.cascade import extract_choice
 from benchwright.scorers._scorer import ScorerInput, Scores, answer_scores, by_name
 
 _LETTERS = ascii_uppercase[:10]
@@ -78,73 +78,40 @@ def _letter_at(index: int) -> str | None:
     return _LETTERS[index] if 0 <= index < len(_LETTERS) else None
 
 
-# Only explicit statements of an answer count in `mcq_letter_strict`, and the last one wins.
-_LETTER = r"\(?\s*(?P<letter>[A-Ja-j])(?![\w'’])\s*\)?"
-# Statements of an answer. `(?i:…)` does not apply to the letter, because "a" needs more care than "A".
-_STATEMENTS = (
-    r"\\boxed\s*\{\s*(?:\\(?:text|textbf|mathrm|mathbf)\s*\{)?\s*" + _LETTER,
-    r"(?i:\b(?:answer|choice|option)\s*(?:is|are|would\s+be|should\s+be|must\s+be|:|=)\s*:?\s*"
-    r"(?:(?:the\s+)?(?:option|choice|letter)\s*)?)" + _LETTER,
-    r"(?i:\b(?:it\s+is|it['’]s|must\s+be)\s+(?:(?:option|choice|letter)\s*)?)" + _LETTER,
-    r"(?i:\b(?:choose|select|pick|go\s+with)\s+(?:(?:the\s+)?(?:option|choice|letter|answer)\s*)?)" + _LETTER,
-    r"(?i:\b(?:option|choice|answer)\s+)?(?<![\w'’])"
-    + _LETTER
-    + r"(?i:\s+is\s+(?:the\s+)?(?:correct|right|best)\b)",
-)
-_NOT_STATED = re.compile(r"(?i)(?:\b(?:not|never|cannot)|n['’]t)\s*$")
-_NEGATION_REACH = 12
-_MARKUP = re.compile(r"[*_`$]+|\\[()\[\]]")
-# What may follow a lone "I" or a small letter that is an answer; any other word makes it a pronoun or article.
-_WORD_AFTER = re.compile(r"[ \t]+(?!(?i:because|since|as|for|and|which|is)\b)[^\W\d_]")
-_OPTION_LINE = re.compile(r"(?m)^\s*\(?([A-Ja-j])\s*[).:](?=\s|$)")
 _LONE_LETTER = re.compile(r"\(?([A-Ja-j])\)?[.:]?")
 
 
 @by_name
 def mcq_letter_strict(sample: ScorerInput) -> Scores:
-    """`correct`, `parsed`: the option letter A to J that the response states as its answer.
+    """`correct`, `parsed`: the option letter A to J that the response gives as its answer.
 
-    The whole response is read, bold and other marks are ignored, and the last statement wins: "the
-    answer is B", "Answer: B", `\\boxed{B}`, "it is B", "I choose B", "B is correct". Without one, a response that
-    is only a letter, opens with one option ("B) Paris"), or ends in a line that is only a letter
-    counts. The pronoun I and the article a do not. Everything else is unparsed.
+    The response is read as `extract_choice` reads it, whole and without markup: "the answer is B", "Answer: B", `\\boxed{B}`,
+    "B is correct", "A… no wait, B", the letter or the text of an option alone. The last statement wins. The pronoun I, the article
+    a, denied options and several at once do not count. Everything else is unparsed.
 
-    The target may be a letter, an index from 0, the text of one of the row's fields `a` to `j`, or the text
-    of an item of its list `choices`; text that is a choice is never read as an index or a letter.
+    The options are those of the row: its fields `a` to `j`, or its list `choices`; without any, A to J. The target may be a
+    letter, an index from 0 or the text of an option; text that is an option is never read as an index or a letter.
 
     >>> mcq_letter_strict(ScorerInput("I think it is a tie... The answer is **B**.", "B", {}))
     {'correct': True, 'parsed': True}
     """
-    found = _stated_letter(sample.response or "")
-    expected = _strict_target(sample.target, sample.metadata or {})
-    return answer_scores(found, expected)
+    row = sample.metadata or {}
+    found = extract_choice(sample.response or "", _options(row)).letter
+    return answer_scores(found, _strict_target(sample.target, row))
 
 
-def _stated_letter(response: str) -> str | None:
-    text = _MARKUP.sub("", response).strip()
-    stated: tuple[int, str] | None = None
-    for statement in _compiled():
-        for match in statement.finditer(text):
-            end = match.end("letter")
-            before = text[max(0, match.start() - _NEGATION_REACH) : match.start()]
-            if _is_word(match["letter"], text, end) or _NOT_STATED.search(before):
-                continue
-            if stated is None or end > stated[0]:
-                stated = end, match["letter"].upper()
-    return stated[1] if stated else _unstated(text)
-
-
-def _unstated(text: str) -> str | None:
-    options = {match[1].upper() for match in _OPTION_LINE.finditer(text)}
-    opening = _OPTION_LINE.match(text)
-    if opening and len(options) == 1:  # several such lines are a list of the options, not an answer
-        return opening[1].upper()
-    lone = _LONE_LETTER.fullmatch(text.rpartition("\n")[2].strip())
-    return lone[1].upper() if lone else None
-
-
-def _is_word(letter: str, text: str, end: int) -> bool:
-    return (letter == "I" or letter.islower()) and _WORD_AFTER.match(text, end) is not None
+def _options(row: Row) -> dict[str, str]:
+    """The options of a row by letter; the letters alone if it has none."""
+    choices = row.get("choices")
+    if isinstance(choices, list | tuple) and 1 < len(choices) <= len(_LETTERS):
+        return dict(zip(_LETTERS, map(str, choices), strict=False))
+    options = {}
+    for letter in _LETTERS:
+        text = row.get(letter.lower(), row.get(letter))
+        if not isinstance(text, str | int | float) or isinstance(text, bool):
+            break
+        options[letter] = str(text)
+    return options if len(options) > 1 else dict.fromkeys(_LETTERS, "")
 
 
 def _strict_target(target: object, row: Row) -> str | None:
@@ -171,8 +138,3 @@ def _choice_letter(text: str, row: Row) -> str | None:
         if isinstance(choice, str) and choice.strip().lower() == text:
             return letter
     return None
-
-
-@cache
-def _compiled() -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(pattern) for pattern in _STATEMENTS)

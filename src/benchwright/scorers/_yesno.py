@@ -1,11 +1,11 @@
-"""Decides whether an answer says yes or no, by the documented rules and by strict ones that understand negation. English
-only."""
+"""Decides whether an answer says yes or no, by the documented rules and by strict ones that understand negation."""
 
 from __future__ import annotations
 
 import re
 
 from benchwright.scorers._scorer import ScorerInput, Scores, answer_scores, by_name
+from benchwright.scorers._verdicts import read_verdict, verdict_of_word
 
 YES = frozenset({"yes", "true", "correct", "right", "yeah", "yep"})
 NO = frozenset({"no", "false", "incorrect", "wrong", "nope", "nah"})
@@ -44,89 +44,19 @@ def target_verdict(target: object) -> bool | None:
     return None
 
 
-_WORD_OR_NEGATION = re.compile(r"[a-z]+(?:['’]t)?")
-_STATED = re.compile(
-    r"\b(?:answer|verdict|conclusion)\s*(?:is\b|would\s+be\b|:|=)[\s:\"'“‘*_`(]*([a-z]+)(\s+[a-z]+)?"
-)
-_NEGATORS = frozenset({"not", "never", "hardly", "cannot"})
-_FILLERS = frozenset({"a", "the", "quite", "entirely", "really", "necessarily", "exactly", "always", "completely",
-                      "strictly", "fully", "actually"})  # fmt: skip
-_OPINIONS = frozenset({"think", "believe", "agree"})
-_CLAUSE = frozenset({"that", "this", "it", "is", "was", "are", "the", "statement", "claim"})
-_NEGATION_REACH = 8
-# "no" and "right" are verdicts only if the sentence ends or a new clause starts after them: not in "no doubt" or "right
-# now".
-_ANEW = frozenset(
-    {"it", "that", "this", "they", "he", "she", "there", "the", "i", "we", "you", "because", "since"}
-)
-_NEGATABLE = frozenset({"true", "correct", "right", "false", "incorrect", "wrong"})
-
-
 @by_name
 def boolean_yesno_strict(sample: ScorerInput) -> Scores:
     """`correct`, `parsed`: whether the response says yes or no; "not correct" is a no.
 
-    The last "answer is yes" (or "Answer: no") counts; else a verdict in the first word; else all verdicts in the
-    text, if they agree. Texts whose verdicts disagree are unparsed.
+    The last "answer is yes" (or "Answer: no") counts; else a reply that is a verdict ("Of course not."); else the verdicts of
+    its clauses, if they agree, one opens the reply or one corrects the others. Questions, what others say and "yes or no" do not
+    count. Texts whose verdicts disagree are unparsed. English; the plain words of German, French, Spanish, Russian, Chinese and
+    others are understood too, in the target as well.
 
     >>> boolean_yesno_strict(ScorerInput("That is not correct.", "no", {}))
     {'correct': True, 'parsed': True}
     """
-    found = _read((sample.response or "").lower())
-    return answer_scores(_word_of(found), _word_of(target_verdict(sample.target)))
-
-
-def _read(text: str) -> bool | None:
-    stated = [verdict for match in _STATED.finditer(text) if (verdict := _of_statement(match)) is not None]
-    if stated:
-        return stated[-1]
-    words = list(_WORD_OR_NEGATION.finditer(text))
-    verdicts = [
-        (index, verdict)
-        for index in range(len(words))
-        if (verdict := _verdict(words, index, text)) is not None
-    ]
-    if not verdicts:
-        return None
-    if verdicts[0][0] == 0:
-        return verdicts[0][1]
-    distinct = {verdict for _, verdict in verdicts}
-    return distinct.pop() if len(distinct) == 1 else None
-
-
-def _of_statement(match: re.Match[str]) -> bool | None:
-    word, following = match[1], (match[2] or "").strip()
-    if word == "not":
-        return None if following not in _NEGATABLE else following in NO
-    if word not in YES and word not in NO:
-        return None
-    return word in YES
-
-
-def _verdict(words: list[re.Match[str]], index: int, text: str) -> bool | None:
-    word = words[index][0]
-    if word not in YES and word not in NO:
-        return None
-    if word in ("no", "right") and index + 1 < len(words):
-        following = words[index + 1]
-        gap = text[words[index].end() : following.start()]
-        if gap.isspace() and "\n" not in gap and following[0] not in _ANEW:
-            return None
-    return (word in YES) != (word in _NEGATABLE and _is_negated(words, index))
-
-
-def _is_negated(words: list[re.Match[str]], index: int) -> bool:
-    """Whether "not" stands before the word at `index`, or "I don't think that is"."""
-    before = [match[0] for match in words[max(0, index - _NEGATION_REACH) : index]]
-    while before and before[-1] in _FILLERS:
-        before.pop()
-    if before and not _negates(before[-1]):
-        while before and before[-1] in _CLAUSE:
-            before.pop()
-        if not before or before.pop() not in _OPINIONS:
-            return False
-    return bool(before) and _negates(before[-1])
-
-
-def _negates(word: str) -> bool:
-    return word in _NEGATORS or word.endswith(("n't", "n’t"))
+    expected = target_verdict(sample.target)
+    if expected is None and isinstance(sample.target, str):
+        expected = verdict_of_word(sample.target)
+    return answer_scores(_word_of(read_verdict(sample.response or "")), _word_of(expected))

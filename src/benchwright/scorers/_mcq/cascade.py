@@ -12,6 +12,7 @@ from benchwright.scorers._mcq.extraction import (
     NOT_PART,
     ChoiceRule,
     Extraction,
+    caseless,
     compiled,
     is_word,
     joined_to,
@@ -224,6 +225,18 @@ def _read(view: View, options: Mapping[str, str], *, cut: bool = False) -> Extra
             return nothing("retracted")
         method = "option_text" if by_text and rule.method != "boxed" else rule.method
         return Extraction(letter, method, rule.name, *view.span(start, end))
+    weighed = _weighed(view, options)
+    if weighed is not None:
+        return weighed
+    if _is_unfinished(view.text):
+        # What was written in earlier lines is finished, and so is an answer whose reason is not.
+        opening = _opening(view, options, texts, stated)
+        if opening is not None and opening.letter and _is_explained(view, opening, texts):
+            at = opening.at
+            return Extraction(opening.letter, opening.rule.method, opening.rule.name, *view.span(at, at + 1))
+        view = view.until(max(0, view.text.rstrip().rfind("\n")))
+        if not view.text or _is_unfinished(view.text):
+            return nothing("unfinished")
     lone = lone_letter(view, options, texts, stated)
     if lone is not None:
         if lone.letter is None:
@@ -234,9 +247,69 @@ def _read(view: View, options: Mapping[str, str], *, cut: bool = False) -> Extra
         return nothing("unfinished_reasoning" if view.unfinished else "not_found")
     letters = {letter for one in named for letter in one.letters}
     if len(letters) > 1:
-        return nothing("ambiguous")
+        named = [one for one in named if caseless(_CALLED_BEST).match(view.lower, one.end)]
+        letters = {letter for one in named for letter in one.letters}
+        if len(letters) != 1:
+            return nothing("ambiguous")
     rule = RULES["one_text"]
     return Extraction(letters.pop(), rule.method, rule.name, *view.span(named[-1].start, named[-1].end))
+
+
+_WEIGHED = r"(?<![^\W_])(?P<letter>[A-Z])\)?\s?[:=]\s?(?:(?P<true>true)|false|null|none|-?\d*\.?\d+\s?%?(?![\w.]))(?=\s?(?:[,;}\])]|\n|$))"
+
+_KEYS = r"[{,]\s?([A-Z]):"
+
+
+def _weighed(view: View, options: Mapping[str, str]) -> Extraction | None:
+    """The answer of a reply that gives each option a value, as `{"A": 0.1, "B": 0.7}`; only one `true` chooses.
+
+    None if it is no such reply.
+    """
+    found = [one for one in compiled(_WEIGHED).finditer(view.text) if one["letter"] in options]
+    if len({one["letter"] for one in found}) < 2 or any(_is_own(options, one) for one in found):
+        keys = compiled(_KEYS).findall(view.text) if "{" in view.text else ()
+        return nothing("ambiguous") if len(options.keys() & set(keys)) > 1 else None
+    chosen = [one for one in found if one["true"]]
+    if len(chosen) != 1:
+        return nothing("ambiguous")
+    at = chosen[0].start("letter")
+    return Extraction(chosen[0]["letter"], "pattern", "marked", *view.span(at, at + 1))
+
+
+def _is_own(options: Mapping[str, str], found: re.Match[str]) -> bool:
+    """Whether the value is the option's own text: `A: 2258` in a list of the options."""
+    return found[0].partition(":")[2].strip() == str(options[found["letter"]]).strip()
+
+
+_CALLED_BEST = (
+    r"[)\]]?,?\s(?:is|was|must\sbe|seems|looks)\s(?:(?:clearly|indeed|definitely|therefore|probably|likely|most)\s){0,2}(?:the\s)?"
+    r"(?:correct|right|best|better\s(?:fit|choice|option|answer)|answer|only\s\w+\sthat)(?![\w-])(?!\s?\?)"
+)
+_UNFINISHED = (
+    r"(?:[,:(–—]|(?<![^\W_])(?:so|because|and|but|or|the|an?|of|to|is|are|was|that|which|since|therefore|thus|hence|as|for|with|in|on|at|by|from"
+    r"|if|when|while|although|though|its|their|this|these|not|only|also|und|oder|aber|weil|der|die|das|ist|et|ou|mais|le|la|est|y|pero|el|es))\s*$"
+)
+
+
+def _is_explained(view: View, opening: Lone, texts: OptionTexts) -> bool:
+    """Whether a reason follows the letter, or the letter and its text."""
+    after = opening.at + 1 + (view.text[opening.at + 1 : opening.at + 2] in ").:")
+    own = texts.own_at(view, after + (view.text[after : after + 1] == " "), opening.letter or "")
+    return (
+        caseless(r"[)\].:,]{0,2}\s(?:because|since|due\sto|given\sthat|weil|denn|car|porque)\b").match(
+            view.text, after if own is None else own
+        )
+        is not None
+    )
+
+
+def _is_unfinished(text: str) -> bool:
+    """Whether a text of several words breaks off: what follows could still name another option."""
+    return (
+        len(text) > 16
+        and text.count(" ") >= 4
+        and caseless(_UNFINISHED).search(text, len(text) - 16) is not None
+    )
 
 
 @cache

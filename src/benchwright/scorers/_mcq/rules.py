@@ -65,18 +65,18 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
             "<answer>B</answer>",
             "The answer is 2263",
         ),
-        rf"{_START}(?<!/)answers?(?:\s(?:to|for)\s[^.\n:?;]{{1,60}}?)?(?:\s(?:here|then|therefore|thus|choice|option"
-        rf"|letter|key))?(?:'s|\s{_BE}|\s?{_SIGN}){_FILLER}",
+        rf"{_START}(?<!/)answers?(?:\s(?:to|for)\s[^.\n:?;]{{1,60}}?|\s\([^()\n]{{1,60}}\))?(?:\s(?:here|then|therefore|thus|choice|option"
+        rf"|letter|key))?(?:'s|\s{_BE}|\s(?:remains|stays)\b|\s?{_SIGN}){_FILLER}",
         ("answer",),
     ),
     ChoiceRule(
         "answer_named",
         "pattern",
         "statement",
-        '"answer" directly before the letter, also as a heading above it',
+        '"answer" directly before the letter, also as a heading above it, or "A:" after a question',
         ("Final answer (D)", "Answer B.", "## Answer\nB, the second"),
-        rf"{_START}(?<!/)answer(?:\s(?:option|choice|letter))?(?=\s|\()",
-        ("answer",),
+        rf"{_START}(?<!/)answer(?:\s(?:option|choice|letter))?(?=\s|\()|(?m:^)(?-i:A):(?=\s?[(\[]?(?-i:[A-Z]){NOT_PART}[)\]]?[.]?\s?(?:\n|$))",
+        ("answer", "a:"),
         STOP,
     ),
     ChoiceRule(
@@ -85,7 +85,7 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         "statement",
         "other words for it with a colon",
         ("choice: B", '{"correct_option": "B"}', "Ans. B", "Correct: B"),
-        rf"{_START}(?:choice|option|letter|selection|selected|correct|ans|result|verdict|prediction|pick|guess)\s?"
+        rf"(?<!first\s)(?<!second\s)(?<!third\s)(?<!other\s)(?<!next\s){_START}(?:choice|option|letter|selection|selected|correct|ans|result|verdict|prediction|pick|guess)\s?"
         rf"(?:[:=]|(?<=ans)\.){_FILLER}",
         (
             "choice",
@@ -108,7 +108,7 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         "the correct, right or best one",
         ("The correct option is B", "The best choice would be B", "My guess is B"),
         rf"{_START}(?:(?:correct|right|best|true|proper|appropriate|final|accurate)\s(?:option|choice|letter|response"
-        r"|solution|alternative|one|selection|statement|result)|the\sletter|my\s(?:guess|pick|choice|vote|bet|selection|response))"
+        r"|solution|alternative|one|selection|statement|result)|the\s(?:most\s\w{4,12}|best|better)(?:\s(?:one|option|choice|answer|fit|match))?|the\sletter|my\s(?:guess|pick|choice|vote|bet|selection|response))"
         rf"(?:\s(?:here|then|therefore|thus))?(?:\s{_BE}|\s?{_SIGN}){_FILLER}",
         (
             "option",
@@ -121,6 +121,9 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
             "selection",
             "statement",
             "my ",
+            "the most",
+            "the best",
+            "the better",
         ),
     ),
     ChoiceRule(
@@ -130,9 +133,9 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         "what is chosen",
         ("I choose B", "I would go with option B", "select (B)"),
         rf"{_START}(?:cho(?:o|)se|choosing|select(?:ed|ing)?|pick(?:ed|ing)?|go(?:ing)?\s(?:with|for)|opt(?:ed|ing)?\sfor"
-        r"|vote\sfor|settle\s(?:on|for)|lean(?:ing)?\stowards?|stick(?:ing)?\swith|(?:answer|reply|respond)\swith)\b"
+        r"|vote\sfor|settle\s(?:on|for)|lean(?:ing)?\stowards?|stick(?:ing)?\swith|(?:answer|reply|respond)\swith|i\sme(?:an|ant))\b"
         rf"{_FILLER}",
-        ("cho", "select", "pick", " with", " for", "settle", "lean"),
+        ("cho", "select", "pick", " with", " for", "settle", "lean", "i me"),
     ),
     ChoiceRule(
         "contrast",
@@ -184,8 +187,8 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         "a word of conclusion and a letter that ends the sentence",
         ("So B.", "Therefore: B", "Definitely (B)!"),
         rf"{_START}(?:so|therefore|thus|hence|consequently|accordingly|ultimately|finally|overall|definitely|probably"
-        r"|clearly|certainly|obviously|surely|likely|sure|yes|okay|ok|conclusion|final|rather|instead|correction|actually)"
-        rf"\b[,:.!-]{{0,2}}{_FILLER}",
+        r"|clearly|certainly|obviously|surely|likely|sure|yes|okay|ok|conclusion|final|rather|instead|correction|actually|also|daher|somit|deshalb|folglich|donc|entonces|así\sque|quindi|portanto|итак|значит|поэтому|make\s(?:that|it)|or\srather)"
+        rf"\b[,:.!-]{{0,2}}{_FILLER}|{_START}(?:no|wait|sorry|oops|hmm+)\s?[,.:;!…–—-]{{1,3}}\s{_FILLER}",
         (
             "so",
             "the",
@@ -201,6 +204,25 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
             "rather",
             "instead",
             "corr",
+            "make ",
+            "no",
+            "wait",
+            "sorry",
+            "oops",
+            "hmm",
+            "also",
+            "daher",
+            "somit",
+            "deshalb",
+            "folglich",
+            "donc",
+            "ent",
+            "así",
+            "quindi",
+            "portanto",
+            "итак",
+            "значит",
+            "поэтому",
         ),
         HARD_STOP,
     ),
@@ -210,8 +232,8 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         "statement",
         "what the result corresponds to",
         ("which corresponds to B", "this matches option B", "leaving only B"),
-        rf"{_START}(?:correspond(?:s|ing)?\s(?:to|with)|match(?:es|ing)|leav(?:es|ing)(?:\sus\swith)?)\b{_FILLER}",
-        ("correspond", "match", "leav"),
+        rf"{_START}(?:(?:correspond|point)(?:s|ing)?\s(?:to|with)|match(?:es|ing)|leav(?:es|ing)(?:\sus\swith)?)\b{_FILLER}",
+        ("correspond", "point", "match", "leav"),
         STOP,
     ),
     ChoiceRule(
@@ -261,10 +283,10 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         "answer_elsewhere",
         "pattern",
         "statement",
-        "the answer in German, French, Spanish, Italian, Portuguese, Japanese, Korean",
-        ("Antwort: B", "La réponse est B", "La respuesta correcta es B", "正解はB", "정답은 B"),
-        rf"(?:{_START}(?:r[ée]ponse|antwort|l[öo]sung|option|opci[óo]n|respuesta|risposta|resposta)(?:\s\w{{2,10}})?\s?"
-        r"(?:\b(?:est|ist|lautet|wäre|serait|sería|es|è|é)\b|[:=])|(?:正解|答え|解答)\s?(?:は|:)|(?:정답|답)\s?(?:은|는|:))\s?(?:(?:la|die|option|opción|réponse)\s){0,2}",
+        "the answer in German, French, Spanish, Italian, Portuguese, Russian, Polish, Japanese, Korean",
+        ("Antwort: B", "La réponse est B", "La respuesta correcta es B", "Ответ — B", "正解はB", "정답은 B"),
+        rf"(?:{_START}(?:r[ée]ponse|antwort|l[öo]sung|option|opci[óo]n|respuesta|risposta|resposta|ответ|odpowied[źz]|antwoord|svar(?:et)?)(?:\s\w{{2,10}})?\s?"
+        r"(?:\b(?:est|ist|lautet|wäre|serait|sería|es|è|é|is|är)\b|[:=—–]|-(?=\s))|(?:正解|答え|解答)\s?(?:は|:)|(?:정답|답)\s?(?:은|는|:))\s?(?:(?:la|die|option|opción|opzione|opção|вариант|réponse|lettre|letra|buchstabe)\s){0,3}",
         (
             "ponse",
             "antwort",
@@ -274,6 +296,10 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
             "respuesta",
             "risposta",
             "resposta",
+            "ответ",
+            "odpowied",
+            "antwoord",
+            "svar",
             "正解",
             "答え",
             "解答",
@@ -287,7 +313,8 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         "what is right or chosen, in German, French and Spanish",
         ("Richtig ist B.", "Ich wähle B.", "Je choisis B", "Elijo B", "Nicht A, sondern B."),
         rf"{_START}(?:(?:richtig|korrekt|zutreffend|correcte?|correcta)\s(?:ist|est|es)\b|(?:ich\s)?(?:wähle|nehme)\b|je\schoisis\b"
-        r"|elijo\b|escojo\b|es\sist\b|c'est\b|sondern\b|sino\b)\s?:?\s?(?:(?:also|option|antwort|réponse|opción|la|die)\s){0,2}",
+        r"|elijo\b|escojo\b|es\sist\b|c'est\b|sondern\b|sino\b|(?:creo|pienso|diría)\sque\ses\b|acho\sque\sé\b|penso\sche\s(?:sia|è)\b"
+        r"|думаю,?\s(?:что\s)?(?:это\s)?|выбираю\b|scelgo\b|escolho\b|wybieram\b)\s?:?\s?(?:(?:also|option|antwort|réponse|opción|вариант|la|die)\s){0,2}",
         (
             "richtig",
             "korrekt",
@@ -302,6 +329,16 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
             "c'est",
             "sondern",
             "sino",
+            "creo",
+            "pienso",
+            "diría",
+            "acho",
+            "penso",
+            "думаю",
+            "выбираю",
+            "scelgo",
+            "escolho",
+            "wybieram",
         ),
         STOP,
     ),
@@ -376,6 +413,7 @@ NO_ANSWER_REASONS: dict[str, str] = {
     "empty": "the reply is empty or blank",
     "no_options": "the row has no options",
     "unfinished_reasoning": "the reply ends inside its reasoning",
+    "unfinished": "the reply breaks off in the middle of a sentence, with nothing stated before: `A) Paris is the capital of France, so`",
     "ambiguous": "several options are named and none is chosen: `C or B`, or two options have the same text",
     "retracted": "the last statement is taken back afterwards: `Answer: B. No, B is wrong.`",
     "not_found": "no rule found an answer",

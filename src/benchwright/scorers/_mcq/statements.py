@@ -24,7 +24,7 @@ _CALCULATED = r"\s?[+×÷*/^=–-]\s?[\d(\\]"  # "the answer is 2258 + 5 = …" 
 _REACH = 48
 # Words before a cue that make it a denial, a condition or a question, with words that may be between.
 _NOT_SAID = (
-    r"(?:(?<![^\W_])(?:not|never|cannot|neither|nor|hardly|if|whether|suppose|supposing|assume|assuming|unless|why|imagine)"
+    r"(?:(?<![^\W_])(?:not|never|cannot|neither|nor|hardly|if|whether|(?<!i\s)suppose|supposing|assume|assuming|unless|why|imagine)"
     r"|n't|如果|假设|假如|假定|若|并非|不是|不能|不)\s?"
     r"(?:(?:i|we|you|they|it|is|was|be|to|the|a|an|my|our|your|that|this|think|believe|say|saying|feel|agree|mean|claim"
     r"|conclude|sure|certain|confident|convinced|clear|obvious|true|case|really|actually|necessarily|only|final|correct|right|best"
@@ -48,6 +48,12 @@ _IN_OTHER_CASE = (
     r"[)\]]?,?\s(?:would\s(?:only\s)?(?:be|have\sbeen)\s(?:an?\s)?(?:mistake|error|wrong|incorrect|correct|right|true)"
     r"|(?:is|was)\san?\s(?:mistake|error|trap)|(?:only\s)?if\s)"
 )
+# After a statement: what it names is called wrong.
+_REFUTED = (
+    r"[)\]]?[.,;!–—-]{0,2}\s?(?:(?:but|however|though|although|yet|and|which|wait|hmm|no|oh|actually|sorry|oops|aber|mais|pero)[.,\s]{1,3}){0,2}(?:(?:that|this|it|they|he|she|das|c|ce|eso)(?:'s|'est)?\s)?"
+    r"(?:(?:is|are|was|would\sbe|ist|est|es)\s)?(?:(?:actually|clearly|simply|also|just|a\scommon|common|all|in\sfact)\s){0,2}"
+    r"(?:wrong|incorrect|false|mistaken|not\s(?:correct|right|true|it|the\s(?:answer|case))|a\s(?:mistake|myth|misconception|trap)|misconception|falsch|faux|falso)(?![\w-])"
+)
 # Before a choice: somebody else makes it, or it is called a mistake.
 _BY_OTHERS = (
     r"(?<![^\W_])(?:mistakes?|errors?|traps?|tempt(?:ed|ing|ation)|students?|people|readers|candidates|learners|many|some|others"
@@ -60,7 +66,7 @@ _AFTER_HEAD = r"[)\]]?[.:]?\s?[(\[–—-]?\s?"
 # Words that may be before it; "Vitamin B is best" says nothing about option B.
 _HEAD_AFTER = (
     r"(?:^|[.,;:!?\n()\[\]–—>]|[\u2e80-\u9fff\uac00-\ud7af]|(?<![^\W_])(?:options?|choices?|answers?|letter|alternative|statement|that|with|leaves|leaving"
-    r"|think|believe|say|guess|feel|so|but|and|or|thus|hence|therefore|then|because|since|as|only|clearly|obviously"
+    r"|think|believe|say|guess|feel|meant|mean|so|but|and|or|thus|hence|therefore|then|because|since|as|only|clearly|obviously"
     r"|indeed|here|where|means|shows|suggests|confirms|makes|making|conclude|conclusion|is|was|yes|no|well|ok|okay"
     r"|wait|actually|finally|now|while|although|though|whereas|given|it's|would|really|both|either|if|antwort(?:en)?|aussage|lösung|denke|glaube|meine|dass|also|aber|daher|deshalb|somit|nur|und"
     r"|ist|réponse|donc|mais|que|pense|opción|respuesta|alternativa|pero|creo|entonces))\s?$"
@@ -73,10 +79,16 @@ _SEEMS = r"(?:is|was|must\sbe|should\sbe|has\sto\sbe|seems|looks|appears)(?:\sto
 _VERDICT = (
     rf"[)\]]?,?\s{_SEEMS}\s(?!also){_ADVERBS}(?:correct|right|best|answer|solution|winner|final\sanswer)(?![\w-])"
     r"(?!\s(?:if|when|about|unless|but\snot)\b|\s?\?)"
+    r"|(?<=only\s\w)[)\]]?\s(?:makes\ssense|remains|fits|works|matches|is\s(?:left|possible))(?!\w)"
+    r"|[)\]]?\sis(?=\s?[.!;]|\s?\n|\s?$)"
+    r"|[)\]]?,?\sis\sthe\sonly\s(?:\w+\s)?(?:that|which|to)\s(?:\w+\s)?(?:fits?|works?|matches|makes\ssense|is\s(?:correct|right|true|valid))\b"
+    r"|[)\]]?,?\s(?:best|most\sclosely|perfectly|clearly|correctly)\s(?:matches|fits|describes|answers|captures|represents|explains)\b"
+    r"|[)\]]?,?\s(?:fits|matches|works|makes\sthe\smost\ssense)(?:\s(?:best|perfectly|exactly)\b|(?<=sense))"
     r"|[)\]]?,?\s(?:as\s)?the\s(?:correct|right|best)\s(?:answer|option|choice)\b"
     r"|[)\]]?,?\s(?:ist|wäre|est|es)\s(?:(?:also|eindeutig|klar|bien|donc|la|die|le|el|einzig)\s){0,3}"
     r"(?:richtig(?:e)?|korrekt(?:e)?|zutreffend|correcte?|correct[ao]|exacte?|juste|bonne|buena)(?![\w-])"
     r"(?!\s(?:wenn|falls|si)\b|\s?\?)|[)\]]?\s(?:stimmt|trifft\szu)(?!\snicht)\b"
+    r"|[)\]]?\s(?:richtig|korrekt|zutreffend)(?![\w-])(?!\s?\?)"
     r"|[)\]]?\s(?:ist\sdie\santwort|est\sla\sréponse|es\sla\srespuesta)\b"
     r"|\s?[)\]]?(?:选项|项|答案)?\s?(?:才?是|为|為)?\s?(?:最)?(?:正确|正確|对(?![应于象比称])|准确|正解|正答)(?!吗|嗎|\?)"
 )
@@ -102,6 +114,7 @@ _TAKEN_BACK = (
 )
 # Not the last item of a list such as "A, B, C".
 _LAST_WORDS = rf"(?<=\w\w[.,:!?])\s[(\[]?(?P<letter>(?-i:[A-Z])){NOT_PART}[)\]]?[.!]?\s?$"
+_NOT_AN_ANSWER = r"(?<![^\W_])(?:grade|class|rating|score|level|group|type|(?:first|second|third|next|other)\s\w+):\s[(\[]?$"
 _LAST_LINE = rf"[(\[{{]?(?P<letter>[A-Za-z]){NOT_PART}[)\]}}.:]{{0,2}}"
 
 
@@ -160,6 +173,8 @@ def _all(view: View, options: Mapping[str, str], texts: OptionTexts) -> Iterator
                 continue
             if rule.name == "chosen" and _by_others(view, cue.start()):
                 continue
+            if caseless(_REFUTED).match(view.lower, found.end):
+                continue
             if asserted(view, cue.start()):
                 yield found._replace(supposed=_supposed(view, cue.start(), found.end))
     for ending_rule in (_last_words, _last_line):
@@ -170,7 +185,10 @@ def _all(view: View, options: Mapping[str, str], texts: OptionTexts) -> Iterator
 
 def asserted(view: View, at: int) -> bool:
     """Whether the text that begins at `at` is asserted: not denied, supposed or questioned."""
-    return caseless(_NOT_SAID).search(view.lower, max(0, at - _REACH), at) is None
+    begin = max(0, at - _REACH)
+    return (
+        caseless(_NOT_SAID).search(view.lower, max(begin, view.lower.rfind("\n", begin, at) + 1), at) is None
+    )
 
 
 def _supposed(view: View, cue: int, end: int) -> bool:
@@ -269,6 +287,8 @@ def _last_words(view: View, options: Mapping[str, str], texts: OptionTexts) -> S
     if found is None or found["letter"] not in options or texts.covers(view, found.start("letter")):
         return None
     at = found.start("letter")
+    if caseless(_NOT_AN_ANSWER).search(view.text, max(0, at - 24), at):
+        return None
     return Statement(at, at + 1, found["letter"], RULES["last_words"], False)
 
 

@@ -65,6 +65,8 @@ _DENIED_BEFORE = (
 _DENIED_AFTER = (
     r"[)\]]?,?\s(?:is|was|are|were|would\sbe|seems|looks|appears)(?:(?:n't|\snot)\s(?:the\s)?(?:correct|right|true|answer|it)\b"
     r"|\s(?:\w{2,12}\s)?(?:wrong|incorrect|false|impossible|ruled|excluded|eliminated|too)\b)"
+    r"|[)\]]?[.,;–—-]{1,2}\s?(?:(?:but|however|though|although|yet|which)[,\s]{1,2})?(?:(?:that|this|it)(?:'s|\s(?:is|was))|is)\s(?:\w{2,12}\s)?"
+    r"(?:wrong|incorrect|false|mistaken|not\s(?:correct|right|true|it|the\s(?:answer|case))|a\s(?:mistake|myth|misconception|trap))(?![\w-])"
     r"|[)\]]?\s?(?:是错|错|不对|不是正确|不是答案|不正确|有误)"
 )
 _OR = r"[)\]]?,?\s(?:or|nor|and)\s(?:the\s|an?\s)?[(\[]?"

@@ -1,0 +1,281 @@
+"""Reads whether a text says yes or no: by an explicit statement, by a reply that is a verdict, or by its clauses.
+
+Questions, what others say, hypothetical cases and `yes or no` say nothing. Verdicts that contradict one another are no answer,
+unless one corrects the other or draws the conclusion.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from itertools import pairwise
+from typing import NamedTuple
+
+from benchwright.scorers._mcq.view import View
+
+_YES = (
+    "yes yeah yep yup true correct right absolutely definitely certainly indeed sure affirmative exactly agreed obviously"
+    " ja jawohl richtig stimmt korrekt wahr natürlich genau oui vrai exact bien_sûr sí si verdadero verdadera cierto correcto"
+    " correcta claro vero vera sim verdade tak да верно правда конечно правильно 是 是的 对 對 对的 正确 正確 真 はい 正しい 예 네"
+    " of_course yes_indeed i_agree i_think_so i_believe_so it_is it_does they_do they_are that's_right that's_correct not_false not_wrong not_incorrect i_guess_so i_suppose_so naturally por_supuesto claro_que_sí claro_que_si"
+    " bien_sûr_que_oui it_can that_is_so"
+)
+_NO = (
+    "no nope nah false incorrect wrong never negative untrue disagree nein falsch unwahr inkorrekt non faux fausse falso falsa"
+    " incorrecto incorrecta não nie нет неверно неправда ложь неправильно 否 不是 不 不对 不對 错 錯 错误 假 不正确 いいえ 違います 아니요"
+    " 아니오 not_at_all not_really not_quite definitely_not certainly_not of_course_not absolutely_not probably_not surely_not"
+    " not_true not_correct not_right i_disagree i_don't_think_so i_do_not_think_so i_don't_believe_so it_isn't it_is_not"
+    " it_does_not it_doesn't they_don't no_way nicht_wahr stimmt_nicht pas_du_tout claro_que_no natürlich_nicht bien_sûr_que_non i'm_afraid_not i_think_not i_guess_not in_no_way by_no_means"
+    " it_cannot it_can't on_the_contrary"
+)
+_Y = r"(?:yes|yeah|yep|yup|true|correct|right)"
+_N = r"(?:no|nope|nah|false|incorrect|wrong|untrue)"
+_EITHER = (
+    rf"(?:neither\s|both\s|either\s)?(?<!\w)(?:{_Y}\s?(?:and|or|nor|/|\||vs\.?)\s?{_N}|{_N}\s?(?:and|or|nor|/|\||vs\.?)\s?{_Y})(?!\w)"
+    r"|ja\s(?:oder|und)\snein|oui\s(?:ou|et)\snon|sí\s(?:o|y)\sno|да\s(?:или|и)\sнет|是或否|是否|是不是"
+)
+_STATED = (
+    r"(?:(?<!\w)(?:answer|verdict|conclusion|response|label|judg(?:e)?ment|decision|prediction|antwort|réponse|respuesta|risposta|resposta"
+    r"|ответ)(?:\s(?:here|then|is\stherefore|therefore|correcte?|correcta|finale?))?\s?"
+    r"(?:(?:is|would\sbe|must\sbe|should\sbe|ist|lautet|wäre|est|es|è|é)\b\s?:?|[:=—–]|-(?=\s))|\\boxed\s?\{|</?answer>|答案\s?(?:是|为|:)?\s?:?"
+    r"|(?m:^)a:)\s?[\s(\[{]{0,3}(?:(?:definitely|clearly|simply|therefore|thus|a|an|most\slikely|probably)\s){0,2}"
+)
+_SKIPPED_BEFORE = (
+    r"(?<!\w)(?:some|many|others?|people|someone|most|critics|opponents|they|he|she|everyone|students?|first\sglance)(?!\w)[^.;!?\n]{0,40}"
+    r"(?:say|says|said|think|thinks|thought|believe|believes|claim|claims|argue|argues|answer)(?:\sthat)?\s(?:it\sis\s|it's\s)?$"
+    r"|(?<!\w)(?:i|we)\s(?:\w+\s)?(?:thought|assumed|believed|expected)\s(?:that\s)?(?:it\s(?:was|is)\s)?$"
+    r"|(?<!\w)used\sto\s(?:think|say|believe)\s$|(?<!\w)to\ssay\s$|(?<!\w)(?:not|never)\s(?:a\s)?$|n't\s(?:say|mean|a)?\s?$"
+)
+_UNCLEAR = (
+    r"(?<!\w)(?:if|whether|evidence|proof|way|unclear|unsure|depends|could|might|may|would|unless|when|hard|ask|say|says|said|saying|show|shows"
+    r"|prove|know|tell|determine|guarantee|suggests?|reason|mean|means|implies|ob|wenn|si|если)(?!\w)(?:(?!\bbut\b)[^.,;!?\n]){0,40}$"
+)
+_IF = r"(?<!\w)(?:if|unless|wenn|falls|si|если)(?!\w)[^.!?\n]{0,60}$"
+_THINKS = r"(?<!\w)(?:i|we)\s(?:\w+\s)?(?:(?P<not>do\snot|don't|cannot|can't|doubt)\s)?(?:think|believe|would\ssay|say|feel|agree|find|conclude)(?:\sthat)?\s$"
+_SUBJECT = (
+    r"(?:it|that|this|which|(?:the|this|that|your|its|his|her)\s(?:\w+\s)?(?:statement|claim|assertion|sentence|proposition|hypothesis|premise|assumption"
+    r"|conclusion|answer|question|fact|quote|equation|suggestion|idea|theory))"
+)
+_ADVERBS = r"(?:(?:indeed|actually|really|entirely|completely|quite|clearly|definitely|certainly|therefore|thus|also|in\sfact|simply|just|always|necessarily|strictly|fully|exactly|absolutely|factually|itself|mostly|largely|generally|technically|obviously|most|almost|likely|probably)\s){0,3}"
+_PREDICATE = (
+    rf"(?<!\w)(?:{_SUBJECT}(?:\s(?:is|was|seems|appears|would\sbe|must\sbe|remains|can(?P<cannot>'t|not|\snot)\sbe)|'s)|(?P<bare>{_SUBJECT})(?=\s(?:isn't|wasn't)))"
+    rf"(?P<not>\snot|\snever|\shardly|\sisn't|\swasn't|n't)?\s{_ADVERBS}(?P<word>true|correct|right|accurate|valid|false|incorrect|wrong|untrue|inaccurate|a\smyth|mistaken|the\scase)(?!\w)"
+    r"(?!\s(?:to|now|next|away|answer|way|key|side|that|about|for|in\s(?:part|some)|only|if|when|until|in\sthe\ssense)\b)"
+    r"|(?<!\w)(?:das|es|dies|die\s(?:aussage|behauptung))\s(?:ist|stimmt)(?P<nicht>\snicht)?(?:\s(?:also|wirklich|tatsächlich|völlig))?"
+    r"(?:\s(?P<wort>wahr|richtig|korrekt|falsch|unwahr))?(?=[\s.,;!]|$)"
+    r"|(?<!\w)(?:c'est|cela\sest|ce\sn'est(?P<pas>\spas)|(?:l'affirmation|la\sphrase)\sest)\s(?P<mot>vrai|faux|fausse|vraie|correct|exact|incorrect)(?!\w)"
+    r"|(?<!\w)(?P<no>no\s)?es\s(?P<palabra>verdadero|verdadera|cierto|correcto|falso|falsa|incorrecto)(?!\w)"
+    r"|(?<!\w)это\s(?P<ne>не\s)?(?P<slovo>верно|правда|так|неверно|неправда|ложь)(?!\w)"
+)
+_TRUE_WORDS = (
+    "true", "correct", "right", "accurate", "valid", "the case", "wahr", "richtig", "korrekt", "vrai", "vraie", "exact", "verdadero",
+    "verdadera", "cierto", "correcto", "верно", "правда", "так",
+)  # fmt: skip
+_BY_ITSELF = rf"(?<![\w'-])(?P<word>{_Y}|{_N}|ja|nein|oui|non|sí|да|нет|是的|不是|不对)(?!\w|'|-\w)"
+_LEADS_IN = (
+    r"(?:^|[.,;:!?\n(\[{>–—…]|(?<!\w)(?:so|thus|then|hence|say|mean|but|and|a|is|well|actually|therefore|probably|definitely|rather|clear|be"
+    r"|thought|think|believe|meant|answer|respond|says))\s?$"
+)
+_NOT_A_NOUN = r"\s?(?:[.,;:!()\[\]}>–—…]|\n|$)|\s(?:it|that|this|they|he|she|there|the|i|we|you|because|since|as|but|from|(?:in|for)\s(?:some|certain|other|most|many))(?!\w)|\s[–—-]"
+_CORRECTION = (
+    r"(?<!\w)(?:wait|actually|hmm+|sorry|correction|on\ssecond\sthought|scratch\sthat|let\sme\sre\w*|i\smean|oops|my\smistake|moment|nein,|pardon"
+    r"|rather|on\sreflection|in\sfact|however)(?!\w)"
+)
+_CONCLUSION = r"(?<!\w)(?:so|therefore|thus|hence|in\sshort|overall|in\sconclusion|conclusion|finally|but|also|daher|donc|mais|pero|итак|но|in\ssum|to\ssum\sup)(?!\w)[^.;!?\n]{0,60}$"
+_REACH = 60
+
+
+class _Verdict(NamedTuple):
+    at: int
+    yes: bool
+    opens: bool
+    """Whether it is the first word of the reply."""
+    by_itself: bool
+    """Whether it is a word by itself, such as `yes`."""
+
+
+def read_verdict(reply: str) -> bool | None:
+    """True: yes; False: no; None: neither, or both.
+
+    >>> [read_verdict(text) for text in ("That's not true.", "Yes and no.", "No, wait, actually yes.")]
+    [False, None, True]
+    """
+    text = View(reply).lower.strip()
+    if not text:
+        return None
+    whole = _whole(text)
+    if whole is not None:
+        return whole
+    stated = None
+    for cue in _compiled(_STATED).finditer(text):
+        found = _after_statement(text, cue.end())
+        if found is not None and not _compiled(r"(?<!\w)(?:if|whether)\s(?:the\s|my\s)?$").search(
+            text, max(0, cue.start() - 12), cue.start()
+        ):
+            stated = cue.end(), found
+    if stated is not None:
+        if not _compiled(_CORRECTION).search(text, stated[0]):
+            return stated[1]
+        later = [one for one in _verdicts(text, stated[0] + 1) if _corrects(text, stated[0], one.at)]
+        return later[-1].yes if later else stated[1]
+    return _decided(text, _verdicts(text, 0) or _sentences(text))
+
+
+def verdict_of_word(word: str) -> bool | None:
+    """The verdict of an expected answer in words; None if it is none."""
+    return _whole(word.strip().lower())
+
+
+def _whole(text: str) -> bool | None:
+    if len(text) > 40:
+        return None
+    bare = " ".join(_compiled(r"^[\W_]+|[\W_]+$").sub("", text).split())
+    return _phrases().get(bare)
+
+
+def _after_statement(text: str, at: int) -> bool | None:
+    """What is stated at `at`: a verdict, or `not` and a verdict."""
+    found = _compiled(rf"(?P<not>not\s|nicht\s|pas\s)?(?:{_phrase_pattern()})(?!\w|-\w|'t)").match(text, at)
+    if found is None:
+        return None
+    if _compiled(_EITHER).match(text, at):
+        return None
+    word = found["phrase"]
+    if not _compiled(_NOT_A_NOUN).match(text, found.end()) and word in (
+        "no",
+        "right",
+        "si",
+        "sure",
+        "wrong",
+        "correct",
+        "true",
+        "false",
+    ):
+        following = _compiled(r"\s([^\W\d_]+)").match(text, found.end())
+        if following and following[1] not in (
+            "and",
+            "with",
+            "in",
+            "given",
+            "although",
+            "though",
+            "if",
+            "unless",
+            "or",
+            "is",
+            "for",
+        ):
+            return None
+    return (not _phrases()[word]) if found["not"] else _phrases()[word]
+
+
+def _verdicts(text: str, begin: int) -> list[_Verdict]:
+    """The verdicts of a text from `begin` on, in order."""
+    hidden = [found.span() for found in _compiled(_EITHER).finditer(text, begin)]
+    found: list[_Verdict] = []
+    for word in _compiled(_BY_ITSELF).finditer(text, begin):
+        at = word.start("word")
+        before = text[max(0, at - _REACH) : at]
+        if _inside(at, hidden) or not _compiled(_NOT_A_NOUN).match(text, word.end()):
+            continue
+        if not _compiled(_LEADS_IN).search(text, max(0, at - 14), at):
+            continue
+        if _compiled(r"\s?:\s?[\d.]").match(text, word.end()) or _is_asked(text, word.end()):
+            continue
+        if _compiled(_SKIPPED_BEFORE).search(before) or _compiled(_IF).search(before):
+            continue
+        if word["word"] in (
+            "true",
+            "correct",
+            "right",
+            "false",
+            "wrong",
+            "incorrect",
+            "untrue",
+        ) and _compiled(r"(?<!\w)(?:be|is|a|that)\s$").search(before):
+            continue  # a predicate
+        found.append(_Verdict(at, _phrases()[word["word"]], not before.strip(" \n([{"), True))
+    for predicate in _compiled(_PREDICATE).finditer(text, begin):
+        verdict = _of_predicate(text, predicate)
+        if verdict is not None and not _inside(predicate.end() - 1, hidden):
+            found.append(_Verdict(predicate.start(), verdict, False, False))
+    return sorted(found)
+
+
+def _sentences(text: str) -> list[_Verdict]:
+    """Whole sentences that are a verdict: `Absolutely.`; they count if nothing else does, because they also begin replies."""
+    return [
+        _Verdict(found.start(), verdict, False, True)
+        for found in _compiled(r"[^.!?\n;]{1,40}(?=[.!\n]|$)").finditer(text)
+        if (verdict := _whole(found[0])) is not None
+    ]
+
+
+def _of_predicate(text: str, found: re.Match[str]) -> bool | None:
+    named = found["word"] or found["wort"] or found["mot"] or found["palabra"] or found["slovo"]
+    if named is None:
+        if "stimmt" not in found[0]:
+            return None
+        named = "richtig"
+    before = text[max(0, found.start() - _REACH) : found.start()]
+    negated = any(found[name] for name in ("not", "cannot", "nicht", "pas", "no", "ne"))
+    thinks = _compiled(_THINKS).search(before)
+    if thinks:
+        negated ^= thinks["not"] is not None
+    elif _compiled(_UNCLEAR).search(before) or _compiled(_SKIPPED_BEFORE).search(before):
+        return None
+    if _is_asked(text, found.end()) or _compiled(r"\s?(?:or|and)\s(?:\w+\s)?(?:not|false|true|wrong)").match(
+        text, found.end()
+    ):
+        return None
+    return (named in _TRUE_WORDS) != negated
+
+
+def _decided(text: str, verdicts: list[_Verdict]) -> bool | None:
+    if not verdicts:
+        return None
+    if len({one.yes for one in verdicts}) == 1:
+        return verdicts[0].yes
+    last = verdicts[-1]
+    for one, following in pairwise(verdicts):
+        if one.yes != following.yes and _corrects(text, one.at, following.at):
+            return last.yes
+    if verdicts[0].opens:
+        first = verdicts[0].yes
+        return first if all(one.yes == first for one in verdicts if one.by_itself) else None
+    begin = max(text.rfind(mark, 0, last.at) for mark in ".;!?\n") + 1
+    return last.yes if _compiled(_CONCLUSION).search(text, begin, last.at) else None
+
+
+def _corrects(text: str, earlier: int, later: int) -> bool:
+    return _compiled(_CORRECTION).search(text, max(earlier, later - 400), later) is not None
+
+
+def _is_asked(text: str, end: int) -> bool:
+    """Whether the sentence that goes on at `end` is a question."""
+    stop = _compiled(r"[.!?\n。？]").search(text, end, end + 200)
+    return stop is not None and stop[0] in "?？"
+
+
+def _inside(at: int, spans: list[tuple[int, int]]) -> bool:
+    return any(start <= at < end for start, end in spans[:50])
+
+
+@cache
+def _phrases() -> dict[str, bool]:
+    return {
+        phrase.replace("_", " "): yes
+        for words, yes in ((_YES, True), (_NO, False))
+        for phrase in words.split()
+    }
+
+
+@cache
+def _phrase_pattern() -> str:
+    known = sorted(map(re.escape, _phrases()), key=len, reverse=True)
+    return f"(?P<phrase>{'|'.join(known)})"
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)

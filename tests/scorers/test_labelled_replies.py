@@ -1,0 +1,102 @@
+"""Replies with the answer that a careful reader finds in them: letters and yes or no."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from benchwright.scorers import (
+    ScorerInput,
+    boolean_yesno_strict,
+    extract_choice,
+    mcq_letter_strict,
+)
+
+REPLIES = Path(__file__).parent / "replies"
+OPTIONS = {"A": "Paris", "B": "London", "C": "Rome", "D": "Berlin"}
+
+
+def replies(name: str) -> list[tuple[str, str | None]]:
+    lines = (REPLIES / f"{name}.jsonl").read_text("utf-8").splitlines()
+    return [(reply, answer) for reply, answer in map(json.loads, lines)]
+
+
+def chosen(reply: str) -> str | None:
+    return extract_choice(reply, OPTIONS).letter
+
+
+def lettered(reply: str) -> str | None:
+    scores = mcq_letter_strict(ScorerInput(reply, "A", {"choices": list(OPTIONS.values())}))
+    return getattr(scores, "extracted", None)
+
+
+def verdict(reply: str) -> str | None:
+    return getattr(boolean_yesno_strict(ScorerInput(reply, True, {})), "extracted", None)
+
+
+@pytest.mark.parametrize("read", [chosen, lettered])
+@pytest.mark.parametrize("name", ["letters_a", "letters_b", "letters_c", "letters_d", "letters_e"])
+def test_letters_are_read_as_a_careful_reader_reads_them(
+    name: str, read: Callable[[str], str | None]
+) -> None:
+    check(name, read)
+
+
+@pytest.mark.parametrize("name", ["yesno_a", "yesno_b", "yesno_c", "yesno_d"])
+def test_yes_and_no_are_read_as_a_careful_reader_reads_them(name: str) -> None:
+    check(name, verdict)
+
+
+def check(name: str, read: Callable[[str], str | None]) -> None:
+    """At least 95 % alike, and never another answer."""
+    alike = 0
+    for reply, answer in replies(name):
+        found = read(reply)
+        assert found in (answer, None), (reply, answer, found)
+        alike += found == answer
+    assert alike / len(replies(name)) >= 0.95
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        ("A) Paris is the capital of France, so", "unfinished"),
+        ('{"A": 0.1, "B": 0.7}', "ambiguous"),
+        ('{"A": true, "B": true}', "ambiguous"),
+        ("A lot of people think it's Paris, but that's wrong.", "not_found"),
+    ],
+)
+def test_replies_that_name_no_option_say_why(reply: str, reason: str) -> None:
+    assert extract_choice(reply, OPTIONS).rule == reason
+
+
+def test_strict_letters_without_options_are_a_to_j() -> None:
+    assert lettered("The answer is J") is None
+    assert getattr(mcq_letter_strict(ScorerInput("The answer is J", "J", {})), "extracted", None) == "J"
+    row = {"a": "Paris", "b": "London"}
+    assert mcq_letter_strict(ScorerInput("London", "B", row)) == {"correct": True, "parsed": True}
+
+
+@pytest.mark.parametrize(
+    ("target", "right"), [("ja", "Ja."), ("Nein", "No."), ("oui", "Yes"), ("нет", "Нет")]
+)
+def test_targets_in_other_languages(target: str, right: str) -> None:
+    assert boolean_yesno_strict(ScorerInput(right, target, {})) == {"correct": True, "parsed": True}
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["yes ", "no, ", "it is true ", "answer is ", "wait ", "if ", "A: 1, ", "{A: 1,", "A is ", "Paris is ", "A: B\n", "answer (",
+     "yes or no ", "some people say ", "是", "not a "],
+)  # fmt: skip
+def test_hostile_megabytes_are_read_in_linear_time(unit: str) -> None:
+    text = unit * (1_000_000 // len(unit))
+    started = time.process_time()
+    verdict(text)
+    chosen(text)
+    lettered(text)
+    assert time.process_time() - started < 60
