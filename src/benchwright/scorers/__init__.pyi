@@ -22,8 +22,6 @@ from benchwright.scorers._judge_templates import (
     TEMPLATES as TEMPLATES,
     JudgeTemplate as JudgeTemplate,
     JudgeTemplateError as JudgeTemplateError,
-    named_template as named_template,
-    template_fields as template_fields,
 )
 from benchwright.scorers._letters import (
     mcq_letter_extract as mcq_letter_extract,

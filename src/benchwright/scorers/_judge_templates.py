@@ -43,6 +43,16 @@ class JudgeTemplate(Struct, frozen=True):
     words: Mapping[str, str] = field(default_factory=dict)
     """Other spellings → grade, in upper case: a judge that should write `C` may write `Correct`."""
 
+    @staticmethod
+    def named(template: str) -> JudgeTemplate | None:
+        """The built-in or installed question with this name; None for a text. UsageError for a lone word that is no name."""
+        return named_template(template)
+
+    @staticmethod
+    def fields_of(template: str) -> frozenset[str]:
+        """The names that a text has placeholders for. JudgeTemplateError for braces that do not pair up."""
+        return template_fields(template)
+
 
 def _question(intro: str, material: str, rubric: str, grades: str) -> str:
     return f"{intro}\n\n{material}\n\n{rubric}\n{{criteria}}\n" + _CLOSING.replace("{grades}", grades)

@@ -22,7 +22,7 @@ from benchwright.datasets import open_dataset
 from benchwright.engine import InterruptedRunError
 from benchwright.reports import Calibration, calibration
 from benchwright.runs import RunResult
-from benchwright.scorers import TEMPLATES, JudgeConfig, ScorerInput, Scores, named_template, template_fields
+from benchwright.scorers import TEMPLATES, JudgeConfig, JudgeTemplate, ScorerInput, Scores
 from benchwright.sdk._compare import find_run
 from benchwright.sdk._labels import Grades, Labelled, as_labelled, recorded_grade
 from benchwright.store import existing_workspace, open_existing
@@ -130,9 +130,9 @@ def _template(given: str) -> str:
             raise UsageError(f"--template {given}: the file cannot be read: {error}") from None
     elif file is not None and file.suffix in _TEXT_FILES and "{" not in given:
         raise NotFoundError(f"--template {given}: there is no such file")
-    elif named_template(given) is not None:
+    elif JudgeTemplate.named(given) is not None:
         return given
-    if "response" not in template_fields(text):
+    if "response" not in JudgeTemplate.fields_of(text):
         raise UsageError(
             f"--template {given[:60]}: it has no {{response}}, so that the judge would not see the text that it grades. Write "
             "{question}, {response} and {reference} where the judge should read them"
