@@ -23,6 +23,7 @@ from benchwright.endpoints._limiter import Limiter as Limiter
 from benchwright.endpoints._metrics_page import MetricsPage as MetricsPage
 from benchwright.endpoints._model_list import listed_models as listed_models
 from benchwright.endpoints._open import open_endpoint as open_endpoint
+from benchwright.endpoints._open_files import most_connections as most_connections
 from benchwright.endpoints._reasoning import SplitText as SplitText, split_reasoning as split_reasoning
 from benchwright.endpoints._refused_settings import (
     AdaptedEndpoint as AdaptedEndpoint,

@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
+from msgspec.structs import replace as replaced
 
 from benchwright.benchmarks import judge_configs
 from benchwright.core import (
@@ -28,8 +29,10 @@ from benchwright.endpoints import (
     AdaptedEndpoint,
     AroundHttp,
     Endpoint,
+    EndpointSettings,
     OpenEndpoint,
     ScriptedSettings,
+    most_connections,
     open_endpoint,
 )
 from benchwright.engine._calls import Calls, Ledger
@@ -132,6 +135,7 @@ class _UnderWay:
         group: RunGroup,
         label: str,
     ) -> None:
+        prepared, self._lowered = _within_open_files(prepared)
         settings = prepared.settings
         self._prepared = prepared
         self._store = store
@@ -315,6 +319,7 @@ class _UnderWay:
             manifest=run.manifest,
             notes=[
                 *prepared.notes,
+                *self._lowered,
                 *_echo_notes(store, run),
                 *_server_notes(prepared, self._context.findings),
                 *_replay_notes(prepared, store, run, self._context.ledger.elsewhere, resumed=self._resuming),
@@ -344,6 +349,30 @@ class _UnderWay:
         self._context.progress.phase = phase
         if self._watcher is not None:
             self._watcher.show(self._context.progress)
+
+
+def _within_open_files(prepared: Prepared) -> tuple[Prepared, tuple[str, ...]]:
+    """The run with as many requests at once as this process can have connections, and a note if that is fewer than requested: a
+    request without a connection would fail."""
+    settings = prepared.settings
+    wanted = settings.parallelism
+    most = most_connections() if isinstance(settings.endpoint, EndpointSettings) else None
+    if most is None:
+        return prepared, ()
+    most = max(1, most // (1 + len(judge_configs(prepared.spec))))
+    if wanted <= most:
+        return prepared, ()
+    endpoint = replace(settings.endpoint, parallelism=min(settings.endpoint.parallelism, most))
+    lowered = replace(settings, parallelism=most, endpoint=endpoint)
+    note = (
+        f"the parallelism is {most:,} instead of {wanted:,}, because this process may not open more files. Raise the limit with "
+        f"ulimit -n {_OWN_FILES + wanted}"
+    )
+    return replaced(prepared, settings=lowered), (note,)
+
+
+_OWN_FILES = 64
+"""Files that a process needs besides its connections, generously."""
 
 
 async def _unless_interrupted(
