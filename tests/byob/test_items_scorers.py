@@ -58,7 +58,9 @@ def test_item_14_letters_are_read_where_they_are_stated(
 def test_item_15_numbers_are_compared_by_value(response: str, target: str) -> None:
     assert gsm8k_answer_strict(ScorerInput(response, target, {}))["correct"]
     assert not gsm8k_answer_strict(ScorerInput("1,2,3", "123", {}))["correct"]
-    assert not gsm8k_answer_strict(ScorerInput("so it is 10-5", "-5", {}))["parsed"], "a difference or a range"
+    assert not gsm8k_answer_strict(ScorerInput("so it is 10-5", "-5", {}))["parsed"], (
+        "a difference or a range"
+    )
     assert gsm8k_answer(ScorerInput("1,2,3", "123", {}))["correct"], "the documented reading stays"
 
 
