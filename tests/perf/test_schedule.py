@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 from msgspec.structs import replace
 
-from benchwright.core import UsageError
+from benchwright.core import LoadProfile, UsageError
 from benchwright.perf import LoadSettings, arrivals, check_schedule
 
 N = 20_000
@@ -133,3 +134,46 @@ def test_seconds_and_requests_stop_whichever_comes_first() -> None:
 def test_what_makes_no_schedule_is_refused(settings: LoadSettings, words: str) -> None:
     with pytest.raises(UsageError, match=words):
         check_schedule(settings)
+
+
+@pytest.mark.parametrize("profile", ["poisson", "gamma"])
+@pytest.mark.parametrize(
+    "size",
+    [
+        {"requests": 2},
+        {"requests": 7},
+        {"requests": 900},
+        {"seconds": 22.5},
+        {"seconds": 10.0, "requests": 50},
+    ],
+)
+def test_random_arrivals_offer_exactly_the_requested_rate(profile: LoadProfile, size: dict[str, Any]) -> None:
+    for seed in range(5):
+        settings = LoadSettings(profile=profile, levels=(40.0,), seed=seed, burstiness=0.5, **size)
+        times = list(arrivals(settings))
+        count = min(size.get("requests", 10**9), int(size.get("seconds", 1e9) * 40))
+        assert len(times) == count
+        assert (count - 1) / (times[-1] - times[0]) == pytest.approx(40.0)
+        assert 0 <= times[0] < 1 / 40
+        assert times[-1] < size.get("seconds", math.inf)
+
+
+def test_scaled_arrivals_are_still_those_of_a_poisson_process() -> None:
+    """Counts in slices of a tenth: their variance over many seeds is that of the binomial law."""
+    counts = []
+    for seed in range(300):
+        times = list(arrivals(LoadSettings(profile="poisson", levels=(40.0,), seed=seed, requests=200)))
+        counts.append(sum(at < 0.5 for at in times))
+    mean = sum(counts) / len(counts)
+    spread = sum((each - mean) ** 2 for each in counts) / (len(counts) - 1)
+    assert mean == pytest.approx(20, abs=1)
+    assert spread == pytest.approx(18, rel=0.3)
+
+
+def test_a_stage_too_short_for_one_request_may_send_one() -> None:
+    times = [
+        list(arrivals(LoadSettings(profile="poisson", levels=(1.0,), seed=seed, seconds=0.5)))
+        for seed in range(200)
+    ]
+    assert {len(each) for each in times} == {0, 1}
+    assert 70 < sum(map(len, times)) < 130

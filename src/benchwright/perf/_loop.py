@@ -123,6 +123,8 @@ class PhaseLoop:
     async def run(self) -> PhaseResult:
         """Send everything, and wait for the last reply."""
         task = self._task
+        if task.closed is None:  # now, because it may take a while to compute
+            self._times = schedule(self._settings, task.stage, self._plan.offsets, task.level)
         await self._until(task.start_at)
         self._meter.start()  # earlier delays are not part of the phase
         try:
@@ -149,8 +151,7 @@ class PhaseLoop:
     async def _follow_schedule(self) -> None:
         task, cap = self._task, self._task.cap
         launched = measured = 0
-        times = schedule(self._settings, task.stage, self._plan.offsets, task.level)
-        for number, (at, phase) in enumerate(times):
+        for number, (at, phase) in enumerate(self._times):
             measured += phase == "measured"
             if number % task.workers != task.worker:
                 continue

@@ -9,7 +9,9 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import count
+from math import floor, fsum
 
 from benchwright.core import LoadProfile, UsageError
 from benchwright.perf._values import LoadSettings, PhaseName
@@ -35,10 +37,18 @@ def schedule(
     level = settings.levels[stage] if level is None else level
     if settings.profile == "trace":
         times: Iterator[float] = (offset / level for offset in offsets)
+    elif settings.profile in _GAPS:
+        times = _random(settings, level, stage)
     else:
-        times = _LAWS[settings.profile](settings, level, _dice(settings, stage))
+        times = _LAWS[settings.profile](settings, level)
+    return _with_phases(times, settings, random_count(settings, level) or settings.requests)
+
+
+def _with_phases(
+    times: Iterator[float], settings: LoadSettings, most: int | None
+) -> Iterator[tuple[float, PhaseName]]:
     seconds = None if settings.profile == "ramp" else settings.seconds
-    most, after = settings.requests, 0
+    after = 0
     for number, at in enumerate(times):
         if (most is None or number < most) and (seconds is None or at < seconds):
             yield at, "measured"
@@ -54,34 +64,69 @@ def _dice(settings: LoadSettings, stage: int) -> random.Random:
     return random.Random(f"{settings.seed}/{stage}")
 
 
-def _constant(settings: LoadSettings, rate: float, dice: random.Random) -> Iterator[float]:
+def _constant(settings: LoadSettings, rate: float) -> Iterator[float]:
     # A product, not a sum, because a million additions of a tenth do not give exactly a hundred thousand.
     return (number / rate for number in count())
 
 
-def _poisson(settings: LoadSettings, rate: float, dice: random.Random) -> Iterator[float]:
-    at = 0.0
-    while True:
-        at += dice.expovariate(rate)
-        yield at
+def _poisson_gaps(settings: LoadSettings, rate: float, dice: random.Random) -> Callable[[], float]:
+    return partial(dice.expovariate, rate)
 
 
-def _gamma(settings: LoadSettings, rate: float, dice: random.Random) -> Iterator[float]:
+def _gamma_gaps(settings: LoadSettings, rate: float, dice: random.Random) -> Callable[[], float]:
     """Gaps of mean 1/rate; their coefficient of variation is 1/√burstiness."""
     shape = settings.burstiness
-    at = 0.0
+    return partial(dice.gammavariate, shape, 1 / (shape * rate))
+
+
+_GAPS: dict[str, Callable[[LoadSettings, float, random.Random], Callable[[], float]]] = {
+    LoadProfile.POISSON: _poisson_gaps,
+    LoadProfile.GAMMA: _gamma_gaps,
+}
+
+
+def _random(settings: LoadSettings, rate: float, stage: int) -> Iterator[float]:
+    """Random gaps that keep the rate: with n measured requests, the n − 1 gaps between them are scaled to last (n − 1)/rate. For a
+    Poisson process, that is its law under the condition that its first and last arrival are so far apart. The first arrival is
+    uniform in the first 1/rate, so that n requests fit into n/rate. Later ones are not scaled.
+
+    The gaps are drawn twice, first to add them up and then one by one, because a million of them need not be in memory."""
+    law = _GAPS[settings.profile]
+    count = random_count(settings, rate)
+    draw, factor = law(settings, rate, _dice(settings, stage)), 1.0
+    if count > 1 and (length := fsum(draw() for _ in range(count - 1))) > 0:
+        factor = (count - 1) / rate / length
+    start = random.Random(f"{settings.seed}/{stage}/start").random() / rate
+    return _spaced(start, law(settings, rate, _dice(settings, stage)), factor, count)
+
+
+def _spaced(at: float, draw: Callable[[], float], factor: float, count: int) -> Iterator[float]:
+    yield at
+    for _ in range(count - 1):
+        at += factor * draw()
+        yield at
     while True:
-        at += dice.gammavariate(shape, 1 / (shape * rate))
+        at += draw()
         yield at
 
 
-def _burst(settings: LoadSettings, rate: float, dice: random.Random) -> Iterator[float]:
+def random_count(settings: LoadSettings, rate: float) -> int:
+    """The measured requests of a stage with random gaps, as many as fit into its time at this rate."""
+    if settings.profile not in _GAPS:
+        return 0
+    counts = [] if settings.requests is None else [settings.requests]
+    if settings.seconds is not None:
+        counts.append(max(1, floor(settings.seconds * rate * (1 + 1e-12))))
+    return min(counts, default=1)
+
+
+def _burst(settings: LoadSettings, rate: float) -> Iterator[float]:
     """Groups of `burst_size` requests at intervals that keep the rate."""
     size = settings.burst_size or max(1, round(rate))
     return (number // size * size / rate for number in count())
 
 
-def _ramp(settings: LoadSettings, rate: float, dice: random.Random) -> Iterator[float]:
+def _ramp(settings: LoadSettings, rate: float) -> Iterator[float]:
     """The rate rises or falls from `ramp_start` to `ramp_end`, by equal steps (linear) or equal factors (exponential) in equal
     times. The n-th request is sent when the integral of the rate reaches n."""
     _, end = _ends(settings)
@@ -132,10 +177,8 @@ def _ends(settings: LoadSettings) -> tuple[float, float]:
     return settings.ramp_start, settings.ramp_end
 
 
-_LAWS: dict[str, Callable[[LoadSettings, float, random.Random], Iterator[float]]] = {
+_LAWS: dict[str, Callable[[LoadSettings, float], Iterator[float]]] = {
     LoadProfile.CONSTANT: _constant,
-    LoadProfile.POISSON: _poisson,
-    LoadProfile.GAMMA: _gamma,
     LoadProfile.BURST: _burst,
     LoadProfile.RAMP: _ramp,
 }

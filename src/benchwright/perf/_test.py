@@ -14,6 +14,7 @@ from benchwright.perf._crew import Crew
 from benchwright.perf._health import judged, rare_collections
 from benchwright.perf._limits import most_connections
 from benchwright.perf._loop import PhaseResult, PhaseTask
+from benchwright.perf._schedule import random_count
 from benchwright.perf._server_figures import ServerFigures
 from benchwright.perf._values import (
     LoadSearch,
@@ -34,6 +35,8 @@ _LEAD_S = 0.02
 """Seconds between the order to begin and the first request, so that the process has the order in time."""
 _MANY_LEAD_S = 0.15
 """Like `_LEAD_S`, for several processes."""
+_DRAW_S = 2e-6
+"""Seconds that the time of one request may take to compute, if times are random."""
 
 LEAST_PER_SLOT = 4
 """The fewest requests of a probe for each slot; with fewer, the queue of the server does not show."""
@@ -172,6 +175,8 @@ class LoadTest:
             self._phase_begins(stage, phase, level)
         workers = self._settings.workers
         start_at = monotonic() + (_LEAD_S if workers == 1 else _MANY_LEAD_S)
+        if phase == "measured":
+            start_at += _DRAW_S * random_count(self._settings, level)
         tasks = [self._task(stage, level, phase == "warmup", start_at, worker) for worker in range(workers)]
         results = await self._crew.phase(tasks)
         self._used += max(result.numbers for result in results)
