@@ -440,6 +440,38 @@ async def test_a_server_that_closes_after_every_stream_loses_two_requests_at_mos
         await transport.aclose()
 
 
+@pytest.mark.parametrize("closing", [2, 3, 6])
+@in_loop
+async def test_connections_are_kept_again_once_the_server_keeps_them(closing: int) -> None:
+    """A server that closed some kept connections, and then no more: one of them is tried again later."""
+    served: set[int] = set()
+    closed = 0
+
+    async def closes_a_few(call: Call) -> None:
+        nonlocal closed
+        if call.connection in served and closed < closing:
+            closed += 1
+            call.close()
+        else:
+            served.add(call.connection)
+            await call.events(b"one")
+
+    lost = 0
+    async with serving(closes_a_few) as server:
+        transport = LeanTransport(1)
+        for _ in range(32 * 2 ** (closing - 1)):
+            try:
+                stream = await transport.stream(server.url, b"{}", HEADERS, 60.0)
+            except TransportFailure as failure:
+                lost += failure.stale
+            else:
+                assert [data async for batch in stream for data in batch[0]] == [b"one"]
+        assert lost == closing
+        last = [call.connection for call in server.calls[-5:]]
+        assert len(set(last)) == 1
+        await transport.aclose()
+
+
 @in_loop
 async def test_cancelled_stream_closes_its_connection() -> None:
     async def stalls(call: Call) -> None:

@@ -22,6 +22,7 @@ _WRITE_TOGETHER = 8  # more would delay the first of them, which lowers the rate
 _LOST_STREAMS = (
     2  # llama.cpp closes each connection after a stream without notice: half of all requests would be lost
 )
+_NEW_FIRST, _NEW_MOST = 32, 4096  # streams on new connections until a kept one is tried again, doubled after each loss
 _SLOWEST_SWEEP_S = 0.25
 _QUICKEST_SWEEP_S = 0.005
 
@@ -85,10 +86,11 @@ class LeanTransport:
             target = self._aim(url, headers)
         message = b"%b%d\r\n\r\n%b" % (target.head, len(payload), payload)
         again = stamps is not None and stamps.lost > 0
-        connection = None if again or target.pool.lost_streams >= _LOST_STREAMS else target.pool.take()
+        pool = target.pool
+        connection = None if again else pool.take_for_stream()
         while True:
             if connection is None:
-                connection = await target.pool.connect(timeout_s)
+                connection = await pool.connect(timeout_s)
             waiter: asyncio.Future[None] = self._sweeper.watch(timeout_s).create_future()
             stream = connection.hold_streamed(message, timeout_s, waiter, stamps or Stamps())
             self._write_soon(connection)
@@ -102,10 +104,12 @@ class LeanTransport:
                 connection = None
             except TransportFailure as failure:
                 if failure.stale:
-                    target.pool.drop_idle()
-                    target.pool.lost_streams += 1
+                    pool.drop_idle()
+                    pool.stream_lost(connection)
                 raise
             else:
+                if connection.reused:
+                    pool.stream_kept()
                 return stream
 
     async def aclose(self) -> None:
@@ -171,8 +175,9 @@ class _Pool:
         self._idle: list[Connection] = []
         self.open: set[Connection] = set()
         """All connections, idle or not."""
-        self.lost_streams = 0
-        """Streamed requests that a kept connection lost because the server was closing it."""
+        self._lost_streams = 0  # one after the other, because the server was closing the kept connection
+        self._new_left = 0  # streams that take a new connection, whatever is idle
+        self._tried: Connection | None = None
 
     def take(self) -> Connection | None:
         """An idle connection that is still open."""
@@ -183,6 +188,29 @@ class _Pool:
                 return connection
             self.open.discard(connection)
         return None
+
+    def take_for_stream(self) -> Connection | None:
+        """The same for a stream. A server that closes kept connections without notice gets new ones; later, one kept connection is
+        tried again, because the server may have restarted, or closed only what was idle for long."""
+        if self._new_left:
+            self._new_left -= 1
+            return None
+        connection = self.take()
+        if connection is not None and self._lost_streams >= _LOST_STREAMS:
+            self._tried, self._new_left = connection, _NEW_FIRST
+        return connection
+
+    def stream_lost(self, connection: Connection) -> None:
+        """A kept connection lost a stream. One that was lost together with others tells nothing more."""
+        if self._new_left and connection is not self._tried:
+            return
+        self._lost_streams += 1
+        if (more := self._lost_streams - _LOST_STREAMS) >= 0:
+            self._new_left = min(_NEW_MOST, _NEW_FIRST << min(more, 16))
+
+    def stream_kept(self) -> None:
+        """A kept connection answered."""
+        self._lost_streams = self._new_left = 0
 
     async def connect(self, timeout_s: float) -> Connection:
         """A new connection."""
