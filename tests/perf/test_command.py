@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -12,9 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.perf.stub_server import serving
 
 import warm
-from benchwright.perf import RequestOutcome, RequestRecord, recorded_requests
+from benchwright.perf import Journal, RequestOutcome, RequestRecord, recorded_requests
+from benchwright.perf._journal import journaled
+from benchwright.perf._values import encode_record
 from benchwright.sdk import view_of
 from benchwright.store import find_workspace, open_store
 from waiting import PATIENCE_S
@@ -89,7 +93,7 @@ def said(folder: Path, *words: str, code: int = 0) -> dict[str, Any]:
 
 def records(folder: Path, run_id: int = 1) -> list[RequestRecord]:
     with open_store(find_workspace(folder, None)) as store:
-        return list(recorded_requests(store, run_id))
+        return list(recorded_requests(store, run_id)) if store.runs() else []
 
 
 def started(folder: Path, *words: str) -> subprocess.Popen[str]:
@@ -225,6 +229,57 @@ def test_ctrl_c_twice_ends_at_once(folder: Path) -> None:
         assert not (folder / ".benchwright/runs/0001-qa/summary.json").exists()
     finally:
         simulator.close()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_killed_test_has_every_request_that_had_ended(folder: Path, workers: int) -> None:
+    """Requests on the way to the client when it was killed had not ended: at most as many as were in flight."""
+
+    async def work() -> int:
+        async with serving(events=2) as stub:
+            where = (
+                "--model-url",
+                stub.url,
+                "--model-id",
+                "stub",
+                "--requests",
+                "1000000",
+                "--concurrency",
+                "8",
+            )
+            process = started(folder, *where, "--workers", str(workers), "--quiet")
+            await stub.until_came(400)
+            os.killpg(process.pid, signal.SIGKILL)
+            await asyncio.to_thread(process.communicate)
+            return stub.served
+
+    served = asyncio.run(work())
+    found = records(folder)
+    # Records of other processes take a few milliseconds to the one that keeps them.
+    assert served - 8 - (0 if workers == 1 else 100) <= len(found) <= served
+    assert len({record.number for record in found}) == len(found)
+    assert said(folder, "show", "1")["summary"]["evaluated"] == len(found)
+    with open_store(find_workspace(folder, None)) as store:
+        assert view_of(store.run(1), store).counted == f"{len(found):,}"
+    assert [record.number for record in found] == sorted(record.number for record in found)
+
+
+def test_a_journal_holds_what_is_not_committed_and_no_more(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, 7)
+    for number in range(3):
+        journal.write(encode_record(RequestRecord(number)))
+    file = journal.turn()
+    journal.write(encode_record(RequestRecord(3)))
+    assert [record.number for record in journaled(tmp_path, 7)] == [0, 1, 2, 3]
+    journal.empty(file)
+    assert [record.number for record in journaled(tmp_path, 7)] == [3]
+    assert journal.turn() == 1
+    journal.write(encode_record(RequestRecord(4)))
+    (torn,) = (path for path in tmp_path.iterdir() if path.name.endswith("0.journal"))
+    torn.write_bytes(torn.read_bytes()[:-1])  # killed while it was written
+    assert [record.number for record in journaled(tmp_path, 7)] == [3]
+    journal.close(keep=False)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_killed_test_keeps_its_records(folder: Path, slow: Simulator) -> None:

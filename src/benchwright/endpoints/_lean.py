@@ -22,7 +22,10 @@ _WRITE_TOGETHER = 8  # more would delay the first of them, which lowers the rate
 _LOST_STREAMS = (
     2  # llama.cpp closes each connection after a stream without notice: half of all requests would be lost
 )
-_NEW_FIRST, _NEW_MOST = 32, 4096  # streams on new connections until a kept one is tried again, doubled after each loss
+_NEW_FIRST, _NEW_MOST = (
+    32,
+    4096,
+)  # streams on new connections until a kept one is tried again, doubled after each loss
 _SLOWEST_SWEEP_S = 0.25
 _QUICKEST_SWEEP_S = 0.005
 

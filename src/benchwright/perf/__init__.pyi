@@ -34,6 +34,7 @@ from benchwright.perf._flight import (
     token_arrivals as token_arrivals,
 )
 from benchwright.perf._health import STRAINED_LAG_S as STRAINED_LAG_S, STRAINED_LATE_S as STRAINED_LATE_S
+from benchwright.perf._journal import Journal as Journal
 from benchwright.perf._limits import check_files as check_files, most_connections as most_connections
 from benchwright.perf._metrics import (
     LATENCIES as LATENCIES,
@@ -63,10 +64,12 @@ from benchwright.perf._quality import (
 from benchwright.perf._records import (
     BatchThread as BatchThread,
     StoreSink as StoreSink,
+    count_requests as count_requests,
     recorded_requests as recorded_requests,
     recorded_stages as recorded_stages,
     request_step as request_step,
     stage_step as stage_step,
+    without_secrets as without_secrets,
 )
 from benchwright.perf._request_files import (
     file_table as file_table,

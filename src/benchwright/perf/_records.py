@@ -23,6 +23,7 @@ from benchwright.core import (
     marked_as_redacted,
     reply_to_json,
 )
+from benchwright.perf._journal import Journal, journaled
 from benchwright.perf._plan import PlannedRequest
 from benchwright.perf._quality import decode_grade, encode_grade
 from benchwright.perf._token_check import possible
@@ -191,9 +192,13 @@ def request_step(record: RequestRecord, zero: float = 0.0) -> StepValues:
     """The step that records a request. `zero` is the wall clock of the test's start."""
     started = record.sent or record.planned or 0.0
     return (
-        f"request/{record.number:09d}/{record.stage:04d}", b"", None, encode_record(record), False,
+        _request_key(record), b"", None, encode_record(record), False,
         zero + started, zero + (record.ended or started), None, None, None,
     )  # fmt: skip
+
+
+def _request_key(record: RequestRecord) -> str:
+    return f"request/{record.number:09d}/{record.stage:04d}"
 
 
 def stage_step(stage: StageRecord, zero: float = 0.0) -> StepValues:
@@ -217,18 +222,31 @@ _BATCH = 10_000
 
 
 def recorded_requests(store: Store, run_id: int) -> Iterator[RequestRecord]:
-    """The recorded requests of a load test, in the order of their numbers, with their scores if there are any."""
+    """The recorded requests of a load test, in the order of their numbers, with their scores if there are any. For a test that was
+    killed, those of its journal too."""
     left, first = store.count_steps(run_id, "request"), 0
     scored = store.count_steps(run_id, "grade") > 0
-    while left > 0:
+    late = {_request_key(record): record for record in journaled(store.run(run_id).folder, run_id)}
+    while left > 0 or late:
         steps = store.recorded(run_id, "request", first, first + _BATCH - 1)
         grades = store.recorded(run_id, "grade", first, first + _BATCH - 1) if scored else {}
-        for key in sorted(steps):
-            record = decode_record(steps[key].output)
+        own = {key: late.pop(key) for key, record in list(late.items()) if record.number < first + _BATCH}
+        for key in sorted(steps.keys() | own.keys()):
+            record = decode_record(steps[key].output) if key in steps else own[key]
             grade = grades.get(key.replace("request/", "grade/", 1))
             yield record if grade is None else decode_grade(grade.output).added_to(record)
         left -= len(steps)
         first += _BATCH
+
+
+def count_requests(store: Store, run_id: int) -> int:
+    """The number of recorded requests."""
+    committed = store.count_steps(run_id, "request")
+    late = {_request_key(record): record.number for record in journaled(store.run(run_id).folder, run_id)}
+    if not late:
+        return committed
+    known = store.recorded(run_id, "request", min(late.values()), max(late.values()))
+    return committed + len(late.keys() - known.keys())
 
 
 def recorded_stages(store: Store, run_id: int) -> list[StageRecord]:
@@ -254,11 +272,14 @@ _EVERY_S = 0.2
 class BatchThread(Generic[_Put]):
     """Passes items from the event loop to a thread in batches, so that the loop never waits for a disk or a pipe.
 
-    An exception of the sink ends the thread; `close` raises it, and `failure` has it.
+    An exception of the sink ends the thread; `close` raises it, and `failure` has it. `journal` turns with every batch, and is
+    closed at the end.
     """
 
-    def __init__(self, sink: StepSink[_Put]) -> None:
-        self._sink = sink
+    def __init__(
+        self, sink: StepSink[_Put], *, every_s: float = _EVERY_S, journal: Journal | None = None
+    ) -> None:
+        self._sink, self._every_s, self._journal = sink, every_s, journal
         self._waiting: deque[_Put] = deque()
         self._closing = threading.Event()
         self.failure: BaseException | None = None
@@ -281,16 +302,22 @@ class BatchThread(Generic[_Put]):
         try:
             last = False
             while not last:
-                last = self._closing.wait(_EVERY_S)  # items added before are written below
-                waiting = self._waiting
+                last = self._closing.wait(self._every_s)  # items added before are written below
+                waiting, journal = self._waiting, self._journal
+                # Items are added before they are journaled, so those of the file that is emptied below are in the batch.
+                file = 0 if journal is None else journal.turn()
                 if batch := [waiting.popleft() for _ in range(len(waiting))]:
                     self._sink.write(batch)
+                    if journal is not None:
+                        journal.empty(file)
         except BaseException as error:
             self.failure = error
         try:
             self._sink.close()
         except BaseException as error:
             self.failure = self.failure or error
+        if self._journal is not None:
+            self._journal.close(keep=self.failure is not None)
 
 
 class StoreSink:
@@ -303,7 +330,7 @@ class StoreSink:
 
     def write(self, steps: Sequence[StepValues]) -> None:
         """Write steps. Returns when they are committed."""
-        self._runner.run(self._append(_without_secrets(steps)))
+        self._runner.run(self._append(without_secrets(steps)))
 
     async def _append(self, steps: Sequence[StepValues]) -> None:
         if self._writer is None:
@@ -319,7 +346,7 @@ class StoreSink:
             self._runner.close()
 
 
-def _without_secrets(steps: Sequence[StepValues]) -> Sequence[StepValues]:
+def without_secrets(steps: Sequence[StepValues]) -> Sequence[StepValues]:
     """Remove secrets from the steps. A reply that contained one is marked, because it was changed and is not scored."""
     redactor = known_secrets()
     if not redactor.guards or not redactor.found_in(b"\n".join([step[3] for step in steps])):

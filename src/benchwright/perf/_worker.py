@@ -22,6 +22,8 @@ from benchwright.perf._loop import PhaseLoop, PhaseResult, PhaseTask
 from benchwright.perf._plan import RequestPlan
 from benchwright.perf._values import LoadSettings, RequestRecord, encode_record
 
+_EVERY_S = 0.004
+"""Seconds between two reports."""
 SIZE_BYTES = 8
 """Bytes of the length before each frame."""
 
@@ -99,7 +101,8 @@ async def _work(pipe: int) -> None:
     job: WorkerJob = pickle.loads(await read_frame(reader))
     endpoints = open_endpoints(job.models)
     sink = _PipeSink(pipe)
-    thread: BatchThread[RequestRecord | PhaseResult] = BatchThread(sink)
+    # Soon, so that hardly a record is lost with the process; the controlling one keeps what it gets.
+    thread: BatchThread[RequestRecord | PhaseResult] = BatchThread(sink, every_s=_EVERY_S)
     decoder = msgpack.Decoder(Order)
 
     async def phase(task: PhaseTask) -> None:

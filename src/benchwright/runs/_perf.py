@@ -30,6 +30,7 @@ from benchwright.engine import InterruptedRunError, Prepared, RunGroup, prepare
 from benchwright.perf import (
     BatchThread,
     Crew,
+    Journal,
     LoadProgress,
     LoadSettings,
     LoadTest,
@@ -47,6 +48,7 @@ from benchwright.perf import (
     request_step,
     slots_of,
     stage_step,
+    without_secrets,
 )
 from benchwright.runs._jobs import in_event_loop, owned
 from benchwright.runs._load_cost import load_cost
@@ -414,10 +416,13 @@ async def _load(
     Ctrl-C, or None."""
     settings = ready.settings
     progress = LoadProgress(run.name, settings)
-    thread = BatchThread(StoreSink(store, run.id))
+    journal = Journal(run.folder, run.id)
+    thread = BatchThread(StoreSink(store, run.id), journal=journal)
 
     def ended(record: RequestRecord) -> None:
-        thread.put(request_step(record, test.wall + test.zero))
+        step = request_step(record, test.wall + test.zero)
+        thread.put(step)
+        journal.write(without_secrets((step,))[0][3])
         test.ended(record)
         progress.add(record)
 

@@ -173,6 +173,10 @@ def view_of(run: RunRecord, store: Store | None = None) -> RunView:
         view = row.reports.view(run)
         if store is None or row.counts is None or run.summary is not None:
             return view
+        if run.kind == RunKind.LOAD:
+            from benchwright.perf import count_requests
+
+            return replace(view, counted=f"{count_requests(store, run.id):,}")
         return replace(view, counted=f"{store.count_steps(run.id, row.counts):,}")
     return replace(plain_view(run), summary=None, headline=f"kind {run.kind!r}: needs a newer benchwright")
 
