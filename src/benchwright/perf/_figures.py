@@ -24,6 +24,7 @@ from benchwright.perf._flight import InFlight, TokenArrivals, flight_of, sums_pe
 from benchwright.perf._metrics import METRICS, PER_REQUEST, Metric
 from benchwright.perf._requests import Requests
 from benchwright.perf._slo import Limits, within
+from benchwright.perf._stalls import Stall, stalls_of
 
 
 class StageRequests:
@@ -49,6 +50,11 @@ class StageRequests:
     def flight(self) -> InFlight:
         """Requests in flight over time."""
         return flight_of(self.sent)
+
+    @cached_property
+    def stalls(self) -> list[Stall]:
+        """Spans in which nothing arrived although requests were in flight."""
+        return stalls_of(self.sent, self.flight)
 
     @cached_property
     def tokens(self) -> TokenArrivals | None:

@@ -14,6 +14,7 @@ from benchwright.perf._distributions import enough_values
 from benchwright.perf._faults import FAULTS
 from benchwright.perf._figures import StageRequests
 from benchwright.perf._requests import Requests
+from benchwright.perf._stalls import stall_words
 from benchwright.perf._values import Health, LoadSettings
 
 REPEATED = 0.05
@@ -70,6 +71,7 @@ def stage_notes(
         found.append(Note(f"client_{health.verdict}", f"{limit}: {'; '.join(health.reasons)}"))
     found += _servers(stage)
     found += _faults(stage)
+    found += _stalls(stage, health)
     found += _rates(stage, settings, figures)
     found += _prompts(figures)
     found += _made(settings)
@@ -91,6 +93,21 @@ def _servers(stage: StageRequests) -> Iterator[Note]:
             "other_model",
             f"the server answered as {', '.join(others[:_SHOWN_NAMES])}{more}, which is not the requested name",
         )
+
+
+def _stalls(stage: StageRequests, health: Health | None) -> Iterator[Note]:
+    """Stalls, which averages hide: in a closed loop, no request is sent while one lasts."""
+    if not stage.stalls or stage.span is None:
+        return
+    words = stall_words(stage.stalls, stage.span[0])
+    longest = max(stall.seconds for stall in stage.stalls)
+    own = health is not None and health.lag.max >= longest / 2
+    cause = (
+        "The client itself was held up: its event loop stood still"
+        if own
+        else "The server or the network stalled"
+    )
+    yield Note("stalled", f"{cause}: {words}. Averages hide this: see the maxima and the curves over time")
 
 
 def _faults(stage: StageRequests) -> Iterator[Note]:

@@ -24,6 +24,7 @@ from benchwright.perf._quality import StageScores
 from benchwright.perf._requests import Requests
 from benchwright.perf._server_figures import ServerFigures
 from benchwright.perf._slo import SloResult, judge_slo
+from benchwright.perf._stalls import Stall
 from benchwright.perf._steady import SteadyWindow, steady_window
 from benchwright.perf._values import LoadSettings, StageRecord
 
@@ -97,6 +98,8 @@ class StageSummary(Struct, frozen=True, kw_only=True):
     """Figures by server, if there are several."""
     server: ServerFigures | None = None
     """The server's own figures; None: they were not read, or the stage did not end."""
+    stalls: tuple[Stall, ...] = ()
+    """Spans in which nothing arrived although requests were in flight."""
     started_at: str | None = None
     """When its first measured request was sent, by the wall clock: `2026-11-17T18:52:03.218450Z`."""
 
@@ -120,6 +123,7 @@ class StageSummary(Struct, frozen=True, kw_only=True):
             "absent": dict(self.absent),
             "outcomes": dict(self.outcomes),
             "errors": to_builtins(self.errors),
+            "stalls": to_builtins(self.stalls),
             "by_turn": [group.to_json() for group in self.turns],
             "by_url": [group.to_json() for group in self.urls],
             "faults": dict(self.faults),
@@ -166,6 +170,7 @@ class StageSummary(Struct, frozen=True, kw_only=True):
             notes=convert(stored["notes"], tuple[Note, ...]),
             stopped_by=stored.get("stopped_by"),
             started_at=stored.get("started_at"),
+            stalls=convert(stored.get("stalls", ()), tuple[Stall, ...]),
             turns=tuple(GroupSummary.from_json(group) for group in stored.get("by_turn", ())),
             urls=tuple(GroupSummary.from_json(group) for group in stored.get("by_url", ())),
             server=None if (server := stored.get("server")) is None else ServerFigures.from_json(server),
@@ -208,7 +213,12 @@ def summarise_stage(
         faults=fault_counts(stage),
         token_sources=token_sources(stage),
         slo=slo,
-        steady=steady_window(stage.sent, stage.measurable, stage.flight, stage.tokens, settings, level),
+        steady=steady_window(
+            stage.sent, stage.measurable, stage.flight, stage.tokens, settings, level, stage.stalls
+        ),
+        stalls=tuple(
+            Stall(round(each.start, 6), round(each.end, 6), each.in_flight) for each in stage.stalls
+        ),
         health=None if record is None else record.health.to_json(),
         scores=graded.distributions(),
         scores_with_failures=graded.means_with_failures(stage.sent),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 from math import fsum, sqrt
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct, convert, structs, to_builtins
 
@@ -19,6 +19,7 @@ from benchwright.perf._distributions import Distribution, describe, mean_of, num
 from benchwright.perf._flight import InFlight, TokenArrivals, sums_per_slice
 from benchwright.perf._metrics import METRICS, Metric
 from benchwright.perf._requests import Requests
+from benchwright.perf._stalls import Stall, stall_words
 from benchwright.perf._values import LoadSettings
 
 SteadyVerdict: TypeAlias = Literal["steady", "not_steady", "unclear", "absent"]
@@ -52,7 +53,8 @@ class SteadyWindow(Struct, frozen=True, kw_only=True):
     thirds: tuple[float, ...] = ()
     """Throughput of each third, divided by that of the whole window."""
     drift_share: float | None = None
-    """Change of the mean latency over the window, as a share of the mean: of ttft, or of e2e if replies are not streamed."""
+    """Change of the mean latency from the first quarter of the window to the last, as a share of the first: of ttft, or of e2e if
+    replies are not streamed."""
     latencies: dict[str, Distribution] = {}
     """Distributions by key: ttft_ms, tpot_ms, e2e_ms."""
 
@@ -76,6 +78,7 @@ def steady_window(
     tokens: TokenArrivals | None,
     settings: LoadSettings,
     level: float | None,
+    stalls: Sequence[Stall] = (),
 ) -> SteadyWindow:
     """The window of a stage, from its measured requests that were sent; `measurable` are those with latencies."""
     found = _span(sent, measurable, flight, settings, level)
@@ -90,8 +93,11 @@ def steady_window(
     amounts = _slices(tokens, inside, start, length)
     thirds = _thirds(amounts)
     metric = METRICS["ttft" if pc.is_valid(measurable["first_token"]).true_count else "e2e"]
-    drift, certain = _drift(own, metric)
-    verdict, reasons = _verdict(len(inside), amounts, thirds, metric, drift, certain)
+    drift = _drift(own, metric)
+    verdict, reasons = _verdict(len(inside), amounts, thirds, metric, drift)
+    if held := [stall for stall in stalls if stall.end > start and stall.start < end]:
+        others = reasons if verdict == "not_steady" else ()  # of the same cause, if there are any
+        verdict, reasons = "not_steady", (stall_words(held, pc.min(sent["sent"]).as_py()), *others[:1])
     produced = None if tokens is None else tokens.within(start, end) / length
     return SteadyWindow(
         verdict=verdict,
@@ -104,7 +110,7 @@ def steady_window(
         output_throughput_tokens_per_s=None if produced is None else round(produced, 3),
         mean_concurrency=round(flight.mean(start, end), 3),
         thirds=tuple(round(share, 4) for share in thirds),
-        drift_share=None if drift is None else round(drift, 4),
+        drift_share=None if drift is None else round(drift.share, 4),
         latencies={METRICS[name].key: each for name in ("ttft", "tpot", "e2e") if (each := _latency(own, METRICS[name]))},
     )  # fmt: skip
 
@@ -161,27 +167,42 @@ def _chance(amounts: Sequence[float]) -> float:
     return spread * sqrt(1 / _PER_THIRD - 1 / len(amounts)) / mean
 
 
-def _drift(own: Requests, metric: Metric) -> tuple[float | None, bool]:
-    """The change of latency over the window as a share of its mean, from a line through the means of 20 blocks; and whether
-    that is more than chance."""
+class _Drift(NamedTuple):
+    """The change of latency over the window."""
+
+    first: float
+    """The mean of the first quarter, in seconds."""
+    last: float
+    certain: bool
+    """Whether it is more than chance."""
+
+    @property
+    def share(self) -> float:
+        return self.last / self.first - 1
+
+
+def _drift(own: Requests, metric: Metric) -> _Drift | None:
+    """The change over the window, in 20 blocks of equal numbers of requests, and by the slope of a line through their means."""
     assert metric.values is not None
     values = metric.values(own)
     known = pc.is_valid(values)
     latencies, times = numbers(values.filter(known)), numbers(own["sent"].filter(known))
     if len(latencies) < _BLOCKS:
-        return None, False
+        return None
     edges = [len(latencies) * block // _BLOCKS for block in range(_BLOCKS + 1)]
     spans = list(pairwise(edges))
     y = [fsum(latencies[a:b]) / (b - a) for a, b in spans]
     x = [fsum(times[a:b]) / (b - a) for a, b in spans]
     mean_x, mean_y = fsum(x) / _BLOCKS, fsum(y) / _BLOCKS
     spread = fsum((each - mean_x) ** 2 for each in x)
-    if not spread or not mean_y:
-        return None, False
+    quarter = _BLOCKS // 4
+    first, last = fsum(y[:quarter]) / quarter, fsum(y[-quarter:]) / quarter
+    if not spread or first <= 0:
+        return None
     slope = fsum((a - mean_x) * (b - mean_y) for a, b in zip(x, y, strict=True)) / spread
     rest = fsum((b - mean_y - slope * (a - mean_x)) ** 2 for a, b in zip(x, y, strict=True))
     error = sqrt(rest / (_BLOCKS - 2) / spread)
-    return slope * (x[-1] - x[0]) / mean_y, abs(slope) > BEYOND_CHANCE * error
+    return _Drift(first, last, abs(slope) > BEYOND_CHANCE * error)
 
 
 def _verdict(
@@ -189,12 +210,11 @@ def _verdict(
     amounts: Sequence[float],
     thirds: Sequence[float],
     metric: Metric,
-    drift: float | None,
-    certain: bool,
+    drift: _Drift | None,
 ) -> tuple[SteadyVerdict, tuple[str, ...]]:
     if completed < _FEWEST:
         return "unclear", (
-            f"{completed} request{'' if completed == 1 else 's'} completed in the window; {_FEWEST} are needed to tell",
+            f"{completed} request{'' if completed == 1 else 's'} completed, {_FEWEST} are needed",
         )
     if not thirds or drift is None:
         what = "output" if not thirds else metric.name
@@ -209,9 +229,10 @@ def _verdict(
             reasons.append(shares)
         else:
             doubts.append(f"{shares}, which may be chance with so few requests")
-    if certain and abs(drift) > ALLOWED:
+    if drift.certain and abs(drift.share) > ALLOWED:
         reasons.append(
-            f"{metric.name} {'rose' if drift > 0 else 'fell'} by {100 * abs(drift):.0f} % over the window"
+            f"{metric.name} {'rose' if drift.share > 0 else 'fell'} from {drift.first * metric.scale:,.3g} to "
+            f"{drift.last * metric.scale:,.3g} {metric.unit} from the first quarter of the window to the last"
         )
     if reasons:
         return "not_steady", (*reasons, *doubts)

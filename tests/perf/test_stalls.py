@@ -1,0 +1,119 @@
+"""A server that stands still for a while: the stall is named with its time and length, and nobody calls the server steady."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from tests.perf.made_records import closed_loop, poisson, queue, streamed
+
+from benchwright.perf import LoadSettings, RequestRecord, Requests, StageSummary, summarise
+
+
+def frozen(records: list[RequestRecord], at: float, seconds: float) -> list[RequestRecord]:
+    """The same requests if nothing arrived for a while. In a closed loop, everything then comes later; in an open one, requests
+    keep coming, and the server catches up at twice its speed."""
+    found = []
+    for record in records:
+
+        def moved(time: float, planned: float | None = record.planned) -> float:
+            if planned is None:
+                return time if time < at else time + seconds
+            return time if not at <= time < at + 2 * seconds else at + seconds + (time - at) / 2
+
+        sent = record.sent or 0.0
+        late = streamed(record.number, moved(sent) if record.planned is None else sent)
+        arrivals = tuple(moved(sent + each) - (late.sent or 0.0) for each in record.arrivals)
+        fields = {
+            name: moved(getattr(record, name)) for name in ("first_byte", "first_event", "first_token", "first_answer", "last_content", "ended") if getattr(record, name) is not None
+        }  # fmt: skip
+        kept = {name: getattr(record, name) for name in ("planned", "output_tokens", "requested_tokens")}
+        found.append(streamed(record.number, late.sent or 0.0, **(fields | kept | {"arrivals": arrivals})))
+    return found
+
+
+def whole(record: RequestRecord) -> RequestRecord:
+    nothing = {"first_event": None, "first_token": None, "first_answer": None, "arrivals": ()}
+    return streamed(record.number, record.sent or 0.0, gaps=[], ended=record.ended, first_byte=record.ended, last_content=record.ended, planned=record.planned, **nothing)  # type: ignore[arg-type]  # fmt: skip
+
+
+def closed(slots: int, count: int = 800, *, ttft: float = 0.05) -> list[RequestRecord]:
+    random = Random(4)
+    return [
+        streamed(number, sent, ttft=ttft, gaps=[(seconds - ttft) / 15] * 15, close=0.0)
+        for number, sent, seconds in closed_loop(count, slots, lambda _: ttft + random.uniform(0.2, 0.3))
+    ]
+
+
+def opened(rate: float, count: int = 800) -> list[RequestRecord]:
+    times = poisson(rate, count)
+    return [
+        streamed(n, times[n], planned=times[n], ttft=begun - times[n] + 0.05, gaps=[0.02] * 10, close=0.0)
+        for n, (begun, _) in enumerate(queue(times, 100, lambda _: 0.25))
+    ]
+
+
+def stage(records: list[RequestRecord], **settings: object) -> StageSummary:
+    return summarise(Requests.of(records), LoadSettings(**settings)).stages[0]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seconds", [0.8, 2.0, 7.0])
+@pytest.mark.parametrize("at", [2.0, 6.0])
+@pytest.mark.parametrize(
+    ("records", "settings"),
+    [
+        (closed(16), {"levels": (16.0,)}),
+        (closed(4), {"levels": (4.0,)}),
+        (closed(1, 120), {"levels": (1.0,)}),
+        (opened(40.0), {"profile": "poisson", "levels": (40.0,)}),
+        (opened(40.0), {"profile": "poisson", "levels": (40.0,), "max_concurrency": 16}),
+    ],
+    ids=["16 in flight", "4 in flight", "1 in flight", "open", "open with a limit"],
+)
+def test_a_stall_is_named_with_its_time_and_its_length(
+    records: list[RequestRecord], settings: dict[str, object], at: float, seconds: float
+) -> None:
+    assert stage(records, **settings).stalls == ()
+    found = stage(frozen(records, at, seconds), **settings)
+    (stall,) = found.stalls
+    assert stall.start == pytest.approx(at, abs=0.3)
+    assert stall.end - stall.start == pytest.approx(seconds, abs=0.35)
+    assert found.steady.verdict == "not_steady"
+    assert "nothing arrived for" in found.steady.reasons[0]
+    (note,) = [note for note in found.notes if note.kind == "stalled"]
+    assert f"{stall.end - stall.start:.2f} s" in note.text
+    assert "fell by" not in " ".join(found.steady.reasons)
+
+
+def test_replies_that_are_not_streamed_show_a_stall_too() -> None:
+    records = [whole(record) for record in frozen(closed(16), 3.0, 2.0)]
+    (stall,) = stage(records, levels=(16.0,), stream=False).stalls
+    assert stall.end - stall.start == pytest.approx(2.0, abs=0.1)
+    slow = [whole(streamed(n, n * 3.0, ttft=3.0, gaps=[])) for n in range(70)]
+    assert stage(slow, stream=False).stalls == ()
+
+
+def test_waves_of_long_prompts_and_a_straggler_are_no_stall() -> None:
+    """All requests of a burst wait for their first token, as long as always."""
+    waves = [
+        streamed(8 * wave + n, 4.0 * wave, ttft=2.0, gaps=[0.01] * 20) for wave in range(20) for n in range(8)
+    ]
+    assert stage(waves, levels=(8.0,)).stalls == ()
+    straggler = [*closed(16), streamed(900, 5.0, ttft=40.0)]
+    assert stage(straggler, levels=(16.0,)).stalls == ()
+
+
+def test_two_stalls_are_counted_and_the_longest_is_named() -> None:
+    found = stage(frozen(frozen(closed(16), 3.0, 1.0), 8.0, 3.0), levels=(16.0,))
+    assert len(found.stalls) == 2
+    assert "2 times" in found.steady.reasons[0]
+    assert "the longest was 3.0" in found.steady.reasons[0]
+
+
+def test_a_change_of_latency_is_told_by_both_values() -> None:
+    """A latency cannot fall by more than all of it."""
+    records = [streamed(n, n * 0.05, ttft=2.0 * 0.99**n + 0.01, gaps=[]) for n in range(400)]
+    (reason,) = [text for text in stage(records).steady.reasons if text.startswith("ttft")]
+    assert "fell from" in reason
+    assert "ms" in reason
+    assert stage(records).steady.drift_share >= -1
