@@ -7,25 +7,31 @@ import math
 import random
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from msgspec import structs
 from tests.perf.loads import Loaded, plan_of
-from tests.perf.made_records import streamed
+from tests.perf.made_records import queue, streamed
 from tests.perf.stub_server import serving
 
 from benchwright import compare, perf
 from benchwright.perf import (
     LoadSearch,
     LoadSettings,
+    LoadTest,
     Probe,
     Requests,
     SearchResult,
     StageRecord,
+    arrivals,
     next_level,
     search_result,
     summarise,
 )
+from benchwright.perf._slo import probe_evidence
+from benchwright.perf._summary import probe_of
 from benchwright.reports import LoadComparison
 from benchwright.reports.views.load_comparison import SearchComparison
 
@@ -216,3 +222,63 @@ def test_searches_that_cannot_be_are_refused(folder: Path, how: dict[str, Any], 
 
     with pytest.raises(UsageError, match=message):
         perf("qa.csv", **how)
+
+
+# -- a server on paper: so many slots, a fixed time of service, arrivals as the schedule plans them
+
+
+def true_capacity(slots: int, service: float, limit: float, share: float) -> float:
+    """The largest rate at which this share of requests keeps the limit in the long run."""
+    low, high = 0.2 * slots / service, 1.1 * slots / service
+    for _ in range(9):
+        middle = math.sqrt(low * high)
+        settings = LoadSettings(profile="poisson", levels=(middle,), requests=40_000, seed=99)
+        times = list(arrivals(settings))
+        kept = sum(
+            done - came <= limit
+            for came, (_, done) in zip(times, queue(times, slots, lambda _: service), strict=True)
+        )
+        low, high = (middle, high) if kept >= share * len(times) else (low, middle)
+    return low
+
+
+def search_on_paper(slots: int, service: float, limit: float, seed: int) -> tuple[SearchResult, float]:
+    """A search by the product's own rules, and how many seconds it would have taken."""
+    search = LoadSearch(lowest=1.0, highest=1e6, sized=True, share=0.99)
+    settings = LoadSettings(
+        profile="poisson", slo=(("e2e_planned", limit),), search=search, seconds=10.0, seed=seed
+    )
+    test = LoadTest(settings, None)  # type: ignore[arg-type]  # nobody sends
+    probes: list[Probe] = []
+    total = 0.0
+    while len(probes) < 60 and (level := next_level(probes, search, whole=False)) is not None:
+        seconds = test._probe_seconds(level)
+        assert seconds is not None
+        total += seconds
+        times = list(arrivals(structs.replace(settings, seconds=seconds, levels=(level,) * 99), len(probes)))
+        records = [
+            streamed(n, came, planned=came, ttft=done - came, gaps=[], close=0.0)
+            for n, (came, (_, done)) in enumerate(
+                zip(times, queue(times, slots, lambda _: service), strict=True)
+            )
+        ]
+        requests = Requests.of(records)
+        seen = probe_evidence(settings.slo, requests, requests, open_loop=True)
+        stage: Any = SimpleNamespace(
+            stage=len(probes), level=level, probe=seen, notes=(), absent={}, health=None
+        )
+        probes.append(probe_of(stage, settings, probes))
+        test._near = any(not probe.passed for probe in probes)
+    return search_result(probes, search, whole=False), total
+
+
+@pytest.mark.parametrize(("slots", "service", "limit"), [(4, 0.333, 0.6), (16, 1.0, 1.3), (8, 0.7, 5.0)])
+def test_the_capacity_of_a_known_server_is_not_overrated(slots: int, service: float, limit: float) -> None:
+    truth = true_capacity(slots, service, limit, 0.99)
+    found = [search_on_paper(slots, service, limit, seed) for seed in range(7)]
+    shares = sorted((result.level or 0.0) / truth for result, _ in found)
+    assert {result.status for result, _ in found} == {"found"}
+    assert shares[-1] < 1.05, shares
+    assert 0.88 < shares[len(shares) // 2] < 1.03, shares
+    assert shares[0] > 0.78, shares
+    assert max(total for _, total in found) < LoadSearch().seconds

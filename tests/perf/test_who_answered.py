@@ -28,7 +28,10 @@ def test_figures_of_the_demo_model_are_marked_wherever_it_runs(
     with demo_server(DemoSettings()) as server:
         address = ["--model-url", server.url, "--model-id", "gpt"]
         assert main(["perf", "qa.csv", *address, "--concurrency=1,2", "--requests=2"]) == 0
-    assert capsys.readouterr().out.count("the demo model answered: these figures are of no real server") == 1
+    assert (
+        capsys.readouterr().out.count("The demo model answered: these figures don't describe a real server")
+        == 1
+    )
     page = (folder / ".benchwright/runs/0001-qa/report.html").read_text(encoding="utf-8")
     assert page.count("The demo model answered") == 1
     summary = json.loads((folder / ".benchwright/runs/0001-qa/summary.json").read_text(encoding="utf-8"))

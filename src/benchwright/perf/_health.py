@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from time import monotonic, process_time
-from typing import Any, TypeVar, get_args
+from typing import Any, NamedTuple, TypeVar, get_args
 
 from msgspec import Struct
 
@@ -44,6 +44,10 @@ class WorkerHealth(Struct, frozen=True, array_like=True):
     cpu_s: float = 0.0
     wall_s: float = 0.0
     gc_s: float = 0.0
+    others: float = 0.0
+    """Cores that other processes of the machine used."""
+    stolen: float = 0.0
+    """Share of the machine's CPU time that its host gave to others."""
 
 
 def run_quickly(work: Coroutine[Any, Any, _Result]) -> _Result:
@@ -87,7 +91,7 @@ class HealthMeter:
         """Begin to watch."""
         gc.callbacks.append(self._collected)
         self._loop = asyncio.get_running_loop()
-        self._wall, self._cpu = monotonic(), process_time()
+        self._wall, self._cpu, self._machine = monotonic(), process_time(), _MachineTime.now()
         self._set()
 
     def stop(self) -> WorkerHealth:
@@ -95,12 +99,21 @@ class HealthMeter:
         if self._timer is not None:
             self._timer.cancel()
         gc.callbacks.remove(self._collected)
+        cpu, wall, before, now = (
+            process_time() - self._cpu,
+            monotonic() - self._wall,
+            self._machine,
+            _MachineTime.now(),
+        )
+        whole = now.total - before.total
         return WorkerHealth(
             lags=tuple(self._lags),
             lateness=tuple(self.lateness),
-            cpu_s=process_time() - self._cpu,
-            wall_s=monotonic() - self._wall,
+            cpu_s=cpu,
+            wall_s=wall,
             gc_s=self._gc_s,
+            others=max(0.0, (now.busy - before.busy - cpu) / wall) if wall > 0 else 0.0,
+            stolen=(now.stolen - before.stolen) / whole if whole > 0 else 0.0,
         )
 
     def _set(self) -> None:
@@ -135,8 +148,52 @@ def spread_of(values: Sequence[float]) -> Spread:
     return Spread(len(ordered), math.fsum(ordered) / len(ordered), p99, ordered[-1])
 
 
+_BUSY_CLIENT = 0.5
+"""Share of a core below which a late client did not lack CPU time of its own: something else had it."""
+_STOLEN = 0.05
+
+
+def _cure(workers: Sequence[WorkerHealth], busiest: float) -> str:
+    """What helps: more processes only if this one was busy itself."""
+    if busiest >= _BUSY_CLIENT or not all(worker.wall_s for worker in workers):
+        return _more_hands(len(workers))
+    stolen = max((worker.stolen for worker in workers), default=0.0)
+    others = max((worker.others for worker in workers), default=0.0)
+    used = f"The client used only {percent(busiest)} of a core"
+    if stolen >= _STOLEN:
+        return f"{used}, and the host gave {percent(stolen)} of this machine's CPU time to others: use another machine"
+    if others >= _BUSY_CLIENT:
+        return f"{used}, while other processes used {others:.1f} cores of {_cores()}: close them, or use another machine"
+    return f"{used}: something else held it up. Close what else runs on this machine, or use another one"
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class _MachineTime(NamedTuple):
+    """CPU seconds of the whole machine so far."""
+
+    busy: float = 0.0
+    stolen: float = 0.0
+    total: float = 0.0
+
+    @classmethod
+    def now(cls) -> _MachineTime:
+        """Read from `/proc/stat`; zeros on systems without it."""
+        try:
+            with open("/proc/stat", encoding="ascii") as file:
+                ticks = [int(word) for word in file.readline().split()[1:9]]
+            second = os.sysconf("SC_CLK_TCK")
+        except (OSError, ValueError):
+            return cls()
+        user, nice, system, idle, wait, irq, soft, stolen = ticks
+        busy = user + nice + system + irq + soft
+        return cls(busy / second, stolen / second, (busy + idle + wait + stolen) / second)
+
+
 def _more_hands(workers: int) -> str:
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = _cores()
     if workers < cores:
         return f"Use more processes: --workers {min(cores, 2 * workers)}"
     return f"Use a machine with more than these {cores} cores"
@@ -147,7 +204,7 @@ _TOO_SHORT = f"the test was too short to judge the client: this needs {_ENOUGH *
 
 
 def _bounds(strained: float, limit: float) -> str:
-    return f"strained from {strained * 1000:g} ms on, the limit from {limit * 1000:g} ms on"
+    return f"warning above {strained * 1000:g} ms, limit {limit * 1000:g} ms"
 
 
 def long_enough(workers: Sequence[WorkerHealth]) -> bool:
@@ -163,24 +220,21 @@ def judged(workers: Sequence[WorkerHealth], *, open_loop: bool, inside: bool = F
     shares = tuple(worker.cpu_s / worker.wall_s if worker.wall_s > 0 else 0.0 for worker in workers)
     reasons: list[str] = []
     worst = 0
-    more = _more_hands(len(workers))
     busiest = max(shares, default=0.0)
+    more = _cure(workers, busiest)
     checks: tuple[tuple[float, float, float, str], ...] = (
         (busiest, STRAINED_CPU, LIMIT_CPU, f"the client used {percent(busiest)} of a core. {more}"),
         (
             lag.p99,
             STRAINED_LAG_S,
             LIMIT_LAG_S,
-            f"its event loop was {lag.p99 * 1000:.0f} ms late at the 99th percentile ({_bounds(STRAINED_LAG_S, LIMIT_LAG_S)}). "
-            f"{more}, or lower the load; "
-            "close what else runs on this machine",
+            f"event-loop delay was {lag.p99 * 1000:.0f} ms at p99 ({_bounds(STRAINED_LAG_S, LIMIT_LAG_S)}). {more}",
         ),
         (
             late.p99 if open_loop else 0.0,
             STRAINED_LATE_S,
             LIMIT_LATE_S,
-            f"requests were sent {late.p99 * 1000:.0f} ms after their time at the 99th percentile ("
-            f"{_bounds(STRAINED_LATE_S, LIMIT_LATE_S)}). {more}",
+            f"requests were sent {late.p99 * 1000:.0f} ms late at p99 ({_bounds(STRAINED_LATE_S, LIMIT_LATE_S)}). {more}",
         ),
     )
     known = (

@@ -11,6 +11,7 @@ from time import monotonic
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from benchwright.core import ModelReply
 from benchwright.endpoints import TimedEndpoint
@@ -89,6 +90,8 @@ class PhaseLoop:
         endpoints: Sequence[TimedEndpoint],
         ended: Callable[[RequestRecord], None],
     ) -> None:
+        if task.seconds is not None and task.seconds != settings.seconds:  # a probe of a search
+            settings = replace(settings, seconds=task.seconds)
         self._settings, self._task, self._plan, self._endpoints = settings, task, plan, endpoints
         self._ended = ended
         self._meter = HealthMeter()

@@ -67,7 +67,7 @@ def stage_notes(
     """The notes, the most important first."""
     found: list[Note] = []
     if health is not None and health.verdict in ("strained", "limit"):
-        limit = "The client was the limit" if health.verdict == "limit" else "The client was strained"
+        limit = "The client was the limit" if health.verdict == "limit" else "The client was under strain"
         found.append(Note(f"client_{health.verdict}", f"{limit}: {'; '.join(health.reasons)}"))
     found += _servers(stage)
     found += _faults(stage)

@@ -7,7 +7,7 @@ A single probe near the boundary may pass or fail by chance, so both ends of the
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import exp, inf, isqrt, log, sqrt
+from math import exp, floor, inf, isqrt, log, sqrt
 from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct, convert, to_builtins
@@ -19,12 +19,27 @@ SearchStatus: TypeAlias = Literal["found", "at_least", "not_met", "client_limit"
 """How a search ended. `at_least`: the highest allowed level passed; `not_met`: the lowest failed; `client_limit`: the client
 reached its limit before the server; `unfinished`: probes or time ran out, or the user stopped it."""
 
+DEVIATIONS = 1.0
+FAR, NEAR = 0.5, 5.0
+"""Requests beyond the limits that a probe at the boundary has on average, until one has failed and afterwards. So it has 500
+requests for a share of 0.99."""
 PRECISION = 0.05
 """The bracket is narrow enough if its ends differ by no more than this share."""
 
 _STEEPNESS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32)
 """Possible widths of the boundary: the share of load over which probes change from passing to failing."""
 _GRID = 400
+
+
+def most_misses(requests: int, share: float, *, deviations: float) -> int:
+    """The most requests beyond the limits with which a probe passes: so many standard deviations less than the share allows, because
+    a probe at the boundary itself would pass by chance every second time.
+
+    >>> most_misses(400, 0.99, deviations=0), most_misses(400, 0.99, deviations=1), most_misses(50, 0.99, deviations=1)
+    (4, 2, 0)
+    """
+    allowed = (1 - share) * requests + 1e-9
+    return max(0, floor(allowed - deviations * sqrt(allowed)))
 
 
 class Probe(Struct, frozen=True):
@@ -74,10 +89,18 @@ class SearchResult(Struct, frozen=True, kw_only=True):
 class _Tally(Struct):
     passed: int = 0
     probes: int = 0
+    requests: int = 0
+    misses: int = 0
+    share: float | None = None
 
     @property
     def good(self) -> bool:
-        return 2 * self.passed > self.probes
+        """Whether most probes passed and, if there are several, they have so few misses together that chance does not explain it."""
+        if 2 * self.passed <= self.probes:
+            return False
+        if self.share is None or self.probes == 1:
+            return True
+        return self.misses <= most_misses(self.requests, self.share, deviations=DEVIATIONS)
 
 
 class _Bracket(Struct, frozen=True):
@@ -95,7 +118,7 @@ def next_level(probes: Sequence[Probe], search: LoadSearch, *, whole: bool) -> f
     if probes and probes[-1].client_limit:
         # Probe again, because a short disturbance of this machine is not a limit.
         return None if _client_gave_out(probes) else probes[-1].level
-    tallies = _tallies(probes)
+    tallies = _tallies(probes, search.share)
     bracket = _bracket(tallies)
     if bracket.bad is None:
         if bracket.good is None:
@@ -117,7 +140,7 @@ def next_level(probes: Sequence[Probe], search: LoadSearch, *, whole: bool) -> f
 def search_result(probes: Iterable[Probe], search: LoadSearch, *, whole: bool) -> SearchResult:
     """Evaluate all probes."""
     probes = tuple(probes)
-    tallies = _tallies(probes)
+    tallies = _tallies(probes, search.share)
     bracket = _bracket(tallies)
     good, bad = bracket.good, bracket.bad
     at_good, at_bad = tallies.get(good or 0.0, _Tally()), tallies.get(bad or 0.0, _Tally())
@@ -149,13 +172,15 @@ def _client_gave_out(probes: Sequence[Probe]) -> bool:
     return len(probes) > 1 and all(probe.client_limit for probe in probes[-2:])
 
 
-def _tallies(probes: Iterable[Probe]) -> dict[float, _Tally]:
+def _tallies(probes: Iterable[Probe], share: float | None) -> dict[float, _Tally]:
     found: dict[float, _Tally] = {}
     for probe in probes:
         if not probe.client_limit:
-            tally = found.setdefault(probe.level, _Tally())
+            tally = found.setdefault(probe.level, _Tally(share=share))
             tally.probes += 1
             tally.passed += probe.passed
+            tally.requests += probe.requests
+            tally.misses += round((1 - probe.share) * probe.requests)
     return found
 
 

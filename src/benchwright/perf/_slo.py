@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from math import fsum, inf, sqrt
 from typing import Any
 
 from msgspec import Struct
 
 from benchwright.core import SECONDS_OF, JsonObject, UsageError, suggest
 from benchwright.perf._columns import compute as pc
+from benchwright.perf._distributions import numbers
 from benchwright.perf._metrics import LIMITS
 from benchwright.perf._requests import Requests
 
@@ -105,6 +107,48 @@ def judge_slo(limits: Limits, measurable: Requests, sent: int) -> SloResult | st
         )
         kept = met if kept is None else pc.and_(kept, met)
     return SloResult(tuple(results), 0 if kept is None else kept.true_count, sent)
+
+
+class ProbeEvidence(Struct, frozen=True):
+    """What the later part of a probe shows; in the first quarter, the server's queue is still filling."""
+
+    sent: int
+    met: int
+    """Requests within all limits."""
+    rise: float | None = None
+    """How much longer requests took in the second half than in the first, as a share; None: no more than chance, or in a closed
+    loop."""
+
+
+def probe_evidence(limits: Limits, sent: Requests, measurable: Requests, *, open_loop: bool) -> ProbeEvidence:
+    """Judge a probe by its requests after the first quarter, in the order of sending."""
+    begun = pc.min(sent["sent"]).as_py()
+    if begun is None:
+        return ProbeEvidence(0, 0)
+    times = pc.coalesce(sent["planned"], sent["sent"])
+    first = pc.quantile(times, q=_FILLING)[0].as_py()
+    later = sent.where(pc.fill_null(pc.greater_equal(times, first), True))
+    own = measurable.where(
+        pc.greater_equal(pc.coalesce(measurable["planned"], measurable["sent"]), first)
+    ).in_order("sent")
+    return ProbeEvidence(len(later), len(within(limits, own)), _rise(own) if open_loop else None)
+
+
+def _rise(own: Requests) -> float | None:
+    taken = numbers(own.seconds("planned", "last_content").drop_null())
+    half = len(taken) // 2
+    if half < _HALF:
+        return None
+    means = [fsum(part) / len(part) for part in (taken[:half], taken[half:])]
+    spread = fsum((value - means[0]) ** 2 for value in taken[:half]) / (half - 1)
+    error = sqrt(2 * spread / half) / means[0] if means[0] > 0 else inf
+    rise = means[1] / means[0] - 1 if means[0] > 0 else 0.0
+    return round(rise, 6) if rise > max(_RISE, 3 * error) else None
+
+
+_FILLING = 0.25
+_HALF = 40
+_RISE = 0.15
 
 
 def within(limits: Limits, measurable: Requests) -> Requests:

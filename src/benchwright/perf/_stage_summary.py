@@ -23,7 +23,7 @@ from benchwright.perf._notes import Note, fault_counts, repeated_share, stage_no
 from benchwright.perf._quality import StageScores
 from benchwright.perf._requests import Requests
 from benchwright.perf._server_figures import ServerFigures
-from benchwright.perf._slo import SloResult, judge_slo
+from benchwright.perf._slo import ProbeEvidence, SloResult, judge_slo, probe_evidence
 from benchwright.perf._stalls import Stall
 from benchwright.perf._steady import SteadyWindow, steady_window
 from benchwright.perf._values import LoadSettings, StageRecord
@@ -98,6 +98,8 @@ class StageSummary(Struct, frozen=True, kw_only=True):
     """Figures by server, if there are several."""
     server: ServerFigures | None = None
     """The server's own figures; None: they were not read, or the stage did not end."""
+    probe: ProbeEvidence | None = None
+    """What it shows as a probe of a search; None: it is none."""
     stalls: tuple[Stall, ...] = ()
     """Spans in which nothing arrived although requests were in flight."""
     started_at: str | None = None
@@ -124,6 +126,7 @@ class StageSummary(Struct, frozen=True, kw_only=True):
             "outcomes": dict(self.outcomes),
             "errors": to_builtins(self.errors),
             "stalls": to_builtins(self.stalls),
+            "probe": None if self.probe is None else to_builtins(self.probe),
             "by_turn": [group.to_json() for group in self.turns],
             "by_url": [group.to_json() for group in self.urls],
             "faults": dict(self.faults),
@@ -170,6 +173,7 @@ class StageSummary(Struct, frozen=True, kw_only=True):
             notes=convert(stored["notes"], tuple[Note, ...]),
             stopped_by=stored.get("stopped_by"),
             started_at=stored.get("started_at"),
+            probe=None if (probe := stored.get("probe")) is None else convert(probe, ProbeEvidence),
             stalls=convert(stored.get("stalls", ()), tuple[Stall, ...]),
             turns=tuple(GroupSummary.from_json(group) for group in stored.get("by_turn", ())),
             urls=tuple(GroupSummary.from_json(group) for group in stored.get("by_url", ())),
@@ -216,6 +220,9 @@ def summarise_stage(
         steady=steady_window(
             stage.sent, stage.measurable, stage.flight, stage.tokens, settings, level, stage.stalls
         ),
+        probe=None
+        if settings.search is None or slo is None
+        else probe_evidence(settings.slo, stage.sent, stage.measurable, open_loop=settings.open_loop),
         stalls=tuple(
             Stall(round(each.start, 6), round(each.end, 6), each.in_flight) for each in stage.stalls
         ),

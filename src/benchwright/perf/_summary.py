@@ -7,12 +7,12 @@ from typing import Any
 
 from msgspec import Struct, convert, structs, to_builtins
 
-from benchwright.core import JsonObject
+from benchwright.core import JsonObject, percent
 from benchwright.perf._metrics import METRICS
 from benchwright.perf._notes import Note
 from benchwright.perf._quality import ScoreDifference, StageScores, score_differences
 from benchwright.perf._requests import Requests
-from benchwright.perf._search import Probe, SearchResult, search_result
+from benchwright.perf._search import Probe, SearchResult, most_misses, search_result
 from benchwright.perf._stage_summary import StageSummary, summarise_stage
 from benchwright.perf._values import LoadSettings, StageRecord
 
@@ -99,7 +99,9 @@ def summarise(
     if settings.search is not None:
         # A stage that was stopped early had less load than its level.
         whole = [stage for stage in found if stage.stage in ended and stage.stopped_by != "interrupt"]
-        probes = [probe_of(stage, settings) for stage in whole]
+        probes: list[Probe] = []
+        for stage in whole:
+            probes.append(probe_of(stage, settings, probes))
         search = search_result(probes, settings.search, whole=not settings.open_loop)
         # Requests of probes beyond the boundary may fail. If there is an answer, it counts.
         comparable = search.status in ("found", "at_least", "not_met")
@@ -134,15 +136,19 @@ def client_was_limit(stage: StageSummary) -> bool:
     return stage.health is not None and bool(stage.health["verdict"] == "limit")
 
 
-def probe_of(stage: StageSummary, settings: LoadSettings) -> Probe:
-    """A stage as a probe of a search: it passed if enough requests kept all limits, and the server kept up."""
-    slo = stage.slo
-    share = slo.met / slo.sent if slo is not None and slo.sent else 0.0
+def probe_of(stage: StageSummary, settings: LoadSettings, before: Sequence[Probe] = ()) -> Probe:
+    """A stage as a probe of a search: it passed if enough requests kept all limits, and the server kept up. Once a probe has failed,
+    the boundary is near, and chance must not let one pass: see `most_misses`."""
+    seen = stage.probe
+    share = seen.met / seen.sent if seen is not None and seen.sent else 0.0
+    near = any(not probe.passed for probe in before)
     why = ""
-    if slo is None:
+    if seen is None or not seen.sent:
         why = stage.absent.get(METRICS["good_share"].key, "no request was sent")
-    elif share < settings.slo_share:
-        why = f"{100 * share:.4g} % of requests kept the limits"
+    elif seen.sent - seen.met > most_misses(seen.sent, settings.slo_share, deviations=0.5 if near else 0.0):
+        why = f"{100 * share:.4g} % of {seen.sent:,} requests kept the limits"
+    elif seen.rise is not None:
+        why = f"latency kept rising, by {percent(seen.rise)} from the first half to the second"
     elif any(note.kind == "not_kept_up" for note in stage.notes):
         why = "requests came faster than they were answered"
     return Probe(
@@ -150,7 +156,7 @@ def probe_of(stage: StageSummary, settings: LoadSettings) -> Probe:
         level=stage.level or 0.0,
         passed=not why,
         share=round(share, 6),
-        requests=stage.counts.sent,
+        requests=0 if seen is None else seen.sent,
         why=why,
         client_limit=client_was_limit(stage),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
@@ -41,6 +41,10 @@ _DRAW_S = 2e-6
 LEAST_PER_SLOT = 4
 """The fewest requests of a probe for each slot; with fewer, the queue of the server does not show."""
 
+_LONGEST_PROBE = 30.0
+"""The longest probe, in multiples of the time that was set."""
+_TIMES_THE_LIMIT = 15.0
+
 USUAL_THROUGHPUT = 256
 """Requests in flight in profile `throughput`, if no other limit is given."""
 
@@ -63,6 +67,8 @@ class LoadTest:
         self._server = server
         self._used = 0
         self._probed: list[RequestRecord] = []  # requests of the current probe
+        self._near = False  # whether a probe has failed
+        self._answered: float | None = None  # requests per second of the last probe
         self.zero = monotonic()
         """When the test's clock started, by the clock of the machine."""
         self.wall = time() - self.zero
@@ -123,16 +129,35 @@ class LoadTest:
             self._probed = []
             stage = await self._measure(level)
             if self.cause is None:  # an interrupted probe tells nothing and need not be judged
-                probes.append(self._judged(stage))
+                probes.append(self._judged(stage, probes))
+                self._near = any(not probe.passed for probe in probes)
 
-    def _judged(self, stage: StageRecord) -> Probe:
+    def _judged(self, stage: StageRecord, before: Sequence[Probe]) -> Probe:
         """Judge a probe by the figures of reports, computed between two probes, while nothing is measured."""
         from benchwright.perf._requests import Requests
         from benchwright.perf._stage_summary import summarise_stage
         from benchwright.perf._summary import probe_of
 
         requests = Requests.of(self._probed)
-        return probe_of(summarise_stage(requests, stage.stage, self._settings, stage), self._settings)
+        summary = summarise_stage(requests, stage.stage, self._settings, stage)
+        self._answered = summary.figures.get("request_throughput_per_s")
+        return probe_of(summary, self._settings, before)
+
+    def _probe_seconds(self, level: float) -> float | None:
+        """How long a probe lasts: at least as long as set, and until it has enough requests to tell one level from the next. In a
+        closed loop, the rate is about that of the probe before."""
+        from benchwright.perf._search import FAR, NEAR
+
+        settings = self._settings
+        search, rate = settings.search, level if settings.open_loop else self._answered
+        if search is None or not search.sized or settings.seconds is None or not rate:
+            return settings.seconds
+        needed = (NEAR if self._near else FAR) / max(1e-4, 1 - settings.slo_share)
+        longest = max((limit for _, limit in settings.slo), default=0.0)
+        waits = (
+            _TIMES_THE_LIMIT * longest if self._near else 0.0
+        )  # until a queue that grows slowly reaches the limit
+        return max(settings.seconds, min(max(needed / rate, waits), _LONGEST_PROBE * settings.seconds))
 
     async def _measure(self, level: float) -> StageRecord:
         if self._server is not None:
@@ -208,7 +233,7 @@ class LoadTest:
             cap=None if cap is None else max(1, part_of(cap, worker, workers)),
             requests=requests,
             cooldown=0 if warmup else settings.cooldown,
-            seconds=None if warmup else settings.seconds,
+            seconds=None if warmup else self._probe_seconds(level),
         )
 
     def _finish(

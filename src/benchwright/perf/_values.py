@@ -152,8 +152,12 @@ class LoadSearch(Struct, frozen=True):
     highest: float = 4096.0
     repeats: int = 3
     """Probes at each end of the last bracket."""
+    share: float | None = None
+    """Share of requests that must keep the limits; None: only the verdicts of probes count."""
+    sized: bool = False
+    """Whether a probe also lasts until it has enough requests to tell, because its size was not given as a number of requests."""
     most_probes: int = 40
-    seconds: float = 1800.0
+    seconds: float = 3600.0
     """No probe begins later than this after the first."""
 
 

@@ -143,6 +143,8 @@ def _search(options: LoadOptions, profile: LoadProfile, levels: tuple[float, ...
         repeats=options.probe_repeats or usual.repeats,
         most_probes=options.max_probes or usual.most_probes,
         seconds=options.search_seconds or usual.seconds,
+        sized=options.requests is None,
+        share=options.slo_share or LoadSettings().slo_share,
     )
 
 

@@ -233,7 +233,9 @@ def _remarks(view: LoadView) -> Table:
     notes = [*figure_notes(view), *data_notes(view)]
     rows += [("note", Text(printable(note), "yellow")) for note in notes]
     if view.run.demo:
-        rows.append(("note", Text("the demo model answered: these figures are of no real server", "yellow")))
+        rows.append(
+            ("note", Text("The demo model answered: these figures don't describe a real server", "yellow"))
+        )
     rows += [("cost", line) for line in cost_lines(summary.cost)]
     rows.append(("files", _files(view)))
     rows.append(

@@ -27,13 +27,24 @@ def verdicts(view: LoadView) -> list[tuple[str, str]]:
     if summary.search is not None:
         found.append(_of_search(view, summary.search))
     found.append(_of_requests(view))
-    found.append(_of_client(summary.stages, open_loop=view.settings.open_loop))
-    found += _of_steadiness(summary.stages if summary.search is None else stages_of_interest(summary)[:1])
+    if view.run.demo and not view.stopped_because and all(map(_ok_or_not_judged, summary.stages)):
+        pass  # a note says that these figures don't describe a server, so there is nothing to judge
+    else:
+        found.append(_of_client(summary.stages, open_loop=view.settings.open_loop))
+        found += _of_steadiness(summary.stages if summary.search is None else stages_of_interest(summary)[:1])
     if view.settings.slo and summary.search is None:
         found.append(_of_limits(view))
     if view.settings.score:
         found += _of_quality(summary)
     return found
+
+
+def _ok_or_not_judged(stage: StageSummary) -> bool:
+    return (
+        stage.health is not None
+        and stage.health["verdict"] == "not_judged"
+        and stage.steady.verdict in ("unclear", "absent", "steady")
+    )
 
 
 def _of_quality(summary: LoadSummary) -> list[tuple[str, str]]:
@@ -47,7 +58,7 @@ def _of_quality(summary: LoadSummary) -> list[tuple[str, str]]:
         ends = "" if change.ci95 is None else f", 95 % {change.ci95[0]:+.4f} … {change.ci95[1]:+.4f}"
         figures = (
             f"{change.a:.4f} at {each.lowest} and {change.b:.4f} at {each.highest} over {change.rows:,} common rows "
-            f"(difference {change.difference:+.4f}{ends}, p {change.p_value:.3f})"
+            f"(difference {change.difference:+.4f}{ends}, {p_words(change.p_value)})"
         )
         if change.significant:
             state, words = ("bad", "falls") if change.worse else ("ok", "rises")
@@ -101,6 +112,14 @@ def search_words(search: SearchResult, settings: LoadSettings) -> str:
     return "; ".join(parts)
 
 
+def p_words(p_value: float) -> str:
+    """
+    >>> p_words(0.0312), p_words(0.0), p_words(0.00049)
+    ('p = 0.031', 'p < 0.001', 'p < 0.001')
+    """
+    return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
+
+
 def limits_words(settings: LoadSettings) -> str:
     """
     >>> limits_words(LoadSettings(slo=(("ttft", 0.2), ("e2e", 2.0))))
@@ -135,7 +154,7 @@ def _of_client(stages: Sequence[StageSummary], *, open_loop: bool) -> tuple[str,
     known = [stage for stage in stages if stage.health is not None]
     for verdict, state, words in (
         ("limit", "bad", "the client was the limit"),
-        ("strained", "warn", "the client was strained"),
+        ("strained", "warn", "the client was under strain"),
     ):
         hit = [stage for stage in known if stage.health is not None and stage.health["verdict"] == verdict]
         if hit:
@@ -173,7 +192,7 @@ def _of_steadiness(stages: Sequence[StageSummary]) -> list[tuple[str, str]]:
     found = []
     for verdict, state, words in (
         ("not_steady", "warn", "the server was not steady"),
-        ("unclear", "warn", "whether the server was steady is unclear"),
+        ("unclear", "warn", "cannot tell whether the server was in a steady state"),
         ("absent", "warn", "there is no steady window"),
     ):
         hit = [stage for stage in stages if stage.steady.verdict == verdict]
