@@ -235,7 +235,11 @@ def _settings(view: LoadView) -> list[tuple[str, str]]:
         if value in (None, (), [], {}, 0, False) and name not in ("seed", "warmup"):
             continue
         if name == "search":
-            value = ", ".join(f"{key.replace('_', ' ')} {each:g}" for key, each in value.items())
+            value = ", ".join(
+                f"{key.replace('_', ' ')} {each:g}"
+                for key, each in value.items()
+                if each is not None and key != "sized"
+            )
         elif name == "slo":
             value = ", ".join(f"{limit} ≤ {seconds * 1000:g} ms" for limit, seconds in value)
         elif isinstance(value, list | tuple):
