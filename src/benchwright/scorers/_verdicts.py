@@ -44,16 +44,16 @@ _SKIPPED_BEFORE = (
     r"(?<!\w)(?:some|many|others?|people|someone|most|critics|opponents|they|he|she|everyone|students?|first\sglance)(?!\w)[^.;!?\n]{0,40}"
     r"(?:say|says|said|think|thinks|thought|believe|believes|claim|claims|argue|argues|answer)(?:\sthat)?\s(?:it\sis\s|it's\s)?$"
     r"|(?<!\w)(?:i|we)\s(?:\w+\s)?(?:thought|assumed|believed|expected)\s(?:that\s)?(?:it\s(?:was|is)\s)?$"
-    r"|(?<!\w)used\sto\s(?:think|say|believe)\s$|(?<!\w)to\ssay\s$|(?<!\w)(?:not|never)\s(?:a\s)?$|n't\s(?:say|mean|a)?\s?$"
+    r"|(?:n't|(?<!\w)not|never)\s(?:think|believe|say|claim|mean)(?:\s[^.,;!?\n]{0,30})?\s$|(?<!\w)used\sto\s(?:think|say|believe)\s$|(?<!\w)to\ssay\s$|(?<!\w)(?:not|never)\s(?:a\s)?$|n't\s(?:say|mean|a)?\s?$"
 )
 _UNCLEAR = (
-    r"(?<!\w)(?:if|whether|evidence|proof|way|unclear|unsure|depends|could|might|may|would|unless|when|hard|ask|say|says|said|saying|show|shows"
+    r"(?:n't|cannot|(?<!\w)not|unable\sto)\s(?:confirm|verify|establish|conclude|be\ssure)(?!\w)[^.,;!?\n]{0,40}$|(?<!\w)(?:if|whether|evidence|proof|way|unclear|unsure|depends|could|might|may|would|unless|when|hard|ask|say|says|said|saying|show|shows"
     r"|prove|know|tell|determine|guarantee|suggests?|reason|mean|means|implies|ob|wenn|si|если)(?!\w)(?:(?!\bbut\b)[^.,;!?\n]){0,40}$"
 )
 _IF = r"(?<!\w)(?:if|unless|wenn|falls|si|если)(?!\w)[^.!?\n]{0,60}$"
-_THINKS = r"(?<!\w)(?:i|we)\s(?:\w+\s)?(?:(?P<not>do\snot|don't|cannot|can't|doubt)\s)?(?:think|believe|would\ssay|say|feel|agree|find|conclude)(?:\sthat)?\s$"
+_THINKS = r"(?<!\w)(?:i|we)\s(?:\w+\s)?(?:(?P<not>do\snot|don't|would\snot|wouldn't|didn't|cannot|can't|doubt)\s)?(?:think|believe|would\ssay|say|feel|agree|find|conclude)(?:\sthat)?\s$"
 _SUBJECT = (
-    r"(?:it|that|this|which|(?:the|this|that|your|its|his|her)\s(?:\w+\s)?(?:statement|claim|assertion|sentence|proposition|hypothesis|premise|assumption"
+    r"(?:it|that|this|which|everything|all\sof\s(?:it|this|that)|(?:the|this|that|your|its|his|her)\s(?:\w+\s)?(?:statement|claim|assertion|sentence|proposition|hypothesis|premise|assumption"
     r"|conclusion|answer|question|fact|quote|equation|suggestion|idea|theory))"
 )
 _ADVERBS = r"(?:(?:indeed|actually|really|entirely|completely|quite|clearly|definitely|certainly|therefore|thus|also|in\sfact|simply|just|always|necessarily|strictly|fully|exactly|absolutely|factually|itself|mostly|largely|generally|technically|obviously|most|almost|likely|probably)\s){0,3}"
@@ -71,7 +71,9 @@ _TRUE_WORDS = (
     "true", "correct", "right", "accurate", "valid", "the case", "wahr", "richtig", "korrekt", "vrai", "vraie", "exact", "verdadero",
     "verdadera", "cierto", "correcto", "верно", "правда", "так",
 )  # fmt: skip
-_BY_ITSELF = rf"(?<![\w'-])(?P<word>{_Y}|{_N}|ja|nein|oui|non|sí|да|нет|是的|不是|不对)(?!\w|'|-\w)"
+_BY_ITSELF = (
+    rf"(?<![\w'-])(?P<word>{_Y}|{_N}|ja|nein|oui|non|sí|да|нет|是的|不是|不对|不|对|否|是)(?!\w|'|-\w)"
+)
 _LEADS_IN = (
     r"(?:^|[.,;:!?\n(\[{>–—…]|(?<!\w)(?:so|thus|then|hence|say|mean|but|and|a|is|well|actually|therefore|probably|definitely|rather|clear|be"
     r"|thought|think|believe|meant|answer|respond|says))\s?$"
@@ -83,6 +85,7 @@ _CORRECTION = (
 )
 _CONCLUSION = r"(?<!\w)(?:so|therefore|thus|hence|in\sshort|overall|in\sconclusion|conclusion|finally|but|also|daher|donc|mais|pero|итак|но|in\ssum|to\ssum\sup)(?!\w)[^.;!?\n]{0,60}$"
 _REACH = 60
+_AT_ONCE = 6
 
 
 class _Verdict(NamedTuple):
@@ -109,9 +112,9 @@ def read_verdict(reply: str) -> bool | None:
     stated = None
     for cue in _compiled(_STATED).finditer(text):
         found = _after_statement(text, cue.end())
-        if found is not None and not _compiled(r"(?<!\w)(?:if|whether)\s(?:the\s|my\s)?$").search(
-            text, max(0, cue.start() - 12), cue.start()
-        ):
+        if found is not None and not _compiled(
+            r"(?:(?<!\w)(?:if|whether)|(?:n't|(?<!\w)not|doubt)\s(?:think|believe|say|claim|know|sure)?(?:\sthat)?)\s(?:the\s|my\s)?$"
+        ).search(text, max(0, cue.start() - 40), cue.start()):
             stated = cue.end(), found
     if stated is not None:
         if not _compiled(_CORRECTION).search(text, stated[0]):
@@ -219,6 +222,10 @@ def _of_predicate(text: str, found: re.Match[str]) -> bool | None:
         named = "richtig"
     before = text[max(0, found.start() - _REACH) : found.start()]
     negated = any(found[name] for name in ("not", "cannot", "nicht", "pas", "no", "ne"))
+    if _compiled(r"(?<!\w)(?:not\s(?:all|everything)|some|part|half|most)(?:\sof)?\s$").search(before):
+        return None
+    if _compiled(r"(?<!\w)(?:none\sof|nothing\s(?:about|in)|no\spart\sof)\s$").search(before):
+        negated = not negated
     thinks = _compiled(_THINKS).search(before)
     if thinks:
         negated ^= thinks["not"] is not None
@@ -242,8 +249,10 @@ def _decided(text: str, verdicts: list[_Verdict]) -> bool | None:
             return last.yes
     if verdicts[0].opens:
         first = verdicts[0].yes
+        if verdicts[1].yes != first and verdicts[1].at - verdicts[0].at <= _AT_ONCE:
+            return None  # "Yes, it's false."
         return first if all(one.yes == first for one in verdicts if one.by_itself) else None
-    begin = max(text.rfind(mark, 0, last.at) for mark in ".;!?\n") + 1
+    begin = max(text.rfind(mark, max(0, last.at - 400), last.at) for mark in ".;!?\n") + 1
     return last.yes if _compiled(_CONCLUSION).search(text, begin, last.at) else None
 
 

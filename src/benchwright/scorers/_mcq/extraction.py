@@ -39,7 +39,7 @@ CLOSED = r"(?=\s?[)\]]{0,2}\s?[}.:,])"
 # Words that may follow an option called A or I; before any other word it is an article or a pronoun.
 _GOES_ON = (
     r"(?:the|because|since|as|for|and|or|but|which|is|are|was|with|due|given|per|by|in|on|at|from|to|if|when|where|while|unless|although|though"
-    r"|rather|instead|not|here|then|would|must|should|seems|appears|fits|matches)\b"
+    r"|rather|instead|not|over|here|then|would|must|should|seems|appears|fits|matches)\b"
 )
 _I_GOES_ON = r"(?:the|because|since|as|for|and|or|which|is|with|due|given)\b"
 _VERB = r"(?!\s(?:is|was|are|would|can|cannot|has|does|seems|looks|gives|means)\b|\s?(?:是|不|错|对|正确))"

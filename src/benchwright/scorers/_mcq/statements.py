@@ -77,7 +77,8 @@ _ADVERBS = (
 )
 _SEEMS = r"(?:is|was|must\sbe|should\sbe|has\sto\sbe|seems|looks|appears)(?:\sto\sbe)?"
 _VERDICT = (
-    rf"[)\]]?,?\s{_SEEMS}\s(?!also){_ADVERBS}(?:correct|right|best|answer|solution|winner|final\sanswer)(?![\w-])"
+    rf"[)\]]?,?\s{_SEEMS}\s(?!also){_ADVERBS}(?:correct|right|best|answer|solution|winner|final\sanswer"
+    r"|(?<=most\s)(?:appropriate|suitable|accurate|likely|plausible|logical|fitting|reasonable))(?![\w-])"
     r"(?!\s(?:if|when|about|unless|but\snot)\b|\s?\?)"
     r"|(?<=only\s\w)[)\]]?\s(?:makes\ssense|remains|fits|works|matches|is\s(?:left|possible))(?!\w)"
     r"|[)\]]?\sis(?=\s?[.!;]|\s?\n|\s?$)"
@@ -194,7 +195,7 @@ def asserted(view: View, at: int) -> bool:
 def _supposed(view: View, cue: int, end: int) -> bool:
     """Whether the sentence of a statement is about a hypothetical case or about what others think."""
     text = view.lower
-    begin = max(text.rfind(mark, 0, cue) for mark in (". ", "\n", "! ", "? ", "。")) + 1
+    begin = max(text.rfind(mark, max(0, cue - _SENTENCE), cue) for mark in (". ", "\n", "! ", "? ", "。")) + 1
     before = text[max(begin, cue - _SENTENCE) : cue]
     if caseless(_OTHER_CASE).search(before):
         return caseless(_DECIDED).search(before) is None

@@ -11,6 +11,7 @@ import re
 from collections import deque
 from fractions import Fraction
 from functools import cache
+from itertools import islice
 from typing import NamedTuple
 
 from benchwright.scorers._mcq.view import without_reasoning
@@ -46,6 +47,8 @@ _FAR = 40
 """Characters between a statement and its number; what comes later is not what is stated."""
 _CUES = 40
 """The last statements of a reply are looked at."""
+_LOOKED_AT = 1_000
+"""Numbers of a reply, from its end, that may be its last one."""
 _SPAN = 2_000
 """Characters of a sentence or a correction that are read."""
 _SENTENCE_END = r"[.!?](?=\s|$)|\n|;|。|！|？"
@@ -200,6 +203,8 @@ class _Text:
                 between
             ):
                 return inside[1].end, ReadNumber(None, "several")
+        if any(self._is_guess(one) and one.number != inside[0].number for one in inside[1:]):
+            return inside[-1].end, ReadNumber(None, "several")
         return inside[0].end, self._chosen(inside, 0, "stated")
 
     def _corrected(self, end: int, found: ReadNumber) -> ReadNumber:
@@ -245,7 +250,9 @@ class _Text:
         return self._resolved([first], "opening")
 
     def _last(self) -> ReadNumber | None:
-        last = next((one for one in self._all.backwards() if not self._is_aside(one)), None)
+        last = next(
+            (one for one in islice(self._all.backwards(), _LOOKED_AT) if not self._is_aside(one)), None
+        )
         if last is None:
             found = {
                 value
