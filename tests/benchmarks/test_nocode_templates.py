@@ -72,7 +72,7 @@ def test_what_is_no_template_is_refused_before_any_row(text: str, part: str) -> 
     [
         ("{{ row.question }}", {"questoin": 1}, 'Did you mean "questoin"? Write {{ row.questoin }} in it'),
         ("{{ row.a.b }}", {"a": {"x": 1}}, "the row has: a"),
-        ("{{ row.n / 0 }}", {"n": 1}, "ZeroDivisionError"),
+        ("{{ row.n / 0 }}", {"n": 1}, "division by zero"),
         ("{{ row.q.__class__ }}", {"q": "x"}, "cannot be rendered"),
     ],
 )

@@ -1,3 +1,8 @@
+from benchwright.benchmarks._bounded_templates import (
+    BadTemplateError as BadTemplateError,
+    BoundedEnvironment as BoundedEnvironment,
+    template_reason as template_reason,
+)
 from benchwright.benchmarks._check import (
     CheckedRows as CheckedRows,
     CheckReport as CheckReport,

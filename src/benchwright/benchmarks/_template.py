@@ -2,7 +2,7 @@
 
 Jinja2 is imported when the first such template is compiled. Templates run in its immutable sandbox: undefined variables
 are errors, nothing is escaped, and one final newline is dropped, as Jinja2 does. There is no loader, so a template cannot
-include other files.
+include other files. `_bounded_templates.py` limits how long templates run and what they make.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from benchwright.core import BenchmarkError, BraceTemplate, MissingFieldError, Row
 
 if TYPE_CHECKING:
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
+    from benchwright.benchmarks._bounded_templates import BoundedEnvironment
 
 
 _FILE_ENDINGS = (".txt", ".md", ".jinja", ".jinja2")
@@ -136,7 +136,7 @@ class JinjaTemplate:
     engine: Literal["jinja2"] = "jinja2"
 
     def __init__(self, text: str, what: str = "prompt") -> None:
-        from jinja2 import TemplateSyntaxError, meta
+        from benchwright.benchmarks._bounded_templates import BadTemplateError
 
         self.text = text
         """The template as written."""
@@ -144,18 +144,15 @@ class JinjaTemplate:
         """Its name in messages: prompt, system_prompt, fewshot_template."""
         environment = _environment()
         try:
-            tree = environment.parse(text)
-            compiled = environment.from_string(text)
-        except TemplateSyntaxError as error:
-            raise BenchmarkError(f"{what}, line {error.lineno}: {error.message} (Jinja2)") from None
-        # Names with a default are read from rows too, although not every row needs them.
-        self.fields = frozenset(meta.find_undeclared_variables(tree)) - frozenset(environment.globals)
-        """Top-level field names that the template reads."""
-        self._render = compiled.render
+            _, self._render, self.fields = environment.compile_text(text)
+        except BadTemplateError as error:
+            raise BenchmarkError(f"{what}, {error}") from None
+        self._begin = environment.begin
 
     def render(self, row: Row) -> str:
         """The text for one row; raises MissingFieldError, also for all other failures of a template."""
         try:
+            self._begin(row)
             return self._render(row)
         except Exception as error:
             raise self._failure(error, row) from None
@@ -163,7 +160,9 @@ class JinjaTemplate:
     def _failure(self, error: Exception, row: Row) -> MissingFieldError:
         from jinja2 import UndefinedError
 
-        text = str(error)
+        from benchwright.benchmarks._bounded_templates import template_reason
+
+        text = template_reason(error)
         if isinstance(error, UndefinedError):
             named = _UNDEFINED.match(text)
             if named:
@@ -171,15 +170,13 @@ class JinjaTemplate:
             return MissingFieldError(
                 text, reason=f"{self.what}: {text}; the row has: {', '.join(map(str, row))}"
             )
-        return MissingFieldError(
-            self.what, reason=f"{self.what} cannot be rendered: {type(error).__name__}: {text}"
-        )
+        return MissingFieldError(self.what, reason=f"{self.what} cannot be rendered: {text}")
 
 
 @cache
-def _environment() -> ImmutableSandboxedEnvironment:
+def _environment() -> BoundedEnvironment:
     from jinja2 import StrictUndefined
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-    options: dict[str, Any] = {"undefined": StrictUndefined, "autoescape": False}
-    return ImmutableSandboxedEnvironment(**options)
+    from benchwright.benchmarks._bounded_templates import BoundedEnvironment
+
+    return BoundedEnvironment(undefined=StrictUndefined, autoescape=False)

@@ -48,32 +48,26 @@ def _as_json(value: Any) -> str:
 
 
 def _text(source: str, where: str) -> Shape:
-    from jinja2 import StrictUndefined, TemplateError
+    from jinja2 import StrictUndefined
 
-    from benchwright.bfcl._bounded_templates import BoundedEnvironment
+    from benchwright.benchmarks import BadTemplateError, BoundedEnvironment, template_reason
 
     environment = BoundedEnvironment(undefined=StrictUndefined)
     environment.filters["tojson"] = _as_json
     try:
-        template = environment.from_string(source)
-    except (TemplateError, RecursionError) as error:
-        raise DatasetError(f"{where}: the data template cannot be used: {_why(error)}") from None
+        _, written, _ = environment.compile_text(source)
+    except BadTemplateError as error:
+        raise DatasetError(f"{where}: the data template cannot be used: {error}") from None
     as_json = "tojson" in source
 
     def render(row: dict[str, Any]) -> Any:
         environment.begin(row)
         try:
-            text = template.render({**row, "item": row})
+            text = written({**row, "item": row})
             return load_data_json(text) if as_json else text
         except Exception as error:  # filters raise anything on values that they do not expect
-            raise ValueError(f"the data template cannot be rendered ({where}): {_why(error)}") from None
+            raise ValueError(
+                f"the data template cannot be rendered ({where}): {template_reason(error)}"
+            ) from None
 
     return render
-
-
-def _why(error: Exception) -> str:
-    return (
-        "it calls itself without end"
-        if isinstance(error, RecursionError)
-        else str(error) or type(error).__name__
-    )

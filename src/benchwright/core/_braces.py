@@ -24,6 +24,9 @@ _Step: TypeAlias = "tuple[Literal['item', 'attribute'], str]"
 
 _STEP = re.compile(r"\.(?P<attribute>[^.\[\]]+)|\[(?P<item>[^\]]*)\]")
 _NOT_A_NAME = re.compile(r"[\"'\n\r\t{}]|^\s|\s$")
+_NUMBER = re.compile(r"\d{5,}")
+MAX_WIDTH = 10_000
+"""The largest width and precision of a field, because a text of any length fits into a short spec."""
 _INTEGER = re.compile(r"-?\d+")
 _CONVERSIONS: dict[str, Callable[[Any], str]] = {"r": repr, "s": str, "a": ascii}
 _LITERAL_BRACES = "for literal braces (JSON, code) write {{ and }}"
@@ -85,6 +88,12 @@ class _Field:
         if self.convert is not None:
             value = self.convert(value)
         spec = self.spec if isinstance(self.spec, str) else self.spec(row)
+        wide = next((number for number in _NUMBER.findall(spec) if int(number[:9]) > MAX_WIDTH), None)
+        if wide is not None:
+            raise MissingFieldError(
+                self.path,
+                reason=f'field "{self.path}" cannot be written in {wide[:20]} characters; at most {MAX_WIDTH:,} are',
+            )
         try:
             return format(value, spec)
         except (ValueError, TypeError) as error:

@@ -11,7 +11,7 @@ from benchwright.benchmarks._template import Engine
 from benchwright.core import ConfigError, MissingFieldError, Row, listed, nearest, suggest
 
 if TYPE_CHECKING:
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
+    from benchwright.benchmarks._bounded_templates import BoundedEnvironment
 
 
 def scalar_text(row: Row, column: str, what: str) -> str:
@@ -67,7 +67,7 @@ class RowTemplate:
 
         Raises ConfigError, with the line, for text that is not a template or reads anything else.
         """
-        from jinja2 import TemplateSyntaxError, meta
+        from benchwright.benchmarks._bounded_templates import BadTemplateError
 
         self.text = text
         """The template as written."""
@@ -77,11 +77,10 @@ class RowTemplate:
         names = names or {}
         environment = _environment()
         try:
-            tree = environment.parse(text)
-            self._render = environment.from_string(text).render
-        except TemplateSyntaxError as error:
-            raise ConfigError(f"{what}, line {error.lineno}: {error.message} (Jinja2)") from None
-        read = meta.find_undeclared_variables(tree) - set(environment.globals)
+            tree, self._render, read = environment.compile_text(text)
+        except BadTemplateError as error:
+            raise ConfigError(f"{what}, {error}") from None
+        self._begin = environment.begin
         known = ("row", *names)
         for name in sorted(read.difference(known)):
             hint = suggest(name, known) or f" Columns are written {{{{ row.{name} }}}}"
@@ -94,6 +93,7 @@ class RowTemplate:
         """Return the text for one row. Raises MissingFieldError if the template fails, for any reason."""
         more = {} if self._values is None else self._values(row)
         try:
+            self._begin(row, more)
             return self._render(row=row, **more)
         except Exception as error:
             raise self._failure(error, row) from None
@@ -101,11 +101,11 @@ class RowTemplate:
     def _failure(self, error: Exception, row: Row) -> MissingFieldError:
         from jinja2 import UndefinedError
 
-        text = str(error)
+        from benchwright.benchmarks._bounded_templates import template_reason
+
+        text = template_reason(error)
         if not isinstance(error, UndefinedError):
-            return MissingFieldError(
-                self.what, reason=f"{self.what} cannot be rendered: {type(error).__name__}: {text}"
-            )
+            return MissingFieldError(self.what, reason=f"{self.what} cannot be rendered: {text}")
         named = _NO_ATTRIBUTE.search(text)
         if named is None or named["name"] not in self.fields or named["name"] in row:
             return MissingFieldError(text, reason=f"{self.what}: {text}; the row has: {listed(row)}")
@@ -142,17 +142,20 @@ def _constant(node: Any) -> str | None:
 
 
 @cache
-def _environment() -> ImmutableSandboxedEnvironment:
+def _environment() -> BoundedEnvironment:
     from jinja2 import StrictUndefined
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-    class RowEnvironment(ImmutableSandboxedEnvironment):
-        """A column comes before a method of dictionaries: `row.items` is the column, if there is one."""
+    from benchwright.benchmarks._bounded_templates import BoundedEnvironment
+
+    class RowEnvironment(BoundedEnvironment):
+        """A column comes before a method of dictionaries: `row.items` is the column, if there is one. Null is written as an
+        empty text."""
+
+        null = ""
 
         def getattr(self, obj: Any, attribute: str) -> Any:
             if isinstance(obj, dict) and attribute in obj:
                 return obj[attribute]
             return super().getattr(obj, attribute)
 
-    options: dict[str, Any] = {"undefined": StrictUndefined, "autoescape": False}
-    return RowEnvironment(**options)
+    return RowEnvironment(undefined=StrictUndefined, autoescape=False)

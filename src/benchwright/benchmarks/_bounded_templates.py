@@ -1,6 +1,7 @@
-"""A sandbox for Jinja2 templates in which no template runs for long or grows large, whatever it repeats.
+"""The sandbox of all Jinja2 templates of users, in which none runs for long or grows large, whatever it repeats.
 
-Every text and list is bounded where it is made. So no number of steps, which are counted, makes a large one.
+Every text and list is bounded where it is made. So no number of steps, which are counted, makes a large one. A large value
+counts as many steps wherever it is used, so no number of steps takes long.
 """
 
 from __future__ import annotations
@@ -9,15 +10,16 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import wraps
 from math import inf
+from threading import local
 from typing import Any
 
-from jinja2 import nodes
-from jinja2.exceptions import SecurityError
+from jinja2 import meta, nodes
+from jinja2.exceptions import SecurityError, TemplateError, TemplateSyntaxError
 from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 MAX_STEPS = 100_000
-"""How often all loops of one rendering may be repeated, and functions be called, together."""
+"""How often all loops of one rendering may be repeated, and functions be called, together; more for large rows."""
 MAX_NUMBER = 10_000
 """The largest width, count, factor and exponent."""
 MAX_ITEMS = 1_000_000
@@ -30,15 +32,44 @@ _MAX_BITS = 40_000
 """The longest product of two integers."""
 _TEXT_PER_STEP = 100
 """Characters of a loop's body that count as another step."""
+_CHARACTERS_PER_STEP, _ITEMS_PER_STEP = 1000, 10
+"""Characters and items of a value that count as another step, each time that it is used."""
 
 _COUNT, _JOIN, _KEEP = "_counted", "_joined", "_bounded"
+_SLOW_FILTERS = {"pprint": 20, "urlize": 20, "wordwrap": 5, "sort": 5, "tojson": 2}
+"""Filters that take longer than others, and how many times as long."""
 _SIZED_FILTERS = frozenset(("batch", "center", "format", "indent", "round", "slice", "wordwrap"))
 _SIZED_METHODS = frozenset(("center", "expandtabs", "ljust", "rjust", "to_bytes", "zfill"))
 """Functions of which a number is a width or a count. Patterns contain widths too."""
-_SIZED_TYPES = (str, list, tuple, Mapping)
+_REPEATED_TYPES = (str, bytes, list, tuple)
+_SIZED_TYPES = (*_REPEATED_TYPES, Mapping)
+_COUNTABLE = frozenset((list, tuple, dict, str, range))
 _FORMATS = frozenset(("format", "format_map"))
 _SPEC = re.compile(r"%(?:\([^)]*\))?[-+ #0-9.*]*|\{[^{}]*:[^{}]*\{?")
 _WIDTH = re.compile("[0-9]{1,20}")
+
+
+class BadTemplateError(ValueError):
+    """A text that cannot be compiled, and why."""
+
+
+class _Budget(local):
+    """What one rendering has left. Several threads may render a template at once."""
+
+    steps = MAX_STEPS
+    most = MAX_ITEMS
+    characters = MAX_ITEMS
+    values: tuple[Any, ...] = ()
+    """What the template sees, until a limit is reached: only then their size is counted."""
+
+    def grown(self) -> bool:
+        """Whether the limits are now larger, because what the template sees is large."""
+        size, self.values = _size(self.values), ()
+        steps, characters = size - MAX_STEPS, MAX_COPIES * size - MAX_ITEMS
+        self.steps += max(0, steps)
+        self.characters += max(0, characters)
+        self.most += max(0, characters)
+        return steps > 0 or characters > 0
 
 
 class BoundedEnvironment(ImmutableSandboxedEnvironment):
@@ -46,17 +77,37 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
 
     intercepted_binops = frozenset(("+", "*", "**", "%"))
 
+    null: str | None = None
+    """What is written for null; None: `None`, as Jinja2 does."""
+
     def __init__(self, **options: Any) -> None:
         super().__init__(finalize=self._written, **options)
-        self.begin({})
+        self._left = _Budget()
         self.filters = {name: self._bounded(name, function) for name, function in self.filters.items()}
         self.filters |= {_COUNT: self._counted, _JOIN: self._joined, _KEEP: self._kept}
-        self._sized = [self.globals["range"], self.globals["lipsum"]]
+        self.tests = {name: self._weighed(function) for name, function in self.tests.items()}
+        del self.globals["lipsum"]  # makes texts of any length
+        self._sized = [self.globals["range"]]
 
-    def begin(self, row: Mapping[str, Any]) -> None:
-        """Begin to count: call it before each rendering."""
-        self._steps = MAX_STEPS
-        self._most = self._characters = max(MAX_ITEMS, MAX_COPIES * _size(row))
+    def begin(self, *values: Any) -> None:
+        """Begin to count: call it before each rendering, with what the template sees."""
+        left = self._left
+        left.steps, left.most, left.characters, left.values = MAX_STEPS, MAX_ITEMS, MAX_ITEMS, values
+
+    def compile_text(self, text: str) -> tuple[nodes.Template, Callable[..., str], frozenset[str]]:
+        """The parsed template, its renderer, and the names that it reads. Raises BadTemplateError, with the line."""
+        self.begin()
+        try:
+            tree = self.parse(text)
+            # Names with a default are read from rows too, although not every row needs them.
+            read = frozenset(meta.find_undeclared_variables(tree)) - frozenset(self.globals)
+            return tree, self.from_string(text).render, read
+        except TemplateSyntaxError as error:
+            raise BadTemplateError(f"line {error.lineno}: {error.message} (Jinja2)") from None
+        except (RecursionError, MemoryError, SyntaxError):  # Python's own limits on nested code
+            raise BadTemplateError("it is nested too deeply (Jinja2)") from None
+        except (TemplateError, ValueError) as error:
+            raise BadTemplateError(f"{template_reason(error)} (Jinja2)") from None
 
     def call(self, __context: Context, __obj: Any, *args: Any, **kwargs: Any) -> Any:
         """Call a function or a method, unless its result may be large."""
@@ -64,11 +115,13 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
         given = (*args, *kwargs.values())
         owner = getattr(getattr(__obj, "__wrapped__", __obj), "__self__", None)  # Jinja2 wraps str.format
         name = getattr(__obj, "__name__", "")
-        if isinstance(owner, str):
+        if isinstance(owner, str | bytes):
             self._check_growth(_size(owner), sum(map(_size, given)))
             if name in _FORMATS:
-                _check_pattern(owner, given)
-        if __obj in self._sized or (isinstance(owner, str | int) and name in _SIZED_METHODS):
+                _check_pattern(str(owner), given)
+        self._weigh(owner)
+        self._weigh(given)
+        if __obj in self._sized or (isinstance(owner, str | bytes | int) and name in _SIZED_METHODS):
             _check_numbers(given)
             self._check_growth(_size(owner), sum(abs(number) for number in given if isinstance(number, int)))
         return self._kept(super().call(__context, __obj, *args, **kwargs))
@@ -90,28 +143,68 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
             loop.iter = nodes.Filter(loop.iter, _COUNT, [steps], [], None, None)
         return super()._generate(source, *args, **kwargs)
 
-    def _counted(self, values: Iterable[Any], steps: int) -> Iterator[Any]:
+    def _counted(self, values: Iterable[Any], steps: int) -> Iterable[Any]:
+        if type(values) in _COUNTABLE:
+            self._step(steps * len(values))  # type: ignore[arg-type]  # all of them have a length
+            return values
+        return self._counted_one_by_one(values, steps)
+
+    def _counted_one_by_one(self, values: Iterable[Any], steps: int) -> Iterator[Any]:
         for value in values:
             self._step(steps)
             yield value
 
     def _step(self, steps: int = 1) -> None:
-        self._steps -= steps
-        if self._steps < 0:
+        left = self._left
+        left.steps -= steps
+        if left.steps < 0 and not (left.grown() and left.steps >= 0):
             raise SecurityError(f"its loops and calls are repeated more than {MAX_STEPS:,} times")
+
+    def _weigh(self, value: Any, factor: int = 1) -> int:
+        """The size of a value, which counts as steps, unless it is too large."""
+        left = self._left
+        size, items = _measured(value, left.most)
+        if size > left.most:
+            if not left.grown():
+                raise self._too_long()
+            return self._weigh(value, factor)
+        self._step(factor * (items // _ITEMS_PER_STEP + size // _CHARACTERS_PER_STEP))
+        return size
 
     def _written(self, value: Any) -> Any:
         """A value that is written into the result."""
-        self._characters -= _size(value, self._most)
-        if self._characters < 0:
+        kind = type(value)
+        if kind is str:
+            size = len(value)
+        elif kind is int or kind is float:
+            return value
+        elif value is None:
+            return self.null
+        else:
+            size = self._weigh(value)
+        left = self._left
+        left.characters -= size
+        if left.characters < 0 and not (left.grown() and left.characters >= 0):
             raise self._too_long()
         return value
 
     def _kept(self, value: Any) -> Any:
         """A value, unless it is large."""
-        if isinstance(value, _SIZED_TYPES) and _size(value, self._most) > self._most:
-            raise self._too_long()
+        if type(value) is str and len(value) < _CHARACTERS_PER_STEP:
+            return value
+        if isinstance(value, _SIZED_TYPES):
+            self._weigh(value)
         return value
+
+    def _weighed(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A test of values, whose size counts."""
+
+        @wraps(function)
+        def checked(*args: Any, **kwargs: Any) -> Any:
+            self._weigh([one for one in args if isinstance(one, _SIZED_TYPES)])
+            return function(*args, **kwargs)
+
+        return checked
 
     def _joined(self, values: list[Any]) -> str:
         return "".join(map(str, self._kept(values)))
@@ -126,6 +219,10 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
             if isinstance(value, Iterator):
                 value = list(value)
             given = (*others, *kwargs.values())
+            self._step()
+            if not given and type(value) is str and len(value) < _CHARACTERS_PER_STEP:
+                return self._kept(function(*before, value))  # nearly all uses: a short text
+            self._weigh(value, _SLOW_FILTERS.get(name, 1))
             if name == "format":
                 _check_pattern(str(value), given)
             elif name in _SIZED_FILTERS:
@@ -137,7 +234,12 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
 
     def _check_growth(self, size: int, factor: int) -> None:
         """Refuse a function that may put something between all parts of a value."""
-        if factor > 1 and size * factor > max(_MAX_PRODUCT, self._most):
+        left = self._left
+        if (
+            factor > 1
+            and size * factor > max(_MAX_PRODUCT, left.most)
+            and not (left.grown() and size * factor <= left.most)
+        ):
             raise self._too_long()
 
     def _check_product(self, operator: str, left: Any, right: Any) -> None:
@@ -153,25 +255,36 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
                 raise SecurityError("a product has too many digits")
         elif operator == "*":
             for text, count in ((left, right), (right, left)):
-                if isinstance(text, str | list | tuple) and isinstance(count, int):
+                if isinstance(text, _REPEATED_TYPES) and isinstance(count, int):
                     _check_numbers([_size(text) * count])
 
     def _too_long(self) -> SecurityError:
-        return SecurityError(f"a text or list has more than {self._most:,} characters or items")
+        return SecurityError(f"a text or list has more than {self._left.most:,} characters or items")
+
+
+def template_reason(error: Exception) -> str:
+    """Why a template cannot be used, in plain words."""
+    if isinstance(error, RecursionError):
+        return "it calls itself without end"
+    return str(error) or type(error).__name__
 
 
 def _bound_values(node: nodes.Node) -> None:
-    """Bound each `a ~ b`, list, tuple and dict below a node: each becomes the value of a filter that looks at its size."""
+    """Bound each `a ~ b`, list, tuple, dict, slice and comparison below a node: each becomes the value of a filter that looks
+    at its size."""
     for name, value in list(node.iter_fields()):
         found = value if isinstance(value, list) else [value]
         for place, child in enumerate(found):
             if not isinstance(child, nodes.Node):
                 continue
             _bound_values(child)
+            _weigh_operands(child)
             if isinstance(child, nodes.Concat):
                 bounded = nodes.Filter(nodes.List(child.nodes), _JOIN, [], [], None, None)
-            elif isinstance(child, nodes.List | nodes.Dict) or (
-                isinstance(child, nodes.Tuple) and child.ctx == "load"
+            elif (
+                isinstance(child, nodes.List | nodes.Dict)
+                or (isinstance(child, nodes.Tuple) and child.ctx == "load")
+                or (isinstance(child, nodes.Getitem) and isinstance(child.arg, nodes.Slice))
             ):
                 bounded = nodes.Filter(child, _KEEP, [], [], None, None)
             else:
@@ -182,21 +295,41 @@ def _bound_values(node: nodes.Node) -> None:
                 setattr(node, name, bounded)
 
 
+def _weigh_operands(node: nodes.Node) -> None:
+    """Let large values count where Python works on all of them without a call: in comparisons and slices."""
+    if isinstance(node, nodes.Compare):
+        # Comparing with a constant takes no longer than the constant is.
+        if isinstance(node.expr, nodes.Const) and all(one.op not in ("in", "notin") for one in node.ops):
+            return
+        for operand in node.ops:
+            if not isinstance(operand.expr, nodes.Const):
+                operand.expr = nodes.Filter(operand.expr, _KEEP, [], [], None, None)
+    elif isinstance(node, nodes.Getitem) and isinstance(node.arg, nodes.Slice):
+        node.node = nodes.Filter(node.node, _KEEP, [], [], None, None)
+
+
 def _size(value: Any, most: float = inf) -> int:
     """The characters and items of a value. Counting ends where there are more than `most`.
 
     >>> _size(["ab", {"c": [1, 2]}])
     10
     """
-    size, open_ = 0, [value]
+    return _measured(value, most)[0]
+
+
+def _measured(value: Any, most: float = inf) -> tuple[int, int]:
+    """The size of a value, and its number of items at any depth."""
+    size = items = 0
+    open_ = [value]
     while open_ and size <= most:
         one = open_.pop()
+        items += 1
         size += len(one) if isinstance(one, _SIZED_TYPES) else 1
         if isinstance(one, Mapping):
             open_ += [*one.keys(), *one.values()]
         elif isinstance(one, list | tuple):
             open_ += one
-    return size
+    return size, items
 
 
 def _check_numbers(values: Iterable[Any]) -> None:
