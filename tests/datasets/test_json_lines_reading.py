@@ -137,8 +137,19 @@ def test_what_no_parser_survives_is_a_bad_row(tmp_path: Path) -> None:
     assert [b.line for b in bad] == [1, 2]
 
 
-def test_an_array_under_the_wrong_name_gets_the_cure(tmp_path: Path) -> None:
-    assert "name the file .json" in reasons(write(tmp_path, '[\n  {"a": 1}\n]\n'))[0]
+def raised(path: Path) -> DatasetError:
+    with pytest.raises(DatasetError) as caught:
+        load_dataset(path)
+    return caught.value
+
+
+def test_an_array_under_the_wrong_name_is_read_with_a_note(tmp_path: Path) -> None:
+    reader = open_dataset(write(tmp_path, '\n[\n  {"a": 1},\n{"a": 2}\n]\n'))
+    (batch,) = reader.batches()
+    assert (batch.rows, batch.lines) == ([{"a": 1}, {"a": 2}], [3, 4])
+    assert "is one JSON array" in reader.notes()[0]
+    assert "expected a comma" in str(raised(write(tmp_path, '[{"a": 1}\n{"a": 2}]\n')))
+    assert reasons(write(tmp_path, '[1]\n{"a": 1}\n')) == ["Line is not a JSON object: list"]
     assert "Each object must be on one line" in reasons(write(tmp_path, '{\n  "a": 1\n}\n'))[0]
 
 

@@ -24,6 +24,7 @@ from benchwright.core._errors import (
     RunFailedError,
     RunOwnedError,
     UsageError,
+    bad_row_lines,
     worst_exit_code,
 )
 from benchwright.core._fronts import lazy_front
@@ -272,6 +273,7 @@ __all__ = [
     "TooDeepError",
     "UsageError",
     "WireFormat",
+    "bad_row_lines",
     "beyond_64_bits",
     "call_key",
     "call_of",

@@ -61,9 +61,9 @@ class DatasetError(BenchwrightError, ValueError):
     @classmethod
     def of_rows(cls, bad_rows: Sequence[BadRow], total: int) -> DatasetError:
         """Make one error for many bad rows; `total` also counts the rows that are not listed."""
-        lines = [str(row) for row in bad_rows]
-        if total > len(lines):
-            lines.append(f"… and {total - len(lines)} more")
+        lines = bad_row_lines(bad_rows)
+        if total > len(bad_rows):
+            lines.append(f"… and {total - len(bad_rows)} more")
         noun = "row" if total == 1 else "rows"
         return cls(f"{total} bad {noun}; nothing was sent\n  " + "\n  ".join(lines), bad_rows)
 
@@ -105,6 +105,37 @@ class BadRow:
 
     def __str__(self) -> str:
         return f"{self.source}:{self.line}: {self.reason}"
+
+
+_MOST_RANGES = 8
+
+
+def bad_row_lines(bad_rows: Sequence[BadRow]) -> list[str]:
+    """One line for each reason, with all rows that it applies to.
+
+    >>> bad_row_lines([BadRow("q.csv", line, "no answer") for line in (2, 3, 4, 9)])
+    ['q.csv:2: no answer (also lines 3–4, 9)']
+    """
+    alike: dict[tuple[str, str], list[int]] = {}
+    for row in bad_rows:
+        alike.setdefault((row.source, row.reason), []).append(row.line)
+    found = []
+    for (source, reason), (first, *others) in alike.items():
+        also = f" (also {'line' if len(others) == 1 else 'lines'} {_ranges(others)})" if others else ""
+        found.append(f"{source}:{first}: {reason}{also}")
+    return found
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Numbers in order, those that follow one another as a range."""
+    spans: list[list[int]] = []
+    for number in numbers:
+        if spans and number == spans[-1][-1] + 1:
+            spans[-1] = [spans[-1][0], number]
+        else:
+            spans.append([number])
+    more = ", …" if len(spans) > _MOST_RANGES else ""
+    return ", ".join("–".join(map(str, span)) for span in spans[:_MOST_RANGES]) + more
 
 
 WORST_FIRST = (130, 1, 2, 4, 5, 3, 0)

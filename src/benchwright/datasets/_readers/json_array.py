@@ -45,7 +45,7 @@ def read_json(file: StoredFile) -> Chunks:
     with closing(file.text_blocks()) as blocks:
         start = next((text for block in blocks if (text := block.lstrip())), b"")
     if start.startswith(b"["):
-        return _read_array(file)
+        return read_array(file)
     first = start.split(b"\n", 1)[0].rstrip()
     if first.startswith(b"{") and first.endswith((b"{", b"[", b",")):
         raise file.error(
@@ -56,7 +56,8 @@ def read_json(file: StoredFile) -> Chunks:
     return read_json_lines(file)
 
 
-def _read_array(file: StoredFile) -> Chunks:
+def read_array(file: StoredFile) -> Chunks:
+    """The objects of an array."""
     chunk, size = Chunk(), 0
     with closing(file.text_blocks()) as blocks:
         text = _Window(file, blocks)

@@ -15,7 +15,16 @@ from benchwright.datasets._values import Chunk, Chunks
 
 
 def read_json_lines(file: StoredFile) -> Chunks:
-    """The objects of the file. Skips blank lines. Any other line that is not an object is a bad row."""
+    """The objects of the file. Skips blank lines. Any other line that is not an object is a bad row. A file that is one
+    array of objects is read as one, with a note."""
+    if _is_array(file):
+        from benchwright.datasets._readers.json_array import read_array
+
+        file.note(
+            f"{file.name} is one JSON array, not one object per line; its elements were read as rows. Name it .json"
+        )
+        yield from read_array(file)
+        return
     number = 0
     with closing(file.text_blocks()) as blocks:
         for block in blocks:
@@ -24,6 +33,14 @@ def read_json_lines(file: StoredFile) -> Chunks:
                 lines.pop()
             yield _parse_block(block, lines, number)
             number += len(lines)
+
+
+_ARRAY = re.compile(rb"\s*\[\s*\{")
+
+
+def _is_array(file: StoredFile) -> bool:
+    with closing(file.text_blocks()) as blocks:
+        return _ARRAY.match(next(blocks, b"")) is not None
 
 
 def _parse_block(block: bytes, lines: list[bytes], before: int) -> Chunk:
@@ -72,10 +89,6 @@ def _parse_line(text: bytes, exact: bool) -> Row | None:
 
 
 def _explain(reason: str, text: bytes, line: int) -> str:
-    if line == 1 and text.lstrip().startswith(b"[") and reason.startswith("not valid JSON"):
-        return (
-            reason + ". This looks like one JSON array: name the file .json to have its elements read as rows"
-        )
     if line == 1 and text.strip() == b"{":
         return reason + ". Each object must be on one line: jq -c . IN > OUT.jsonl"
     return reason
