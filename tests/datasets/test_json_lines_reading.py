@@ -149,7 +149,7 @@ def test_an_array_under_the_wrong_name_is_read_with_a_note(tmp_path: Path) -> No
     assert (batch.rows, batch.lines) == ([{"a": 1}, {"a": 2}], [3, 4])
     assert "is one JSON array" in reader.notes()[0]
     assert "expected a comma" in str(raised(write(tmp_path, '[{"a": 1}\n{"a": 2}]\n')))
-    assert reasons(write(tmp_path, '[1]\n{"a": 1}\n')) == ["Line is not a JSON object: list"]
+    assert reasons(write(tmp_path, '[1]\n{"a": 1}\n')) == ["1: Line is not a JSON object: list"]
     assert "Each object must be on one line" in reasons(write(tmp_path, '{\n  "a": 1\n}\n'))[0]
 
 

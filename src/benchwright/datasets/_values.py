@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from math import isfinite
 from typing import Any, NamedTuple, Protocol, TypeAlias
@@ -251,12 +252,15 @@ def _take(chunk: Chunk, value: object, number: int) -> None:
     if strange is not None:
         chunk.add_bad(number, f"field name {strange!r} is not text: {type(strange).__name__}")
         return
-    # A copy: some sources yield one dict and change it in place. pandas gives NaN for a missing value.
-    chunk.add({name: finite_json(one) if _may_be_odd(one) else one for name, one in value.items()}, number)
+    # A copy: some sources yield one dict and change it in place.
+    row = dict(value)
+    with suppress(RecursionError):  # a row that is nested too deeply is refused later
+        row.update({name: finite_json(one) for name, one in value.items() if _may_be_odd(one)})
+    chunk.add(row, number)
 
 
 def _may_be_odd(value: object) -> bool:
-    """Whether a value of a row is, or contains, a number that JSON does not have."""
+    """Whether a value of a row is, or contains, a number that JSON does not have: pandas gives NaN for a missing value."""
     if isinstance(value, float):
         return not isfinite(value)
     if isinstance(value, dict):
