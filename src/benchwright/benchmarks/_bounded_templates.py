@@ -85,7 +85,8 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
         self._left = _Budget()
         self.filters = {name: self._bounded(name, function) for name, function in self.filters.items()}
         self.filters |= {_COUNT: self._counted, _JOIN: self._joined, _KEEP: self._kept}
-        self.tests = {name: self._weighed(function) for name, function in self.tests.items()}
+        tests: dict[str, Any] = dict(self.tests)
+        self.tests = {name: self._weighed(function) for name, function in tests.items()}
         del self.globals["lipsum"]  # makes texts of any length
         self._sized = [self.globals["range"]]
 

@@ -19,7 +19,7 @@ _NOT_READY = 2
 def configure(parser: Parser) -> None:
     """Arguments of `validate`: the flags of `run` that decide what a row must contain."""
     parser.add_argument("file", metavar="FILE", help="test.csv, test.jsonl, or another file of questions")
-    add_run_flags(parser, only=("limit", "encoding", "sheet", *settings_deciding("columns")))
+    add_run_flags(parser, only=("limit", "encoding", "sheet", "header_row", *settings_deciding("columns")))
     parser.common.add_argument("-q", "--quiet", action="store_true", help="print problems only")
     parser.example("benchwright validate test_mcq.csv")
 

@@ -156,8 +156,10 @@ class RunOptions:
         metavar="RANGE", otherwise="all")
     encoding: str | None = _questions("encoding of the file, such as cp1252 or utf-16", "rows", metavar="NAME",
         otherwise="utf-8", see="data.md#spreadsheets-and-encodings")
-    sheet: str | None = _questions("sheet of a workbook", "rows", metavar="NAME", otherwise="the first",
-        see="data.md#spreadsheets-and-encodings")
+    sheet: str | None = _questions("sheet of a workbook; several separated by commas, or all", "rows", metavar="NAME",
+        otherwise="the first with a table", see="data.md#spreadsheets-and-encodings")
+    header_row: int | None = _questions("row of a sheet that names the columns", "rows", least=1, metavar="N",
+        otherwise="the first below a title", see="data.md#spreadsheets-and-encodings")
 
     task: str | None = _tools("categories and groups to evaluate, comma-separated", metavar="NAMES",
         otherwise="the evaluation's", see="tools.md#the-public-evaluation")

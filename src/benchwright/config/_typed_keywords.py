@@ -74,6 +74,7 @@ class SharedKeywords(TypedDict, total=False):
     test_range: str | int | float | None
     encoding: str | None
     sheet: str | None
+    header_row: int | None
     task: str | None
     tool_data: str | None
     tool_data_format: str | None

@@ -29,13 +29,13 @@ class DataFormat(Struct, frozen=True):
     certain: bool = True
     """Whether the ending alone shows that a file contains rows. If it does not, a hub repository is read in this format
     only when it contains no other data files."""
-    option: str | None = "encoding"
-    """The option of a path that it takes, as in `data.csv?encoding=cp1252`; None: it takes none."""
+    options: tuple[str, ...] = ("encoding",)
+    """The options of a path that it takes, as in `data.csv?encoding=cp1252`."""
 
 
 DATA_FORMATS = (
-    DataFormat("parquet", ("parquet",), "parquet.read_parquet", fixed_columns=True, option=None),
-    DataFormat("arrow", ("arrow", "feather"), "arrow.read_arrow", fixed_columns=True, option=None),
+    DataFormat("parquet", ("parquet",), "parquet.read_parquet", fixed_columns=True, options=()),
+    DataFormat("arrow", ("arrow", "feather"), "arrow.read_arrow", fixed_columns=True, options=()),
     DataFormat("jsonl", ("jsonl", "ndjson"), "json_lines.read_json_lines"),
     DataFormat("json", ("json",), "json_array.read_json", like="jsonl"),
     DataFormat("csv", ("csv",), "delimited.read_csv", fixed_columns=True),
@@ -46,7 +46,7 @@ DATA_FORMATS = (
         "workbook.read_workbook",
         fixed_columns=True,
         hub=False,
-        option="sheet",
+        options=("sheet", "header_row"),
     ),
     DataFormat("txt", ("txt",), "text.read_lines", certain=False),
 )

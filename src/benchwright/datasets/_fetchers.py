@@ -47,7 +47,9 @@ class FileOptions:
     encoding: str | None = None
     """Encoding of text; None for UTF-8."""
     sheet: str | None = None
-    """Sheet of a workbook; None for the first."""
+    """Sheets of a workbook: a name, several separated by commas, or `all`; None for the first with a table."""
+    header_row: int | None = None
+    """Row of a sheet that names the columns; None: found by the reader."""
 
 
 def file_options(written: str, base_dir: Path | None) -> tuple[str, FileOptions]:
@@ -59,7 +61,7 @@ def file_options(written: str, base_dir: Path | None) -> tuple[str, FileOptions]
     if not mark or data_format(bare) is None or os.path.exists(local_path(written, base_dir)):
         return written, FileOptions()
     known = tuple(field.name for field in fields(FileOptions))
-    options = dict(parse_qsl(query, keep_blank_values=True))
+    options: dict[str, Any] = dict(parse_qsl(query, keep_blank_values=True))
     for key, value in options.items():
         if key not in known:
             raise DatasetError(
@@ -69,16 +71,25 @@ def file_options(written: str, base_dir: Path | None) -> tuple[str, FileOptions]
             raise DatasetError(f"{written}: {key} is empty. Give it a value or leave it out")
     if "encoding" in options:
         check_encoding(options["encoding"])
+    if "header_row" in options:
+        if not (options["header_row"].isdecimal() and int(options["header_row"]) > 0):
+            raise DatasetError(
+                f"{written}: header_row is {options['header_row']!r}; expected the number of a row, from 1"
+            )
+        options["header_row"] = int(options["header_row"])
     return bare, FileOptions(**options)
 
 
-def with_file_options(path: str, *, encoding: str | None, sheet: str | None) -> str:
+def with_file_options(
+    path: str, *, encoding: str | None, sheet: str | None, header_row: int | None = None
+) -> str:
     """Add options to a path, if there are any and it has none yet.
 
     >>> with_file_options("a.csv", encoding="cp1252", sheet=None)
     'a.csv?encoding=cp1252'
     """
-    given = {name: value for name, value in (("encoding", encoding), ("sheet", sheet)) if value is not None}
+    options = {"encoding": encoding, "sheet": sheet, "header_row": header_row}
+    given = {name: value for name, value in options.items() if value is not None}
     if not given:
         return path
     if scheme_of(path) not in (None, "file"):

@@ -71,8 +71,10 @@ class FileSource(Struct, frozen=True):
 
     def fingerprint(self) -> str:
         """Identity of the stored bytes, and of the options for reading them."""
-        stored, encoding, sheet = self.file.fingerprint(), self.file.encoding, self.file.sheet
-        return stored if encoding is sheet is None else f"sha256:{content_hash([stored, encoding, sheet])}"
+        file = self.file
+        options = [file.encoding, file.sheet, *([] if file.header_row is None else [file.header_row])]
+        stored = file.fingerprint()
+        return stored if options == [None, None] else f"sha256:{content_hash([stored, *options])}"
 
 
 def reader_of(name: str) -> Reader:
@@ -105,7 +107,7 @@ def installed_format(file: StoredFile, format: str | None) -> ProgramSource | No
     read = FORMAT_PLUGINS.find(ending) if _is_ending(ending) else None
     if read is None:
         return None
-    for option, value in (("encoding", file.encoding), ("sheet", file.sheet)):
+    for option, value in _options(file):
         if value is not None:
             raise file.error(f"?{option}= has no meaning for the installed format {ending}; leave it out")
     with file.path.open("rb") as raw:
@@ -144,17 +146,20 @@ def _declared(name: str) -> DataFormat:
 
 def _refuse_idle_options(file: StoredFile, name: str) -> None:
     """Raise DatasetError for an option that has no effect on files of this format."""
-    taken = _declared(name).option
-    for option, value in (("encoding", file.encoding), ("sheet", file.sheet)):
-        if value is not None and option != taken:
-            why = (
-                "sheets are parts of workbooks"
-                if option == "sheet"
-                else "the file itself says how it is encoded"
-            )
+    taken = _declared(name).options
+    for option, value in _options(file):
+        if value is not None and option not in taken:
+            why = {
+                "sheet": "sheets are parts of workbooks",
+                "header_row": "only sheets of workbooks may have a title above the header",
+            }.get(option, "the file itself says how it is encoded")
             raise file.error(
                 f"{option} {value!r} has no effect on a file of the format {name}: {why}. Leave it out"
             )
+
+
+def _options(file: StoredFile) -> tuple[tuple[str, str | int | None], ...]:
+    return ("encoding", file.encoding), ("sheet", file.sheet), ("header_row", file.header_row)
 
 
 def _plain(format: str) -> str:

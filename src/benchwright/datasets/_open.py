@@ -86,7 +86,7 @@ def open_dataset(
         return _open_program(found, mapping, limit, filters, shape)
     if found is None:
         raise no_fetcher(written, SOURCE_PLUGINS.names())
-    file = StoredFile(found.path, written, options.encoding, options.sheet)
+    file = StoredFile(found.path, written, options.encoding, options.sheet, options.header_row)
     return DatasetReader(
         file_source(file, found.format),
         name=written,

@@ -43,7 +43,9 @@ class StoredFile:
     encoding: str | None = None
     """How the text of the file is encoded; None for UTF-8."""
     sheet: str | None = None
-    """Sheet of a workbook; None for the first."""
+    """Sheets of a workbook: a name, several separated by commas, or `all`; None for the first with a table."""
+    header_row: int | None = None
+    """Row of a sheet that names the columns; None: the first, or the first below a title."""
     notes: list[str] = field(default_factory=list, compare=False)
     """Notes for readers of the rows; grows while the file is read."""
 

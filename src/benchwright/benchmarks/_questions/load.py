@@ -46,11 +46,14 @@ from benchwright.datasets import (
     with_file_options,
 )
 
+_SHEETS = re.compile(r"[?&]sheet=(?:all\b|[^&]*(?:,|%2C))", re.IGNORECASE)
+"""Several sheets, each with its own header."""
+
 
 def has_fixed_columns(path: str) -> bool:
     """Whether the first row of a file has all columns."""
     format = data_format(path)
-    return format is not None and format.fixed_columns
+    return format is not None and format.fixed_columns and not _SHEETS.search(path)
 
 
 def question_name(target: str) -> str:
@@ -96,7 +99,9 @@ def load_questions(path: str, options: QuestionOptions, *, cwd: Path) -> Benchma
     bad rows. Raises NotFoundError for a file that does not exist, and UsageError for options that contradict the data
     or one another.
     """
-    path = with_file_options(path, encoding=options.encoding, sheet=options.sheet)
+    path = with_file_options(
+        path, encoding=options.encoding, sheet=options.sheet, header_row=options.header_row
+    )
     columns = Columns.of(options)
     layout = find_layout(_open(path, cwd), options, columns)
     mapping = {**columns.mapping, **layout.mapping}
@@ -225,8 +230,9 @@ def _refuse_twins(columns: Columns, path: str, cwd: Path) -> None:
 def _rules(options: QuestionOptions, data_type: DataType) -> str:
     """Everything that determines prompts and scores and is in no file; part of the benchmark's hash."""
     deciding: JsonObject = {**options.to_json(), "data_type": data_type}
-    # Encoding and sheet determine the rows and are part of their fingerprint.
-    for elsewhere in ("name", "meta_path", "fewshot_dataset", "template", "system", "encoding", "sheet"):
+    # Options of the file determine the rows and are part of their fingerprint.
+    of_file = ("encoding", "sheet", "header_row")
+    for elsewhere in ("name", "meta_path", "fewshot_dataset", "template", "system", *of_file):
         deciding.pop(elsewhere)
     if options.answer_index is None:  # keeps the hash of runs from before this was a setting
         del deciding["answer_index"]

@@ -105,7 +105,9 @@ class QuestionOptions:
     encoding: str | None = None
     """Encoding of the file; None: UTF-8."""
     sheet: str | None = None
-    """Sheet of a workbook; None: the first that is not empty."""
+    """Sheets of a workbook; None: the first with a table."""
+    header_row: int | None = None
+    """Row of a sheet that names the columns; None: found by the reader."""
 
     def __post_init__(self) -> None:
         for name, known in _CHOICES.items():

@@ -1,167 +1,242 @@
-"""Reads workbooks of Excel and LibreOffice: the first row of a sheet names the fields.
+"""Reads workbooks of Excel and LibreOffice: one row of a sheet, usually the first, names the fields.
 
-Uses `python-calamine` (extra `excel`), which is 13 times as fast as openpyxl on 20,000 rows and returns the values of
-formulas.
+`.xlsx` files are read by `xlsx_cells.py`. Older files and those of LibreOffice are read by `python-calamine` (extra `excel`)
+in a process with little memory, because it allocates as many cells as the file claims to have.
 """
 
 from __future__ import annotations
 
-import datetime
-import re
-from collections.abc import Iterator
-from typing import Any
+import shlex
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain, islice
+from typing import Any, Protocol
 
-from benchwright.core import JsonValue, Row, suggest
+from benchwright.core import DatasetError, Row, suggest
+from benchwright.datasets._readers.xlsx_cells import (
+    BadCell,
+    Cells,
+    NotAWorkbookError,
+    SheetPart,
+    XlsxBook,
+    column_name,
+)
 from benchwright.datasets._stored import StoredFile, check_columns
 from benchwright.datasets._values import Chunk, Chunks
 
 CHUNK_ROWS = 512
 """Most rows per chunk."""
 
-MOST_BYTES = 1024**3
-"""The largest unpacked size of a workbook, because it is kept in memory."""
+ALL = "all"
+"""The name that means every sheet, unless a sheet has it."""
+
+_LOOKED_AT = 30
+"""Rows at the top of a sheet among which the header is searched for."""
+
+NumberedCells = tuple[int, Cells]
+
+
+class Book(Protocol):
+    """A workbook, whichever library reads it."""
+
+    @property
+    def sheets(self) -> Sequence[SheetPart]:
+        """Its sheets in order."""
+        ...
+
+    def rows(self, sheet: SheetPart) -> Iterator[NumberedCells]:
+        """The rows of a sheet that are not empty."""
+        ...
+
+    def close(self) -> None:
+        """Close the file."""
 
 
 def read_workbook(file: StoredFile) -> Chunks:
-    """Rows of one sheet: the named one, else the first that is not empty. Empty rows, and empty columns without a name,
-    are skipped. Whole numbers are integers, dates are texts such as 2024-05-01."""
-    name, cells = _sheet(file)
-    unsaved = _unsaved_formulas(file, name)
-    header: list[str] = []
+    """Rows of the named sheets, else of the first that has a table. Empty rows, and empty columns without a name, are
+    skipped. Whole numbers are integers, dates are texts such as 2024-05-01, percentages texts such as 12.5%."""
     chunk = Chunk()
-    for number, values in cells:
-        if number in unsaved:
-            message = (
-                f"cell {unsaved[number]} holds a formula whose value was never saved (sheet {name!r}), so it would be read "
-                "as empty. Open the workbook in a spreadsheet program and save it"
-            )
-            if not header:
-                raise file.error(message, number)
-            chunk.add_bad(number, message)
-            continue
-        if not header:
-            header = check_columns(file, [_text(value) for value in values], number)
-            continue
-        if rest := [value for value in values[len(header) :] if value != ""]:
-            chunk.add_bad(
-                number, f"{rest[0]!r} is in a column without a name (sheet {name!r}); name the column"
-            )
-            continue
-        filled = [*values, *[""] * (len(header) - len(values))]
-        row: Row = dict(zip(header, map(_value, filled), strict=False))
-        chunk.add(row, number)
-        if len(chunk.rows) >= CHUNK_ROWS:
-            yield chunk
-            chunk = Chunk()
-    if not header:
-        raise file.error(f"sheet {name!r} is empty; expected a first row with the field names")
+    with _opened(file) as book:
+        for sheet in _chosen(file, book):
+            for line, row, reason in _sheet_rows(file, book, sheet):
+                if row is None:
+                    chunk.add_bad(line, reason)
+                else:
+                    chunk.add(row, line)
+                if len(chunk.rows) >= CHUNK_ROWS:
+                    yield chunk
+                    chunk = Chunk()
     if chunk:
         yield chunk
 
 
-def _sheet(file: StoredFile) -> tuple[str, Iterator[tuple[int, list[Any]]]]:
+@contextmanager
+def _opened(file: StoredFile) -> Iterator[Book]:
+    book = _book(file)
     try:
-        import python_calamine
-    except ImportError:
-        raise file.error(
-            "is a workbook; reading it needs one more package: pip install 'benchwright[excel]'. Or save the sheet as "
-            "CSV (in Excel: CSV UTF-8)"
-        ) from None
-    _check_size(file)
+        yield book
+    except NotAWorkbookError as exc:
+        raise _damaged(file, exc) from exc
+    finally:
+        book.close()
+
+
+def _book(file: StoredFile) -> Book:
     try:
-        book = python_calamine.CalamineWorkbook.from_path(str(file.path))
-        names = list(book.sheet_names)
-        if file.sheet is not None:
-            if file.sheet not in names:
-                near = suggest(file.sheet, names)
-                raise file.error(f"has no sheet {file.sheet!r}; there are: {', '.join(names)}.{near}")
-            return file.sheet, _filled(book.get_sheet_by_name(file.sheet))
-        for name in names:
-            sheet = book.get_sheet_by_name(name)
-            if sheet.height:
-                if len(names) > 1:
-                    others = ", ".join(repr(other) for other in names if other != name)
-                    file.note(
-                        f"sheet {name!r} of {file.name} was read; there is also {others}: choose with --sheet NAME (in a benchmark: FILE?sheet=NAME)"
-                    )
-                return name, _filled(sheet)
-    except python_calamine.CalamineError as exc:
-        raise file.error(
-            f"cannot be read as a workbook: {exc}. Open and save it again, or save it as CSV"
-        ) from exc
-    raise file.error("all its sheets are empty")
+        return XlsxBook(file)
+    except NotAWorkbookError as exc:
+        if file.path.suffix.lower() in (".xlsx", ".xlsm"):
+            raise _damaged(file, exc) from exc
+    from benchwright.datasets._readers.other_workbooks import OtherBook
+
+    return OtherBook(file)
 
 
-def _filled(sheet: Any) -> Iterator[tuple[int, list[Any]]]:
-    """Rows that are not empty, with their numbers in the sheet."""
-    start = sheet.start
-    first = 1 if start is None else start[0] + 1
-    for number, values in enumerate(sheet.to_python(skip_empty_area=True), first):
-        if any(value not in ("", None) and (not isinstance(value, str) or value.strip()) for value in values):
-            yield number, values
+def _damaged(file: StoredFile, why: Exception) -> DatasetError:
+    return file.error(f"cannot be read as a workbook: {why}. Open and save it again, or save it as CSV")
 
 
-_SHEET = re.compile(rb"<sheet [^>]*>")
-_PART = re.compile(rb"<Relationship [^>]*>")
-_NO_VALUE = re.compile(
-    rb'<c r="([A-Z]+)([0-9]+)"(?![^>]*t="str")[^>]*><f(?:/>|[^>]*/>|[^>]*>[^<]*</f>)(?:<v></v>|<v */>)?</c>'
-)
+def _chosen(file: StoredFile, book: Book) -> list[SheetPart]:
+    """The sheets to read: the named ones, else the first with a table."""
+    names = [sheet.name for sheet in book.sheets]
+    if file.sheet is None:
+        return [_first_table(file, book)]
+    if file.sheet in names:
+        wanted = [file.sheet]
+    elif file.sheet.strip().lower() == ALL:
+        wanted = [sheet.name for sheet in book.sheets if not sheet.hidden and _is_filled(book, sheet)]
+        if not wanted:
+            raise file.error("all its sheets are empty")
+    else:
+        wanted = [name.strip() for name in file.sheet.split(",") if name.strip()]
+    for name in wanted:
+        if name not in names:
+            near = suggest(name, names)
+            raise file.error(f"has no sheet {name!r}; there are: {', '.join(names)}.{near}")
+    return [sheet for name in dict.fromkeys(wanted) for sheet in book.sheets if sheet.name == name]
 
 
-def _unsaved_formulas(file: StoredFile, sheet: str) -> dict[int, str]:
-    """Rows with a formula that no program has calculated, and the first such cell of each. Programs that write workbooks
-    without calculating leave such cells, which the reader returns as empty."""
-    import zipfile
-    from html import unescape
-
-    def attribute(tag: bytes, name: str) -> str:
-        found = re.search(rf'\b{name}="([^"]*)"', tag.decode("utf-8", "replace"))
-        return unescape(found[1]) if found else ""
-
-    try:
-        with zipfile.ZipFile(file.path) as parts:
-            tags = _SHEET.findall(parts.read("xl/workbook.xml"))
-            relation = next((attribute(tag, "r:id") for tag in tags if attribute(tag, "name") == sheet), "")
-            related = _PART.findall(parts.read("xl/_rels/workbook.xml.rels"))
-            target = next(
-                (attribute(tag, "Target") for tag in related if attribute(tag, "Id") == relation), ""
+def _first_table(file: StoredFile, book: Book) -> SheetPart:
+    filled = [sheet for sheet in book.sheets if not sheet.hidden and _is_filled(book, sheet)]
+    if not filled:
+        hidden = [sheet.name for sheet in book.sheets if sheet.hidden and _is_filled(book, sheet)]
+        if hidden:
+            raise file.error(
+                f"all its sheets are empty, except hidden ones: {', '.join(hidden)}. Name one: --sheet {shlex.quote(hidden[0])}"
             )
-            part = target.removeprefix("/") if target.startswith("/") else f"xl/{target}"
-            found: dict[int, str] = {}
-            for column, row in _NO_VALUE.findall(parts.read(part)):
-                found.setdefault(int(row), f"{column.decode()}{int(row)}")
-            return found
-    except (zipfile.BadZipFile, KeyError, OSError):
-        return {}  # another kind of workbook
-
-
-def _check_size(file: StoredFile) -> None:
-    import zipfile
-
-    try:
-        with zipfile.ZipFile(file.path) as parts:
-            size = sum(part.file_size for part in parts.infolist())
-    except (zipfile.BadZipFile, OSError):
-        return  # an .xls is not a zip file; the reader reports whatever else is wrong
-    if size > MOST_BYTES:
-        raise file.error(
-            f"unpacks to {size / 1e6:,.0f} MB, and at most {MOST_BYTES / 1e6:,.0f} are read. Save the sheet as CSV"
+        raise file.error("all its sheets are empty")
+    chosen = next((sheet for sheet in filled if _has_table(book, sheet)), filled[0])
+    if len(filled) > 1:
+        others = ", ".join(repr(sheet.name) for sheet in filled if sheet is not chosen)
+        first = next(sheet.name for sheet in filled if sheet is not chosen)
+        file.note(
+            f"sheet {chosen.name!r} of {file.name} was read; there is also {others}. Choose with --sheet "
+            f"{shlex.quote(first)}, or read all with --sheet all (in a benchmark: FILE?sheet=NAME)"
         )
+    return chosen
 
 
-def _text(value: Any) -> str:
-    value = _value(value)
-    return value if isinstance(value, str) else str(value)
+def _is_filled(book: Book, sheet: SheetPart) -> bool:
+    return next(iter(book.rows(sheet)), None) is not None
 
 
-def _value(value: Any) -> JsonValue:
-    if isinstance(value, bool) or value is None:
-        return "" if value is None else value
-    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
-        return int(value)
+def _has_table(book: Book, sheet: SheetPart) -> bool:
+    """Whether a sheet has two rows with the same two columns; a cover page does not."""
+    top = list(islice(book.rows(sheet), _LOOKED_AT))
+    columns = Counter(column for _, cells in top for column in cells)
+    return sum(count > 1 for count in columns.values()) > 1
+
+
+def _sheet_rows(file: StoredFile, book: Book, sheet: SheetPart) -> Iterator[tuple[int, Row | None, str]]:
+    """The rows of a sheet with their numbers; without a row, the reason why it cannot be used."""
+    rows = iter(book.rows(sheet))
+    top = list(islice(rows, _LOOKED_AT + (file.header_row or 0)))
+    at = _header_place(file, sheet, top)
+    number, cells = top[at]
+    header = _header(file, sheet, number, cells)
+    seen: set[int] = set()
+    for line, found in chain(top[at + 1 :], rows):
+        row, reason = _row(sheet.name, line, found, header, seen)
+        yield line, row, reason
+
+
+def _header_place(file: StoredFile, sheet: SheetPart, top: Sequence[NumberedCells]) -> int:
+    """Which of the rows at the top names the columns: the requested one, else the first, unless it is a title."""
+    if file.header_row is not None:
+        for at, (number, _) in enumerate(top):
+            if number == file.header_row:
+                return at
+        raise file.error(
+            f"row {file.header_row} of sheet {sheet.name!r} is empty, so it cannot name the columns"
+        )
+    if not top:
+        raise file.error(f"sheet {sheet.name!r} is empty; expected a row with the field names")
+    counts = Counter(column for _, cells in top for column in cells)
+    used = {column for column, count in counts.items() if count > max(1, len(top) // 4)}
+    if len(used) < 2 or used <= top[0][1].keys():
+        return 0
+    for at, (number, cells) in enumerate(top[:-1]):
+        if at and used <= cells.keys() and all(isinstance(value, str) for value in cells.values()):
+            file.note(
+                f"row {number} of sheet {sheet.name!r} names the columns; the rows above it were taken for a title. Choose "
+                f"another with --header-row N"
+            )
+            return at
+    return 0
+
+
+def _header(file: StoredFile, sheet: SheetPart, number: int, cells: Cells) -> dict[int, str]:
+    """The names of the columns."""
+    for column, value in cells.items():
+        if isinstance(value, BadCell):
+            raise file.error(f"{_place(sheet.name, column, number)} {value.reason}", number)
+    columns = sorted(cells)
+    return dict(zip(columns, check_columns(file, [str(cells[one]) for one in columns], number), strict=True))
+
+
+def _row(
+    sheet: str, line: int, cells: Cells, header: dict[int, str], seen: set[int]
+) -> tuple[Row | None, str]:
+    """The row, or why it cannot be used: in full for the first cell of a column, so that the others can be counted."""
+    row: Row = dict.fromkeys(header.values(), "")
+    for column, value in cells.items():
+        name = header.get(column)
+        if isinstance(value, BadCell):
+            if name is None:
+                continue
+            if column in seen:
+                return None, f"sheet {sheet!r}, column {column_name(column)}: such a cell too"
+            seen.add(column)
+            return None, f"{_place(sheet, column, line)} {value.reason}"
+        if name is None:
+            if column in seen:
+                return None, f"sheet {sheet!r}, column {column_name(column)} has no header"
+            seen.add(column)
+            shown = str(value) if len(str(value)) <= 40 else f"{str(value)[:39]}…"
+            return None, (
+                f"{_place(sheet, column, line)} ({shown}): the column has no header. Name it, or say which row holds the "
+                "names: --header-row N"
+            )
+        row[name] = value
+    return row, ""
+
+
+def _place(sheet: str, column: int, line: int) -> str:
+    return f"sheet {sheet!r}, cell {column_name(column)}{line}"
+
+
+def plain(value: Any) -> Any:
+    """A cell as another library gives it."""
+    import datetime
+
     if isinstance(value, datetime.datetime):
         whole_day = value.time() == datetime.time()
         return value.date().isoformat() if whole_day else value.isoformat(sep=" ")
     if isinstance(value, datetime.date | datetime.time):
         return value.isoformat()
-    return value if isinstance(value, str | int | float) else str(value)
+    if isinstance(value, datetime.timedelta):
+        return value.total_seconds()
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return int(value)
+    return value
