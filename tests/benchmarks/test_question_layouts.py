@@ -280,8 +280,8 @@ def test_targets_and_responses_stand_at_dotted_paths(tmp_path: Path) -> None:
 
 
 def test_a_named_column_of_options_that_holds_no_lists_is_refused(tmp_path: Path) -> None:
-    text = "question,choices,answer\n2+2=,3; 4; 5,4\n2+1=,3; 4; 5,3\n"
-    with pytest.raises(UsageError, match=r'"choices", and no cell of it is a list of options: \'3; 4; 5\''):
+    text = "question,choices,answer\n2+2=,see above,4\n2+1=,see above,3\n"
+    with pytest.raises(UsageError, match=r'"choices", and no cell of it is a list of options: \'see above\''):
         load(tmp_path, text, options=["choices"])
     options, _, said = seen(load(tmp_path, text))
     assert options == []

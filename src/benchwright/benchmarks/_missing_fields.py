@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from benchwright.core import MissingFieldError, clause, listed, nearest
@@ -117,7 +118,7 @@ def _question_cure(spec: BenchmarkSpec, near: str | None) -> str:
     if spec.template is not None and spec.template.engine != "code":
         return f"{question} Write a column of the rows in the template"
     header = "" if near else ". The first line of a CSV or TSV file holds the names of its columns"
-    return f"{question} Rename the column, or name it: --input-columns {near or 'COLUMN'}{header}"
+    return f"{question} Rename the column, or name it: --input-columns {quote(near) if near else 'COLUMN'}{header}"
 
 
 def parameter_without_column(spec: BenchmarkSpec, parameter: str, columns: Sequence[str]) -> str:
@@ -140,7 +141,7 @@ def parameter_without_column(spec: BenchmarkSpec, parameter: str, columns: Seque
             f'no row has the field "{field}", where the expected answer is looked for; {_columns(columns)}.'
         )
         hint = f' Did you mean "{near}"?' if near else ""
-        return f"{text}{hint} Name the column: --output-column {near or 'COLUMN'}"
+        return f"{text}{hint} Name the column: --output-column {quote(near) if near else 'COLUMN'}"
     text = f'no row has the field "{field}"{role}; {_columns(columns)}.{_renamed(spec, field)}'
     if near is None:
         return f'{text} Write the right one in @benchmark: {parameter}="…"'

@@ -81,7 +81,9 @@ def _add(group: Any, setting: Setting, *, repeated: bool = False) -> None:
         )
         return
     # A list setting is collected with `extend`, because its converter makes a list of each text.
-    action = "extend" if setting.kind == "texts" else "append" if repeated else "store"
+    action: Any = "extend" if setting.kind == "texts" else "append" if repeated else "store"
+    if setting.joined and not repeated:
+        action = _Joined
     group.add_argument(
         *setting.flags,
         dest=setting.name,
@@ -90,6 +92,14 @@ def _add(group: Any, setting: Setting, *, repeated: bool = False) -> None:
         metavar=setting.metavariable,
         help=meaning,
     )
+
+
+class _Joined(argparse.Action):
+    """Joins the texts of a flag that is given more than once by commas, so that none is lost."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
+        before = getattr(namespace, self.dest, None)
+        setattr(namespace, self.dest, values if before is None else f"{before},{values}")
 
 
 def add_suite_flags(parser: Parser) -> None:

@@ -81,7 +81,7 @@ class RunOptions:
         more="An evaluation without code takes `model`, `limit` and `prompt_template_file`; a built-in one takes all of its "
              "settings; a program defines its own")
     filters: tuple[str, ...] | None = _data("evaluate only rows whose column has this value; may be repeated", "rows",
-        aliases=("filter",), metavar="FIELD=VALUE", more="The benchmark's own filters apply as well")
+        aliases=("filter",), metavar="FIELD=VALUE", more="The benchmark's own filters apply as well. In files: also a table")
     limit: int | None = _data("evaluate the first N rows", "rows", least=1, aliases=("limit_samples", "num_prompts"),
         otherwise="all", frequent=True)
     repeats: int | None = _data("send each row N times", "replies", least=1, aliases=("n_repeats",), default=1,
@@ -156,7 +156,7 @@ class RunOptions:
         metavar="RANGE", otherwise="all")
     encoding: str | None = _questions("encoding of the file, such as cp1252 or utf-16", "rows", metavar="NAME",
         otherwise="utf-8", see="data.md#spreadsheets-and-encodings")
-    sheet: str | None = _questions("sheet of a workbook; several separated by commas, or all", "rows", metavar="NAME",
+    sheet: str | None = _questions("sheet of a workbook; several separated by commas, or all", "rows", metavar="NAME", joined=True,
         otherwise="the first with a table", see="data.md#spreadsheets-and-encodings")
     header_row: int | None = _questions("row of a sheet that names the columns", "rows", least=1, metavar="N",
         otherwise="the first below a title", see="data.md#spreadsheets-and-encodings")

@@ -134,6 +134,8 @@ class Setting(Struct, frozen=True):
     """The key in a judge's settings, if it is a setting of judges."""
     flag: bool = True
     """Whether the command line has a flag for it."""
+    joined: bool = False
+    """Whether the texts of a flag that is given more than once are joined by commas."""
     frequent: bool = False
     """Whether `--help` lists its flag; `--help-all` lists every flag."""
     more: str = ""
@@ -242,6 +244,9 @@ class Setting(Struct, frozen=True):
                     )
                 return value
             case "texts":
+                if isinstance(value, dict) and self.metavar == "FIELD=VALUE":
+                    plain = all(isinstance(one, str | int | float) for one in value.values())
+                    value = [f"{name}={one}" for name, one in value.items()] if plain else value
                 texts = [value] if isinstance(value, str) else value
                 if not isinstance(texts, list) or not all(isinstance(text, str) and text for text in texts):
                     raise self._wrong(value)

@@ -99,7 +99,27 @@ _ANSWERS = (
     "target",
     "solution",
 )
+_TRANSLATED = {
+    "question": (
+        "frage", "fragestellung", "fragetext", "pregunta", "domanda", "pergunta", "questao", "enonce", "vraag", "pytanie",
+        "fraga", "sporsmal", "sporgsmal", "otazka", "вопрос", "问题", "题目", "問題", "質問", "질문",
+    ),
+    "answer": (
+        "richtigeantwort", "korrekteantwort", "richtig", "musterlosung", "losung", "bonnereponse", "reponsecorrecte",
+        "respuestacorrecta", "rispostacorretta", "respostacorreta", "respostacerta", "juisteantwoord", "poprawnaodpowiedz",
+        "antwort", "reponse", "respuesta", "risposta", "resposta", "antwoord", "odpowiedz", "svar", "odpoved",
+        "правильныйответ", "ответ", "正确答案", "答案", "正解", "回答", "정답", "답",
+    ),
+}  # fmt: skip
+"""The usual columns in other languages, the most certain first, without accents."""
 _LISTS = (
+    "antwortmoglichkeiten",
+    "antwortoptionen",
+    "optionen",
+    "choix",
+    "opciones",
+    "opzioni",
+    "opcoes",
     "choices",
     "options",
     "endings",
@@ -116,13 +136,20 @@ _MEDIA = {
 }
 """Names of columns that contain files, with the kind of these files."""
 _FAMILY = re.compile(
-    r"(?P<stem>op|opt|option|choice|sol|ending|alternative|candidate|answer|ans|resp|response)(?P<mark>[a-z]|\d{1,2})"
+    r"(?P<stem>op|opt|option|choice|sol|ending|alternative|candidate|answer|ans|resp|response|antwort|antwortmoglichkeit|"
+    r"choix|reponse|opcion|respuesta|opzione|risposta|opcao|resposta|optie|antwoord|alternativa)(?P<mark>[a-z]|\d{1,2})"
 )
 _LETTERED_ONLY = (
     "answer",
     "ans",
     "resp",
     "response",
+    "antwort",
+    "reponse",
+    "respuesta",
+    "risposta",
+    "resposta",
+    "antwoord",
 )  # answer1, answer2 are more likely several right answers
 _RIGHT = ("correctanswer", "rightanswer", "bestanswer")
 _WRONG = re.compile(r"(?:distractor|incorrectanswer|wronganswer)(?P<mark>\d{1,2})")
@@ -144,6 +171,19 @@ def same_column(name: str, names: Iterable[str]) -> str | None:
     (' Question', None)
     """
     return _only(other for other in names if _folded(other) == _folded(name))
+
+
+def translated_column(name: str, names: Sequence[str]) -> str | None:
+    """The column that means a usual one, `question` or `answer`, in another language; None if there is none or several.
+
+    >>> translated_column("question", ["Nr.", "Frage"]), translated_column("answer", ["Réponse", "Bonne réponse"])
+    ('Frage', 'Bonne réponse')
+    """
+    for known in _TRANSLATED.get(name, ()):
+        found = [other for other in names if _squashed(other) == known]
+        if found:
+            return _only(found)
+    return None
 
 
 def lettered_columns(names: Sequence[str]) -> dict[str, str]:
@@ -243,7 +283,11 @@ def _folded(name: str) -> str:
 
 
 def _squashed(name: str) -> str:
-    return re.sub(r"[\s_.-]+", "", _folded(name))
+    squashed = re.sub(r"[\s_.:?-]+", "", _folded(name))
+    if squashed.isascii():
+        return squashed
+    apart = unicodedata.normalize("NFD", squashed)
+    return unicodedata.normalize("NFC", "".join(one for one in apart if unicodedata.category(one) != "Mn"))
 
 
 def columns_of_media(rows: Sequence[Row], names: Sequence[str]) -> dict[str, str]:

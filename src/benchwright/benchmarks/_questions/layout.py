@@ -21,6 +21,7 @@ from benchwright.benchmarks._questions.columns import (
     question_column,
     same_column,
     shown_by,
+    translated_column,
 )
 from benchwright.benchmarks._questions.options import QuestionOptions
 from benchwright.benchmarks._questions.row_options import (
@@ -28,6 +29,7 @@ from benchwright.benchmarks._questions.row_options import (
     OptionSource,
     is_filled,
     option_source,
+    unlabelled,
     whole_number,
 )
 from benchwright.core import BadRow, DatasetError, Row, UsageError
@@ -96,6 +98,9 @@ def _layout_of_text(
     given = "" if answers.column is None else mapping.get(answers.column, answers.column)
     shape = _shape(source, given, columns.answer, answers.base)
     notes = [*_plainly(mapping, source.mapping), *source.notes]
+    if source.column is None and _have_labels(rows, source):
+        shape = _without_labels(shape)
+        notes.append('labels such as "A)" are removed from the options, which get their own')
     if source.drawn is None:
         notes += _answer_notes(answers, given, columns.answer)
     used = {*mapping, *source.names, *_agreeing(rows, names, source, answers)}
@@ -252,6 +257,21 @@ def _shape(source: OptionSource, given: str, usual: str, base: int | None) -> Ca
     return shape
 
 
+def _have_labels(rows: Sequence[Row], source: OptionSource) -> bool:
+    """Whether the options of all rows repeat their letters, as in `A) Paris`."""
+    found = [one.texts for row in rows if (one := source.read(row)) is not None]
+    return bool(found) and all(unlabelled(texts) is not None for texts in found)
+
+
+def _without_labels(shape: Callable[[Row], Row] | None) -> Callable[[Row], Row]:
+    def stripped(row: Row) -> Row:
+        shaped = dict(row) if shape is None else shape(row)
+        texts = unlabelled(tuple(_own_options(shaped)))
+        return {**shaped, **dict(zip(LETTERS, texts, strict=False))} if texts else shaped
+
+    return stripped
+
+
 def _own_options(row: Row) -> Iterator[str]:
     for letter in LETTERS:
         if not is_filled(row, letter):
@@ -268,10 +288,13 @@ def _without_options(rows: Sequence[Row], options: QuestionOptions, mapping: dic
 
 
 def _plain_names(names: Sequence[str], columns: Columns) -> dict[str, str]:
-    """Columns that differ from the usual names, or from the user's, only in case, width and white space."""
+    """Columns that differ from the usual names, or from the user's, only in case, width, white space and language."""
     found = {}
     for name in ("max_tokens", *columns.question, columns.answer):
-        if name not in names and (other := same_column(name, names)) is not None:
+        if name in names:
+            continue
+        other = same_column(name, names) or translated_column(name, names)
+        if other is not None and other not in found:
             found[other] = name
     return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, TypeAlias
@@ -96,13 +97,16 @@ def listed_options(value: Any) -> Listed | None:
     """The options in a cell, or None if it contains none.
 
     Understood are a list of texts, a list of dicts with text and label, a dict of two lists (`text`, `label`), a dict
-    from label to text, and the JSON text of each. Trailing blank ones do not count.
+    from label to text, the JSON text of each, and a text with an option per line, or with labels such as `A)`. Trailing
+    blank ones do not count.
 
+    >>> listed_options("A) Paris B) Rome").texts, listed_options("Paris\\nRome\\n").texts
+    (('Paris', 'Rome'), ('Paris', 'Rome'))
     >>> listed_options({"text": ["x", "y"], "label": ["A", "B"]})
     Listed(texts=('x', 'y'), labels=('A', 'B'), right=None)
     """
     if isinstance(value, str):
-        value = _parsed(value)
+        value = _parsed(value) or _in_lines(value)
     if isinstance(value, Mapping):
         return _of_dict(value)
     if not isinstance(value, list | tuple):
@@ -154,10 +158,50 @@ def _listed(texts: Sequence[Any], labels: Sequence[Any] | None = None) -> Listed
         shown.pop()
     if len(shown) < 2:
         return None
+    bare = unlabelled(tuple(map(str, shown)))
+    if bare is not None:
+        shown = list(bare)
     named = (
         () if labels is None or len(labels) < len(shown) else tuple(str(label).strip() for label in labels)
     )
     return Listed(tuple(map(str, shown)), named[: len(shown)])
+
+
+_LABEL = re.compile(r"\(?(?P<mark>[A-Za-z]|\d{1,2})[).:\]]\s*(?=\S)")
+_INNER_LABEL = re.compile(r"(?:^|(?<=[\s,;|]))\(?(?P<mark>[A-Za-z]|\d{1,2})[).:]\s+(?=\S)")
+
+
+def unlabelled(texts: Sequence[str]) -> tuple[str, ...] | None:
+    """Options without the labels that they begin with; None unless each has the label of its place.
+
+    >>> unlabelled(["A) Paris", "B) Rome"]), unlabelled(["1. x", "2. y"]), unlabelled(["A. Smith", "Rome"])
+    (('Paris', 'Rome'), ('x', 'y'), None)
+    """
+    found = [_LABEL.match(text.strip()) for text in texts]
+    if len(texts) < 2 or not all(found):
+        return None
+    marks = [match["mark"].upper() for match in found if match]
+    if marks not in (list(LETTERS[: len(marks)]), [str(at) for at in range(1, len(marks) + 1)]):
+        return None
+    return tuple(text.strip()[match.end() :] for text, match in zip(texts, found, strict=True) if match)
+
+
+def _in_lines(text: str) -> list[str] | None:
+    """The options of a cell with one per line, or in one line with labels or separators."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if len(lines) > 1:
+        return lines
+    places = list(_INNER_LABEL.finditer(text))
+    marks = [place["mark"].upper() for place in places]
+    in_order = (list(LETTERS[: len(marks)]), [str(at) for at in range(1, len(marks) + 1)])
+    if len(marks) > 1 and marks in in_order and not text[: places[0].start()].strip():
+        ends = [*(place.start() for place in places[1:]), len(text)]
+        pairs = zip(places, ends, strict=True)
+        return [text[place.end() : end].strip().rstrip(",;|").rstrip() for place, end in pairs]
+    for mark in ("|", ";"):
+        if mark in text:
+            return [part.strip() for part in text.split(mark)]
+    return None
 
 
 def _is_label(key: object) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from shlex import quote
 from typing import Any, TypeAlias
 
 from benchwright.benchmarks._doubts import missing_answers, repetitions
@@ -196,7 +197,7 @@ def _missing(name: str, row: Row) -> MissingFieldError:
 
 def _not_there(name: str, row: Row) -> str:
     near = nearest(name, row)
-    cure = f'. Did you mean "{near}"? Name the column: --input-columns {near}' if near else ""
+    cure = f'. Did you mean "{near}"? Name the column: --input-columns {quote(near)}' if near else ""
     has = f"the row has: {listed(row)}" if row else "the row has no fields"
     return f'missing "{name}"; {has}{cure}'
 

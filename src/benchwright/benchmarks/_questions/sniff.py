@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from shlex import quote
 
 from msgspec import Struct
 
@@ -125,18 +126,18 @@ def _unused(
                 f"{_columns(whole or apart)} like options and {'is' if len(whole or apart) == 1 else 'are'} not used: "
                 "rows are sent without options (qa). "
                 + (
-                    'Write lists of options there, such as ["first", "second"], or give each option a column: A, B, C, …'
+                    'Write lists of options there: one option per line, or as ["first", "second"]; or give each option a column: A, B, C, …'
                     if whole
-                    else f"Name what holds them: --options {','.join(apart)}"
+                    else f"Name what holds them: --options {quote(','.join(apart))}"
                 )
             )
     for name in answer_columns(free)[: None if gold else 1]:
         if not gold:
-            yield f'column "{name}" looks like the answer and is not used. Name it: --output-column {name}'
+            yield f'column "{name}" looks like the answer and is not used. Name it: --output-column {quote(name)}'
         elif not is_working(name):
             yield (
                 f'column "{name}" looks like an answer and is not used: right is what "{columns.answer}" says. Where it '
-                f"is the other one: --output-column {name}"
+                f"is the other one: --output-column {quote(name)}"
             )
     if not media:
         for name in media_columns(free):

@@ -12,7 +12,7 @@ import zipfile
 from collections.abc import Iterator
 from typing import Any
 
-from benchwright.core import load_json
+from benchwright.core import DatasetError, load_json
 from benchwright.datasets._readers.xlsx_cells import Cells, SheetPart
 from benchwright.datasets._stored import MEGABYTE, StoredFile
 
@@ -27,7 +27,11 @@ class OtherBook:
         self._file = file
         self._running: list[subprocess.Popen[bytes]] = []
         _check_size(file)
-        found = next(self._ask(None))
+        try:
+            found = next(self._ask(None))
+        except DatasetError:
+            self.close()
+            raise
         self.sheets = [SheetPart(name, name, False) for name in found]
 
     def close(self) -> None:

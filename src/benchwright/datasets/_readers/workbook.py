@@ -158,7 +158,8 @@ def _sheet_rows(file: StoredFile, book: Book, sheet: SheetPart) -> Iterator[tupl
     seen: set[int] = set()
     for line, found in chain(top[at + 1 :], rows):
         row, reason = _row(sheet.name, line, found, header, seen)
-        yield line, row, reason
+        if row is not None or reason:
+            yield line, row, reason
 
 
 def _header_place(file: StoredFile, sheet: SheetPart, top: Sequence[NumberedCells]) -> int:
@@ -198,7 +199,7 @@ def _header(file: StoredFile, sheet: SheetPart, number: int, cells: Cells) -> di
 def _row(
     sheet: str, line: int, cells: Cells, header: dict[int, str], seen: set[int]
 ) -> tuple[Row | None, str]:
-    """The row, or why it cannot be used: in full for the first cell of a column, so that the others can be counted."""
+    """The row, or why it cannot be used; neither for a row without a value below a name. The reason is given in full for the first cell of a column, so that the others can be counted."""
     row: Row = dict.fromkeys(header.values(), "")
     for column, value in cells.items():
         name = header.get(column)
@@ -219,7 +220,7 @@ def _row(
                 "names: --header-row N"
             )
         row[name] = value
-    return row, ""
+    return (row if any(column in header for column in cells) else None), ""
 
 
 def _place(sheet: str, column: int, line: int) -> str:

@@ -1,0 +1,352 @@
+"""Workbooks with titles, several sheets, formats, errors and cells far away: what is read, and what is said about it."""
+
+from __future__ import annotations
+
+import datetime as dt
+import resource
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from openpyxl import Workbook
+
+import warm
+from benchwright.benchmarks import QuestionOptions, check_benchmark, load_questions
+from benchwright.core import DatasetError
+from benchwright.datasets import load_dataset, open_dataset
+from benchwright.datasets._readers import xlsx_cells
+
+
+def book(path: Path, **sheets: list[list[Any]]) -> Path:
+    made = Workbook()
+    made.remove(made.active)
+    for name, rows in sheets.items():
+        sheet = made.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
+    made.save(path)
+    return path
+
+
+TITLE = [["Questions for new colleagues"], ["As of", dt.date(2026, 11, 1)], []]
+TABLE = [["No.", "question", "answer"], *[[n, f"What is {n}?", f"it is {n}"] for n in range(1, 6)]]
+
+
+@pytest.mark.parametrize(
+    ("above", "row"),
+    [([], None), ([[]], None), ([["A title"]], 2), (TITLE, 4), ([["Title", None, "2026"], []], 3)],
+)
+def test_the_header_is_found_below_a_title_and_said(
+    above: list[list[Any]], row: int | None, tmp_path: Path
+) -> None:
+    reader = open_dataset(book(tmp_path / "b.xlsx", Q=[*above, *TABLE]))
+    rows = [row for _, row in reader.head(99)]
+    assert rows == [{"No.": n, "question": f"What is {n}?", "answer": f"it is {n}"} for n in range(1, 6)]
+    said = [note for note in reader.notes() if "names the columns" in note]
+    assert len(said) == (row is not None)
+    if row is not None:
+        assert said[0].startswith(f"row {row} of sheet 'Q' names the columns")
+
+
+def test_the_header_row_can_be_named(tmp_path: Path) -> None:
+    path = book(tmp_path / "b.xlsx", Q=[["x", "y", "z"], *TABLE])
+    assert load_dataset(f"{path}?header_row=2")[0]["question"] == "What is 1?"
+    assert load_dataset(path)[0]["x"] == "No."
+    assert open_dataset(f"{path}?header_row=2").fingerprint() != open_dataset(path).fingerprint()
+    with pytest.raises(DatasetError, match="row 99 of sheet 'Q' is empty"):
+        load_dataset(f"{path}?header_row=99")
+    with pytest.raises(DatasetError, match="expected the number of a row"):
+        load_dataset(f"{path}?header_row=0")
+    (tmp_path / "q.csv").write_text("q\n1\n")
+    with pytest.raises(DatasetError, match="header_row 2 has no effect on a file of the format csv"):
+        load_dataset(f"{tmp_path / 'q.csv'}?header_row=2")
+
+
+def test_sheets_by_names_all_of_them_and_hidden_ones(tmp_path: Path) -> None:
+    path = tmp_path / "b.xlsx"
+    book(path, Cover=[[None, dt.date(2026, 1, 1)]], One=TABLE, **{"Art & Music": TABLE[:3], "a,b": TABLE[:2]})
+    assert len(load_dataset(path)) == 5, "a cover is no table"
+    (note,) = open_notes(path)
+    assert "there is also 'Cover', 'Art & Music', 'a,b'" in note
+    assert "--sheet Cover" in note
+    assert len(load_dataset(f"{path}?sheet=One,Art%20%26%20Music")) == 7
+    assert len(load_dataset(f"{path}?sheet=a,b")) == 1, "a name with a comma is a name"
+    with pytest.raises(DatasetError, match=r"has no sheet 'Onne'.*Did you mean 'One'"):
+        load_dataset(f"{path}?sheet=One,Onne")
+    made = Workbook()
+    made.active.append(["draft"])
+    made.active.sheet_state = "hidden"
+    shown = made.create_sheet("Shown")
+    for row in TABLE:
+        shown.append(row)
+    made.save(path)
+    assert len(load_dataset(path)) == 5
+    assert open_notes(path) == []
+    assert len(load_dataset(f"{path}?sheet=all")) == 5
+
+
+def open_notes(path: Path) -> list[str]:
+    reader = open_dataset(path)
+    for _ in reader.batches():
+        pass
+    return reader.notes()
+
+
+FORMATS = [
+    (0.125, "0.0%", "12.5%"),
+    (0.5, "0%", "50%"),
+    (1, "0.00%", "100.00%"),
+    (45413, "yyyy-mm-dd", "2024-05-01"),
+    (45413.5, 'dd.mm.yyyy" um "hh:mm', "2024-05-01 12:00:00"),
+    (0.25, "hh:mm", "06:00:00"),
+    (45413, "[$-407]d. mmmm yyyy", "2024-05-01"),
+    (1234.5, "#,##0.00", 1234.5),
+    (3, '0 "days"', 3),
+    (0.5, '0.0"%"', 0.5),
+    (2.0, "General", 2),
+    (1e300, "yyyy", 1e300),
+]
+
+
+@pytest.mark.parametrize(("value", "form", "expected"), FORMATS)
+def test_a_number_is_read_as_people_see_it(value: float, form: str, expected: Any, tmp_path: Path) -> None:
+    made = Workbook()
+    made.active.append(["question", "answer"])
+    made.active.append(["q", value])
+    made.active["B2"].number_format = form
+    made.save(tmp_path / "b.xlsx")
+    assert load_dataset(tmp_path / "b.xlsx") == [{"question": "q", "answer": expected}]
+
+
+def test_every_type_of_cell_that_openpyxl_writes(tmp_path: Path) -> None:
+    values = [
+        "text",
+        " padded ",
+        "007",
+        "=text",
+        1,
+        -2.5,
+        10**15,
+        True,
+        False,
+        dt.date(2024, 5, 1),
+        dt.time(9, 30),
+    ]
+    expected = ["text", " padded ", "007", None, 1, -2.5, 10**15, True, False, "2024-05-01", "09:30:00"]
+    made = Workbook()
+    made.active.append([f"c{at}" for at in range(len(values))])
+    made.active.append(values)
+    made.active.cell(2, 4).data_type = "s"
+    made.save(tmp_path / "b.xlsx")
+    (row,) = load_dataset(tmp_path / "b.xlsx")
+    expected[3] = "=text"
+    assert list(row.values()) == expected
+
+
+@pytest.mark.parametrize("error", ["#N/A", "#REF!", "#DIV/0!", "#NAME?", "#VALUE!"])
+def test_an_error_is_named_by_its_cell(error: str, tmp_path: Path) -> None:
+    made = Workbook()
+    for row in (
+        ["question", "A", "B", "answer", "notes"],
+        ["q", "x", "y", "A", "n"],
+        *[["r", "x", 0, "A", ""]] * 3,
+    ):
+        made.active.append(row)
+    for line in (3, 4, 5):
+        made.active.cell(line, 3).value = error
+        made.active.cell(line, 3).data_type = "e"
+    made.active["G9"].value, made.active["G9"].data_type = error, "e"
+    made.save(tmp_path / "b.xlsx")
+    report = check_benchmark(load_questions("b.xlsx", QuestionOptions(), cwd=tmp_path))
+    assert (report.rows, report.bad_total) == (1, 3), (
+        "an error in a column without a name is no part of a row"
+    )
+    first = report.bad_rows[0]
+    assert (first.line, first.reason) == (
+        3,
+        f"sheet 'Sheet', cell C3 holds the error {error}. Correct its formula, or delete the cell",
+    )
+    assert report.bad_rows[1].reason == "sheet 'Sheet', column C: such a cell too"
+
+
+def test_the_text_of_messages_has_no_python_in_it(tmp_path: Path) -> None:
+    values = [dt.date(2026, 11, 1), dt.datetime(2026, 11, 1, 9), dt.time(9), 1.5, True, "x" * 100]  # noqa: DTZ001
+    for value in values:
+        path = book(tmp_path / "b.xlsx", Q=[["question", "answer"], ["q", "a", None, value], ["r", "b"]])
+        with pytest.raises(DatasetError) as refused:
+            load_dataset(path)
+        text = str(refused.value)
+        assert "cell D2" in text
+        assert "datetime" not in text
+        assert len(text) < 300
+
+
+def parts_of(path: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def write_parts(path: Path, parts: dict[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    return path
+
+
+def test_a_cell_far_away_costs_nothing_and_is_named(tmp_path: Path) -> None:
+    path = book(tmp_path / "b.xlsx", Q=TABLE)
+    made = Workbook()
+    for row in TABLE:
+        made.active.append(row)
+    made.active["XFD1048576"] = "far"
+    made.save(path)
+    with pytest.raises(
+        DatasetError,
+        match=r"b\.xlsx:1048576: sheet 'Sheet', cell XFD1048576 \(far\): the column has no header",
+    ):
+        load_dataset(path)
+    bad: list[Any] = []
+    assert len([row for batch in open_dataset(path).batches(on_bad=bad.append) for row in batch.rows]) == 5
+    assert len(bad) == 1
+
+
+def test_a_file_that_unpacks_to_far_more_than_its_size_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(xlsx_cells, "MOST_TEXTS_BYTES", 1_000_000)
+    monkeypatch.setattr(xlsx_cells, "MOST_BYTES", 3_000_000)
+    parts = parts_of(book(tmp_path / "b.xlsx", Q=TABLE))
+    text = b"<si><t>" + b"a" * 100_000 + b"</t></si>"
+    texts = b'<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">' + text * 40 + b"</sst>"
+    bomb = write_parts(tmp_path / "texts.xlsx", {**parts, "xl/sharedStrings.xml": texts})
+    with pytest.raises(DatasetError, match="unpacks to more than 1 MB"):
+        load_dataset(bomb)
+    sheet = next(name for name in parts if name.startswith("xl/worksheets/"))
+    rows = parts[sheet].replace(b"</sheetData>", b"<row><c><v>1</v></c></row>" * 200_000 + b"</sheetData>")
+    with pytest.raises(DatasetError, match="unpacks to more than 3 MB"):
+        load_dataset(write_parts(tmp_path / "rows.xlsx", {**parts, sheet: rows}))
+
+
+def test_a_workbook_with_entities_is_refused(tmp_path: Path) -> None:
+    parts = parts_of(book(tmp_path / "b.xlsx", Q=TABLE))
+    parts["xl/workbook.xml"] = (
+        b'<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;">]>' + parts["xl/workbook.xml"]
+    )
+    with pytest.raises(DatasetError, match="cannot be read as a workbook: it declares entities"):
+        load_dataset(write_parts(tmp_path / "e.xlsx", parts))
+
+
+ODS = (
+    '<?xml version="1.0"?><office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" '
+    'xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0" '
+    'xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"><office:body><office:spreadsheet>'
+    '<table:table table:name="Q">{}</table:table></office:spreadsheet></office:body></office:document-content>'
+)
+
+
+def ods(path: Path, *rows: list[str], times: int = 1, wide: int = 1) -> Path:
+    def cell(text: str, repeated: int) -> str:
+        return (
+            f'<table:table-cell office:value-type="string" table:number-columns-repeated="{repeated}">'
+            f"<text:p>{text}</text:p></table:table-cell>"
+        )
+
+    body = "".join(
+        f'<table:table-row table:number-rows-repeated="{times if at else 1}">'
+        + "".join(cell(text, wide if at else 1) for text in row)
+        + "</table:table-row>"
+        for at, row in enumerate(rows)
+    )
+    kind = b"application/vnd.oasis.opendocument.spreadsheet"
+    manifest = (
+        b'<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"><manifest:file-entry '
+        b'manifest:full-path="/" manifest:media-type="' + kind + b'"/></manifest:manifest>'
+    )
+    parts = {"mimetype": kind, "META-INF/manifest.xml": manifest, "content.xml": ODS.format(body).encode()}
+    return write_parts(path, parts)
+
+
+def test_a_workbook_of_libreoffice_is_read_in_a_process_with_little_memory(tmp_path: Path) -> None:
+    good = ods(tmp_path / "b.ods", ["question", "answer"], ["q", "a"])
+    assert load_dataset(good) == [{"question": "q", "answer": "a"}]
+    huge = ods(tmp_path / "huge.ods", ["question", "answer"], ["q"], times=1_048_575, wide=16_384)
+    with pytest.raises(DatasetError, match=r"huge\.ods: (?:takes more than|cannot be read)"):
+        load_dataset(huge)
+    wide = ods(tmp_path / "wide.ods", ["question", "answer"], ["q"], times=90_000, wide=1000)
+    with pytest.raises(DatasetError, match=r"wide\.ods: (?:takes more than|cannot be read)"):
+        load_dataset(wide)
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 2**21  # kilobytes: two gigabytes
+
+
+QUESTIONS = {
+    "German": ["Nr.", "Frage", "Antwort A", "Antwort B", "Richtige Antwort"],
+    "French": ["N°", "Question", "Choix A", "Choix B", "Bonne réponse"],
+    "Spanish": ["Nº", "Pregunta", "Opción A", "Opción B", "Respuesta correcta"],
+    "Italian": ["n", "Domanda", "Opzione 1", "Opzione 2", "Risposta corretta"],
+    "Portuguese": ["n", "Pergunta", "Opção A", "Opção B", "Resposta correta"],
+    "Dutch": ["n", "Vraag", "Optie A", "Optie B", "Juiste antwoord"],
+    "English": ["No.", "Question", "Option A", "Option B", "Correct answer"],
+}
+
+
+@pytest.mark.parametrize("language", QUESTIONS)
+def test_headers_in_other_languages_are_recognised(language: str, tmp_path: Path) -> None:
+    rows = [[n, f"q{n}?", "x", "y", "A"] for n in range(4)]
+    book(tmp_path / "b.xlsx", Q=[["Quiz"], QUESTIONS[language], *rows])
+    report = check_benchmark(load_questions("b.xlsx", QuestionOptions(), cwd=tmp_path))
+    assert report.errors == ()
+    assert (report.rows, dict(report.options), report.samples[0].target) == (4, {2: 4}, "A")
+    assert str(report.samples[0].messages[0]["content"]).startswith("q0?\n\nA) x\nB) y\n")
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "A) Paris\nB) Rome\nC) Oslo",
+        "Paris\nRome\n\nOslo\n",
+        "A. Paris B. Rome C. Oslo",
+        "(a) Paris, (b) Rome, (c) Oslo",
+        "1) Paris\n2) Rome\n3) Oslo",
+        "Paris; Rome; Oslo",
+        "Paris | Rome | Oslo",
+        '["A) Paris", "B) Rome", "C) Oslo"]',
+    ],
+)
+@pytest.mark.parametrize("answer", ["B", "Rome"])
+def test_options_in_one_cell(cell: str, answer: str, tmp_path: Path) -> None:
+    book(tmp_path / "b.xlsx", Q=[["Question", "Options", "Correct answer"], *[["Which?", cell, answer]] * 3])
+    report = check_benchmark(load_questions("b.xlsx", QuestionOptions(), cwd=tmp_path))
+    assert str(report.samples[0].messages[0]["content"]).startswith("Which?\n\nA) Paris\nB) Rome\nC) Oslo\n")
+    assert report.gold is not None
+    assert (report.gold.right, report.gold.tried) == (3, 3)
+
+
+def test_labels_of_options_are_not_doubled(tmp_path: Path) -> None:
+    head = ["question", "A", "B", "answer"]
+    book(tmp_path / "b.xlsx", Q=[head, ["q", "A) Paris", "B) Rome", "B"], ["r", "a. x", "b. y", "A"]])
+    report = check_benchmark(load_questions("b.xlsx", QuestionOptions(), cwd=tmp_path))
+    assert [str(one.messages[0]["content"]).split("\n")[2:4] for one in report.samples] == [
+        ["A) Paris", "B) Rome"],
+        ["A) x", "B) y"],
+    ]
+    assert any("labels such as" in note for note in report.warnings)
+    book(tmp_path / "b.xlsx", Q=[head, ["q", "A. Smith", "B. Jones", "B"], ["r", "C. Wu", "D. Li", "A"]])
+    kept = check_benchmark(load_questions("b.xlsx", QuestionOptions(), cwd=tmp_path))
+    assert "A) A. Smith" in str(kept.samples[0].messages[0]["content"])
+
+
+def test_advice_can_be_pasted_into_a_shell(tmp_path: Path) -> None:
+    book(tmp_path / "b.xlsx", Q=[["question", "Correct answer"], ["q", "a"]])
+    report = check_benchmark(load_questions("b.xlsx", QuestionOptions(), cwd=tmp_path))
+    assert any("--output-column 'Correct answer'" in text for text in (*report.errors, *report.warnings))
+
+
+def test_flags_for_sheets_and_header_rows(tmp_path: Path) -> None:
+    book(tmp_path / "b.xlsx", One=[["x", "y", "z"], *TABLE], Two=[["x", "y", "z"], *TABLE[:3]])
+    command = ["check", "b.xlsx", "--sheet", "One", "--sheet", "Two", "--header-row", "2", "--json"]
+    done = warm.run(
+        [sys.executable, "-m", "benchwright", *command], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert '"rows": 7' in done.stdout, done.stdout + done.stderr
