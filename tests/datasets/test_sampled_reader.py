@@ -87,7 +87,7 @@ def test_lengths_may_come_from_a_column(tmp_path: Path) -> None:
         ("q0", 11), ("q3", 14), ("q0", 11), ("q3", 14),
     ]  # fmt: skip
     assert [(b.line, b.field) for b in bad] == [(3, "out"), (4, "out")]
-    assert "holds '0'" in str(bad[0])
+    assert 'holds "0"' in str(bad[0])
     with pytest.raises(DatasetError, match=r'qa.csv:3: field "out" holds'):
         list(reader.batches())
 

@@ -216,17 +216,26 @@ def test_a_file_that_unpacks_to_far_more_than_its_size_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(xlsx_cells, "MOST_TEXTS_BYTES", 1_000_000)
-    monkeypatch.setattr(xlsx_cells, "MOST_BYTES", 3_000_000)
+    monkeypatch.setattr(xlsx_cells, "MOST_BYTES", 400_000)
     parts = parts_of(book(tmp_path / "b.xlsx", Q=TABLE))
     text = b"<si><t>" + b"a" * 100_000 + b"</t></si>"
-    texts = b'<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">' + text * 40 + b"</sst>"
+    texts = b'<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">' + text * 15 + b"</sst>"
     bomb = write_parts(tmp_path / "texts.xlsx", {**parts, "xl/sharedStrings.xml": texts})
     with pytest.raises(DatasetError, match="unpacks to more than 1 MB"):
         load_dataset(bomb)
     sheet = next(name for name in parts if name.startswith("xl/worksheets/"))
-    rows = parts[sheet].replace(b"</sheetData>", b"<row><c><v>1</v></c></row>" * 200_000 + b"</sheetData>")
-    with pytest.raises(DatasetError, match="unpacks to more than 3 MB"):
+    rows = parts[sheet].replace(b"</sheetData>", b"<row><c><v>1</v></c></row>" * 20_000 + b"</sheetData>")
+    with pytest.raises(DatasetError, match="unpacks to more than 0 MB"):
         load_dataset(write_parts(tmp_path / "rows.xlsx", {**parts, sheet: rows}))
+
+
+def test_a_row_that_does_not_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(xlsx_cells, "_MOST_OPEN", 500_000)
+    parts = parts_of(book(tmp_path / "b.xlsx", Q=TABLE))
+    sheet = next(name for name in parts if name.startswith("xl/worksheets/"))
+    parts[sheet] = parts[sheet].replace(b"</sheetData>", b"<row>" + b"<c/>" * 300_000 + b"</row></sheetData>")
+    with pytest.raises(DatasetError, match="0 MB without the end of a row"):
+        load_dataset(write_parts(tmp_path / "r.xlsx", parts))
 
 
 def test_a_workbook_with_entities_is_refused(tmp_path: Path) -> None:

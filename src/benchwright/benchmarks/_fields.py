@@ -155,7 +155,7 @@ def check_filters(spec: BenchmarkSpec) -> None:
         if rows and condition.value not in values:
             earlier = " that pass the filters before it" if number else ""
             raise BenchmarkError(
-                f"{spec.where}: filters={{{condition.field!r}: {condition.value!r}}} leaves no row of {reader.name}; "
+                f'{spec.where}: no row of {reader.name} matches the filter "{condition.field}={condition.value}"; '
                 + _instead(condition, values, f"{rows} rows{earlier}")
             )
 
@@ -163,11 +163,11 @@ def check_filters(spec: BenchmarkSpec) -> None:
 def _instead(condition: Filter, values: Counter[str], rows: str) -> str:
     most = ", ".join(f"{_short(value)} ({count})" for value, count in values.most_common(_LISTED_VALUES))
     more = ", …" if len(values) > _LISTED_VALUES else ""
-    return f"in its {rows}, {condition.field!r} is: {most}{more}.{suggest(condition.value, values)}"
+    return f'in its {rows}, "{condition.field}" is: {most}{more}.{suggest(condition.value, values)}'
 
 
 def _short(value: str) -> str:
-    return repr(value if len(value) <= 40 else f"{value[:39]}…")
+    return f'"{value}"' if len(value) <= 40 else f'"{value[:39]}…"'
 
 
 def _ignore(bad: object) -> None:

@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Container, Iterator, Sequence
 from copy import deepcopy
 
-from benchwright.core import MAX_TOKENS_FIELD, BadRow, DatasetError, Row, canonical_json
+from benchwright.core import MAX_TOKENS_FIELD, BadRow, DatasetError, Row, canonical_json, exact_json
 from benchwright.datasets._lengths import ColumnLengths
 from benchwright.datasets._meta_values import LARGEST, as_whole
 from benchwright.datasets._reader import DatasetReader, OnBad
@@ -238,7 +238,7 @@ class SampledReader(_ChoosingReader):
         length = as_whole(row.get(column))
         if length is not None and least <= length <= LARGEST:
             return length
-        found = f"holds {row[column]!r}" if column in row else "is missing"
+        found = f"holds {exact_json(row[column]).decode()}" if column in row else "is missing"
         expected = "above 0" if least == 1 else f"from {least} (min_tokens) up"
         bad = BadRow(
             self.name,

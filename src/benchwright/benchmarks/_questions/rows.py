@@ -16,7 +16,7 @@ from benchwright.benchmarks._questions.options import DataType
 from benchwright.benchmarks._questions.row_options import whole_number
 from benchwright.benchmarks._scan import RowScan, scan_rows
 from benchwright.benchmarks._spec import BenchmarkSpec, RowCheck
-from benchwright.core import BadRow, DatasetError, MissingFieldError, Row, listed, nearest
+from benchwright.core import BadRow, DatasetError, MissingFieldError, Row, exact_json, listed, nearest
 from benchwright.datasets import open_dataset
 
 OptionsOf: TypeAlias = Callable[[Row], Mapping[str, str]]
@@ -209,7 +209,7 @@ def _kind(value: object) -> str:
 
 
 def _shown(value: object) -> str:
-    text = str(value) if isinstance(value, str) else repr(value)
+    text = value if isinstance(value, str) else exact_json(value).decode()
     text = f"{text[:_SHOWN_CHARS]}…" if len(text) > _SHOWN_CHARS else text
     return f'"{text}"' if isinstance(value, str) else text
 

@@ -24,6 +24,8 @@ MOST_TEXTS_BYTES = 64 * MEGABYTE
 """The unpacked size of the texts of a workbook that is always read; they are kept in memory."""
 _TEXTS_RATIO = 100
 """How many times the size of the file they may have beyond that. Texts are seldom packed to less than a twentieth."""
+_MOST_OPEN = 32 * MEGABYTE
+"""The most that is kept of a row or text that does not end."""
 _BLOCK = 256 * 1024
 
 Cells: TypeAlias = "dict[int, Any]"
@@ -183,10 +185,11 @@ class XlsxBook:
             yield _joined(one)
 
     def _elements(self, part: str, name: str | None, most: int) -> Iterator[Element]:
-        """The elements with a name, each once it is complete; then it is emptied. With None: all, in the order they end."""
+        """The elements with a name, each once it is complete; then it is forgotten. With None: all, in the order they end."""
         parser: Any = XMLPullParser(("end",) if name is None else ("start",))
         open_: list[Element] = []
-        size, wanted = 0, ""
+        size, whole, wanted = 0, 0, ""
+        parent: Any = None
         try:
             with self._parts.open(part) as raw:
                 while block := raw.read(_BLOCK):
@@ -205,11 +208,23 @@ class XlsxBook:
                     events = parser.read_events()
                     if not wanted and (root := next(events, None)):
                         wanted = root[1].tag[: root[1].tag.rfind("}") + 1] + name
+                        parent = root[1]
+                    if not open_:  # the element around them is the last one that begins before the first
+                        for _, one in events:
+                            if one.tag == wanted:
+                                open_.append(one)
+                                break
+                            parent = one
                     open_ += [one for _, one in events if one.tag == wanted]
-                    for one in open_[:-1]:
-                        yield one
-                        one.clear()
-                    del open_[:-1]
+                    done = len(open_) - 1
+                    yield from open_[:done]
+                    if done > 0:
+                        del open_[:done], parent[:done]
+                        whole = size
+                    elif size - whole > _MOST_OPEN:
+                        raise self._file.error(
+                            f"{part} has {_MOST_OPEN / MEGABYTE:,.0f} MB without the end of a row. Save the sheet as CSV"
+                        )
                 parser.close()
                 if name is not None:
                     yield from open_
