@@ -637,7 +637,7 @@ def test_a_changed_module_that_the_scorer_imports_is_noticed(here: Path) -> None
     run("bench.py", endpoint=answering(6))
     with pytest.raises(UsageError, match=r"imported other code \(rules/words.py\)"):
         compare(2, 3)
-    with pytest.raises(UsageError, match=r"rules/words.py, which the benchmark imports, changed"):
+    with pytest.raises(UsageError, match=r"rules/words.py, which the benchmark imports or reads, changed"):
         resume(1, endpoint=answering(6))
 
 

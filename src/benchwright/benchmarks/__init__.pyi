@@ -96,4 +96,5 @@ from benchwright.benchmarks._tool_tasks import (
     ToolTurn as ToolTurn,
     UnheededTools as UnheededTools,
 )
+from benchwright.benchmarks._used_files import used_files as used_files
 from benchwright.core import MissingFieldError as MissingFieldError

@@ -25,6 +25,7 @@ from msgspec import Struct
 
 from benchwright.benchmarks._import_failures import import_failure
 from benchwright.benchmarks._spec import forget
+from benchwright.benchmarks._used_files import noting_use
 from benchwright.core import BenchmarkError, loading_code
 
 
@@ -174,7 +175,8 @@ def import_file(path: Path) -> ModuleType:
             exec(compile(path.read_bytes(), str(path), "exec", dont_inherit=True), module.__dict__)
 
         try:
-            _guarded(run, path.parent, path.name)
+            with noting_use(path):
+                _guarded(run, path.parent, path.name)
         except BaseException:
             sys.modules.pop(name, None)
             forget(name, path)
@@ -189,7 +191,10 @@ def import_dotted(name: str, cwd: Path) -> ModuleType | None:
     with importing_from(cwd):
         if not _exists(name, cwd):
             return None
-        _guarded(lambda: importlib.import_module(name), cwd, name)
+        found = importlib.util.find_spec(name)
+        origin = None if found is None or not isinstance(found.origin, str) else Path(found.origin).resolve()
+        with noting_use(origin or cwd):
+            _guarded(lambda: importlib.import_module(name), cwd, name)
         return sys.modules[name]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import platform
 import re
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 from benchwright.benchmarks import (
@@ -18,6 +18,7 @@ from benchwright.benchmarks import (
     PlainText,
     build_prompts,
     imported_modules,
+    used_files,
 )
 from benchwright.core import VERSION, JsonObject, content_hash
 from benchwright.engine._settings import RunSettings
@@ -43,7 +44,7 @@ def manifest_of(rows: AskableRows, settings: RunSettings) -> JsonObject:
             "hash": benchmark_hash(spec),
             "own_hash": benchmark_hash(_without_model_system(spec)),
             "prompt_hash": _prompt_hash(spec, rows.fewshot),
-            "modules": {} if spec.source is None else dict(imported_modules(spec.source)),
+            **_code_of(spec),
         },
         "strategy": rows.strategy.name,
         "endpoint": {"fingerprint": settings.endpoint.fingerprint(), "type": rows.model_type},
@@ -56,6 +57,26 @@ def manifest_of(rows: AskableRows, settings: RunSettings) -> JsonObject:
     if rows.commits:
         manifest["hub"] = dict(rows.commits)
     return manifest
+
+
+def _code_of(spec: BenchmarkSpec) -> JsonObject:
+    """The modules and other files that the code of a benchmark uses, with their hashes; and places that read files which
+    cannot be known."""
+    if spec.source is None:
+        return {"modules": {}}
+    modules = imported_modules(spec.source)
+    texts = [
+        value
+        for value in (getattr(spec, each.name) for each in fields(spec))
+        if isinstance(value, str | Path)
+    ]
+    # Data and templates are compared by themselves.
+    own = [spec.base_dir / text for text in map(str, texts) if len(text) < 1000 and "\0" not in text]
+    found = used_files(spec.source, modules, own)
+    known: JsonObject = {"modules": dict(modules), "files": dict(found.hashes)}
+    if found.unknown:
+        known["reads_unknown_files"] = list(found.unknown)
+    return known
 
 
 def head_commit(folder: Path) -> str | None:

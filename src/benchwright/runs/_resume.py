@@ -151,17 +151,19 @@ def _refuse_changes(run: RunRecord, prepared: Prepared, allow_changed: bool) -> 
     changed = _changed_modules(run.manifest, prepared.manifest)
     if changed and not allow_changed:
         raise UsageError(
-            f"run {run.id} cannot be resumed: {', '.join(changed)}, which the benchmark imports, changed since it started. "
+            f"run {run.id} cannot be resumed: {', '.join(changed)}, which the benchmark imports or reads, changed since it started. "
             "Start a new run, or accept the change with --allow-changed."
         )
 
 
 def _changed_modules(before: JsonObject, now: JsonObject) -> list[str]:
-    """Imported files of the benchmark that have changed. Runs of older versions recorded none."""
-    old, new = _part(before, "benchmark", "modules"), _part(now, "benchmark", "modules")
-    if not isinstance(old, dict) or not isinstance(new, dict):
-        return []
-    return sorted(name for name in {**old, **new} if old.get(name) != new.get(name))
+    """Imported and other files of the benchmark that have changed. Runs of older versions recorded none."""
+    changed: list[str] = []
+    for kind in ("modules", "files"):
+        old, new = _part(before, "benchmark", kind), _part(now, "benchmark", kind)
+        if isinstance(old, dict) and isinstance(new, dict):
+            changed += [name for name in {**old, **new} if old.get(name) != new.get(name)]
+    return sorted(changed)
 
 
 def _part(manifest: JsonObject, part: str, what: str) -> object:

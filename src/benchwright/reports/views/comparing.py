@@ -238,6 +238,10 @@ def disagreements(a: RunRecord, b: RunRecord) -> Iterator[str]:
     if isinstance(before, dict) and isinstance(after, dict) and before != after:  # older runs record none
         changed = [name for name in {**before, **after} if before.get(name) != after.get(name)]
         yield f"imported other code ({', '.join(sorted(changed))})"
+    before, after = _part(a, "benchmark", "files"), _part(b, "benchmark", "files")
+    if isinstance(before, dict) and isinstance(after, dict) and before != after:
+        changed = [name for name in {**before, **after} if before.get(name) != after.get(name)]
+        yield f"used other files ({', '.join(sorted(changed))})"
 
 
 def _rules_that_differ(a: RunRecord, b: RunRecord) -> list[str]:
@@ -269,6 +273,12 @@ def _doubts(a: RunRecord, b: RunRecord, first: RunSummary, second: RunSummary) -
             f"{title_of(a)} covers {_size(first)}, {title_of(b)} {_size(second)}: the difference is of the rows in both, "
             "each by the mean of its repeats"
         )
+    unknown = [*_unknown_reads(a), *_unknown_reads(b)]
+    if unknown:
+        yield (
+            f"{', '.join(dict.fromkeys(unknown))}: reads a file whose name is computed, so a change of that file between the runs "
+            "would not be noticed"
+        )
     served = served_models(a), served_models(b)
     if all(served) and served[0] != served[1]:
         yield f"the servers listed other models: {', '.join(served[0])} and {', '.join(served[1])}"
@@ -282,6 +292,11 @@ def _doubts(a: RunRecord, b: RunRecord, first: RunSummary, second: RunSummary) -
             yield f"{title_of(run)} is partial: {summary.evaluated} samples"
         elif not summary.comparable:
             yield f"{title_of(run)} is not comparable: {summary.failed} of {summary.evaluated} samples failed"
+
+
+def _unknown_reads(run: RunRecord) -> list[str]:
+    found = _part(run, "benchmark", "reads_unknown_files")
+    return [str(place) for place in found] if isinstance(found, list) else []
 
 
 def _size(summary: RunSummary) -> str:

@@ -1,0 +1,252 @@
+"""The files of the user that a benchmark's code uses, besides the modules that it imports by name from its own folder: modules from
+elsewhere, modules imported by a computed name, and data files.
+
+They are found in two ways. While the code is loaded, everything that it imports and opens is noted. What it does later, when
+it scores, is read out of its text: names of files, and of modules, that stand in it. A file whose name is computed while
+scoring cannot be known; the places where the code opens such files are.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import os
+import sys
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from msgspec import Struct, field
+
+_IMPORTERS = frozenset(
+    {"import_module", "__import__", "find_spec", "spec_from_file_location", "run_path", "run_module"}
+)
+_CODE = (".py", ".pyc", ".so", ".pyd")
+_LONGEST_NAME = 300
+_LARGEST = 64_000_000
+"""Files of more bytes are identified by size and time, because reading them at every start would take long."""
+
+
+class Used(Struct):
+    """What the code of one file used while it was loaded."""
+
+    modules: set[Path] = field(default_factory=set)
+    files: set[Path] = field(default_factory=set)
+    paths: set[str] = field(default_factory=set)
+    """Folders that it added to the import path."""
+
+
+class Files(Struct, frozen=True):
+    """The files that a benchmark uses."""
+
+    hashes: dict[str, str]
+    """By path, from the folder of the benchmark."""
+    unknown: tuple[str, ...] = ()
+    """Places, as `file.py:12`, that read a file whose name is computed while scoring."""
+
+
+_used: dict[Path, Used] = {}
+_open_now: list[set[Path]] = []
+"""The files opened by what is being loaded; empty while nothing is. A list, because loading may load."""
+_hooked = False
+
+
+@contextmanager
+def noting_use(source: Path) -> Iterator[None]:
+    """Note what the code of `source` imports and opens inside the block."""
+    used = _used.setdefault(source, Used())
+    modules, paths = set(sys.modules), list(sys.path)
+    _hook()
+    _open_now.append(used.files)
+    try:
+        yield
+    finally:
+        _open_now.pop()
+        used.paths |= set(sys.path) - set(paths)
+        for name in set(sys.modules) - modules:
+            file = getattr(sys.modules.get(name), "__file__", None)
+            if isinstance(file, str) and is_of_user(path := Path(file)):
+                used.modules.add(path.resolve())
+
+
+def _hook() -> None:
+    """Have Python report opened files. A hook cannot be removed; while nothing is loaded it returns at once."""
+    global _hooked
+    if _hooked:
+        return
+    _hooked = True
+
+    def opened(event: str, details: tuple[object, ...]) -> None:
+        if event == "open" and _open_now and isinstance(name := details[0], str | bytes | os.PathLike):
+            mode = details[1]
+            if mode is None or (isinstance(mode, str) and not set(mode) & set("wax+")):
+                _open_now[-1].add(Path(os.fsdecode(name)).absolute())
+
+    sys.addaudithook(opened)
+
+
+_OTHERS = tuple(
+    f"{Path(place).resolve()}{os.sep}" for place in (Path(os.__file__).parent, Path(__file__).parents[1])
+)
+"""The folders of Python's own library and of this package."""
+
+
+def is_of_user(path: Path) -> bool:
+    """Whether a file belongs to the user: not to Python, an installed package, or this one."""
+    place = str(path.resolve())
+    return not place.startswith(_OTHERS) and not {"site-packages", "dist-packages"} & {*path.parts}
+
+
+def used_files(source: Path, known: Collection[str], excluded: Collection[Path] = ()) -> Files:
+    """The files that the benchmark in `source` uses, without those `known` by their paths from its folder, and without the
+    `excluded` ones, such as its data, which are compared in another way."""
+    source = source.resolve()
+    top = source.parent
+    used = _used.get(source, Used())
+    others = {source, *((top / name).resolve() for name in known), *(path.resolve() for path in excluded)}
+    code = {path for path in used.modules if path not in others}
+    data = {path for path in used.files if path.suffix not in _CODE}
+    unknown: list[str] = []
+    waiting, seen = [source, *code, *(top / name for name in known)], set[Path]()
+    while waiting:
+        file = waiting.pop()
+        if file in seen:
+            continue
+        seen.add(file)
+        try:
+            tree = ast.parse(file.read_bytes())
+        except (OSError, SyntaxError, ValueError, RecursionError):
+            continue
+        places = [file.parent, top, Path.cwd(), *map(Path, sorted(used.paths))]
+        named = set(_named_files(tree, places)) - others
+        imported = set(_named_modules(tree, places))
+        new = {
+            path
+            for path in imported | {each for each in named if each.suffix == ".py"}
+            if path not in others | code
+        }
+        code |= new
+        waiting += new
+        data |= {path for path in named if path.suffix not in _CODE}
+        if not named and not any(_is_near(path, file) for path in used.files):
+            unknown += [f"{os.path.relpath(file, top)}:{line}" for line in _computed_reads(tree)]
+    found: dict[str, str] = {}
+    for path in sorted(code | data):
+        if (
+            path.resolve() in others
+            or not path.is_file()
+            or not is_of_user(path)
+            or ".benchwright" in path.parts
+        ):
+            continue
+        if (digest := _digest(path)) is not None:
+            found[Path(os.path.relpath(path, top)).as_posix()] = digest
+    return Files(found, tuple(sorted(unknown)))
+
+
+def _is_near(path: Path, file: Path) -> bool:
+    return path.suffix not in _CODE and path.is_relative_to(file.parent)
+
+
+def _digest(path: Path) -> str | None:
+    try:
+        status = path.stat()
+        if status.st_size > _LARGEST:
+            return f"{status.st_size} bytes of {status.st_mtime_ns}"
+        return f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
+    except OSError:
+        return None
+
+
+def _named_files(tree: ast.AST, places: list[Path]) -> Iterator[Path]:
+    """Existing files whose names stand in the code, also in parts: `Path("lists") / "words.txt"`. Files that are only written
+    are left out."""
+    written = {id(each) for node in ast.walk(tree) if _writes(node) for each in ast.walk(node)}
+    texts = {
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and 0 < len(node.value) <= _LONGEST_NAME
+        and "\0" not in node.value
+        and "\n" not in node.value
+        and id(node) not in written
+    }
+    for place in dict.fromkeys(places):
+        folders = [place, place.parent]
+        folders += [
+            place / text for text in texts if "." not in text and text != "/" and (place / text).is_dir()
+        ]
+        for text in texts:
+            for folder in folders:
+                if "." in text.rpartition("/")[2].strip(".") and (path := folder / text).is_file():
+                    yield path.resolve()
+
+
+def _writes(node: ast.AST) -> bool:
+    """Whether a call writes a file: `open(…, "w")`, `write_text`."""
+    if not isinstance(node, ast.Call):
+        return False
+    if isinstance(node.func, ast.Attribute) and node.func.attr in ("write_text", "write_bytes"):
+        return True
+    modes = [*node.args[:2], *(keyword.value for keyword in node.keywords if keyword.arg == "mode")]
+    return _called(node) == "open" and any(
+        isinstance(mode, ast.Constant) and isinstance(mode.value, str) and mode.value[:1] in ("w", "a", "x")
+        and len(mode.value) <= 3
+        for mode in modes
+    )  # fmt: skip
+
+
+def _called(node: ast.Call) -> str:
+    return str(getattr(node.func, "attr", None) or getattr(node.func, "id", ""))
+
+
+def _named_modules(tree: ast.AST, places: list[Path]) -> Iterator[Path]:
+    """Files of modules that functions such as `import_module` are given by name, and of imports that the folder does not have."""
+    for node in ast.walk(tree):
+        names: list[str] = []
+        if isinstance(node, ast.Call) and _called(node) in _IMPORTERS:
+            names = [
+                each.value.lstrip(".") for each in ast.walk(node) if isinstance(each, ast.Constant) and isinstance(each.value, str)
+            ]  # fmt: skip
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        for name in names:
+            parts = name.split(".")
+            if not all(part.isidentifier() for part in parts):
+                continue
+            for place in places:
+                stem = place.joinpath(*parts)
+                for path in (stem.with_name(f"{stem.name}.py"), stem / "__init__.py"):
+                    if path.is_file():
+                        yield path.resolve()
+
+
+def _computed_reads(tree: ast.Module) -> Iterator[int]:
+    """Lines that read a file, in decorated functions and in what these use; in a file without such functions, in all."""
+    functions = {
+        node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+    waiting = [node for node in functions.values() if any(map(_marks_a_scorer, node.decorator_list))]
+    waiting = waiting or list(functions.values())
+    seen: set[str] = set()
+    while waiting:
+        function = waiting.pop()
+        if function.name in seen:
+            continue
+        seen.add(function.name)
+        for each in ast.walk(function):
+            if isinstance(each, ast.Name) and each.id in functions:
+                waiting.append(functions[each.id])
+            elif isinstance(each, ast.Call) and _called(each) in _READERS and not _writes(each):
+                yield each.lineno
+
+
+_READERS = frozenset({"open", "read_text", "read_bytes"})
+
+
+def _marks_a_scorer(decorator: ast.expr) -> bool:
+    named = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return getattr(named, "attr", getattr(named, "id", "")) in ("benchmark", "scorer")
