@@ -193,4 +193,9 @@ def test_building_a_plain_prompt_stays_cheap() -> None:
     build = build_prompts(spec_of(prompt="Q: {q}\nA: {a}\nB: {b}\nAnswer:")).build
     row = {"q": "what " * 20, "a": "1", "b": "2", "answer": "A"}
     seconds = min(timeit.repeat(lambda: build(row), number=2000, repeat=7)) / 2000
-    assert seconds < 20e-6  # 1 µs on an idle core; the bound only catches a change of kind
+    plain = (
+        min(timeit.repeat(lambda: "Q: {q}\nA: {a}\nB: {b}\nAnswer:".format(**row), number=2000, repeat=7))
+        / 2000
+    )
+    # 1 µs on an idle core; the bound only catches a change of kind.
+    assert seconds < max(20e-6, 20 * plain), (seconds, plain)
