@@ -272,3 +272,14 @@ def test_a_browser_shows_values_on_hover_and_needs_no_sideways_scrolling(width: 
     assert found is not None, shown[-500:]
     assert int(found[1]) <= width
     assert (found[2], found[3]) == ("false", "true")
+
+
+def test_limits_are_lines_on_the_plots_and_errors_come_first(tmp_path: Path) -> None:
+    text = load_page(*view_of(sweep(), tmp_path))
+    assert text.count('<line class="limit"') == 3  # against throughput, the distribution, and over time
+    assert "limit 60 ms" in text
+    assert text.index("<h2>Errors</h2>") < text.index("<h2>Levels</h2>")
+    assert "Total throughput against that of one user" in text
+    records, settings, stages = open_loop(200)
+    assert '<line class="limit"' not in load_page(*view_of((records, settings, stages), tmp_path))
+    assert "<h2>Errors</h2>" not in load_page(*view_of((records, settings, stages), tmp_path))

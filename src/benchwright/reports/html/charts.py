@@ -56,6 +56,8 @@ def axis_for(values: Sequence[float], title: str, *, zero: bool = True, log: boo
     low, high = (min(values), max(values)) if values else (0.0, 1.0)
     if log and low > 0 and high > low:
         return Axis(low * 0.97, high * 1.03, title, log=True)
+    if not zero and high - low < 1e-3 * abs(high):  # equal but for the noise of the clock, which needs no axis of its own
+        zero = True
     low = min(0.0, low) if zero else low - 0.04 * (high - low)
     room = (high - low) or abs(high) or 1.0
     return Axis(low, high + 0.06 * room, title)
@@ -108,6 +110,9 @@ class Chart(Struct, frozen=True, kw_only=True):
     note: str = ""
     marks: tuple[tuple[float, str], ...] = ()
     """Vertical lines with texts."""
+    limits: tuple[tuple[float, str], ...] = ()
+    """Limits with texts, as lines across the axis that they are on: vertical if tips are searched along y. Those beyond the axis are
+    left out."""
     legend: bool = True
 
     @property
@@ -143,6 +148,7 @@ class _Drawing:
             *self._grid(),
             *self._marks(),
             *(part for series in chart.series for part in self._series(series)),
+            *self._limits(),
             f'<line class="guide" x1="{self.left}" x2="{self.left}" y1="{self.top}" y2="{self.height - self.bottom}" hidden=""/>'
             if chart.along == "x"
             else f'<line class="guide" x1="{self.left}" x2="{self.width - self.right}" y1="{self.top}" y2="{self.top}" hidden=""/>',
@@ -182,6 +188,28 @@ class _Drawing:
             if x >= free and x + 8 * len(text) < self.width:
                 found.append(f'<text class="axis" x="{x + 4:.1f}" y="{self.top - 5}">{escape(text)}</text>')
                 free = x + 8 * len(text) + 8
+        return found
+
+    def _limits(self) -> list[str]:
+        found: list[str] = []
+        left, right, top, floor_y = self.left, self.width - self.right, self.top, self.height - self.bottom
+        axis = self.chart.x if self.chart.along == "y" else self.chart.y
+        for value, text in self.chart.limits:
+            if not axis.low <= value <= axis.high:
+                continue
+            if self.chart.along == "y":
+                x = self.px(value)
+                side, at = ("end", x - 5) if x > (left + right) / 2 else ("start", x + 5)
+                found.append(f'<line class="limit" x1="{x:.1f}" x2="{x:.1f}" y1="{top}" y2="{floor_y}"/>')
+                found.append(
+                    f'<text class="limit" x="{at:.1f}" y="{floor_y - 8}" text-anchor="{side}">{escape(text)}</text>'
+                )
+            else:
+                y = self.py(value)
+                found.append(f'<line class="limit" x1="{left}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}"/>')
+                found.append(
+                    f'<text class="limit" x="{right - 4}" y="{y - 5:.1f}" text-anchor="end">{escape(text)}</text>'
+                )
         return found
 
     def _series(self, series: Series) -> list[str]:

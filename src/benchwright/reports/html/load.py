@@ -80,7 +80,8 @@ def load_page(view: LoadView, requests: Requests) -> str:
         levels=level_table(summary),
         sweep=list(sweep_charts(summary)),
         distributions=distribution_charts(requests, summary),
-        over_time=[] if curves is None else over_time_charts(curves),
+        over_time=[] if curves is None else over_time_charts(curves, summary),
+        errors=error_rows(summary),
         timelines=timelines,
         flight=flight_chart(curves, timelines[0].x) if curves is not None and timelines else None,
         details=[
@@ -107,6 +108,21 @@ def _timelines(requests: Requests, summary: LoadSummary) -> list[Timeline]:
         found.insert(0, Timeline("Around the slowest request", note, tuple(near), timeline_axis(near)))
         found.reverse()
     return found
+
+
+def error_rows(summary: LoadSummary) -> list[tuple[str, str, str, str]]:
+    """Errors by class over all levels, the most frequent first: class, count, share of requests, first words."""
+    counts: dict[str, int] = {}
+    words: dict[str, str] = {}
+    for stage in summary.stages:
+        for each in stage.errors:
+            counts[each.outcome] = counts.get(each.outcome, 0) + each.count
+            words.setdefault(each.outcome, each.first)
+    whole = sum(stage.counts.planned for stage in summary.stages)
+    return [
+        (outcome, f"{count:,}", percent(count / max(1, whole), 1), words[outcome])
+        for outcome, count in sorted(counts.items(), key=lambda item: -item[1])
+    ]
 
 
 def tiles(stage: StageSummary) -> list[Tile]:

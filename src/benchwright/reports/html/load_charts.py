@@ -10,6 +10,30 @@ from benchwright.reports.views.load import short
 from benchwright.reports.views.load_charts import PERCENTS, Cdf, OverTime, distribution_curves
 
 
+def _limits(summary: LoadSummary, *names: str) -> tuple[tuple[float, str], ...]:
+    """The limits of `--slo` on some latencies, in milliseconds, with texts."""
+    slo = next((stage.slo for stage in summary.stages if stage.slo is not None), None)
+    if slo is None:
+        return ()
+    return tuple(
+        (
+            each.limit_ms,
+            f"limit {each.limit_ms:,.6g} ms{' from the plan' if each.name.endswith('_planned') else ''}",
+        )
+        for each in slo.limits
+        if each.name in names
+    )
+
+
+def _with_limits(values: Sequence[float], limits: Sequence[tuple[float, str]]) -> list[float]:
+    """The values of an axis, and the limits that are near enough to be shown with them."""
+    high = max(values, default=0.0)
+    return [*values, *(limit for limit, _ in limits if limit <= _NEAR_ENOUGH * high)]
+
+
+_NEAR_ENOUGH = 3.0
+
+
 def distribution_charts(requests: Requests, summary: LoadSummary) -> list[Chart]:
     """Cumulative distributions of the latencies that were measured."""
     found = []
@@ -22,11 +46,13 @@ def distribution_charts(requests: Requests, summary: LoadSummary) -> list[Chart]
         curves = distribution_curves(requests, summary, name)
         planned = [] if more is None else distribution_curves(requests, summary, more)
         if curves:
-            found.append(_cdf_chart(title, curves, planned))
+            found.append(_cdf_chart(title, curves, planned, _limits(summary, name, more or "")))
     return found
 
 
-def _cdf_chart(title: str, curves: Sequence[Cdf], planned: Sequence[Cdf]) -> Chart:
+def _cdf_chart(
+    title: str, curves: Sequence[Cdf], planned: Sequence[Cdf], limits: tuple[tuple[float, str], ...]
+) -> Chart:
     everything = [*curves, *planned]
     low = min(curve.values[0] for curve in everything)
     high = max(curve.values[-1] for curve in everything)
@@ -49,14 +75,14 @@ def _cdf_chart(title: str, curves: Sequence[Cdf], planned: Sequence[Cdf]) -> Cha
         )
         tips.append(Tip(percent, f"{percent:g} % of values are at most\n{values}"))
     title_x = "milliseconds" + (", logarithmic" if log else "")
-    x = axis_for([low, high], title_x, log=log, zero=low < 0.5 * high)
+    x = axis_for(_with_limits([low, high], limits), title_x, log=log, zero=low < 0.5 * high)
     return Chart(
         title=title, x=x, y=Axis(0, 100, percent=True), series=tuple(series), tips=tuple(tips), along="y",
-        note="" if not planned else "Dashed: from the time that the schedule had for the request.",
+        note="" if not planned else "Dashed: from the time that the schedule had for the request.", limits=limits,
     )  # fmt: skip
 
 
-def over_time_charts(curves: OverTime) -> list[Chart]:
+def over_time_charts(curves: OverTime, summary: LoadSummary) -> list[Chart]:
     """Throughput and latency over the time of the test."""
     x = Axis(curves.start, curves.start + curves.step * len(curves.requests), "seconds of the test")
     marks = (
@@ -69,10 +95,16 @@ def over_time_charts(curves: OverTime) -> list[Chart]:
     if curves.tokens:
         found.append(_token_chart(curves, times, x, marks))
     if any(curves.ttft):
-        found.append(_latency_chart("Time to first token over time", curves.ttft, (), times, x, marks))
-    if any(curves.e2e):
+        limits = _limits(summary, "ttft")
         found.append(
-            _latency_chart("End-to-end latency over time", curves.e2e, curves.e2e_planned, times, x, marks)
+            _latency_chart("Time to first token over time", curves.ttft, (), times, x, marks, limits)
+        )
+    if any(curves.e2e):
+        limits = _limits(summary, "e2e", "e2e_planned")
+        found.append(
+            _latency_chart(
+                "End-to-end latency over time", curves.e2e, curves.e2e_planned, times, x, marks, limits
+            )
         )
     return found
 
@@ -118,6 +150,7 @@ def _latency_chart(
     times: Sequence[float],
     x: Axis,
     marks: tuple[tuple[float, str], ...],
+    limits: tuple[tuple[float, str], ...],
 ) -> Chart:
     series = [
         Series("median, ms", _known(times, values, 0), 0),
@@ -135,8 +168,8 @@ def _latency_chart(
             texts.append(f"from the plan, 99th percentile {_ms(late[1])}")
         if len(texts) > 1:
             tips.append(Tip(time, "\n".join(texts)))
-    y = axis_for([value for each in series for _, value in each.points], "")
-    return Chart(title=title, x=x, y=y, series=tuple(series), tips=tuple(tips), marks=marks)
+    y = axis_for(_with_limits([value for each in series for _, value in each.points], limits), "")
+    return Chart(title=title, x=x, y=y, series=tuple(series), tips=tuple(tips), marks=marks, limits=limits)
 
 
 def _known(
@@ -184,7 +217,34 @@ def sweep_charts(summary: LoadSummary) -> Iterator[Chart]:
             if METRICS[name].key in stage.metrics and stage.figure(rate) is not None
         ]
         if len(stages) > 1:
-            yield _sweep_chart(f"{title} against throughput", name, rate, unit, stages)
+            yield _sweep_chart(
+                f"{title} against throughput", name, rate, unit, stages, _limits(summary, name)
+            )
+    if (users := user_chart(summary)) is not None:
+        yield users
+
+
+def user_chart(summary: LoadSummary) -> Chart | None:
+    """The speed that each user sees against that of the whole server: what more load gains in total, and costs each of them."""
+    stages = [
+        stage
+        for stage in by_level(summary)
+        if METRICS["output_speed"].key in stage.metrics and stage.figure("output_throughput") is not None
+    ]
+    if len(stages) < 2:
+        return None
+    own = [stage.metrics[METRICS["output_speed"].key].percentiles["p50"] for stage in stages]
+    total = [stage.figure("output_throughput") or 0.0 for stage in stages]
+    labels = tuple(f"{stage.level:g}" for stage in stages if stage.level is not None)
+    tips = tuple(
+        Tip(x, f"{stage.label}\n{x:,.1f} output tokens per second for one user (median)\n{y:,.0f} in total")
+        for x, y, stage in zip(own, total, stages, strict=True)
+    )
+    return Chart(
+        title="Total throughput against that of one user", x=axis_for(own, "output tokens per second of one request, median"),
+        y=axis_for(total, ""), series=(Series("output tokens per second, in total", tuple(zip(own, total, strict=True)), 2, "dots", labels=labels),),
+        tips=tips, note="Up: more in total. Right: faster for each user. Numbers at the dots: the load, as set.",
+    )  # fmt: skip
 
 
 def by_level(summary: LoadSummary) -> Sequence[StageSummary]:
@@ -255,7 +315,14 @@ def _as_set(stages: Sequence[StageSummary]) -> str:
     return "requests per second, as set" if stages[0].label.endswith("/s") else "requests in flight, as set"
 
 
-def _sweep_chart(title: str, name: str, rate: str, unit: str, stages: Sequence[StageSummary]) -> Chart:
+def _sweep_chart(
+    title: str,
+    name: str,
+    rate: str,
+    unit: str,
+    stages: Sequence[StageSummary],
+    limits: tuple[tuple[float, str], ...],
+) -> Chart:
     key = METRICS[name].key
     rates = [stage.figure(rate) or 0.0 for stage in stages]
     lines = []
@@ -282,7 +349,9 @@ def _sweep_chart(title: str, name: str, rate: str, unit: str, stages: Sequence[S
         )
         for at, stage in zip(rates, stages, strict=True)
     )
-    y = axis_for([y for line in lines for _, y in line.points], "")
+    y = axis_for(_with_limits([y for line in lines for _, y in line.points], limits), "")
     what = stages[0].label.replace(f"{stages[0].level:g}", "").strip() if stages[0].level is not None else ""
     note = f"Numbers at the dots: {'requests per second' if what == '/s' else f'requests {what}'}, as set."
-    return Chart(title=title, x=axis_for(rates, unit), y=y, series=tuple(lines), tips=tips, note=note)
+    return Chart(
+        title=title, x=axis_for(rates, unit), y=y, series=tuple(lines), tips=tips, note=note, limits=limits
+    )
