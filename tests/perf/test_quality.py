@@ -136,3 +136,18 @@ def test_a_score_that_falls_under_load_is_told_row_by_row() -> None:
     summary = summarise(requests, LoadSettings(levels=(1.0, 8.0), score=True))
     assert summary.quality[0].change == change
     assert type(summary).from_json(json.loads(json.dumps(summary.to_json()))) == summary
+
+
+@pytest.mark.parametrize(("least", "code"), [("0.0", 0), ("1.01", 1)])
+def test_a_minimum_score_decides_the_exit_code(
+    least: str, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from benchwright.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qa.csv").write_text("question,answer\n1+1=,2\n2+3=,5\n", encoding="utf-8")
+    words = ["perf", "qa.csv", "--requests", "4", "--concurrency", "1,2", "--quiet", "--min-score", least]
+    assert main([*words, "--score"]) == code
+    assert ("below the minimum" in " ".join(capsys.readouterr().out.split())) == bool(code)
+    assert main(words) == 2
+    assert "--score" in capsys.readouterr().err

@@ -88,6 +88,8 @@ class LoadOptions:
 
     score: bool | None = _stop("score the replies with the benchmark's scorer, to see whether they get worse when the server is busy", decides="scores",
         more="Scoring begins after the last request, so it does not affect the times", see="load.md#quality-under-load")
+    min_score: float | None = _stop("lowest mean of the first score that every level must reach; else the test exits with 1. Needs --score",
+        metavar="SCORE", see="load.md#quality-under-load")
 
     find_max_load: bool | None = _search("search for the largest rate or concurrency that meets the limits of --slo", frequent=True,
         see="load.md#the-largest-load")

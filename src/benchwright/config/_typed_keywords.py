@@ -160,6 +160,7 @@ class LoadKeywords(SharedKeywords, total=False):
     slo: str | None
     slo_share: float | None
     score: bool | None
+    min_score: float | None
     find_max_load: bool | None
     probe_repeats: int | None
     max_probes: int | None

@@ -208,6 +208,8 @@ class LoadSettings(Struct, frozen=True):
     """Seed of arrival times and of sampling."""
     stream: bool = True
     score: bool = False
+    min_score: float | None = None
+    """The lowest mean of the headline score at which a level is good enough."""
     workers: int = 1
     cache_bust: str | None = None
     """The common part of the first words of all prompts, if each prompt begins with unique words."""

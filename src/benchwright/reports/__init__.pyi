@@ -116,7 +116,7 @@ from benchwright.reports.views.load_comparison import (
     load_setting_differences as load_setting_differences,
     matched_levels as matched_levels,
 )
-from benchwright.reports.views.load_verdicts import limits_words as limits_words
+from benchwright.reports.views.load_verdicts import limits_words as limits_words, low_scores as low_scores
 from benchwright.reports.views.run_folders import (
     SamplesOf as SamplesOf,
     as_filed as as_filed,

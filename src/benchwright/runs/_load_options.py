@@ -78,6 +78,7 @@ def load_settings(
         slo_share=0.99 if options.slo_share is None else options.slo_share,
         search=search,
         score=bool(options.score),
+        min_score=options.min_score,
         request_timeout_s=getattr(run.endpoint, "request_timeout_s", 120.0),
         usual_tokens=usual if isinstance(usual, int) else None,
         drain_s=30.0 if options.drain is None else options.drain,

@@ -234,6 +234,8 @@ def build_load(plan: LoadPlan) -> BuiltLoad:
     prepared = prepare(rows.spec, settings)
     if not prepared.asks_a_model:
         raise UsageError(f"{settings.asked}: its responses are in the data, so there is no server to load")
+    if options.min_score is not None and not options.score:
+        raise UsageError("--min-score needs scores: add --score")
     if options.score and options.synthetic:
         raise UsageError("--score: synthetic prompts have no right answers; give a file")
     if options.score:
@@ -361,7 +363,7 @@ def _performed(store: Store, ready: _Ready, run: RunRecord, watcher: LoadWatcher
             f"stopped at once; no files were written. Figures of the requests that had ended: benchwright show {run.id}"
         )
     from benchwright.perf import Requests, summarise
-    from benchwright.reports import load_details, write_load_files
+    from benchwright.reports import load_details, low_scores, write_load_files
 
     if ready.settings.score:
         in_event_loop(score_replies(store, run.id, ready.prepared, group), group.interrupt)
@@ -370,6 +372,8 @@ def _performed(store: Store, ready: _Ready, run: RunRecord, watcher: LoadWatcher
     summary = summarise(requests, ready.settings, stages, partial=cause is not None)
     summary = replace_struct(summary, cost=load_cost(requests, prepared.prices.model))
     status, code = ended_as(summary, cause)
+    if code in (0, 3) and low_scores(summary, ready.settings):
+        code = 1
     why = _WHY.get(cause or "", "")
     if status == "failed":
         why = why or "every request failed"

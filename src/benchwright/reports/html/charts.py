@@ -56,7 +56,9 @@ def axis_for(values: Sequence[float], title: str, *, zero: bool = True, log: boo
     low, high = (min(values), max(values)) if values else (0.0, 1.0)
     if log and low > 0 and high > low:
         return Axis(low * 0.97, high * 1.03, title, log=True)
-    if not zero and high - low < 1e-3 * abs(high):  # equal but for the noise of the clock, which needs no axis of its own
+    if not zero and high - low < 1e-3 * abs(
+        high
+    ):  # equal but for the noise of the clock, which needs no axis of its own
         zero = True
     low = min(0.0, low) if zero else low - 0.04 * (high - low)
     room = (high - low) or abs(high) or 1.0

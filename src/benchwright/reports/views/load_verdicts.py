@@ -35,6 +35,7 @@ def verdicts(view: LoadView) -> list[tuple[str, str]]:
     if view.settings.slo and summary.search is None:
         found.append(_of_limits(view))
     if view.settings.score:
+        found += _of_minimum(view)
         found += _of_quality(summary)
     return found
 
@@ -45,6 +46,33 @@ def _ok_or_not_judged(stage: StageSummary) -> bool:
         and stage.health["verdict"] == "not_judged"
         and stage.steady.verdict in ("unclear", "absent", "steady")
     )
+
+
+def low_scores(summary: LoadSummary, settings: LoadSettings) -> list[tuple[str, str, float | None]]:
+    """The levels whose headline score is below `--min-score`: level, score, mean; None if nothing was scored there."""
+    if settings.min_score is None:
+        return []
+    name = next((name for stage in summary.stages for name in stage.scores), "score")
+    found: list[tuple[str, str, float | None]] = []
+    for stage in summary.stages:
+        score = stage.scores.get(name)
+        if score is None or score.mean < settings.min_score:
+            found.append((stage.label, name, None if score is None else score.mean))
+    return found
+
+
+def _of_minimum(view: LoadView) -> list[tuple[str, str]]:
+    """Whether every level reached `--min-score`."""
+    least = view.settings.min_score
+    if least is None:
+        return []
+    low = low_scores(view.summary, view.settings)
+    if not low:
+        return [("ok", f"the score reached {least:g} at every level")]
+    where = ", ".join(
+        f"{'no score' if mean is None else f'{name} {mean:.4f}'} at {label}" for label, name, mean in low
+    )
+    return [("bad", f"quality is below the minimum of {least:g}: {where}")]
 
 
 def _of_quality(summary: LoadSummary) -> list[tuple[str, str]]:
