@@ -180,7 +180,7 @@ def test_every_fifth_request_may_fail_and_no_row_is_lost(tmp_path: Path, stream:
     assert result.requests_sent == sum(server.seen.values())
 
 
-def test_requests_on_closed_connections_count_towards_retries_and_budgets(tmp_path: Path) -> None:
+def test_requests_on_closed_connections_count_towards_budgets_and_are_no_retries(tmp_path: Path) -> None:
     lock = threading.Lock()
     used: set[Any] = set()
 
@@ -194,8 +194,8 @@ def test_requests_on_closed_connections_count_towards_retries_and_budgets(tmp_pa
 
     with serving(close_when_used_before) as server:
         result = evaluate(server, tmp_path, rows=40, max_retries=0, parallelism=4)
-        assert sum(server.seen.values()) == result.requests_sent == 40
-        assert result.summary.outcomes["request_failed"] > 0
+        assert sum(server.seen.values()) == result.requests_sent > 40
+        assert result.summary.outcomes["scored"] == 40
         server.seen.clear()
         limited = evaluate(server, tmp_path, rows=41, max_requests=9, parallelism=4, cache=False)
         assert sum(server.seen.values()) == limited.requests_sent == 9
