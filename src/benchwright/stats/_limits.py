@@ -50,7 +50,9 @@ class LimitTest(Struct, frozen=True):
     test: str
     """The test, in words."""
     spread: Spread
-    """Rows and variance, from which the power of the test is computed."""
+    """Rows and variance, from which the power to find some effect is computed."""
+    seen: Spread | None = None
+    """The same if the true values are the observed ones; None: `spread` serves for both."""
     tail: float = 0.0
     """Skewness of unbounded values divided by the root of the number of rows; positive for a long upper tail."""
 
@@ -91,8 +93,8 @@ def mean_against(
     if known.interval == "wilson" and known.count == known.clusters:
         right = round(known.mean * known.count)
         p_value = _share_p(right, known.count, limit, side)
-        spread = _share_spread(known.count, limit, side)
-        return LimitTest(known.mean, low, high, p_value, _BINOMIAL, spread)
+        shares = _share_spreads(known.count, known.mean, limit, side)
+        return LimitTest(known.mean, low, high, p_value, _BINOMIAL, *shares)
     means = [fsum(row) / len(row) for row in values]
     if share and known.min >= 0 and known.max <= 1:
         bets, fair = (means, limit) if side > 0 else ([1 - mean for mean in means], 1 - limit)
@@ -102,13 +104,14 @@ def mean_against(
         p_value = 0.0 if _unreachable(limit, side) else betting_p(bets, fair)
         # A miss is assumed to come from rows that fall by a third of the range, which adds to the spread.
         wider = structs.replace(spread, null_slope=0.3, true_slope=0.3, curve=1.0, by_bets=True)
-        return LimitTest(known.mean, low, high, p_value, _BETS, wider)
+        return LimitTest(known.mean, low, high, p_value, _BETS, wider, structs.replace(spread, by_bets=True))
     if low is None:
         return LimitTest(known.mean, low, high, None, _CORRECTED, spread)
     skewness = _skewness(means)
     skewed = unskewed((known.mean - limit) / (known.sample_stderr or 1e-300), skewness, len(means))
     p_value = max(_inverted(scores.interval, known.mean, limit, side), _upper_tail(-side * skewed))
-    return LimitTest(known.mean, low, high, p_value, _CORRECTED, spread, skewness / sqrt(len(means)))
+    tail = skewness / sqrt(len(means))
+    return LimitTest(known.mean, low, high, p_value, _CORRECTED, spread, tail=tail)
 
 
 def _skewness(values: Sequence[float]) -> float:
@@ -124,8 +127,8 @@ def share_against(hits: int, n: int, limit: float, side: int, *, level: float) -
         raise ValueError("no share of nothing")
     found = hits / n
     low, high = wilson_interval(hits, n, level)
-    spread = _share_spread(n, limit, side)
-    return LimitTest(found, low, high, _share_p(hits, n, limit, side), _BINOMIAL, spread)
+    shares = _share_spreads(n, found, limit, side)
+    return LimitTest(found, low, high, _share_p(hits, n, limit, side), _BINOMIAL, *shares)
 
 
 def gain_against(
@@ -161,19 +164,26 @@ def gain_against(
     ends, _ = difference_ends(gains, means, binary=binary, bounded=bounded)
     low, high = (None, None) if ends is None else ends(_two_sided(level))
     squares = fsum((gain - mean) ** 2 for gain in gains) / max(1, n - 1)
-    spread = Spread(n, squares, 2 * max(map(abs, gains)))
-    if bounded:  # a loss is assumed to come from rows that fall from 1 to 0, which adds most to the spread
-        spread = Spread(n, squares + UNSEEN / n, spread.step or 2.0, 1.0, 1.0, 1.0)
+    spread, seen = Spread(n, squares), None
+    if bounded:
+        # A loss is assumed to come from rows that fall to 0, beside the changes that cancel each other out. What the observed
+        # gain adds to these is left out, as far as it is more than chance.
+        raw = fsum(gain * gain for gain in gains) / n
+        clear = max(0.0, abs(mean) - sqrt(raw / n))
+        fall = 1.0 if binary else means[0]
+        spread = Spread(n, max(0.0, raw - fall * clear) + UNSEEN / n, binary * 1.0, fall, fall, 1.0)
+        seen = Spread(n, squares, binary * 1.0, null=raw if binary else squares)
     if binary:
         losses, wins = gains.count(-1.0), gains.count(1.0)
         if not limit:
             test, p_value = _MCNEMAR, binomial_tail(losses, losses + wins, 0.5)
         else:
             test, p_value = _PAIRED_SHARES, _paired_share_p(losses, wins, n, limit)
-        return LimitTest(mean, low, high, p_value, test, spread)
+        return LimitTest(mean, low, high, p_value, test, spread, seen)
     p_value_or_none = None if ends is None else _inverted(ends, mean, limit, 1)
     tail = 0.0 if bounded else _skewness(gains) / sqrt(n)
-    return LimitTest(mean, low, high, p_value_or_none, "paired interval of the mean, inverted", spread, tail)
+    test = "paired interval of the mean, inverted"
+    return LimitTest(mean, low, high, p_value_or_none, test, spread, seen, tail)
 
 
 def interval_against(value: float, ends95: tuple[float, float], n: int, limit: float, side: int) -> LimitTest:
@@ -236,9 +246,13 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return found
 
 
-def _share_spread(n: int, limit: float, side: int) -> Spread:
-    """Return the spread of zeros and ones whose share is exactly the limit."""
-    return Spread(n, max(0.0, limit * (1 - limit)), 2.0, true_slope=side * (2 * limit - 1), curve=1.0)
+def _share_spreads(n: int, found: float, limit: float, side: int) -> tuple[Spread, Spread]:
+    """Return the spread of zeros and ones whose share is exactly the limit, and of those whose share is the one found."""
+    at_limit = max(0.0, limit * (1 - limit))
+    return (
+        Spread(n, at_limit, 1.0, true_slope=side * (2 * limit - 1), curve=1.0),
+        Spread(n, found * (1 - found), 1.0, null=at_limit),
+    )
 
 
 def _unreachable(limit: float, side: int) -> bool:

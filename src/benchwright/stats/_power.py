@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from math import ceil, log, sqrt
+from math import ceil, sqrt
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from benchwright.stats._intervals import Z_95
-from benchwright.stats._skewed import BETS
 
 _MOST_ROWS = 10**9
+_COST_OF_BETS = 0.55
+"""How many standard errors further from the limit a mean must be for the test by betting than for a normal one: 0.5 at a level
+of 5 %, 0.65 at 0.05 %, by simulation."""
 
 
 class Spread(Struct, frozen=True):
@@ -30,14 +32,16 @@ class Spread(Struct, frozen=True):
     curve: float = 0.0
     """How much the square of the effect takes from the true variance; 1 for shares."""
 
+    null: float | None = None
+    """The variance that the test assumes if the true values are the observed ones; None: as `variance` and `null_slope` say."""
     by_bets: bool = False
     """Whether the test is valid for every distribution, which costs power."""
 
     def reached(self, effect: float, *, alpha: float, power: float, allowed: float = 0.0) -> bool:
         """Whether an effect larger than `allowed` is detected with this power at the one-sided level `alpha`."""
-        null = self.variance + self.null_slope * effect
+        null = self.variance + self.null_slope * effect if self.null is None else self.null
         true = max(0.0, self.variance + self.true_slope * effect - self.curve * effect * effect)
-        certain = sqrt(2 * log(len(BETS) / alpha)) if self.by_bets else normal_quantile(1 - alpha)
+        certain = normal_quantile(1 - alpha) + self.by_bets * _COST_OF_BETS
         noise = certain * sqrt(self.n * null) + normal_quantile(power) * sqrt(self.n * true)
         return self.n * (effect - allowed) >= noise + self.step
 
@@ -80,8 +84,8 @@ def rows_needed(
 
 
 def _rounded_up(rows: int) -> int:
-    """Round up to two digits; more would suggest that the spread of unseen rows is known."""
-    digits = int(10 ** max(0, len(str(rows)) - 2))
+    """Round up to three digits; more would suggest that the spread of unseen rows is known."""
+    digits = int(10 ** max(0, len(str(rows)) - 3))
     return ceil(rows / digits) * digits
 
 
