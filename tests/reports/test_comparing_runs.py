@@ -249,6 +249,40 @@ def test_the_setting_by_which_a_rescored_run_differs_is_named(here: Path) -> Non
     assert "(mcq_fallback)" in compare(a.run_id, b.run_id, force=True).warnings[0]
 
 
+def test_runs_of_two_ranges_are_compared_by_the_rows_in_both(here: Path) -> None:
+    rows = "".join(f"{k}+1=,{k + 1},{k},A\n" for k in range(10))
+    Path("quiz.csv").write_text(f"question,A,B,answer\n{rows}", encoding="utf-8")
+    ranges: list[str | None] = ["[0:6]", "[3:9]", None, "4"]
+    runs = [run("quiz.csv", model="demo", test_range=each).run_id for each in ranges]
+    assert [compare(runs[0], other).both for other in runs[1:3]] == [3, 6]
+    found = compare(runs[2], runs[3])
+    assert (found.both, found.only_a, found.only_b) == (4, 6, 0)
+    assert not any("in another way" in warning or "other data" in warning for warning in found.warnings)
+
+
+@pytest.mark.parametrize("repeats", [(1, 3), (3, 1), (2, 3)])
+def test_every_repeat_counts_where_their_numbers_differ(here: Path, repeats: tuple[int, int]) -> None:
+    asked: Counter[int] = Counter()
+
+    def reply(request) -> ModelReply:  # type: ignore[no-untyped-def]
+        number = int(request.body["messages"][-1]["content"].split()[-1])
+        asked[number] += 1
+        return ModelReply("answered", "yes" if asked[number] % 3 else "no")
+
+    sides = []
+    for count in repeats:
+        asked.clear()
+        sides.append(run(every_row, endpoint=ScriptedEndpoint(reply), repeats=count, cache=False).run_id)
+    correct = next(m for m in compare(*sides).metrics if m.name == "correct")
+    assert correct.paired is not None
+    means = [sum(k % 3 > 0 for k in range(1, count + 1)) / count for count in repeats]
+    assert (correct.paired.mean_a, correct.paired.mean_b) == (
+        pytest.approx(means[0]),
+        pytest.approx(means[1]),
+    )
+    assert correct.paired.pairs == 12
+
+
 def test_repeats_are_averaged_per_row(here: Path) -> None:
     a = run(every_row, endpoint=answering(12), repeats=2)
     b = run(every_row, endpoint=answering(3), repeats=2)

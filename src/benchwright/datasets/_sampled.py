@@ -121,7 +121,10 @@ class SampledReader(_ChoosingReader):
         self._lengths: list[int] | None = None
 
     def fingerprint(self) -> str:
-        """The fingerprint of the data and the plan, because another plan makes another dataset."""
+        """The fingerprint of the data and the plan, because another plan makes another dataset. A range alone selects rows of
+        the same one, as a limit does."""
+        if self._fingerprint is None and self._sampling.only_selects:
+            self._fingerprint = self._inner.fingerprint()
         if self._fingerprint is None:
             digest = hashlib.sha256(self._inner.fingerprint().encode())
             digest.update(canonical_json(self._sampling.to_json()))

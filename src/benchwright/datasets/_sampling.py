@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import islice
 from random import Random
 from typing import Literal, TypeAlias, get_args
@@ -127,6 +127,11 @@ class Sampling:
         return body
 
     @property
+    def only_selects(self) -> bool:
+        """Whether it is a range of rows and nothing else."""
+        return self.rows is not None and replace(self, rows=None, source=_NO_PLAN.source) == _NO_PLAN
+
+    @property
     def in_order(self) -> bool:
         """Whether rows come in the order of the data, so that they can be streamed."""
         return self.sampling_mode == "default"
@@ -140,6 +145,9 @@ class Sampling:
         if self.lengths is not None:
             found["output_config"] = _lengths_json(self.lengths)
         return found if self.rows is None else {**found, "test_range": self.rows.written}
+
+
+_NO_PLAN = Sampling()
 
 
 def sample_indexes(sampling: Sampling, rows: int) -> Sequence[int]:

@@ -234,6 +234,7 @@ def _rules(options: QuestionOptions, data_type: DataType) -> str:
     of_file = ("encoding", "sheet", "header_row")
     for elsewhere in ("name", "meta_path", "fewshot_dataset", "template", "system", *of_file):
         deciding.pop(elsewhere)
+    deciding["test_range"] = None  # selects rows, and changes neither prompts nor scores
     if options.answer_index is None:  # keeps the hash of runs from before this was a setting
         del deciding["answer_index"]
     return canonical_json(deciding).decode()
