@@ -350,7 +350,10 @@ def test_the_command_fails_only_when_told_to(here: Path, capsys: pytest.CaptureF
     run(every_row, endpoint=answering(12))
     run(every_row, endpoint=answering(11))
     assert main(["compare", "1", "2"]) == 0
-    assert "they differ" in capsys.readouterr().out
+    assert (
+        "Run 2 vs. run 1: 1 of 12 samples changed; no significant difference in correct (down 0.0833)"
+        in " ".join(capsys.readouterr().out.split())
+    )
     assert main(["compare", "1", "2", "--fail-on-diff"]) == 1
     assert main(["compare", "1", "2", "--fail-on", "regression"]) == 0  # one of twelve may be chance
     capsys.readouterr()
@@ -439,7 +442,7 @@ def test_what_changes_no_result_is_not_said(here: Path, capsys: pytest.CaptureFi
     run(every_row, endpoint=answering(6), parallelism=3, output_dir="elsewhere")
     assert compare(1, 2).inputs["same"]
     main(["compare", "1", "2"])
-    assert "run 1 → run 2: the same\n" in capsys.readouterr().out
+    assert "Run 2 vs. run 1: the same results\n" in capsys.readouterr().out
 
 
 def test_the_model_type_that_was_used_is_compared_and_not_the_requested_one(here: Path) -> None:
@@ -505,8 +508,10 @@ def test_copies_share_a_test_and_metrics_that_do_not_differ_have_none(
     assert main(["compare", "1", "2"]) == 0
     shown = capsys.readouterr().out
     assert "is corrected" not in shown
-    (line,) = (line for line in shown.splitlines() if line.startswith(" parsed"))
-    assert line.split()[-1] == "–"
+    assert "same figures as correct: copy" in shown
+    assert "no difference: level " in shown
+    assert not [line for line in shown.splitlines() if line.startswith((" parsed", " copy"))]
+    assert re.search(r"^ +3/0 .*question 3$", shown, re.MULTILINE), "the question is beside the flip"
 
 
 @benchmark(name="mirrored", dataset=ROWS, prompt="{q}")
@@ -554,8 +559,7 @@ def test_chance_is_a_constant_of_the_data(here: Path, capsys: pytest.CaptureFixt
     found = next(metric for metric in compare(1, 2).metrics if metric.name == "chance")
     assert (found.paired, found.failures_as_wrong, found.p_adjusted) == (None, None, None)
     main(["compare", "1", "2"])
-    (row,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith(" chance"))
-    assert row.split() == ["chance", "0.3333", "0.3333", "+0", "–", "–"]
+    assert re.search(r"no difference: chance 0\.3333", capsys.readouterr().out)
     main(["show", "1"])
     (row,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("  chance"))
     assert row.split() == ["chance", "0.3333", "–", "30", "–", "–"]

@@ -85,3 +85,30 @@ def test_a_result_stands_for_its_run(tmp_path: Path, monkeypatch: pytest.MonkeyP
     ):
         with pytest.raises(NotFoundError, match="Name the workspace of the result"):
             call()
+
+
+def test_comparisons_verdicts_and_checks_are_shown_in_short_and_as_html(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"<b>{k}</b>,{k}\n" for k in range(30))
+    (tmp_path / "q.csv").write_text(f"question,answer\n{rows}")
+    runs = [
+        benchwright.run("q.csv", endpoint=ScriptedEndpoint(lambda request, text=text: text)) for text in "12"
+    ]
+    compared = benchwright.compare(*runs)
+    judged = benchwright.gate(
+        runs[1], baseline=runs[0], policy={"regression": [{"metric": "normalised_exact", "bound": "upper"}]}
+    )
+    checked = benchwright.check("q.csv")
+    for shown, words in (
+        (compared, "2 of 30 samples changed"),
+        (judged, "normalised_exact"),
+        (checked, "30"),
+    ):
+        assert len(repr(shown)) < 300
+        html = shown._repr_html_()
+        assert words in html
+        assert "<b>1</b>" not in html, "texts of others are escaped"
+    assert "Comparison run 2 vs. run 1: 2 of 30 samples changed; no significant difference" in repr(compared)
+    assert repr(judged).startswith("<Verdict GO: run 2")

@@ -141,12 +141,13 @@ def test_holm_orders_and_caps() -> None:
 
 
 def test_rows_needed_are_those_that_detect_the_effect() -> None:
-    spread = Spread(100, 0.2, 2.0, 1.0, 1.0, 1.0)
+    spread = Spread(100, 0.2, 2.0, null_slope=1.0, true_slope=1.0, curve=1.0)
     effect = smallest_effect(spread, alpha=0.0025, power=0.8)
     assert effect is not None
     needed = rows_needed(spread, effect, alpha=0.0025, power=0.8)
     assert needed == pytest.approx(100, abs=10)
-    assert smallest_effect(Spread(5, 0.2, 2.0, 1.0, 1.0, 1.0), alpha=0.001, power=0.9) is None
+    few = Spread(5, 0.2, 2.0, null_slope=1.0, true_slope=1.0, curve=1.0)
+    assert smallest_effect(few, alpha=0.001, power=0.9) is None
     assert rows_needed(spread, 0.0, alpha=0.05, power=0.8) is None
     more = smallest_effect(spread, alpha=0.0025, power=0.8, allowed=0.05)
     assert more is not None

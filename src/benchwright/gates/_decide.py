@@ -199,7 +199,7 @@ def _rows(claim: Claim, found: LimitTest, policy: Policy, alpha: float, wanted: 
     distance = claim.side * (found.value - claim.limit)
     level, spread = alpha, found.seen or found.spread
     if distance > 0:  # the end of the interval would show it
-        level, spread = (1 - claim.rule.level) / 2, replace(spread, by_bets=False, step=0.0)
+        level, spread = (1 - claim.rule.level) / 2, replace(spread, by_bets=False, step=0.0, skew=0.0)
     needed = rows_needed(spread, abs(distance), alpha=level, power=policy.power)
     return needed if needed is None else max(needed, FEWEST)
 

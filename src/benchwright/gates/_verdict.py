@@ -82,6 +82,16 @@ class Verdict(Struct, frozen=True, kw_only=True):
         """0 for GO, 1 for NO-GO, 3 for INCONCLUSIVE."""
         return EXIT_CODES[self.verdict]
 
+    def __repr__(self) -> str:
+        return f"<Verdict {self.verdict}: {self.run} ({self.name}), {len(self.rows)} rules>"
+
+    def _repr_html_(self) -> str:
+        """The HTML that a notebook shows."""
+        from benchwright.gates._table import verdict_table
+        from benchwright.reports import notebook_html
+
+        return notebook_html(verdict_table(self))
+
     def to_json(self) -> JsonObject:
         """All fields, and `exit_code`."""
         found: JsonObject = {**to_builtins(self), "exit_code": self.exit_code}

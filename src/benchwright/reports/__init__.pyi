@@ -52,6 +52,7 @@ from benchwright.reports.terminal.calibration import calibration_table as calibr
 from benchwright.reports.terminal.comparison import comparison_table as comparison_table
 from benchwright.reports.terminal.load import load_table as load_table
 from benchwright.reports.terminal.load_comparison import load_comparison_table as load_comparison_table
+from benchwright.reports.terminal.notebook import notebook_html as notebook_html
 from benchwright.reports.terminal.plain_result import plain_result as plain_result
 from benchwright.reports.terminal.result import result_table as result_table
 from benchwright.reports.terminal.runs import RunTable as RunTable

@@ -171,7 +171,14 @@ def gain_against(
         raw = fsum(gain * gain for gain in gains) / n
         clear = max(0.0, abs(mean) - sqrt(raw / n))
         fall = 1.0 if binary else means[0]
-        spread = Spread(n, max(0.0, raw - fall * clear) + UNSEEN / n, binary * 1.0, fall, fall, 1.0)
+        spread = Spread(
+            n,
+            max(0.0, raw - fall * clear) + UNSEEN / n,
+            binary * 1.0,
+            null_slope=fall,
+            true_slope=fall,
+            curve=1.0,
+        )
         seen = Spread(n, squares, binary * 1.0, null=raw if binary else squares)
     if binary:
         losses, wins = gains.count(-1.0), gains.count(1.0)
@@ -248,10 +255,10 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 def _share_spreads(n: int, found: float, limit: float, side: int) -> tuple[Spread, Spread]:
     """Return the spread of zeros and ones whose share is exactly the limit, and of those whose share is the one found."""
-    at_limit = max(0.0, limit * (1 - limit))
+    at_limit, skew = max(0.0, limit * (1 - limit)), side * (2 * limit - 1)
     return (
-        Spread(n, at_limit, 1.0, true_slope=side * (2 * limit - 1), curve=1.0),
-        Spread(n, found * (1 - found), 1.0, null=at_limit),
+        Spread(n, at_limit, 0.5, skew, true_slope=skew, curve=1.0),
+        Spread(n, found * (1 - found), 0.5, skew, null=at_limit),
     )
 
 

@@ -25,6 +25,8 @@ class Spread(Struct, frozen=True):
     """Variance of one row, or of the difference of a pair."""
     step: float = 0.0
     """Step in which the sum of all rows moves; a discrete test needs one step more to reject."""
+    skew: float = 0.0
+    """How much longer the tail of an exact test is than that of a normal one: 1 for rare events, 0 for even odds."""
     null_slope: float = 0.0
     """How much an effect adds to the variance that the test assumes."""
     true_slope: float = 0.0
@@ -39,11 +41,14 @@ class Spread(Struct, frozen=True):
 
     def reached(self, effect: float, *, alpha: float, power: float, allowed: float = 0.0) -> bool:
         """Whether an effect larger than `allowed` is detected with this power at the one-sided level `alpha`."""
-        null = self.variance + self.null_slope * effect if self.null is None else self.null
+        # Part of what is allowed does not look like a change to a test of that margin.
+        changed = effect - 0.75 * allowed
+        null = self.variance + self.null_slope * changed if self.null is None else self.null
         true = max(0.0, self.variance + self.true_slope * effect - self.curve * effect * effect)
         certain = normal_quantile(1 - alpha) + self.by_bets * _COST_OF_BETS
         noise = certain * sqrt(self.n * null) + normal_quantile(power) * sqrt(self.n * true)
-        return self.n * (effect - allowed) >= noise + self.step
+        longer = self.skew * (certain * certain - 1) / 6  # the first term of Cornish and Fisher's expansion
+        return self.n * (effect - allowed) >= noise + self.step + longer
 
 
 def smallest_effect(spread: Spread, *, alpha: float, power: float, allowed: float = 0.0) -> float | None:

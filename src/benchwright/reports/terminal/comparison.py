@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from benchwright.core import OUTCOMES, JsonObject, JsonValue, exact_json, printable
@@ -19,6 +19,7 @@ _LONGEST_SETTING = 60
 _LISTED = 3
 """The most settings of only one run that are shown with values; if there are more, only names are shown."""
 _LONGEST_FIELD = 80
+_LONGEST_QUESTION = 55
 
 
 def comparison_table(comparison: Comparison) -> Group:
@@ -28,7 +29,11 @@ def comparison_table(comparison: Comparison) -> Group:
 
     a, b = comparison.run_a, comparison.run_b
     title = Text.assemble(
-        (printable(a.title), "bold"), " → ", (printable(b.title), "bold"), ": ", _verdict(comparison)
+        (printable(_capital(b.title)), "bold"),
+        " vs. ",
+        (printable(a.title), "bold"),
+        ": ",
+        (printable(comparison.sentence), _style(comparison)),
     )
     parts: list[RenderableType] = [Text(), title]
     parts += [Text(f"warning: {printable(text)}", "yellow") for text in comparison.warnings]
@@ -52,12 +57,32 @@ def comparison_table(comparison: Comparison) -> Group:
     return Group(*parts)
 
 
-def _verdict(comparison: Comparison) -> tuple[str, str]:
-    if comparison.differs:
-        return "they differ", "yellow"
-    if comparison.inputs.get("same"):
-        return "the same", "green"
-    return "the same results, of runs with different settings", "yellow"
+def _style(comparison: Comparison) -> str:
+    if comparison.regressed:
+        return "red"
+    return "yellow" if comparison.differs or not comparison.inputs.get("same") else "green"
+
+
+def _capital(title: str) -> str:
+    """A name at the start of a sentence; folders keep their spelling."""
+    return f"R{title[1:]}" if title.startswith("run ") else title
+
+
+def folded(
+    metrics: Sequence[MetricComparison],
+) -> tuple[list[tuple[MetricComparison, list[str]]], list[MetricComparison]]:
+    """The metrics to show, each with the names of later ones that have the same figures; and those that no row changed, which are
+    only named. The first is always shown."""
+    found: dict[object, tuple[MetricComparison, list[str]]] = {}
+    unchanged = []
+    for metric in metrics:
+        if metric.shown in found:
+            found[metric.shown][1].append(metric.name)
+        elif found and metric.same and metric.failures_as_wrong is None:
+            unchanged.append(metric)
+        else:
+            found[metric.shown] = metric, []
+    return list(found.values()), unchanged
 
 
 def _other_settings(comparison: Comparison) -> list[str]:
@@ -85,7 +110,12 @@ def _short(value: JsonValue) -> str:
 
 
 def _sentences(comparison: Comparison) -> list[str]:
-    sentences = [_sentence(metric, comparison.noun) for metric in comparison.metrics[:1]]
+    shown, unchanged = folded(comparison.metrics)
+    sentences = [f"same figures as {metric.name}: {', '.join(alike)}" for metric, alike in shown if alike]
+    if unchanged:
+        same = ", ".join(f"{each.name} {short_number(each.run_b.value)}" for each in unchanged if each.run_b)
+        sentences.append(f"no difference: {same}")
+    sentences += [_sentence(metric, comparison.noun) for metric in comparison.metrics[:1]]
     tests, wrong = comparison.tests, comparison.tests_failures_as_wrong
     if max(tests, wrong) > 1:
         also = f", of failures as wrong for {wrong}" if wrong else ""
@@ -160,20 +190,20 @@ def _sentence(metric: MetricComparison, noun: str) -> str:
     if paired is None:
         return ""
     test = {"mcnemar": "McNemar's exact test", "wilcoxon": "Wilcoxon's signed-rank test"}[paired.test]
-    verdict = "more than chance would give" if metric.significant else "within what chance would give"
-    if metric.significant and metric.direction != "same":
+    verdict = "statistically significant" if metric.significant else "not statistically significant"
+    if metric.significant and metric.direction in ("up", "down"):
         verdict += f", {'worse' if metric.worse else 'better'}" + (
             " (less is better)" if metric.lower_is_better else ""
         )
     if not differing(paired):
-        return f"{metric.name}: no difference in {paired.pairs:,} paired {noun}s"
+        return f"{metric.name}: no difference in {paired.pairs:,} paired {'rows' if noun == 'sample' else 'steps'}"
     p_value = paired.p_value if metric.p_adjusted is None else metric.p_adjusted
     how = "too few pairs for an interval" if paired.ci_low is None else f"{paired.interval} interval"
     if paired.ci_low is not None and paired.too_few:
         how += ", too few pairs to rely on it"
     return (
-        f"{metric.name}: {paired.difference:+.4f} on {paired.pairs:,} paired {noun}s, {verdict} "
-        f"({test}, p = {p_value:.3g}; {how})"
+        f"{metric.name}: {'up' if paired.difference > 0 else 'down'} {abs(paired.difference):.4f} on {paired.pairs:,} paired "
+        f"{'rows' if noun == 'sample' else 'steps'}; {verdict} ({test}, p = {p_value:.3g}; {how})"
     )
 
 
@@ -185,12 +215,23 @@ def _changed(comparison: Comparison) -> Table:
 
     table = WholeTable(box=box.SIMPLE_HEAD)
     table.add_column("sample", justify="right", no_wrap=True)
+    asked = any(change.question for change in comparison.changed)
     for heading in (printable(comparison.run_a.title), printable(comparison.run_b.title)):
         table.add_column(heading, overflow="fold")
+    if asked:
+        table.add_column("question", overflow="fold")
     for change in comparison.changed:
-        cells = (_ending(change.run_a, change.metric), _ending(change.run_b, change.metric))
+        cells = [_ending(change.run_a, change.metric), _ending(change.run_b, change.metric)]
+        if asked:
+            cells.append(_excerpt(change.question))
         table.add_row(change.step, *(Text(printable(text)) for text in cells))
     return table
+
+
+def _excerpt(text: str) -> str:
+    """The beginning of a prompt, on one line."""
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST_QUESTION else f"{line[: _LONGEST_QUESTION - 1]}…"
 
 
 def _unlisted(comparison: Comparison) -> list[RenderableType]:
@@ -308,7 +349,7 @@ def _table(comparison: Comparison, *, short: bool, narrow: bool) -> Table:
     )
     for heading in headings:
         table.add_column(heading, justify="right", no_wrap=True)
-    for metric in comparison.metrics:
+    for metric, _ in folded(comparison.metrics)[0]:
         name, paired = printable(metric.name), metric.paired
         style = ("red" if metric.worse else "green") if metric.significant else ""
         counts = "–"

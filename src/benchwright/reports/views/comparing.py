@@ -30,7 +30,7 @@ from benchwright.reports.views.metric_comparison import (
     question_of,
     requested_metrics,
 )
-from benchwright.reports.views.pairing import PairedSamples, paired_samples
+from benchwright.reports.views.pairing import PairedSamples, paired_samples, with_questions
 from benchwright.reports.views.settings import (
     endpoint_of,
     native_calling_of,
@@ -103,7 +103,7 @@ def compare_benchmarks(samples: Scored, a: RunRecord, b: RunRecord, options: Com
         warnings=(*_reasons_as_warnings(reasons), *_doubts(a, b, first, second), *_nothing_shared(seen)),
         metrics=tuple(metrics),
         steps=tuple(seen.steps),
-        changed=tuple(seen.changed),
+        changed=with_questions(seen.changed, samples, b.id),
         changes=seen.changes,
         both=seen.both,
         only_a=seen.only_a,
@@ -194,7 +194,7 @@ def _value(metric: MetricSummary | None) -> float | None:
 
 def _ordered(summary: RunSummary) -> list[str]:
     """The headline first, then the others by name."""
-    return sorted(summary.metrics, key=lambda name: name != summary.headline)
+    return sorted(summary.metrics, key=lambda name: name != summary.main_metric)
 
 
 def _headline(a: RunSummary, b: RunSummary, requested: str | None) -> str | None:

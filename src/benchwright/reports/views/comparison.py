@@ -87,6 +87,8 @@ class ChangedSample:
     """Outcome, reply and scores of the first run."""
     run_b: JsonValue
     """Outcome, reply and scores of the second run."""
+    question: str = ""
+    """The prompt of the second run; empty if it is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +166,33 @@ class Comparison(TwoRuns):
         """Whether the numbers of both runs may be compared: neither is doubtful, and they have samples in common."""
         shared = self.both > 0 or self.noun == "step"
         return shared and self.run_a.comparable and self.run_b.comparable
+
+    @property
+    def sentence(self) -> str:
+        """What a reader wants to know first: what changed, and whether the headline metric did."""
+        both = f"{self.both:,} {self.noun if self.both == 1 else f'{self.noun}s'}"
+        if self.noun == "sample" and not self.both:
+            return "no row is in both runs, so there is nothing to compare"
+        if not self.differs:
+            same = "" if self.inputs.get("same") else ", of runs with different settings"
+            return f"the same results{same}"
+        parts = [
+            f"{self.changes:,} of {both} changed" if self.changes else f"all {both} in both are the same"
+        ]
+        parts += [self.metrics[0].words] if self.metrics else []
+        worse = [each.name for each in self.metrics[1:] if each.worse and each.significant and not each.noise]
+        if worse and not (self.metrics[0].worse and self.metrics[0].significant):
+            parts.append(f"significantly worse: {', '.join(worse)}")
+        return "; ".join(parts)
+
+    def __repr__(self) -> str:
+        return f"<Comparison {self.run_b.title} vs. {self.run_a.title}: {self.sentence}>"
+
+    def _repr_html_(self) -> str:
+        """The HTML that a notebook shows."""
+        from benchwright.reports import comparison_table, notebook_html
+
+        return notebook_html(comparison_table(self))
 
     @property
     def tests(self) -> int:

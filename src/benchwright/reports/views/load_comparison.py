@@ -78,6 +78,16 @@ class LoadComparison(TwoRuns):
     other_load: bool = False
     """Whether the only stages of both tests had different loads."""
 
+    def __repr__(self) -> str:
+        found = "worse" if self.regressed else "differs" if self.differs else "no difference beyond chance"
+        return f"<LoadComparison {self.run_b.title} vs. {self.run_a.title}: {found}>"
+
+    def _repr_html_(self) -> str:
+        """The HTML that a notebook shows."""
+        from benchwright.reports import load_comparison_table, notebook_html
+
+        return notebook_html(load_comparison_table(self))
+
     @property
     def comparable(self) -> bool:
         """Whether the figures of both tests may be compared."""

@@ -90,6 +90,36 @@ class MetricComparison:
             None if self.noise else _test(self.name, self.failures_as_wrong, self.question_failures_as_wrong)
         )
 
+    @property
+    def words(self) -> str:
+        """How the metric changed, in words."""
+        paired = self.paired
+        if paired is None:
+            return f"{self.name} cannot be compared row by row"
+        if not differing(paired):
+            return f"no difference in {self.name}"
+        moved = f"{'up' if paired.difference > 0 else 'down'} {abs(paired.difference):.4f}"
+        if not self.significant:
+            return f"no significant difference in {self.name} ({moved})"
+        if self.direction not in ("up", "down"):
+            return f"{self.name} changed significantly, but not in one direction ({moved})"
+        which = "lower is better" if self.lower_is_better else ""
+        return f"{self.name} is significantly {'worse' if self.worse else 'better'} ({', '.join(filter(None, (moved, which)))})"
+
+    @property
+    def shown(self) -> tuple[object, ...]:
+        """The figures in tables. Metrics with equal ones are shown once."""
+        paired, wrong = self.paired, self.failures_as_wrong
+        return (
+            self.run_a,
+            self.run_b,
+            paired,
+            self.p_adjusted,
+            wrong,
+            self.p_adjusted_failures_as_wrong,
+            self.same,
+        )
+
     def to_json(self) -> JsonObject:
         """As `--json` prints it."""
         a, b = self.run_a, self.run_b

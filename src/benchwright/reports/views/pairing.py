@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, groupby
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -164,6 +165,18 @@ def paired_samples(
     for change in won:
         _list(seen.changed, change, listed)
     return seen
+
+
+def with_questions(
+    changed: Sequence[ChangedSample], source: object, run_id: int
+) -> tuple[ChangedSample, ...]:
+    """The changed samples with their prompts, if the source knows them."""
+    read = getattr(source, "prompts", None)
+    if read is None or not changed:
+        return tuple(changed)
+    keys = {change.step: tuple(map(int, change.step.split("/"))) for change in changed}
+    prompts = read(run_id, set(keys.values()))
+    return tuple(replace(change, question=prompts.get(keys[change.step], "")) for change in changed)
 
 
 def _numbers(sample: Sample) -> dict[str, float]:

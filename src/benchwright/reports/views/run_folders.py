@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,7 @@ from benchwright.reports.views.figures import ALL_REPLIES, metric_of_stats
 from benchwright.reports.views.load import load_requests
 from benchwright.reports.views.runs import RunDetails
 from benchwright.reports.views.sample_columns import COLUMNS
+from benchwright.reports.views.samples import sample_views
 from benchwright.reports.views.settings import calling_of, recorded_params
 from benchwright.store import RunRecord, Store
 
@@ -296,6 +297,22 @@ class SamplesOf:
         assert source is not None
         return _row_texts(source / RunFile.SAMPLES) if isinstance(source, Path) else source.row_texts(run_id)
 
+    def prompts(self, run_id: int, keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], str]:
+        """The prompts of some samples, by row and repeat; a baseline has none."""
+        source = self._elsewhere.get(run_id, self.store)
+        if isinstance(source, Path):
+            return _prompts(source / RunFile.SAMPLES, keys)
+        if source is None or run_id in self._elsewhere:
+            return {}
+        assert self.store is not None
+        rows = sorted({row for row, _ in keys})
+        views = (view for row in rows for view in sample_views(self.store, run_id, row))
+        return {
+            (view.sample_id, view.repeat): view.prompt
+            for view in views
+            if view.prompt and (view.sample_id, view.repeat) in keys
+        }
+
     def requests(self, run_id: int) -> Requests:
         """The requests of a load test."""
         if run_id in self._requests:
@@ -343,6 +360,18 @@ def _row_texts(path: Path) -> Iterator[tuple[int, bytes | None]]:
             for sample in batch.to_pylist():
                 row = sample["metadata"]
                 yield sample["sample_id"], None if row is None else row.encode()
+
+
+def _prompts(path: Path, keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], str]:
+    import pyarrow.parquet as pq
+
+    found = {}
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(batch_size=1000, columns=["sample_id", "repeat", "prompt"]):
+            for row, repeat, prompt in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                if prompt and (row, repeat) in keys:
+                    found[row, repeat] = prompt
+    return found
 
 
 def _record(sample: dict[str, Any]) -> SampleRecord:
