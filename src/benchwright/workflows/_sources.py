@@ -263,7 +263,14 @@ class ObjectRows:
         }
 
     def restore(self, metadata: JsonObject) -> None:
-        """Pass the result of `initialize` to the `restore` method of the object, if it has one."""
+        """Pass the result of `initialize` to the `restore` method of the object, if it has one. Raises DatasetError if the object
+        is another source now."""
+        before, now = metadata.get("identity"), self._source.source_id
+        if before != now:
+            raise DatasetError(
+                f"the dataset source is {now!r} now, and was {before!r} when the run began; the rows read before came from that "
+                "one. Restore the source, or start a new run"
+            )
         restore = getattr(self._source, "restore", None)
         if callable(restore):
             restore(metadata.get("metadata"))

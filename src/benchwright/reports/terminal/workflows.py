@@ -183,7 +183,9 @@ def code_result(
         rows.append(("output", _short(output)))
     if error and status != "failed":
         rows.append(("because", printable(error.strip().rpartition("\n")[2])))
-    next_step = "show" if status == "completed" else "resume"
+    # A change that was refused would be refused again.
+    ended = status == "completed" or "start a new run" in (error or "").lower()
+    next_step = "show" if ended else "resume"
     return Group(Text(), title, grid(rows), Text(f"next: benchwright {next_step} {run_id}", "dim"))
 
 

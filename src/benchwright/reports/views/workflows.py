@@ -62,12 +62,14 @@ class StepView(Struct, frozen=True):
         return STEP_STATUSES[self.step.status].troubled
 
     def to_json(self) -> JsonObject:
-        """A step as a sample: the fields of its output, and over them `step_key`, `status`, `input_hash`, `error`,
-        `started_at`, `finished_at`, `attempts`, `seconds`, `metrics`, `superseded` (earlier generations); an output
-        that is not an object is `output`."""
+        """A step as a sample: the fields of its output, and over them `output` (all of it), `input`, `step_key`, `status`,
+        `input_hash`, `error`, `started_at`, `finished_at`, `attempts`, `seconds`, `metrics`, `superseded` (earlier
+        generations). A field of the output never takes the place of one of these."""
         output = self.output
         return {
-            **(dict(output) if isinstance(output, dict) else {"output": output}),
+            **(dict(output) if isinstance(output, dict) else {}),
+            "output": output,
+            "input": value_of(self.step.input),
             "step_key": self.step.key,
             **_step_json(self.step),
             "seconds": None if self.seconds is None else round(self.seconds, 6),
