@@ -44,7 +44,7 @@ def test_results_file_has_the_documented_shape(store: Store, record: Record, her
 
 
 VALUES: dict[str, Any] = {
-    "int": 0, "number": 0.25, "bool": True, "text": "a text", "texts": ["a b", "c"], "table": {"top_k": 5}
+    "int": 0, "number": 0.25, "bool": True, "text": "a text", "texts": ["a b", "c"], "ints": [1, 2], "table": {"top_k": 5}
 }  # fmt: skip
 """A value of each kind. Zero is one, as any other number."""
 
@@ -52,7 +52,7 @@ VALUES: dict[str, Any] = {
 def test_every_setting_of_bodies_and_data_is_found_in_the_command_and_read_back(record: Record) -> None:
     sent = {setting.name: VALUES[setting.kind] for setting in BODY_SETTINGS} | {"max_tokens": 9}
     data = {s.name: VALUES[s.kind] for s in RUN_SETTINGS if s.group == "data" and s.name != "input"}
-    data |= {"filters": [["kind", "y"]], "limit": 3, "repeats": 2, "pass_k": 2}
+    data |= {"filters": [["kind", "y"]], "limit": 3, "repeats": 2, "pass_k": [1, 2]}
     generation = {"model": "my-model", **sent, "extra_body": VALUES["table"]}
     run = record(settings={**SETTINGS, **data, "generation": generation})
     words = command_of(run).split()

@@ -18,6 +18,7 @@ import yaml
 from benchwright import ScriptedEndpoint, compare
 from benchwright.cli import main
 from benchwright.core import OUTCOMES, ModelReply, ModelRequest, RequestFailure, RunSummary, UsageError
+from benchwright.reports.views.figures import figures_to_show
 from benchwright.sdk import run_suite
 from benchwright.server._bodies import run_body
 from benchwright.store import Workspace, open_store
@@ -144,8 +145,11 @@ def test_tables_of_show_list_and_compare(
     shown = " ".join(capsys.readouterr().out.split())
     for outcome, count in zip(OUTCOMES, counts, strict=True):
         assert f"{outcome} {count}" in shown
+    table, equal = figures_to_show(truth)
+    assert f"equal {', '.join(equal)}: the same as" in shown
     for name, metric in truth.metrics.items():
-        assert re.search(rf" {name} {metric.value:.4f} ", shown), name
+        assert name in equal or re.search(rf" {name} {table[name].value:.4f} ", shown), name
+        assert name not in equal or metric.value == next(iter(table.values())).value
     main(["list"])
     listed = capsys.readouterr().out
     for outcome, count in zip(OUTCOMES, counts, strict=True):

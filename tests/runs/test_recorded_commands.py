@@ -40,6 +40,7 @@ NEEDS: dict[str, dict[str, Any]] = {
     "tool_data_template": {"tool_data": "tools.jsonl", **SERVER},
 }
 TEXTS: dict[str, Any] = {
+    "pass_k": (1, 3),
     "dataset": None,  # refused for a file of questions
     "meta_path": "meta.json",
     "fewshot_dataset": "qa.csv",

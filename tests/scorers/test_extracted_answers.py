@@ -54,7 +54,7 @@ def test_numbers_that_are_equal_vote_together() -> None:
         scores = scores_of(gsm8k_answer_strict(ScorerInput(reply, "8", {})))
         assert isinstance(scores, dict)
         tally.add(0, scores)
-    found = tally.summaries("correct", 5)
+    found = tally.summaries("correct", [5])
     assert found["maj@5"].scored is not None
     assert found["agree@5"].scored is not None
     assert (found["maj@5"].scored.mean, found["agree@5"].scored.mean) == (0.0, 0.6)

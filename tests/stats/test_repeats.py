@@ -7,7 +7,7 @@ from itertools import combinations, product
 
 import pytest
 
-from benchwright.stats import RepeatTally, _repeats, consensus_at_k, pass_at_k, wilson_interval
+from benchwright.stats import RepeatTally, _repeats, all_of_k, consensus_at_k, pass_at_k, wilson_interval
 
 
 def test_examples_in_the_docstrings_hold() -> None:
@@ -32,12 +32,47 @@ def test_consensus_at_k_is_the_share_of_draws_with_a_majority(n: int) -> None:
         assert consensus_at_k(n, right, k) <= pass_at_k(n, right, k) + 1e-15
 
 
+@pytest.mark.parametrize("n", range(1, 8))
+def test_all_of_k_is_the_share_of_draws_without_a_wrong_reply(n: int) -> None:
+    for right, k in product(range(n + 1), range(1, n + 1)):
+        replies = [True] * right + [False] * (n - right)
+        draws = list(combinations(replies, k))
+        assert all_of_k(n, right, k) == pytest.approx(sum(map(all, draws)) / len(draws), abs=1e-15)
+        assert all_of_k(n, right, k) <= consensus_at_k(n, right, k) + 1e-15
+        assert all_of_k(n, right, 1) == pytest.approx(pass_at_k(n, right, 1), abs=1e-15)
+
+
+def test_every_k_is_the_mean_over_all_draws_of_all_rows() -> None:
+    rows: list[list[object]] = [
+        [1, 0, 0, 1, 0],
+        [1, 1, 1, 1, 1],
+        [0, 0, 0, 0, 0],
+        [1, 0, 1, 1, 1],
+        [0, 1, 0, 0, 0],
+    ]
+    found = filled(rows).summaries("correct", [1, 3, 5], 5)
+    kinds = {"pass@": any, "pass^": all, "cons@": lambda draw: 2 * sum(draw) > len(draw)}
+    for (beginning, kind), k in product(kinds.items(), (1, 3, 5)):
+        shares = []
+        for replies in rows:
+            draws = list(combinations(map(bool, replies), k))
+            shares.append(sum(map(bool, map(kind, draws))) / len(draws))
+        scored = found[f"{beginning}{k}"].scored
+        assert scored is not None
+        assert scored.mean == pytest.approx(sum(shares) / len(shares), abs=1e-12), (beginning, k)
+    assert list(found) == [
+        "avg@5", "pass@1", "pass@3", "pass@5", "pass^1", "pass^3", "pass^5", "cons@1", "cons@3", "cons@5"
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(("n", "right", "k"), [(3, 1, 0), (3, 1, 4), (3, 4, 1), (3, -1, 1)])
 def test_impossible_counts_are_refused(n: int, right: int, k: int) -> None:
     with pytest.raises(ValueError, match="expected 0 < k ≤ n"):
         pass_at_k(n, right, k)
     with pytest.raises(ValueError, match="expected 0 < k ≤ n"):
         consensus_at_k(n, right, k)
+    with pytest.raises(ValueError, match="expected 0 < k ≤ n"):
+        all_of_k(n, right, k)
 
 
 def filled(rows: list[list[object]]) -> RepeatTally:
@@ -54,9 +89,10 @@ def filled(rows: list[list[object]]) -> RepeatTally:
 
 def test_rows_are_averaged_not_replies() -> None:
     tally = filled([[1, 0, 0, 0], [1, 1, 1, 0], [0, 0, 0, 0]])
-    found = tally.summaries("correct", 2, 4)
+    found = tally.summaries("correct", [2], 4)
     means = {name: figure.scored and figure.scored.mean for name, figure in found.items()}
     # By hand: pass@2 of 1 in 4 is 1 - 3/6, of 3 in 4 is 1 - 0; cons@2 of 1 in 4 is half of the 3 draws in 6 that tie.
+    assert means.pop("pass^2") == pytest.approx(1 / 6)  # 3 of 4 right: 3 draws in 6
     assert means == {
         "avg@4": pytest.approx(1 / 3),
         "pass@2": pytest.approx(0.5),
@@ -70,7 +106,9 @@ def test_rows_are_averaged_not_replies() -> None:
 
 
 def test_failed_replies_are_left_out_or_wrong() -> None:
-    found = filled([[1, None, None], [1, 1, None], [None, None, None], [0, 0, 1]]).summaries("correct", 2, 3)
+    found = filled([[1, None, None], [1, 1, None], [None, None, None], [0, 0, 1]]).summaries(
+        "correct", [2], 3
+    )
     scored = {
         name: (figure.scored.mean, figure.scored.count) for name, figure in found.items() if figure.scored
     }
@@ -95,8 +133,8 @@ def test_a_metric_that_some_replies_lack_has_no_second_figure() -> None:
     tally.add(0, {"correct": 1, "hard": 1})
     tally.add(0, {"correct": 1})
     tally.add_failure(1)
-    assert tally.summaries("hard", 1)["avg@1"].with_failures is None
-    complete = tally.summaries("correct", 1)["avg@1"].with_failures
+    assert tally.summaries("hard", [1])["avg@1"].with_failures is None
+    complete = tally.summaries("correct", [1])["avg@1"].with_failures
     assert complete is not None
     assert complete.mean == 0.5
 
@@ -138,7 +176,7 @@ def test_the_most_common_answer_decides_although_it_has_no_majority() -> None:
             [(None, False)] * 5,
         ]
     )
-    found = tally.summaries("correct", 5)
+    found = tally.summaries("correct", [5])
     assert found["maj@5"].scored is not None
     assert found["maj@5"].scored.mean == pytest.approx((1 + 0 + 0.5 + 0) / 4)
     assert found["cons@5"].scored is not None
@@ -149,7 +187,7 @@ def test_the_most_common_answer_decides_although_it_has_no_majority() -> None:
 
 
 def test_failed_replies_have_no_vote_and_a_row_without_replies_is_wrong() -> None:
-    found = voted([[("A", True), None], [None, None]]).summaries("correct", 2)["maj@2"]
+    found = voted([[("A", True), None], [None, None]]).summaries("correct", [2])["maj@2"]
     assert found.scored is not None
     assert found.with_failures is not None
     assert (found.scored.mean, found.with_failures.mean) == (1.0, 0.5)
@@ -157,4 +195,4 @@ def test_failed_replies_have_no_vote_and_a_row_without_replies_is_wrong() -> Non
 
 def test_scorers_without_answers_have_no_vote() -> None:
     tally = filled([[1, 0], [1, 1]])
-    assert tally.summaries("correct", 2).keys() == {"avg@2", "pass@2", "cons@2"}
+    assert tally.summaries("correct", [2]).keys() == {"avg@2", "pass@2", "pass^2", "cons@2"}

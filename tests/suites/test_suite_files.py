@@ -214,7 +214,7 @@ def test_spellings_of_other_tools_are_understood(write: Write) -> None:
 def test_repeats_of_other_tools_are_understood(write: Write) -> None:
     table = '{"path": "qa.jsonl", "n": 4, "k": 2}'
     (dataset,) = read(write("suite.json", f'{{"datasets": [{table}]}}')).datasets
-    assert dataset.run == {"repeats": 4, "pass_k": 2}
+    assert dataset.run == {"repeats": 4, "pass_k": [2]}
     both = '{"path": "qa.jsonl", "n": 4, "repeats": 2}'
     with pytest.raises(ConfigError, match="n is not known"):
         read(write("both.json", f'{{"datasets": [{both}]}}'))

@@ -86,8 +86,8 @@ class RunOptions:
         otherwise="all", frequent=True)
     repeats: int | None = _data("send each row N times", "replies", least=1, aliases=("n_repeats",), default=1,
         tables=_MODELS_TOO, frequent=True)
-    pass_k: int | None = _data("the k of pass@k and cons@k", "summary", least=1, metavar="K", otherwise="the number of repeats",
-        see="running.md#repeats")
+    pass_k: tuple[int, ...] | None = _data("the k of pass@k, pass^k and cons@k; several as in 1,3,5", "summary", least=1,
+        metavar="K,…", otherwise="the number of repeats", see="running.md#repeats")
     num_fewshot: int | None = _data("number of solved examples before each prompt", "prompt", least=0,
         otherwise="the benchmark's", more="0 for none", frequent=True)
     fewshot_seed: int | None = _data("seed for drawing the examples", "prompt", default=42)

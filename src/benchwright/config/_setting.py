@@ -218,9 +218,11 @@ class Setting(Struct, frozen=True):
                     )
                 return self._in_range(value)
             case "ints":
-                if not isinstance(value, list) or not all(type(each) is int for each in value):
+                written = list(value) if isinstance(value, list | tuple) else [value]
+                numbers = [each for each in written if isinstance(each, int) and not isinstance(each, bool)]
+                if not written or len(numbers) < len(written):
                     raise self._wrong(value)
-                return list(value)
+                return [self._in_range(each) for each in numbers]
             case "number":
                 if (number := finite_number(value)) is None:
                     raise self._wrong(value)
@@ -279,6 +281,8 @@ class Setting(Struct, frozen=True):
         try:
             if self.kind == "int":
                 value = int(text)
+            elif self.kind == "ints":
+                value = [int(each) for each in text.split(",")]
             elif self.kind == "number":
                 value = float(text)
             elif self.kind in ("table", "steps"):

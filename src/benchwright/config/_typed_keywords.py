@@ -34,7 +34,7 @@ class SharedKeywords(TypedDict, total=False):
     filters: str | Sequence[str] | None
     limit: int | None
     repeats: int | None
-    pass_k: int | None
+    pass_k: int | Sequence[int] | None
     num_fewshot: int | None
     fewshot_seed: int | None
     fewshot_strict: bool | None

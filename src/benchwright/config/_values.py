@@ -132,6 +132,9 @@ def from_python(setting: Setting, value: Any) -> Any:
         return pipeline_settings(value, setting.name)
     if setting.kind == "texts":
         return _names(value) if setting.commas else (value,) if isinstance(value, str) else tuple(value)
+    if setting.kind == "ints":
+        given = setting.parse(value) if isinstance(value, str) else value
+        return tuple(given) if isinstance(given, list | tuple) else (given,)
     if setting.name in ("workspace", "output_dir", "work_dir"):
         return Path(value)
     if setting.name == "compat" and isinstance(value, bool):
@@ -141,6 +144,10 @@ def from_python(setting: Setting, value: Any) -> Any:
     return value
 
 
+def _listed(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
 def check_value(setting: Setting, value: Any) -> None:
     """Raise UsageError for a value of another type or outside the range. Choices are checked where they are used, because more
     is known there."""
@@ -148,12 +155,12 @@ def check_value(setting: Setting, value: Any) -> None:
         return
     if expected := setting.wrong_type(value):
         raise UsageError(f"{setting.name} is {value!r} ({type(value).__name__}); expected {expected}")
-    if setting.kind in ("int", "number"):
+    if setting.kind in ("int", "ints", "number"):
         try:
             setting.check(value)
         except ValueError:
             raise UsageError(
-                f"{setting.flags[0]} is {value}; expected {setting.limits or setting.expected}"
+                f"{setting.flags[0]} is {_listed(value)}; expected {setting.limits or setting.expected}"
             ) from None
     if setting.name == "filters":
         for written in value:

@@ -90,8 +90,8 @@ class RunSettings:
     """System message of the model, for benchmarks without a system message."""
     max_failures: int | None = None
     """Stop once more samples than this have failed; None: only a hopeless start stops a run."""
-    pass_k: int | None = None
-    """The k of `pass@k` and `cons@k`; None: the repeats."""
+    pass_k: tuple[int, ...] | None = None
+    """Each k of `pass@k`, `pass^k` and `cons@k`; None: the repeats."""
     infer_only: bool = False
     """Send and record, but score nothing: no scorer, no judge."""
     native_calling: bool | None = None
@@ -159,6 +159,8 @@ class RunSettings:
             model["faults"] = FaultMix(**model["faults"])
         endpoint = _KINDS[kind](**model)
         steps = values.get("steps")
+        if isinstance(values.get("pass_k"), int):  # of a version that had one k only
+            values["pass_k"] = [values["pass_k"]]
         # JSON has lists where the settings have tuples.
         lists = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
         return cls(

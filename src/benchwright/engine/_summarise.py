@@ -45,13 +45,13 @@ def summarise(
     spec: BenchmarkSpec,
     notes: list[str],
     origins: Sequence[int] | None = None,
-    pass_k: int | None = None,
+    pass_k: Sequence[int] | None = None,
     manifest: JsonObject | None = None,
 ) -> RunSummary:
     """Summarise what is recorded so far.
 
     If a plan sends rows more than once, `origins` gives the data row of each sample; copies then form one cluster of the
-    interval, as repeats do. `pass_k` is the k of `pass@k`; None: the number of repeats. The run's `manifest` shows
+    interval, as repeats do. `pass_k` has each k of `pass@k`; None: the number of repeats. The run's `manifest` shows
     whether the benchmark was changed between starts.
     """
     sums = _Sums(spec, repeats)
@@ -85,7 +85,9 @@ def summarise(
         notes=notes,
         **sums.tokens(),
         headline=spec.headline,
-        over_repeats={} if tally is None else _over_repeats(tally, spec.headline, repeats, pass_k or repeats),
+        over_repeats={}
+        if tally is None
+        else _over_repeats(tally, spec.headline, repeats, pass_k or (repeats,)),
         unscored=spec.unscored,
         reasons=dict(sums.reasons.most_common()),
         cut=sums.cut,
@@ -281,7 +283,7 @@ def _of_group(metric: MetricSummary, failed_in: Counter[str | None], name: str) 
 
 
 def _over_repeats(
-    tally: RepeatTally, headline: str | None, repeats: int, k: int
+    tally: RepeatTally, headline: str | None, repeats: int, each_k: Sequence[int]
 ) -> dict[str, dict[str, MetricSummary]]:
     """Figures over repeats, by figure and metric. If a benchmark names a headline, only for that metric: the others are
     intermediate results."""
@@ -290,7 +292,7 @@ def _over_repeats(
         metrics = [headline]
     found: dict[str, dict[str, MetricSummary]] = {}
     for metric in metrics:
-        for name, figure in tally.summaries(metric, k, repeats).items():
+        for name, figure in tally.summaries(metric, each_k, repeats).items():
             if figure.scored is not None:
                 found.setdefault(name, {})[metric] = _metric(figure.scored, figure.with_failures)
     return found

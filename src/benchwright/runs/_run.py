@@ -354,13 +354,14 @@ def absolute_dataset(dataset: str | None) -> str | None:
     return str(expand_home(dataset).resolve())
 
 
-def pass_k_of(k: int | None, repeats: int) -> int | None:
-    """The checked k of `pass@k`. Replies are drawn from all repeats."""
-    if k is not None and not 0 < k <= repeats:
-        raise UsageError(
-            f"--pass-k is {k}, and each row is sent {repeats} times; expected 1 to {repeats}. See --repeats"
-        )
-    return k
+def pass_k_of(each_k: Sequence[int] | None, repeats: int) -> tuple[int, ...] | None:
+    """Each k of `pass@k`, checked, in order. Replies are drawn from all repeats."""
+    for k in each_k or ():
+        if not 0 < k <= repeats:
+            raise UsageError(
+                f"--pass-k is {k}, and each row is sent {repeats} {'time' if repeats == 1 else 'times'}; expected 1 to {repeats}. Send more: --repeats {max(k, 1)}"
+            )
+    return tuple(sorted(set(each_k))) if each_k else None
 
 
 def filter_pairs(written: Sequence[str] | None) -> tuple[tuple[str, str], ...] | None:

@@ -42,6 +42,7 @@ from benchwright.stats._power import (
 )
 from benchwright.stats._repeats import (
     RepeatTally as RepeatTally,
+    all_of_k as all_of_k,
     consensus_at_k as consensus_at_k,
     pass_at_k as pass_at_k,
 )

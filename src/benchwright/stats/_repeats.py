@@ -6,6 +6,7 @@ With n replies to a row, c of them right:
 - `avg@n` is c / n;
 - `pass@k` is the chance that of k replies, drawn from the n without replacement, at least one is right:
   1 - C(n-c, k) / C(n, k) (Chen et al., 2021, arXiv:2107.03374), which is unbiased for k ≤ n;
+- `pass^k` is the chance that all of k such replies are right: C(c, k) / C(n, k);
 - `cons@k` is the chance that of k such replies more than half are right, plus half the chance that exactly half are;
 - `maj@n` is whether the most common answer is right; if several answers are equally common, their mean;
 - `agree@n` is the share of the answers that equal the most common one.
@@ -16,7 +17,8 @@ The last two compare answers, so they need a scorer that gives the answer it rea
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from math import comb, fsum, sqrt
 
 from msgspec import Struct
@@ -33,6 +35,17 @@ def pass_at_k(n: int, right: int, k: int) -> float:
     """
     _check(n, right, k)
     return 1.0 - comb(n - right, k) / comb(n, k)
+
+
+def all_of_k(n: int, right: int, k: int) -> float:
+    """Return the chance that all of `k` replies are right (`pass^k`), given `n` replies of which `right` were right. Never more than
+    `pass_at_k`, and equal to it for `k` = 1.
+
+    >>> all_of_k(4, 3, 1), all_of_k(4, 3, 2), all_of_k(4, 3, 4)
+    (0.75, 0.5, 0.0)
+    """
+    _check(n, right, k)
+    return comb(right, k) / comb(n, k)
 
 
 def consensus_at_k(n: int, right: int, k: int) -> float:
@@ -57,6 +70,14 @@ def _check(n: int, right: int, k: int) -> None:
         )
 
 
+_OF_K = {"pass@": pass_at_k, "pass^": all_of_k, "cons@": consensus_at_k}
+"""The figures that draw k replies, by the beginning of their names."""
+
+
+def _of_k(figure: Callable[[int, int, int], float], k: int, n: int, right: int) -> float:
+    return figure(n, right, k)
+
+
 _ANSWER = ("extracted", "parsed_response")
 """Names under which scorers give the answer that they read; the first that is present counts. Replies agree if these
 answers are equal."""
@@ -79,7 +100,7 @@ class RepeatTally:
     >>> tally = RepeatTally()
     >>> for row, right in [(0, True), (0, False), (1, True), (1, True)]:
     ...     tally.add(row, {"correct": right})
-    >>> tally.summaries("correct", 2)["pass@2"].scored.mean
+    >>> tally.summaries("correct", [2])["pass@2"].scored.mean
     1.0
     """
 
@@ -150,32 +171,32 @@ class RepeatTally:
         self._close()
         return sorted(self._rows)
 
-    def summaries(self, metric: str, k: int, n: int | None = None) -> dict[str, RepeatSummary]:
-        """Return `avg@n`, `pass@k` and `cons@k` of a metric, and `maj@n` and `agree@n` if the scorer gives answers; n is
-        only used in the names (None for k).
+    def summaries(self, metric: str, each_k: Sequence[int], n: int | None = None) -> dict[str, RepeatSummary]:
+        """Return `avg@n` of a metric, `pass@k`, `pass^k` and `cons@k` for each k, and `maj@n` and `agree@n` if the scorer gives
+        answers; n is only used in the names (None for the largest k).
 
-        Rows with fewer than k replies that count are left out of `pass@k` and `cons@k`.
+        Rows with fewer than k replies that count are left out of the figures for that k.
         """
         self._close()
         rows = self._rows[metric]
         everywhere = self._all_seen[metric] == self._all_scored
-        called = k if n is None else n
+        called = max(each_k) if n is None else n
         figures: dict[str, tuple[int, Callable[[int, int], float]]] = {
-            f"avg@{called}": (1, lambda seen, right: right / seen),
-            f"pass@{k}": (k, lambda seen, right: pass_at_k(seen, right, k)),
-            f"cons@{k}": (k, lambda seen, right: consensus_at_k(seen, right, k)),
+            f"avg@{called}": (1, lambda seen, right: right / seen)
         }
+        for name, figure in _OF_K.items():
+            figures |= {f"{name}{k}": (k, partial(_of_k, figure, k)) for k in each_k}
         found = {}
-        for name, (least, figure) in figures.items():
+        for name, (least, value_of) in figures.items():
             scored: Counter[float] = Counter()
             wrong: Counter[float] = Counter()
             replies = 0
             for (seen, right, failed), count in rows.items():
                 if seen >= least:
-                    scored[figure(seen, right)] += count
+                    scored[value_of(seen, right)] += count
                     replies += seen * count
                 if seen + failed >= least:
-                    wrong[figure(seen + failed, right)] += count
+                    wrong[value_of(seen + failed, right)] += count
             for failed, count in self._lost.items():
                 if failed >= least:
                     wrong[0.0] += count

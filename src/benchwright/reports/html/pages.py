@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from benchwright.core import OUTCOMES, RunSummary, printable
 from benchwright.reports.html.policy import part, policy
 from benchwright.reports.views.benchmarks import ResultView
-from benchwright.reports.views.figures import cost_lines, figures_of, no_interval, plural
+from benchwright.reports.views.figures import cost_lines, figures_to_show, headline_of, no_interval, plural
 from benchwright.reports.views.side_by_side import SideBySide
 from benchwright.reports.views.work_table import FIGURE_COLUMNS, WorkTable
 
@@ -40,8 +40,12 @@ def result_fragment(view: ResultView) -> str:
     summary = view.summary
     counted = f"{plural(summary.evaluated, 'sample')}, {summary.failed:,} failed"
     cost = [f"cost: {line}" for line in _cost(summary)]
+    if equal := figures_to_show(summary)[1]:
+        cost.append(f"{', '.join(equal)}: the same as {headline_of(summary)}")
     notes = [counted, *cost, *summary.notes, *filter(None, (view.stopped_because, view.first_failure))]
-    return render("result.html", view=view, metrics=figures_of(summary), notes=list(dict.fromkeys(notes)))
+    return render(
+        "result.html", view=view, metrics=figures_to_show(summary)[0], notes=list(dict.fromkeys(notes))
+    )
 
 
 def suite_fragment(name: str, comparison: SideBySide) -> str:

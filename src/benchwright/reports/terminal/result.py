@@ -24,7 +24,7 @@ from benchwright.reports.views.benchmarks import ResultView
 from benchwright.reports.views.figures import (
     cost_lines,
     duration,
-    figures_of,
+    figures_to_show,
     headline_of,
     judge_lines,
     no_interval,
@@ -202,7 +202,7 @@ def _metrics(summary: RunSummary) -> list[list[str]]:
     # Both conventions are shown if they can differ: leaving failures out flatters a model that fails on hard rows.
     both = summary.failed > 0
     rows = [["metric", "value", "95 % interval", "n", *(("failures as wrong", "n") if both else ())]]
-    for name, metric in {**_headline_first(summary), **figures_of(summary)}.items():
+    for name, metric in figures_to_show(summary)[0].items():
         cells = [printable(name), number(metric.value), _interval(metric), f"{metric.count:,}"]
         if both:
             known = metric.with_failures is not None and metric.with_failures_count is not None
@@ -213,11 +213,6 @@ def _metrics(summary: RunSummary) -> list[list[str]]:
             )
         rows.append(cells)
     return rows
-
-
-def _headline_first(summary: RunSummary) -> dict[str, MetricSummary]:
-    """The headline metric first, then the others by name."""
-    return dict(sorted(summary.metrics.items(), key=lambda named: named[0] != summary.headline))
 
 
 def _interval(metric: MetricSummary) -> str:
@@ -233,7 +228,15 @@ def _remarks(view: ResultView) -> list[tuple[str, Pieces]]:
     for outcome in OUTCOMES:
         counts += [(" · ", "")] if counts else []
         counts.append((f"{outcome} {summary.outcomes.get(outcome, 0):,}", _outcome_style(summary, outcome)))
-    rows = [("outcomes", tuple(counts))]
+    rows: list[tuple[str, Pieces]] = []
+    if equal := figures_to_show(summary)[1]:
+        rows.append(
+            (
+                "equal",
+                ((f"{printable(', '.join(equal))}: the same as {printable(str(headline_of(summary)))}", ""),),
+            )
+        )
+    rows.append(("outcomes", tuple(counts)))
 
     def add(label: str, text: str, style: str = "") -> None:
         rows.append((label, ((text, style),)))

@@ -195,6 +195,8 @@ def _words(setting: Setting, value: Any, *, reset: bool = False) -> list[str]:
     if setting.kind == "texts":
         texts = [value] if isinstance(value, str) else value
         return [f"{setting.flags[-1]}={each if isinstance(each, str) else '='.join(each)}" for each in texts]
+    if setting.kind == "ints":
+        return _typed(flag, ",".join(map(str, value if isinstance(value, list | tuple) else [value])))
     return _typed(flag, canonical_json(value).decode() if setting.kind in ("table", "steps") else str(value))
 
 

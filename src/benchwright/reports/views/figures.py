@@ -68,6 +68,39 @@ def figures_of(summary: RunSummary) -> dict[str, MetricSummary]:
     return {**summary.metrics, **over_repeats}
 
 
+def figures_to_show(summary: RunSummary) -> tuple[dict[str, MetricSummary], list[str]]:
+    """The figures for a table: the headline first, then other metrics, then the headline over repeats; and the names of those that
+    say the same as the headline and are left out. `avg@n` is left out if it is the mean that stands there already."""
+    main = headline_of(summary)
+    if main is None:
+        return figures_of(summary), []
+    headline = summary.metrics[main]
+    shown, equal = {main: headline}, []
+    for name, metric in summary.metrics.items():
+        if name == main:
+            continue
+        if _says_the_same(metric, headline) and metric.count == headline.count:
+            equal.append(name)
+        else:
+            shown[name] = metric
+    for figure, metrics in summary.over_repeats.items():
+        if (over := metrics.get(main)) is None:
+            continue
+        if not _says_the_same(over, headline):
+            shown[f"{main}, {figure}"] = over
+        elif not figure.startswith("avg@"):
+            equal.append(figure)
+    return shown, equal
+
+
+def _says_the_same(metric: MetricSummary, headline: MetricSummary) -> bool:
+    fields = ("value", "ci_low", "ci_high", "with_failures")
+    pairs = [(getattr(metric, name), getattr(headline, name)) for name in fields]
+    return not metric.constant and all(
+        one == other if one is None or other is None else abs(one - other) < 1e-12 for one, other in pairs
+    )
+
+
 def is_fraction(metric: MetricSummary) -> bool:
     """Whether all values are between 0 and 1, so that a mean can be given in percent."""
     return metric.min >= 0.0 and metric.max <= 1.0
