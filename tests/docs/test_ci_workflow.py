@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,9 +49,40 @@ def test_the_steps_of_the_workflow_run_as_they_stand(tmp_path: Path) -> None:
     assert ElementTree.parse(folder / "gate.xml").getroot().get("failures") == "0"
 
     gate = next(step["run"] for step in steps() if step["name"] == "Gate")
-    worse = shell(f"benchwright run bench.py --demo-skill 0.1 --quiet && {gate}", folder)
+    worse = shell(
+        f"benchwright run bench.py --demo-skill 0.1 --output-dir evaluation --overwrite --quiet && {gate}",
+        folder,
+    )
     assert worse.returncode == 1, worse.stdout + worse.stderr
     assert ElementTree.parse(folder / "gate.xml").getroot().get("failures") == "1"
+
+
+FAULTS = {
+    "the server is down": ("--model-url http://127.0.0.1:9/v1 --model-id m --max-retries 0", True,
+        1,
+        "NO-GO", "too many for any verdict"),
+    "the evaluation cannot start": ("--model nobody", True, 4, "No verdict", "no run 'evaluation'"),
+    "there is no baseline yet": ("--model demo", False, 4, "No verdict", "benchwright export RUN --baseline baseline.jsonl"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_there_is_a_verdict_to_show_whatever_fails(tmp_path: Path, fault: str) -> None:
+    flags, based, code, title, reason = FAULTS[fault]
+    folder = tmp_path / "project"
+    shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("__pycache__", ".benchwright"))
+    (folder / "benchwright.toml").write_text("")
+    if based:
+        assert shell("benchwright run bench.py --quiet && make bless", folder).returncode == 0
+    by_name = {step["name"]: step for step in steps()}
+    shell(by_name["Evaluate"]["run"].replace("--model demo", flags), folder)
+    assert by_name["Gate"]["if"] == by_name["Show the verdict"]["if"] == "always()"
+    assert shell(by_name["Gate"]["run"], folder).returncode == code
+    assert shell(by_name["Show the verdict"]["run"], folder).returncode == 0
+    shown = (folder / "summary.md").read_text(encoding="utf-8")
+    assert title in shown.splitlines()[0]
+    assert reason in shown
+    assert ElementTree.parse(folder / "gate.xml").getroot().tag == "testsuites"
 
 
 def test_the_page_shows_the_files_of_the_example() -> None:

@@ -23,6 +23,7 @@ from benchwright.config._files import (
     find_config as find_config,
     read_config as read_config,
     read_document as read_document,
+    read_toml as read_toml,
 )
 from benchwright.config._keywords import keywords_in_errors as keywords_in_errors
 from benchwright.config._load_settings import (

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -151,21 +151,9 @@ def read_document(
     If `known` has the keys that such a file may have, keys that only hold values for others are left out: those that begin
     with `x-`, and those that aliases refer to, unless their names are similar to a known one. `others` are known too.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise NotFoundError(f"there is no file {path}") from None
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{path} is not UTF-8 text ({error.reason} at byte {error.start})") from error
+    text = _text(path)
     read = {".toml": _toml, ".json": _json}.get(path.suffix.lower(), _yaml)
-    try:
-        document = read(path, text)
-        check_depth(document)
-        _check_size(path, document)
-    except (RecursionError, TooDeepError):
-        raise ConfigError(f"{path}: {TooDeepError()}") from None
+    document = _checked(path, text, read)
     if not isinstance(document, dict):
         found = "nothing" if document is None else f"a {type(document).__name__}"
         raise ConfigError(f"{path} holds {found}; {expected}")
@@ -176,6 +164,35 @@ def read_document(
         if key.startswith("x-") or (key in aliased and nearest(key, known) is None):
             del table[key]
     return table
+
+
+def read_toml(path: Path) -> tuple[dict[str, object], str]:
+    """The top level of a TOML file, whatever its name, and its text. It is read once, so it may be a pipe. Raises as `read_document`."""
+    text = _text(path)
+    document = _checked(path, text, _toml)
+    assert isinstance(document, dict)  # as of every TOML file
+    return document, text
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise NotFoundError(f"there is no file {path}") from None
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is not UTF-8 text ({error.reason} at byte {error.start})") from error
+
+
+def _checked(path: Path, text: str, read: Callable[[Path, str], object]) -> object:
+    try:
+        document = read(path, text)
+        check_depth(document)
+        _check_size(path, document)
+    except (RecursionError, TooDeepError):
+        raise ConfigError(f"{path}: {TooDeepError()}") from None
+    return document
 
 
 _MOST_VALUES = 1_000_000

@@ -176,7 +176,10 @@ def _regressions(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
         )
         return
     if run.no_pairs or pairs is None:
-        problem = run.no_pairs or "there is no baseline to compare with; name one with --baseline"
+        problem = (
+            run.no_pairs
+            or "there is no baseline to compare with; name one with --baseline (a first one: benchwright export RUN --baseline FILE)"
+        )
         yield impossible(rule, rule.metric, problem)
         return
     if not pairs.counts()[0]:

@@ -180,7 +180,10 @@ def _ends(requests: Requests, stage: StageSummary, name: str, statistic: str) ->
 
 def _regressions(rule: Rule, run: LoadRun) -> Iterator[Claim]:
     if run.no_pairs or run.before is None or run.requests_before is None:
-        problem = run.no_pairs or "there is no baseline to compare with; name one with --baseline"
+        problem = (
+            run.no_pairs
+            or "there is no baseline to compare with; name one with --baseline (a first one: benchwright export RUN --baseline FILE)"
+        )
         yield impossible(rule, rule.metric, problem)
         return
     plain = Rule(kind=rule.kind, where="")

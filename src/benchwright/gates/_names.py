@@ -135,7 +135,10 @@ def no_baseline(place: Workspace, name: str) -> NotFoundError:
     """The error for an unknown baseline."""
     known = list(histories(place))
     there = (
-        f"Names: {', '.join(known)}" if known else "No name is blessed yet: benchwright bless RUN --as NAME"
+        f"Blessed names: {', '.join(known)}"
+        if known
+        else "To make a first one from a run that you have looked at: benchwright bless RUN --as NAME for this workspace, or "
+        f"benchwright export RUN --baseline {name if name.endswith('.jsonl') else 'baseline.jsonl'} for a file to commit"
     )
     return NotFoundError(
         f"no baseline {name!r}: neither a name, a run, nor a file.{suggest(name, known)} {there}"

@@ -9,8 +9,8 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct, structs
 
-from benchwright.config import Setting, read_document, read_values
-from benchwright.core import OUTCOMES, ConfigError, NotFoundError, suggest
+from benchwright.config import Setting, read_toml, read_values
+from benchwright.core import OUTCOMES, ConfigError, NotFoundError, clause, suggest
 
 RuleKind: TypeAlias = str
 """A name in `KEYS`."""
@@ -133,15 +133,32 @@ class Policy(Struct, frozen=True, kw_only=True):
         return any(rule.kind == "regression" for rule in self.rules)
 
 
+_EXAMPLE = """To start, write one rule into a TOML file:
+  [[threshold]]
+  metric = "correct"
+  min = 0.8
+  bound = "lower"
+See: docs/gates.md"""
+
+
 def read_policy(path: Path) -> Policy:
     """Read the policy in a TOML file. Raises NotFoundError if there is none, and ConfigError if it is not a policy."""
     if path.is_dir() or (path.is_file() and path.suffix.lower() != ".toml"):
-        raise ConfigError(f"{path}: a policy is a TOML file; name one that ends in .toml")
+        raise ConfigError(
+            f"{path} is no policy: a policy is a TOML file whose name ends in .toml. {_EXAMPLE}"
+        )
     try:
-        document = read_document(path)
+        document, text = read_toml(path)
     except NotFoundError:
-        raise NotFoundError(f"there is no policy {path}. docs/gates.md has one to begin with") from None
-    return policy_of(document, str(path), path.read_text(encoding="utf-8-sig"))
+        near = (
+            suggest(path.name, [each.name for each in path.parent.glob("*.toml")])
+            if path.parent.is_dir()
+            else ""
+        )
+        raise NotFoundError(f"there is no policy {path}.{near} {_EXAMPLE}") from None
+    except ConfigError as error:
+        raise ConfigError(f"the policy {clause(error)}. {_EXAMPLE}") from None
+    return policy_of(document, str(path), text)
 
 
 def policy_of(document: Mapping[str, object], source: str, text: str = "") -> Policy:
@@ -166,10 +183,7 @@ def policy_of(document: Mapping[str, object], source: str, text: str = "") -> Po
     found.sort(key=lambda each: int(each[0][1:] or 0))  # in the order of the file
     rules = tuple(_rule(kind, table, f"{source}{line}: [[{kind}]]") for line, kind, table in found)
     if not rules:
-        raise ConfigError(
-            f"{source} has no rules: a gate that asks for nothing says nothing. Add one, such as [[threshold]] with "
-            'metric = "correct", min = 0.7 and bound = "lower"'
-        )
+        raise ConfigError(f"the policy {source} has no rules: there is nothing to check. {_EXAMPLE}")
     _refuse_twins(rules)
     return Policy(source=source, rules=rules, **values)
 
