@@ -102,10 +102,20 @@ def _execute(words: list[str], output: Output) -> int:
     name = words[0]
     if name not in COMMANDS:
         what = "option" if name.startswith("-") else "command"
-        near = suggest(name, COMMANDS)
+        near = suggest(name, COMMANDS) if what == "command" else ""
         if os.path.isfile(name):  # as other programs take a file of benchmarks
             packaged = f", or benchwright compile {name}" if name.endswith(".py") else ""
             near = f" It is a file; say what to do with it: benchwright run {name}{packaged}."
+        if what == "option":
+            from benchwright.cli._habits import meant_option
+
+            cure = meant_option(name.partition("=")[0], "benchwright", ())
+            near = (
+                f" {cure[0].upper()}{cure[1:]}."
+                if cure
+                else " Options follow a command, as in benchwright run TARGET --limit 5."
+            )
+            name = name.partition("=")[0]
         raise UsageError(
             f"unknown {what} {name!r}.{near} Commands: {', '.join(COMMANDS)}. See: benchwright --help"
         )

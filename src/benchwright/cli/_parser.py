@@ -28,6 +28,8 @@ class Parser(argparse.ArgumentParser):
             allow_abbrev=False,  # an abbreviation may change its meaning when an option is added
             add_help=False,
         )
+        self.command = command
+        """Its name."""
         self.frequent: set[str] = set()
         """Destinations of the flags that `--help` lists, in a command that also has `--help-all`."""
         self.common = self.add_argument_group("output")
@@ -50,7 +52,7 @@ class Parser(argparse.ArgumentParser):
         # Intermixed: a positional argument may also follow the options.
         arguments, unknown = self.parse_known_intermixed_args(list(words))
         if unknown:
-            raise self._unknown(unknown)
+            raise self._unknown(unknown, arguments)
         return arguments
 
     @property
@@ -88,12 +90,26 @@ class Parser(argparse.ArgumentParser):
         message = _URL.sub(lambda found: public_url(found[0]), message)  # quotes what was typed
         raise UsageError(f"{message}\nFor example: {example}\nSee: {self.prog} --help")
 
-    def _unknown(self, words: Sequence[str]) -> UsageError:
+    def _unknown(self, words: Sequence[str], arguments: argparse.Namespace) -> UsageError:
+        from benchwright.cli._habits import meant_option, spare_argument
+
         option = next((word for word in words if word.startswith("-")), None)
         if option is None:
-            return UsageError(f"unexpected argument {public_url(words[0])!r}\nSee: {self.prog} --help")
+            places = [action.dest for action in self._actions if not action.option_strings]
+            first = next(
+                (str(value) for each in places if (value := getattr(arguments, each, None)) is not None), None
+            )
+            cure = spare_argument(self.command, first and public_url(first), list(map(public_url, words)))
+            said = f"unexpected argument {public_url(words[0])!r}{f': {cure}' if cure else ''}"
+            return UsageError(f"{said}\nSee: {self.prog} --help")
         name = option.partition("=")[0]
+        if not name.startswith("--"):
+            name = name[:2]  # -n5
         known = [text for text in self._option_string_actions if text.startswith("--")]
+        if (meant := meant_option(name, self.prog, known)) is not None:
+            return UsageError(
+                f"unknown option {name}. {meant[0].upper()}{meant[1:]}\nSee: {self.prog} --help"
+            )
         from benchwright.config import KEY_OF, LOAD_OPTIONS, RUN_SETTINGS
 
         for command, settings in (("run", RUN_SETTINGS), ("perf", LOAD_OPTIONS)):

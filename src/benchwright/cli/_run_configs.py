@@ -70,7 +70,8 @@ def refuse_config_flags(arguments: Namespace) -> None:
         ("parallel_tasks", "--parallel-tasks"),
     ):
         if getattr(arguments, name) is not None and getattr(arguments, name) is not False:  # 0 is a value
-            raise UsageError(f"{flag} is for run configurations: name one with --config FILE")
+            folder = ". For a folder of results: --output-dir DIR" if flag == "-o" else ""
+            raise UsageError(f"{flag} is for run configurations: name one with --config FILE{folder}")
 
 
 def execute_configs(

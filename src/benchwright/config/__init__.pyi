@@ -100,6 +100,7 @@ from benchwright.config._run_settings import (
 from benchwright.config._servers import (
     DEFAULT_PROFILE_URL as DEFAULT_PROFILE_URL,
     PROFILES as PROFILES,
+    PROVIDERS as PROVIDERS,
     Profile as Profile,
     find_profile as find_profile,
     header_variables as header_variables,

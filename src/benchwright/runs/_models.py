@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from benchwright.benchmarks import Generation
 from benchwright.config import (
     BODY_SETTINGS,
     PROFILES,
+    PROVIDERS,
     RECORDED,
     ConfigFile,
     ModelConfig,
@@ -25,7 +26,7 @@ from benchwright.config import (
     resolve_provider,
     trusted_certificates,
 )
-from benchwright.core import LEFT_OUT, Api, ConfigError, UsageError, is_secret_name, suggest
+from benchwright.core import LEFT_OUT, Api, ConfigError, UsageError, is_secret_name, nearest, suggest
 from benchwright.demo import DemoSettings
 from benchwright.endpoints import EndpointSettings, ScriptedSettings, model_in_url, wire_format
 from benchwright.engine import ModelSettings
@@ -96,6 +97,29 @@ def scripted_model(options: RunOptions) -> ChosenModel:
     )
 
 
+_MAKERS = {
+    "gpt": "openai",
+    "chatgpt": "openai",
+    "o1": "openai",
+    "o3": "openai",
+    "o4": "openai",
+    "claude": "anthropic",
+    "gemini": "gemini",
+}
+"""Providers by the first word of their models' names."""
+
+
+def _near_model(name: str, known: Sequence[str]) -> str:
+    """What the user may have meant by a model that is not known."""
+    provider, colon, model = name.partition(":")
+    if colon and model and (near := nearest(provider, PROVIDERS)) is not None:
+        return f" Did you mean --model {near}:{model}?"
+    own = name.partition("/")[2] or name  # litellm writes openai/gpt-4o
+    if (maker := _MAKERS.get(own.partition("-")[0].lower())) is not None:
+        return f" Did you mean --model {maker}:{own}? It needs the variable {PROVIDERS[maker].key_name}."
+    return suggest(name, known)
+
+
 def choose_model(options: RunOptions, config: ConfigFile | None, *, ask_server: bool = True) -> ChosenModel:
     """Resolve the model flags. If the model is not named, the server is asked for its list; if nothing may be sent, the
     model's name is a question mark."""
@@ -115,9 +139,9 @@ def choose_model(options: RunOptions, config: ConfigFile | None, *, ask_server: 
     if name is not None and name != "demo":
         where = config.path.name if config is not None else "no benchwright.toml was found"
         raise UsageError(
-            f"no model named {name!r} ({where}).{suggest(name, [*configured, *PROFILES, 'demo'])} "
-            f"Known: {', '.join([*configured, 'demo'])}, and the profiles that benchwright ls --models lists. "
-            "Or describe one: --model-url URL --model-id ID"
+            f"no model named {name!r} ({where}).{_near_model(name, [*configured, *PROFILES, 'demo'])} "
+            f"Known: {', '.join([*configured, 'demo'])}, PROVIDER:MODEL ({', '.join(PROVIDERS)}), and the profiles that benchwright ls "
+            "--models lists. Or describe one: --model-url URL --model-id ID"
         )
     if address is None:
         _refuse_server_flags(options)

@@ -275,6 +275,13 @@ def _known(name: str) -> str:
     plain = str(name).strip().lower().replace("-", "_")
     plain = _ALIASES.get(plain, plain)
     if plain not in QA_METRICS:
+        from benchwright.scorers._named import BUILTIN_SCORERS, SCORER_PLUGINS  # loads every scorer
+
+        if plain in (*BUILTIN_SCORERS, *SCORER_PLUGINS.names()):
+            raise UsageError(
+                f"{name!r} is a scorer, not a metric for free answers. To score with it: --evaluator {plain}. Metrics: "
+                f"{', '.join(QA_METRICS)}"
+            )
         raise UsageError(
             f"unknown metric {name!r} for free answers.{suggest(plain, [*QA_METRICS, *_ALIASES])} "
             f"Known: {', '.join(QA_METRICS)}"

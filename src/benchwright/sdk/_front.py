@@ -23,7 +23,7 @@ from benchwright.config import (
 from benchwright.core import NotFoundError, UsageError, refuse_while_loading, suggest
 from benchwright.datasets import hub_commits
 from benchwright.endpoints import OpenEndpoint
-from benchwright.engine import InterruptedRunError, Watcher
+from benchwright.engine import InterruptedRunError, Watcher, notebook_watcher
 from benchwright.runs import (
     RunResult,
     called,
@@ -108,6 +108,7 @@ def run(
     refuse_while_loading("run")
     check_arguments("run", options=options, endpoint=endpoint, watcher=watcher, finished=finished)
     options, how = _options(options, keywords, "run")
+    watcher = watcher or notebook_watcher()
     cwd = Path.cwd()
     config = find_config(cwd)
     found = resolved(target, options, how)
@@ -258,7 +259,7 @@ def resume(
             allow_changed=allow_changed,
             overrides=changes,
         )
-        (ended,) = perform_jobs(store, [[job]], watcher=watcher, endpoint=endpoint)
+        (ended,) = perform_jobs(store, [[job]], watcher=watcher or notebook_watcher(), endpoint=endpoint)
         if ended.result is None:
             raise InterruptedRunError("interrupted before it began")
         return ended.result

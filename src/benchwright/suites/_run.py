@@ -24,7 +24,7 @@ from benchwright.config import (
 )
 from benchwright.core import ConfigError, NotFoundError, UsageError, canonical_json, refuse_while_loading
 from benchwright.endpoints import OpenEndpoint
-from benchwright.engine import Watcher, row_settings, rows_and_prompts, start_problems
+from benchwright.engine import Watcher, notebook_watcher, row_settings, rows_and_prompts, start_problems
 from benchwright.reports import (
     WorkTask,
     find_work_folder,
@@ -103,6 +103,7 @@ def run_suite(
     elif keywords:
         raise UsageError("run_suite() takes options as objects or as keywords, not both")
     options, how = options or RunOptions(), how or SuiteOptions()
+    watcher = watcher or notebook_watcher()
     cwd = Path.cwd()
     suite = opened_suite(suite, cwd=cwd)
     how = how.over(suite.settings)
@@ -138,6 +139,12 @@ def opened_suite(suite: Suite | str | os.PathLike[str], *, cwd: Path) -> Suite:
     """Return the suite, reading it from its file if needed."""
     if isinstance(suite, Suite):
         return suite
+    if not isinstance(suite, str | os.PathLike):
+        raise UsageError(
+            f"a suite is a file, and this is a {type(suite).__name__}. Write it to one and give its path: "
+            'Path("suite.json").write_text(json.dumps({"models": ["demo"], "datasets": ["questions.csv"]})), then '
+            'run_suite("suite.json")'
+        )
     found = load_suite(os.fspath(suite), cwd=cwd)
     if found is None:
         raise ConfigError(

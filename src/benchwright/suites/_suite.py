@@ -110,17 +110,36 @@ def read_suite(path: Path, *, cwd: Path) -> Suite:
     return suite_of(path, read_document(path, known=SUITE_KEYS), cwd=cwd)
 
 
+def _refuse_tasks(path: Path, document: Mapping[str, object]) -> None:
+    """Raise for a task of lm-evaluation-harness, which is YAML too."""
+    if {"task", "group"} & document.keys() and {
+        "dataset_path",
+        "doc_to_text",
+        "output_type",
+        "task",
+    } & document.keys():
+        raise ConfigError(
+            f"{path} is a task of lm-evaluation-harness, which benchwright does not read. Give its data directly, as in "
+            "benchwright run questions.jsonl or benchwright run 'hf://OWNER/NAME?split=test' with --template for its doc_to_text and "
+            "--output-column for its doc_to_target. See: docs/moving.md"
+        )
+
+
 def suite_of(path: Path, document: Mapping[str, object], *, cwd: Path, notes: tuple[str, ...] = ()) -> Suite:
     """Build a suite from the top level of its file, or from the names that a Python file defines."""
     if "datasets" not in document and not {"config", "evaluation"}.isdisjoint(document):
         raise ConfigError(f"{path} is a run configuration; start it with: benchwright run --config {path}")
+    _refuse_tasks(path, document)
     for key in document:
         if key not in SUITE_KEYS:
             raise ConfigError(
                 f"{path}: {key} is not known.{suggest(key, SUITE_KEYS)} Known: {', '.join(SUITE_KEYS)}"
             )
     if "datasets" not in document and "models" not in document:
-        raise ConfigError(f"{path} is not a suite: it has neither models nor datasets")
+        raise ConfigError(
+            f'{path} is not a suite: it has neither models nor datasets. Write both, such as models = ["demo"] and datasets = '
+            '["questions.csv"]. See: docs/suites.md'
+        )
     written_models = list_of(f"{path}: models", document.get("models", []), '["demo"]')
     written_datasets = list_of(
         f"{path}: datasets", document.get("datasets", []), '[{path = "questions.csv"}]'

@@ -1,0 +1,92 @@
+"""What people type from the habit of other tools, and what it is called here. Loaded only when a command was not understood."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+_SAME: dict[tuple[str, ...], tuple[str, ...]] = {
+    ("-n", "--n", "-l", "--num", "--count", "--samples", "--num-samples", "--max-samples", "--num-examples", "--max-examples",
+     "--examples", "--rows", "--max-rows", "--head", "--subset", "--top"): ("--limit", "--requests"),
+    ("-k", "--k", "-r", "--runs", "--epochs", "--num-repeats", "--num-runs", "--attempts"): ("--repeats",),
+    ("-m", "--llm", "--model-name", "--models-name"): ("--model", "--model-id"),
+    ("-u", "--endpoint", "--api-base", "--server", "--address", "--api-url", "--openai-base-url"): ("--model-url",),
+    ("-t", "--temp"): ("--temperature",),
+    ("-c", "-j", "-p", "--jobs", "--workers", "--num-workers", "--threads", "--num-threads", "--concurrent", "--max-concurrent",
+     "--max-connections", "--num-concurrent", "--batch-size", "--max-workers", "--parallel"): ("--concurrency", "--parallelism"),
+    ("-o", "-O", "--out", "--output", "--output-path", "--save", "--save-to", "--outfile", "--out-dir"):
+        ("--output-dir", "--output", "--markdown"),
+    ("-v", "-vv", "--verbose", "--log-level", "--loglevel"): ("--debug",),
+    ("-q", "--silent"): ("--quiet",),
+    ("-w",): ("--workspace",),
+    ("-f",): ("--format",),
+    ("-s",): ("--seed", "--system"),
+    ("-d", "--data", "--data-path", "--dataset-path"): ("--dataset",),
+    ("--shots", "--num-shots", "--n-shot", "--fewshot", "--few-shot", "--num-few-shot"): ("--num-fewshot",),
+    ("--metric", "--metrics", "--scorer", "--scorers"): ("--qa-metrics", "--evaluator"),
+    ("--system-prompt", "--system-message", "--sys-prompt"): ("--system",),
+    ("--max-new-tokens", "--max-gen-toks", "--max-completion-tokens", "--max-output-tokens"): ("--max-tokens",),
+    ("--retries", "--num-retries"): ("--max-retries",),
+    ("--qps", "--rps", "--request-per-second"): ("--rate",),
+    ("--duration-seconds", "--time"): ("--duration",),
+    ("--judge-model-name", "--grader"): ("--judge-model", "--judge-id"),
+    ("-y", "--force-yes", "--assume-yes"): ("--yes",),
+    ("--html", "--report"): (),
+}  # fmt: skip
+"""Options of other tools, and those here that mean the same. The first ones that a command has are named."""
+_KEYS = (
+    "--api-key",
+    "--apikey",
+    "--key",
+    "--token",
+    "--api-token",
+    "--auth",
+    "--bearer",
+    "--openai-api-key",
+    "--password",
+    "-K",
+)
+
+_SPARE = {
+    "compare": "compare takes two runs. Compare the others one by one: benchwright compare {first} {spare}",
+    "export": "export takes one run at a time: benchwright export {spare}",
+    "run": "run takes one target. For several files: benchwright run --models NAME --datasets {first} {spare} (NAME: demo, or a model "
+    "of yours), or name them in a suite (docs/suites.md)",
+    "check": "check takes one target. Check the others one by one: benchwright check {spare}",
+    "perf": "perf takes one target at a time: benchwright perf {spare}",
+    "gate": "gate judges one run. To compare it with another: benchwright gate {first} --baseline {spare} --policy FILE",
+    "show": "show takes a run and at most one of its samples: benchwright show {spare}",
+    "list": "list takes no run. To see one: benchwright show {spare}",
+    "resume": "resume takes one run at a time: benchwright resume {spare}",
+    "rescore": "rescore takes one run at a time: benchwright rescore {spare}",
+    "bless": "bless takes one run at a time: benchwright bless {spare} --as NAME",
+}
+"""What to do with arguments that a command does not take."""
+
+
+def meant_option(name: str, command: str, known: Collection[str]) -> str | None:
+    """The cure for an option that another tool has; None if it is not known from there."""
+    plain = name.replace("_", "-").lower() if name.startswith("--") else name
+    if plain in _KEYS and plain not in known:
+        return (
+            "keys are named, never typed: a typed key stays in the shell's history. Export it (export MY_KEY=…) and name the variable: "
+            "--api-key-name MY_KEY"
+        )
+    for theirs, ours in _SAME.items():
+        if plain not in theirs:
+            continue
+        there = [flag for flag in ours if flag in known]
+        if there:
+            more = "; the program's version: benchwright --version" if "--debug" in there else ""
+            return f"It is called {' or '.join(there)} here{more}"
+        if "--output-dir" in ours or "--html" in theirs:
+            return f"The result is printed. To write it to a file: {command} … > FILE, or with --json for programs"
+        if "--debug" in ours:
+            return "The program's version: benchwright --version; stages and failures as they happen: benchwright run TARGET --debug"
+        return None
+    return None
+
+
+def spare_argument(command: str, first: str | None, spare: Sequence[str]) -> str:
+    """What to do with an argument too many."""
+    cure = _SPARE.get(command, "")
+    return cure.format(first=first or "TARGET", spare=spare[0]) if cure else ""
