@@ -6,6 +6,7 @@ from benchwright.engine._group import (
     stopped_twice as stopped_twice,
 )
 from benchwright.engine._manifest import changed_manifest as changed_manifest
+from benchwright.engine._notebook import notebook_watcher as notebook_watcher
 from benchwright.engine._perform import Performed as Performed, perform as perform
 from benchwright.engine._prepare import (
     Prepared as Prepared,
@@ -15,7 +16,6 @@ from benchwright.engine._prepare import (
     rows_and_prompts as rows_and_prompts,
     start_problems as start_problems,
 )
-from benchwright.engine._notebook import notebook_watcher as notebook_watcher
 from benchwright.engine._progress import Progress as Progress, Watcher as Watcher
 from benchwright.engine._reused import reused_replies as reused_replies
 from benchwright.engine._settings import (
