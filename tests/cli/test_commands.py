@@ -133,7 +133,7 @@ def test_check_labels_gold_answers_on_all_of_which_the_scorer_fails(starter: Pat
     lines = [line.strip() for line in shown.splitlines()]
     first = lines.index("gold answers  0 of 3 score as right, the scorer fails on 3")
     assert lines[first + 1].startswith("a model that is always right would get 0")
-    assert lines[first - 1] == "not used      continent (by the definition; the scorer may read it)"
+    assert lines[first - 1] == "unused        continent (not in the prompt; the scorer may use it)"
 
 
 @pytest.mark.parametrize(("rows", "only"), [(50, ""), (300, "; only the first 50 of 300 rows were tried")])

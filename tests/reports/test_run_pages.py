@@ -256,7 +256,7 @@ def test_a_browser_shows_every_part_of_the_page(store: Store, record: Record, tm
     page = page_of(store, record(every_kind_of_sample()))
     found = Elements(document_of(page, tmp_path))
     headings = found.inside("h2")
-    assert headings == ["Scores", "Outcomes", "Effort", "Samples", "Settings"]
+    assert headings == ["Scores", "Outcomes", "Usage", "Samples", "Settings"]
     cells = found.inside("td")
     for name, metric in SUMMARY.metrics.items():
         assert name in cells

@@ -96,7 +96,7 @@ def test_a_run_without_any_number_has_its_reason_below() -> None:
 
 
 def test_a_note_is_said_once_with_the_runs_it_is_about() -> None:
-    demo = "demo model: these numbers say nothing about a real model"
+    demo = "These scores come from the demo model and don't describe any real model."
     told = replace(GOOD, notes=[demo])
     runs = [SideRun(name, "data", record(n, told)) for n, name in enumerate(("one", "two"), 1)]
     assert side_by_side(runs).notes == (demo,)
@@ -161,8 +161,8 @@ def test_intervals_of_too_few_rows_are_marked() -> None:
         [SideRun("one", "data", record(1, few)), SideRun("two", "data", record(2, few))]
     )
     assert all(cell.too_few for row in comparison.rows for cell in row.cells)
-    assert comparison.notes == ("fewer than 20 rows: too few to rely on the 95 % intervals",)
-    assert "too few" in drawn(comparison, 80)
+    assert comparison.notes == ("With fewer than 20 rows, the 95 % intervals are unreliable.",)
+    assert "unreliable" in drawn(comparison, 80)
     named = side_by_side([SideRun("one", "data", record(1, some))]).notes
-    assert named == ("data on one: fewer than 20 rows: too few to rely on the 95 % intervals of accuracy",)
+    assert named == ("data on one: With fewer than 20 rows, the 95 % intervals of accuracy are unreliable.",)
     assert compared("one").notes == ()

@@ -80,7 +80,7 @@ def test_both_conventions_are_shown_exactly_when_samples_failed() -> None:
 def test_too_few_rows_for_an_interval_are_noted() -> None:
     shown = clean()
     few = {name: replace(metric, too_few=True) for name, metric in shown.summary.metrics.items()}
-    note = "fewer than 20 rows: too few to rely on the 95 % intervals"
+    note = "With fewer than 20 rows, the 95 % intervals are unreliable."
     assert note not in text_of(result_table(shown))
     assert note in text_of(result_table(replace(shown, summary=replace(shown.summary, metrics=few))))
 

@@ -180,7 +180,7 @@ def test_the_effect_of_guessing_is_printed_beside_the_strict_figure() -> None:
 def test_where_nothing_was_guessed_that_is_said_shortly() -> None:
     rows = [score("B")] * 3 + [score("A")]
     assert mcq_remarks(metrics_of(rows)) == [
-        "strict 75.0 %, nothing decided by guess",
+        "Strict accuracy: 75.0 %. No answers were guessed.",
         "chance level 33.3 %",
     ]
 

@@ -195,11 +195,11 @@ def check_view(report: CheckReport, code: int) -> Group:
     shown: list[RenderableType] = [Text(), title, grid]
     for sample in report.samples[:1]:
         if sample.media:
-            shown += [Rule(f"media, as sent for line {sample.line}", align="left", style="dim")]
+            shown += [Rule(f"media for line {sample.line}", align="left", style="dim")]
             shown += [Text(printable(_short("\n".join(sample.media))))]
         for message in sample.messages:
             shown += [
-                Rule(f"{message.get('role')}, as sent for line {sample.line}", align="left", style="dim")
+                Rule(f"{message.get('role')} message for line {sample.line}", align="left", style="dim")
             ]
             shown += [Text(printable(_short(str(message.get("content")))))]
         if sample.choices:
@@ -290,8 +290,8 @@ def findings(report: CheckReport) -> list[tuple[str, str, str]]:
         found.append(("prompt reads", ", ".join(report.template_fields), ""))
     if report.unused_fields:
         # A scorer in Python may read any field of its row.
-        unknown = "" if report.data_type else " (by the definition; the scorer may read it)"
-        found.append(("not used", f"{', '.join(report.unused_fields)}{unknown}", ""))
+        unknown = "" if report.data_type else " (not in the prompt; the scorer may use it)"
+        found.append(("unused", f"{', '.join(report.unused_fields)}{unknown}", ""))
     fewshot = report.fewshot
     if fewshot is not None:
         found.append(("few-shot", f"{len(fewshot.examples)} examples from {fewshot.source}", ""))

@@ -10,8 +10,10 @@ from typing import Any
 from benchwright.core._json import JsonObject
 from benchwright.core._light_dataclass import light_dataclass
 
-DEMO_NOTE = "demo model: these numbers say nothing about a real model"
+DEMO_NOTE = "These scores come from the demo model and don't describe any real model."
 """The note on every number that comes from the demo model, embedded or served by `simulate`."""
+OLDER_DEMO_NOTE = "demo model: these numbers say nothing about a real model"
+"""The same in records of earlier versions."""
 DEMO_KIND = "demo_model"
 """The kind of this note among the notes of a load test."""
 

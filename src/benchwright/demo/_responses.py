@@ -244,7 +244,7 @@ class Responder:
         counted[kind] = counted.get(kind, 0) + 1
         if kind == "rate_limited":
             body = error_body(
-                "the demo model refuses for lack of room", "rate_limit_error", code="rate_limit_exceeded"
+                "the demo model is over capacity", "rate_limit_error", code="rate_limit_exceeded"
             )
             return _plain(request, 429, body, extra=f"Retry-After: {self.settings.retry_after_s}\r\n")
         if kind == "server_error":

@@ -32,7 +32,7 @@ class FaultMix:
     """Relative weights of the kinds of fault. Only the proportions matter; 0 leaves a kind out."""
 
     rate_limited: float = _fault(
-        4.0, "rate_limited", 429, "status 429: the demo model was set to refuse for lack of room"
+        4.0, "rate_limited", 429, "status 429: the demo model is over capacity, as it was set to be"
     )
     """HTTP 429 with a Retry-After header."""
     server_error: float = _fault(2.0, "server_error", 500, "status 500: the demo model was set to fail")

@@ -168,7 +168,7 @@ def _judged(
                 f"met, and shown by the interval{_doubt(found, -side, 'a limit that is met')}",
                 None,
             )
-        return Word.INCONCLUSIVE, "the interval holds values on both sides of the limit", None
+        return Word.INCONCLUSIVE, "the interval includes the limit", None
     detect = claim.rule.detect
     if detect is not None and (detectable is None or detectable > detect):
         least = "no loss" if detectable is None else f"only losses of {figure(detectable)} or more"
@@ -177,7 +177,7 @@ def _judged(
             f"not shown to be worse, but {least} would be found with {percent(policy.power)} power, not {figure(detect)}",
             detect,
         )
-    return Word.GO, "not shown to be missed", None
+    return Word.GO, "no evidence of a miss", None
 
 
 def _meets(value: float, limit: float, side: int) -> bool:

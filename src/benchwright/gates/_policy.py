@@ -78,7 +78,7 @@ KEYS: dict[RuleKind, tuple[Setting, ...]] = {
 }  # fmt: skip
 """The keys of each kind of rule. A key without `default` and `otherwise` must be given."""
 GATE_KEYS = (
-    Setting("alpha", "number", "chance of a NO-GO although all limits are met, over all tests together", above=0, most=0.5, default=0.05),
+    Setting("alpha", "number", "largest rate of false NO-GOs, over all tests together", above=0, most=0.5, default=0.05),
     Setting("power", "number", "power for which the smallest detectable effect and the rows needed are given", least=0.5, most=0.999, default=0.8),
     Setting("max_failed", "number", "share of failed samples above which the run is never GO", least=0, most=1, otherwise="the run's own"),
     Setting("may_differ", "texts", "settings in which run and baseline may differ", otherwise="none"),

@@ -58,7 +58,7 @@ def verdict_table(verdict: Verdict) -> Group:
         )
         parts.append(
             Text(
-                f"{counted}: chance of a NO-GO although all limits are met, at most {percent(verdict.alpha)}",
+                f"{counted}; false NO-GO rate at most {percent(verdict.alpha)}",
                 "dim",
             )
         )

@@ -88,7 +88,7 @@ def media_for(
     return media, media.check
 
 
-NO_GOLD = "no gold (the data have no answers); replies are recorded"
+NO_GOLD = "the data have no answers; replies are recorded but not scored"
 """Why a file without answers gives no scores."""
 
 

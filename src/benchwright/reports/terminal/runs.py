@@ -48,7 +48,7 @@ def _table(runs: Sequence[RunView], *, narrow: bool) -> Table:
 
         known.append(f"of requests: {', '.join(RequestOutcome)}")
     if known:
-        table.caption = f"outcomes {'; '.join(known)}. Those that did not occur are left out"
+        table.caption = f"outcomes {'; '.join(known)}. Outcomes with a count of zero are omitted."
     break_ = "\n" if narrow else " "
     table.add_column("run", justify="right", no_wrap=True)
     for heading in ("benchmark", "model"):

@@ -149,7 +149,7 @@ def benchmark_samples(store: Store, run: RunRecord, request: PartsRequest) -> Sa
         SampleFilter(scored=False): "every sample has a score"
         if summary is not None and not summary.partial
         else "every sample evaluated so far has a score",
-    }.get(where, "no sample is like that")
+    }.get(where, "No samples match.")
     return filtered_samples(store, run.id, where, request.limit, empty=empty, reasons=request.failed)
 
 

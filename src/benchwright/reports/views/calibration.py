@@ -141,7 +141,7 @@ def calibration(
 def _notes(found: Agreement, binary: bool, ones: Sequence[float], zeros: Sequence[float]) -> list[str]:
     notes = []
     if found.too_few:
-        notes.append(f"fewer than {FEWEST} labels: too few to rely on the 95 % intervals")
+        notes.append(f"With fewer than {FEWEST} labels, the 95 % intervals are unreliable.")
     if found.ci_low is None:
         notes.append(
             "one of the two gave a single grade throughout, so κ says nothing. Label rows of every grade"

@@ -149,7 +149,7 @@ def too_few_notes(summary: RunSummary) -> list[str]:
         return []
     measured = [name for name, metric in summary.metrics.items() if not metric.constant]
     which = "" if len(few) == len(measured) else f" of {listed(few, 3)}"
-    return [f"fewer than {FEWEST} rows: too few to rely on the 95 % intervals{which}"]
+    return [f"With fewer than {FEWEST} rows, the 95 % intervals{which} are unreliable."]
 
 
 def averaged(metric: str, repeats: int) -> str:

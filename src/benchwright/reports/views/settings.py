@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from benchwright.config import BODY_SETTINGS, KEY_OF, RUN_SETTINGS
-from benchwright.core import DEMO_KIND, DEMO_NOTE, STRATEGIES, JsonObject, is_secret_name, public_url
+from benchwright.core import (
+    DEMO_KIND,
+    DEMO_NOTE,
+    OLDER_DEMO_NOTE,
+    STRATEGIES,
+    JsonObject,
+    is_secret_name,
+    public_url,
+)
 from benchwright.store import STATE_FOLDER, RunRecord
 
 PARAMS: dict[str, tuple[str, ...]] = {
@@ -27,7 +35,7 @@ GENERATION_PARAMS = {"max_tokens": "max_new_tokens", "temperature": "temperature
 def is_demo(run: RunRecord) -> bool:
     """Whether the demo model answered: the embedded one, or that of `simulate`, which marks its replies."""
     notes: Any = (run.summary or {}).get("notes") or ()
-    marks = (DEMO_NOTE, DEMO_KIND)
+    marks = (DEMO_NOTE, OLDER_DEMO_NOTE, DEMO_KIND)
     said = (table_of(note).get("kind") if isinstance(note, dict) else note for note in notes)
     return is_embedded_demo(run) or any(each in marks for each in said)
 

@@ -133,7 +133,7 @@ def mcq_remarks(metrics: Mapping[str, MetricSummary], fallback: str = "none") ->
     strict, guessed = _value(metrics, "accuracy_strict"), _value(metrics, "accuracy_with_fallback")
     if strict is not None:
         if guessed is None or (guessed == strict and not _value(metrics, "fallback_rate")):
-            remarks.append(f"strict {percent(strict, 1)}, nothing decided by guess")
+            remarks.append(f"Strict accuracy: {percent(strict, 1)}. No answers were guessed.")
         else:
             points = round(100 * guessed, 1) - round(100 * strict, 1)
             effect = "decided" if points >= 0 else "lost"

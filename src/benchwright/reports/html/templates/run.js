@@ -194,7 +194,7 @@ page.append(
 section("Scores", metrics());
 section("Outcomes", outcomes());
 if (data.derived.length) section("Figures over all samples", facts(data.derived));
-if (data.facts.length) section("Effort", facts(data.facts));
+if (data.facts.length) section("Usage", facts(data.facts));
 section("Samples", ...samples());
 section("Settings", element("p", { class: "dim" }, "This command starts the same evaluation:"), element("pre", scrolls("Command"), data.command));
 for (const [heading, rows] of data.settings) {
