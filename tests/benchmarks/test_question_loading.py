@@ -162,7 +162,7 @@ def test_parquet(tmp_path: Path) -> None:
 def test_data_without_answers_are_asked_and_not_scored(tmp_path: Path) -> None:
     for name, text in (("f.csv", "question\nq\n"), ("g.csv", "question,answer\nq,\n")):
         spec = load(tmp_path, name, text)
-        assert "no gold" in spec.unscored
+        assert "no answers" in spec.unscored
         assert check_benchmark(spec).ok
     spec = load(tmp_path, "h.csv", "question,A,B\nq,1,2\n")
     assert (spec.family, bool(spec.unscored)) == ("mcq", True)

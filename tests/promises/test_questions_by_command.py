@@ -121,7 +121,7 @@ def test_one_command_prints_a_verdict_with_what_must_stand_beside_it(folder: Pat
     done = command(folder, "run", "test_mcq.csv", "--demo-skill", "1")
     assert done.returncode == 0, done.stderr
     assert "accuracy" in done.stdout
-    assert "strict 100.0 %" in done.stdout
+    assert "Strict accuracy: 100.0 %" in done.stdout
     assert "chance level 33.3 %" in done.stdout
     assert "demo model" in done.stdout
     results = yaml.safe_load((folder / ".benchwright/runs/0001-test_mcq/results.yml").read_text())
@@ -155,7 +155,7 @@ def test_data_without_answers_run_and_are_recorded(folder: Path, server: Recordi
     (folder / "f.jsonl").write_text('{"question": "Who?", "source": "page 3"}\n', encoding="utf-8")
     done = command(folder, "run", "f.jsonl", *server.model)
     assert done.returncode == 0, done.stderr
-    assert "no gold" in done.stdout
+    assert "the data have no answers" in done.stdout
     (sample,) = samples_of(folder, 1)
     assert (sample["response"], sample["outcome"]) == ("B", "scored")
     assert json.loads(sample["metadata"])["source"] == "page 3"
