@@ -172,15 +172,18 @@ def _named_files(tree: ast.AST, places: list[Path]) -> Iterator[Path]:
         and "\n" not in node.value
         and id(node) not in written
     }
-    for place in dict.fromkeys(places):
-        folders = [place, place.parent]
-        folders += [
-            place / text for text in texts if "." not in text and text != "/" and (place / text).is_dir()
-        ]
-        for text in texts:
-            for folder in folders:
-                if "." in text.rpartition("/")[2].strip(".") and (path := folder / text).is_file():
-                    yield path.resolve()
+    names = [text for text in texts if "." in text.rpartition("/")[2].strip(".")]
+    parts = [text for text in texts if "." not in text and text != "/"]
+    near = list(dict.fromkeys(places))
+    near += [place / part for place in near for part in parts if (place / part).is_dir()]
+    above = list(dict.fromkeys(place.parent for place in places))
+    for name in names:
+        # One in a folder above is meant only if there is none nearer.
+        for folders in (near, above):
+            found = [path.resolve() for folder in folders if (path := folder / name).is_file()]
+            yield from found
+            if found:
+                break
 
 
 def _writes(node: ast.AST) -> bool:
