@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from tests.perf.made_records import streamed
 
 from benchwright.cli import main
-from benchwright.cli._perf import load_line
+from benchwright.cli._perf import LiveLine, finished_line, load_line
 from benchwright.demo import DemoSettings, demo_server
 from benchwright.perf import LoadProgress, LoadSettings, RequestRecord
 from recording_server import recording
@@ -63,3 +65,20 @@ def test_the_line_of_a_running_test_has_a_99th_percentile_only_if_there_are_enou
     assert "TTFT 50 ms" in load_line(progress)
     progress.add(RequestRecord(number=99, sent=0.0, first_token=0.05, ended=0.06))
     assert "TTFT 50 (p99 50) ms" in load_line(progress)
+
+
+def test_the_live_line_has_time_left_limits_and_finished_levels() -> None:
+    settings = LoadSettings(levels=(1.0, 4.0), requests=10, slo=(("ttft", 0.06), ("e2e", 9.0)))
+    progress = LoadProgress("qa", settings)
+    for number in range(4):
+        progress.add(streamed(number, 0.0, ttft=0.05 if number else 0.07))
+    line = load_line(progress)
+    assert "75.0 % within limits" in line
+    assert " s left" in line
+    progress.begin(1, "measured", 4.0)
+    assert finished_line(progress, 0).startswith("1 in flight: 4 requests, ")
+    assert finished_line(progress, 0).endswith("75.0 % within limits")
+    stream = io.StringIO()
+    LiveLine(stream).show(progress)
+    assert stream.getvalue().count("\n") == 1
+    assert "within limits" not in load_line(progress)

@@ -233,10 +233,30 @@ def load_line(progress: LoadProgress) -> str:
         if pair is not None:
             late = "" if pair[1] is None else f" (p99 {pair[1] * 1000:,.0f})"
             parts.append(f"{name} {pair[0] * 1000:,.0f}{late} ms")
+    if progress.within is not None and progress.done and progress.phase != "warmup":
+        parts.append(f"{100 * progress.within / progress.done:.1f} % within limits")
     if progress.failed:
         parts.append(f"{progress.failed:,} failed")
+    left = progress.left_s(recent.rate)
+    if left is not None and progress.phase != "warmup" and not progress.stopping:
+        parts.append(f"about {left:,.0f} s left")
     if progress.stopping:
         parts.append(progress.stopping)
+    return shown(", ".join(parts))
+
+
+def finished_line(progress: LoadProgress, number: int) -> str:
+    """A level that has ended, in one line."""
+    level = progress.finished[number]
+    unit = "/s" if progress.settings.open_loop else " in flight"
+    parts = [f"{level.level:g}{unit}: {level.done:,} requests", f"{level.rate:,.1f}/s"]
+    if level.ttft_s is not None:
+        late = "" if level.ttft_s[1] is None else f" (p99 {level.ttft_s[1] * 1000:,.0f})"
+        parts.append(f"TTFT {level.ttft_s[0] * 1000:,.0f}{late} ms")
+    if level.within is not None:
+        parts.append(f"{100 * level.within:.1f} % within limits")
+    if level.failed:
+        parts.append(f"{level.failed:,} failed")
     return shown(", ".join(parts))
 
 
@@ -246,9 +266,10 @@ class LiveLine:
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._drawn = False
+        self._finished = 0
 
     def show(self, progress: LoadProgress) -> None:
-        """Redraw the line."""
+        """Redraw the line, with a line above it for each level that has ended."""
         if progress.ended:
             self.close()
             return
@@ -257,6 +278,9 @@ class LiveLine:
         except (OSError, ValueError):
             width = 80
         try:
+            for number in range(self._finished, len(progress.finished)):
+                self._stream.write(f"\r\x1b[K{finished_line(progress, number)}\n")
+            self._finished = len(progress.finished)
             self._stream.write("\r\x1b[K" + load_line(progress)[: max(20, width - 1)])
             self._stream.flush()
             self._drawn = True

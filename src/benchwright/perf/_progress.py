@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from time import monotonic
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from benchwright.perf._distributions import enough_values
 from benchwright.perf._values import LoadSettings, PhaseName, RequestRecord
@@ -34,13 +34,31 @@ class LoadProgress:
         self.stopping = ""
         """Why the test is stopping; empty while it is not."""
         self.ended = False
+        self.within: int | None = 0 if settings.slo and {name for name, _ in settings.slo} <= _LIVE else None
+        """Measured requests of the stage within all limits; None: there are none, or they take longer to judge."""
+        self.finished: list[FinishedLevel] = []
+        """The levels that have ended."""
         self.started = monotonic()
         self._last: deque[tuple[float, float | None, float | None]] = deque(maxlen=_MOST_SHOWN)
 
     def begin(self, stage: int, phase: PhaseName, level: float) -> None:
         """Begin a phase."""
+        if self.phase == "measured" and self.done:
+            ttft = sorted(value for _, value, _ in self._last if value is not None)
+            share = None if self.within is None else self.within / self.done
+            self.finished.append(
+                FinishedLevel(
+                    self.level,
+                    self.done,
+                    self.failed,
+                    self.done / max(0.001, self.elapsed_s),
+                    _pair(ttft),
+                    share,
+                )
+            )
         self.stage, self.phase, self.level = stage, phase, level
         self.done = self.failed = 0
+        self.within = None if self.within is None else 0
         self.started = monotonic()
         self._last.clear()
 
@@ -54,8 +72,18 @@ class LoadProgress:
             return
         sent, first, arrivals = record.sent, record.first_token, record.arrivals
         ttft = None if sent is None or first is None else first - sent
+        if self.within is not None:
+            self.within += all(_kept(record, name, limit) for name, limit in self.settings.slo)
         gap = (arrivals[-1] - arrivals[0]) / (len(arrivals) - 1) if len(arrivals) > 1 else None
         self._last.append((monotonic(), ttft, gap))
+
+    def left_s(self, rate: float) -> float | None:
+        """About how long the stage still takes, at this rate; None: unknown."""
+        settings = self.settings
+        left = [] if settings.seconds is None else [max(0.0, settings.seconds - self.elapsed_s)]
+        if settings.requests is not None and rate > 0 and settings.search is None:
+            left.append(max(0, settings.requests - self.done) / rate)
+        return min(left, default=None)
 
     @property
     def elapsed_s(self) -> float:
@@ -72,6 +100,33 @@ class LoadProgress:
         ttft = sorted(value for _, value, _ in last if value is not None)
         gaps = sorted(value for _, _, value in last if value is not None)
         return RecentFigures(len(last) / window, _pair(ttft), _pair(gaps))
+
+
+class FinishedLevel(NamedTuple):
+    """The figures of a level that has ended, for watchers."""
+
+    level: float
+    done: int
+    failed: int
+    rate: float
+    ttft_s: tuple[float, float | None] | None
+    """Median and 99th percentile of its last requests."""
+    within: float | None
+    """Share of requests within all limits."""
+
+
+_LIVE = frozenset({"ttft", "ttft_planned", "ttft_answer", "e2e", "e2e_planned", "itl", "itl_mean"})
+"""The limits that are judged while a test runs."""
+_ENDS = {"ttft": "first_token", "ttft_answer": "first_answer", "e2e": "last_content"}
+
+
+def _kept(record: RequestRecord, name: str, limit: float) -> bool:
+    if name.startswith("itl"):
+        arrivals = record.arrivals
+        return len(arrivals) < 2 or (arrivals[-1] - arrivals[0]) / (len(arrivals) - 1) <= limit
+    start = record.planned if name.endswith("_planned") else record.sent
+    end: float | None = getattr(record, _ENDS[name.removesuffix("_planned")])
+    return start is not None and end is not None and end - start <= limit
 
 
 class RecentFigures:
