@@ -398,3 +398,29 @@ def test_every_wire_is_timed_and_counted(folder: Path, slow: Simulator, api: str
             assert len(record.arrivals) >= 1
         else:
             assert record.first_token is None
+
+
+def test_the_long_form_writes_the_files_of_the_other_tool_too(folder: Path) -> None:
+    words = [*PROGRAM, "run", "qa.csv", "--mode", "perf", "--format", "aisbench", "--quiet"]
+    found = warm.run(words, cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    assert found.returncode == 0, found.stderr
+    assert list(folder.glob(".benchwright/runs/*/performances/*/*_details.jsonl"))
+    refused = warm.run(
+        [*PROGRAM, "run", "qa.csv", "--format", "aisbench"],
+        cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, check=False,
+    )  # fmt: skip
+    assert (refused.returncode, "--mode perf" in refused.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "cure"),
+    [
+        (("--models", "demo", "--mode", "perf"), "benchwright run --models …"),
+        (("--rate", "5", "qa.csv"), "benchwright perf --rate …"),
+    ],
+)
+def test_flags_without_a_command_name_it(folder: Path, words: tuple[str, ...], cure: str) -> None:
+    found = warm.run(
+        [*PROGRAM, *words], cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
+    assert (found.returncode, cure in found.stderr) == (2, True)

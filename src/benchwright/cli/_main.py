@@ -106,6 +106,13 @@ def _execute(words: list[str], output: Output) -> int:
         if os.path.isfile(name):  # as other programs take a file of benchmarks
             packaged = f", or benchwright compile {name}" if name.endswith(".py") else ""
             near = f" It is a file; say what to do with it: benchwright run {name}{packaged}."
+        if name.startswith("--"):  # as other programs take flags without a command
+            from benchwright.config import LOAD_OPTIONS, RUN_SETTINGS
+
+            flag = name.partition("=")[0]
+            for owner, settings in (("run", RUN_SETTINGS), ("perf", LOAD_OPTIONS)):
+                if flag == "--models" or any(flag in each.flags for each in settings):
+                    raise UsageError(f"{flag} belongs to a command. Type: benchwright {owner} {flag} …")
         if what == "option":
             from benchwright.cli._habits import meant_option
 

@@ -85,7 +85,7 @@ def run_long_form(arguments: Namespace, output: Output) -> int:
     options = RunOptions.from_keywords(given(arguments, SHARED_WITH_RUNS))
     if mode == "perf_viz":
         return _show_recorded(arguments, output)
-    how = {"warmup": arguments.num_warmups, "concurrency": arguments.parallelism}
+    how = {"warmup": arguments.num_warmups, "concurrency": arguments.parallelism, "format": arguments.format}
     load_how = LoadOptions.from_keywords({name: value for name, value in how.items() if value is not None})
     with hub_commits():
         return run_load(resolved(arguments, options), options, load_how, arguments, output)

@@ -40,6 +40,11 @@ def configure(parser: Parser) -> None:
     add_code_flags(parser, tags=True)
     parser.add_help_all("dry_run", "run_config", "override")
     parser.common.add_argument("-q", "--quiet", action="store_true", help="do not show progress")
+    parser.add_argument(
+        "--format",
+        choices=("aisbench",),
+        help="with --mode perf: also write files in the format of this tool",
+    )
     parser.common.add_argument(
         "--debug", action="store_true", help="print stages, failures and tracebacks of internal errors"
     )
@@ -91,6 +96,10 @@ def _run(arguments: Namespace, output: Output) -> int:
         from benchwright.cli._perf import run_long_form
 
         return run_long_form(arguments, output)
+    if arguments.format is not None:
+        raise UsageError(
+            "--format aisbench needs --mode perf; results of other modes: benchwright export --help"
+        )
     options = run_options(arguments)
     with hub_commits():  # resolving and running see the same commit of a hub dataset
         found = resolved(arguments, options)
