@@ -62,6 +62,7 @@ TEXTS: dict[str, Any] = {
     "judge": {"temperature": 0.5},
     "extra": {"top_k": 0},
     "sheet": None,
+    "header_row": None,  # of workbooks only
     "compat": None,
     "data_type": "qa",
     "api_key_name": "MY_KEY",
