@@ -76,6 +76,37 @@ def test_replies_that_name_no_option_say_why(reply: str, reason: str) -> None:
     assert extract_choice(reply, OPTIONS).rule == reason
 
 
+@pytest.mark.parametrize(
+    ("reply", "letter"),
+    [
+        ("Let's see. A: no. B: no. C: yes. D: no.", "C"),
+        ("A? No. B? Yes. C? No. D? No.", "B"),
+        ("A ✗ B ✗ C ✗ D ✓", "D"),
+        ("Checking each: (A) false; (B) true; (C) false; (D) false.", "B"),
+        ("A: yes. B: yes. C: no. D: no.", None),
+        ("I first thought A, but on reflection B.", "B"),
+        ("My gut says A. On second thought, C.", "C"),
+    ],
+)
+def test_letters_that_are_judged_one_by_one_or_corrected(reply: str, letter: str | None) -> None:
+    assert chosen(reply) == letter
+
+
+@pytest.mark.parametrize(
+    ("reply", "read"),
+    [
+        ("It would be wrong to answer no.", None),
+        ("It would be a mistake to say yes.", None),
+        ("I would never answer yes.", None),
+        ("Some would say yes, but the evidence says no.", "no"),
+        ("I'm inclined to say yes.", "yes"),
+        ("It is safe to say no.", "no"),
+    ],
+)
+def test_what_it_would_be_wrong_to_say_is_no_verdict(reply: str, read: str | None) -> None:
+    assert verdict(reply) == read
+
+
 def test_strict_letters_without_options_are_a_to_j() -> None:
     assert lettered("The answer is J") is None
     assert getattr(mcq_letter_strict(ScorerInput("The answer is J", "J", {})), "extracted", None) == "J"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.scorers.number_notations import parts, written
+from tests.scorers.word_problems import explanations
 
 from benchwright.scorers import ScorerInput, Scores, gsm8k_answer_strict, qa_answers
 
@@ -152,6 +153,53 @@ def test_every_notation_gives_its_value_or_nothing(block: int) -> None:
             if Fraction(part) not in (reply.value, reply.value * 100):
                 assert not score(reply.text, part)["numeric"], (reply, part)
     assert unread / total <= 0.02
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_word_problems_are_read_by_their_conclusion(seed: int) -> None:
+    """Right or unparsed, never another number; what concludes nothing is unparsed."""
+    every = explanations(seed)
+    unread = 0
+    for one in every:
+        scores = score(one.text, 987654321 if one.result is None else one.result)
+        assert scores["numeric"] or not scores["parsed"], (one, scores["matched"])
+        unread += one.result is not None and not scores["parsed"]
+    assert unread / len(every) <= 0.05
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("There are 5 red and 7 blue balls in total.", "several"),
+        ("First she buys 5 apples. She also buys 7 pears.", "several"),
+        ("Red: 5\nBlue: 7", "several"),
+        ("1. 5 apples\n2. 7 pears", "several"),
+        ("So Tom is 12 and Ann is 7.", "several"),
+        ("12 because Tom has 5. Therefore 13 are left.", "several"),
+        ("He needs 4 more than the 8 he has.", "not_found"),
+    ],
+)
+def test_counts_without_a_conclusion_are_unparsed(text: str, rule: str) -> None:
+    scores = score(text, 7)
+    assert (scores["parsed"], scores["rule"]) == (False, rule)
+
+
+@pytest.mark.parametrize(
+    ("response", "target", "right"),
+    [
+        ("0.30000000000000004", 0.3, True),
+        ("0.3", 0.30000000000000004, True),
+        ("The sum is 2.9999999999999996", 3, True),
+        ("0.3001", 0.3, False),
+        ("0.3000000001", 0.3, False),
+        ("1000000000000001", 1000000000000000, False),
+        ("-0.30000000000000004", 0.3, False),
+        ("0.00000000000000001", 0, False),
+    ],
+)
+def test_the_noise_of_binary_arithmetic_is_no_difference(response: str, target: object, right: bool) -> None:
+    assert score(response, target)["numeric"] is right
+    assert gsm8k_answer_strict(ScorerInput(response, target, {}))["correct"] is right
 
 
 @pytest.mark.parametrize(

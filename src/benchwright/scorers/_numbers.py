@@ -14,6 +14,8 @@ from benchwright.scorers._scorer import AnswerScores, ScorerInput, Scores, answe
 _NUMBER = r"(-?\d[\d,]*(?:\.\d+)?)"
 _ANY = re.compile(_NUMBER)
 _MARKED = re.compile(r"####\s*" + _NUMBER)
+_FLOAT_NOISE = Fraction(1, 10**12)
+"""The share by which binary arithmetic may move a decimal number: 0.1 + 0.2 is 0.30000000000000004."""
 _BOXED = re.compile(r"\\boxed\{\s*" + _NUMBER + r"\s*\}")
 
 
@@ -132,7 +134,11 @@ def _equal(
 
 
 def _near(found: Fraction, expected: Fraction, tolerance: Fraction) -> bool:
-    return found == expected or (tolerance > 0 and abs(found - expected) <= tolerance * abs(expected))
+    if found == expected:
+        return True
+    if tolerance < _FLOAT_NOISE and (found.denominator > 1 or expected.denominator > 1):
+        tolerance = _FLOAT_NOISE  # whole numbers have none
+    return tolerance > 0 and abs(found - expected) <= tolerance * abs(expected)
 
 
 def plain_number(number: Number) -> str:

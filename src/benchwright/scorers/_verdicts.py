@@ -41,10 +41,11 @@ _STATED = (
     r"|(?m:^)a:)\s?[\s(\[{]{0,3}(?:(?:definitely|clearly|simply|therefore|thus|a|an|most\slikely|probably)\s){0,2}"
 )
 _SKIPPED_BEFORE = (
-    r"(?<!\w)(?:some|many|others?|people|someone|most|critics|opponents|they|he|she|everyone|students?|first\sglance)(?!\w)[^.;!?\n]{0,40}"
+    r"(?<!\w)(?:some|many|others?|people|someone|most|critics|opponents|they|he|she|everyone|students?|first\sglance)(?!\w)(?:(?!\bbut\b|\bhowever\b|\byet\b)[^.;!?\n]){0,40}"
     r"(?:say|says|said|think|thinks|thought|believe|believes|claim|claims|argue|argues|answer)(?:\sthat)?\s(?:it\sis\s|it's\s)?$"
     r"|(?<!\w)(?:i|we)\s(?:\w+\s)?(?:thought|assumed|believed|expected)\s(?:that\s)?(?:it\s(?:was|is)\s)?$"
-    r"|(?:n't|(?<!\w)not|never)\s(?:think|believe|say|claim|mean)(?:\s[^.,;!?\n]{0,30})?\s$|(?<!\w)used\sto\s(?:think|say|believe)\s$|(?<!\w)to\ssay\s$|(?<!\w)(?:not|never)\s(?:a\s)?$|n't\s(?:say|mean|a)?\s?$"
+    r"|(?:n't|(?<!\w)not|never)\s(?:think|believe|say|claim|mean)(?:\s[^.,;!?\n]{0,30})?\s$|(?<!\w)used\sto\s(?:think|say|believe)\s$|(?<!\w)(?<!inclined\s)(?<!have\s)(?<!going\s)(?<!like\s)(?<!safe\s)(?<!fair\s)(?<!is\s)to\s(?:say|answer|reply|respond)(?:\swith)?(?:\sa)?\s$"
+    r"|(?:n't|(?<!\w)(?:not|never|wrong|incorrect|mistaken?|error|misleading|unfair|tempt(?:ed|ing)))\s(?:[^.,;!?\n]{0,30}\s)?(?:to\s)?(?:say|answer|reply|respond)(?:\swith)?(?:\sa)?\s$|(?<!\w)(?:not|never)\s(?:a\s)?$|n't\s(?:say|mean|a)?\s?$"
 )
 _UNCLEAR = (
     r"(?:n't|cannot|(?<!\w)not|unable\sto)\s(?:confirm|verify|establish|conclude|be\ssure)(?!\w)[^.,;!?\n]{0,40}$|(?<!\w)(?:if|whether|evidence|proof|way|unclear|unsure|depends|could|might|may|would|unless|when|hard|ask|say|says|said|saying|show|shows"

@@ -32,6 +32,7 @@ _NO = r"[)\]}.:,;\s–—-]{1,3}(?:wrong|incorrect|false|not|no)\b"
 _ASKED = r"\s?[)\]]?\s?\?"
 _LINE = r"(?m:^)[ (\[]{0,2}(?P<letter>[A-Za-z])[)\].:][)\].:]?(?=\s|$)"
 _NEXT_ITEM = r"(?<=[.;,!\n])\s?[(\[]?(?P<letter>[A-Z])[)\].:]{1,2}\s"
+_JUDGED = r"(?:yes|no|true|false|correct|incorrect|right|wrong)(?![\w-])"
 _ANYWHERE = rf"{NOT_INSIDE}[(\[]?(?P<letter>[A-Za-z]){NOT_PART}[)\].:]{{0,2}}\s?[(\[–—-]?\s?"
 
 
@@ -93,7 +94,10 @@ def _is_list(view: View, letter: str, options: Mapping[str, str], texts: OptionT
     """Whether the letter opens a list of the options: the next option follows on a new line, or with its text."""
     following = chr(ord(letter) + 1)
     for found in compiled(_NEXT_ITEM).finditer(view.text):
-        if found["letter"] == following in options and texts.own_at(view, found.end(), following) is not None:
+        if found["letter"] == following in options and (
+            texts.own_at(view, found.end(), following) is not None
+            or caseless(_JUDGED).match(view.text, found.end())
+        ):
             return True
     own: dict[str, bool] = {}
     for line in compiled(_LINE).finditer(view.text):

@@ -187,7 +187,7 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         "a word of conclusion and a letter that ends the sentence",
         ("So B.", "Therefore: B", "Definitely (B)!"),
         rf"{_START}(?:so|therefore|thus|hence|consequently|accordingly|ultimately|finally|overall|definitely|probably"
-        r"|clearly|certainly|obviously|surely|likely|sure|yes|okay|ok|conclusion|final|rather|instead|correction|actually|also|daher|somit|deshalb|folglich|donc|entonces|así\sque|quindi|portanto|итак|значит|поэтому|make\s(?:that|it)|or\srather)"
+        r"|clearly|certainly|obviously|surely|likely|sure|yes|okay|ok|conclusion|final|rather|instead|correction|actually|on\s(?:further\s|closer\s)?(?:reflection|second\sthoughts?|inspection)|also|daher|somit|deshalb|folglich|donc|entonces|así\sque|quindi|portanto|итак|значит|поэтому|make\s(?:that|it)|or\srather)"
         rf"\b[,:.!-]{{0,2}}{_FILLER}|{_START}(?:no|wait|sorry|oops|hmm+)\s?[,.:;!…–—-]{{1,3}}\s{_FILLER}",
         (
             "so",
@@ -205,6 +205,7 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
             "instead",
             "corr",
             "make ",
+            "on ",
             "no",
             "wait",
             "sorry",

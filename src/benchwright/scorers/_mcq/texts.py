@@ -233,9 +233,12 @@ def _offsets(long: str, short: str) -> list[int]:
     return offsets
 
 
-_ITEM = r"(?m:^)[ \-•·*]{0,4}(?:(?i:option|choice)\s|选项\s?)?[(\[]?(?P<letter>[A-Z])(?:[)\].:,]{1,2}|(?=\s?[✅✔✓☑❌✗✘]))\s?"
+_ITEM = (
+    r"(?:(?m:^)[ \-•·*]{0,4}(?:(?i:option|choice)\s|选项\s?)?[(\[]?(?P<letter>[A-Z])(?:[)\].:,?]{1,2}|(?=\s?[✅✔✓☑❌✗✘]))"
+    r"|(?<=[.;,:!✅✔✓☑❌✗✘])\s[(\[]?(?P<next>[A-Z])(?:[)\]]{0,2}[:?]|[)\]]|(?=\s?[✅✔✓☑❌✗✘])))\s?"
+)
 _RIGHT = (
-    r"\s?[)\].,;:(–—-]{0,3}\s?(?:[✅✔✓☑]|(?i:this\sis\s)?(?i:correct|right)(?![\w-])(?=\s?[✅✔✓☑)\].,;!]|\s?\n|\s?$)"
+    r"\s?[)\].,;:(–—-]{0,3}\s?(?:[✅✔✓☑]|(?i:this\sis\s)?(?i:correct|right|yes|true)(?![\w-])(?=\s?[✅✔✓☑)\].,;!]|\s?\n|\s?$)"
     r"|(?:正确|正確)(?=\s?[).,;!]|\s?\n|\s?$))"
 )
 _LISTED = 3
@@ -249,13 +252,13 @@ def marked_option(
     listed: set[str] = set()
     right: dict[str, int] = {}
     for item in compiled(_ITEM).finditer(view.text):
-        letter = item["letter"]
+        letter = item["letter"] or item["next"]
         if letter not in options:
             continue
         listed.add(letter)
         own = texts.own_at(view, item.end(), letter)
         if compiled(_RIGHT).match(view.text, item.end() if own is None else own):
-            right[letter] = item.start("letter")
+            right[letter] = max(item.start("letter"), item.start("next"))
     if len(right) != 1 or len(listed) < _LISTED:
         return None
     ((letter, at),) = right.items()

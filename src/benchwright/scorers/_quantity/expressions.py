@@ -55,7 +55,7 @@ UNREAD: dict[str, str] = {
     "date": "a date, a version or another series of numbers: `2024-05-01`, `2.10.3`",
     "range": "a range or a difference: `5–10`, `5 to 10`, `10 - 5`",
     "time_or_ratio": "a time or a ratio: `14:35`, `3:4`",
-    "several": "several numbers: `4 or 5`, `(2, 3)`, `3 of 7`",
+    "several": "several numbers: `4 or 5`, `(2, 3)`, `3 of 7`, `5 red and 7 blue`",
     "units": "one quantity in several units: `5 feet 11 inches`",
     "formula": "a formula, not a number: `3π`, `2x`, `2 + 3`",
     "bound": "a bound: `more than 5`, `< 3`",
@@ -208,10 +208,11 @@ class Expressions:
         """The decimal mark of numbers that can be read in two ways."""
         if self._decided is None:
             shown = _shown(numeral(token.text) for token in self._tokens)
-            self._decided = shown or self._spoken() or self._mark or "."
+            self._decided = shown or self.language() or self._mark or "."
         return self._decided
 
-    def _spoken(self) -> Mark | None:
+    def language(self) -> Mark | None:
+        """The decimal mark of the text's language, if that is clear."""
         if not self._language:
             self._language = (decimal_mark(self._text[-3_000:]),)
         return self._language[0]
@@ -298,7 +299,7 @@ class Expressions:
             return value, []
         if self._decimal_mark() == ",":
             return one.comma, [one.point]  # models write decimal points in all languages
-        return one.point, [] if self._spoken() == "." else [one.comma]
+        return one.point, [] if self.language() == "." else [one.comma]
 
     def _scaled(self, end: int, value: Fraction, before: str) -> tuple[int, Fraction, list[Fraction]] | None:
         """The place after words of scale, the value with them, and other meanings; None if these depend on the language."""
@@ -320,7 +321,7 @@ class Expressions:
             return dozen.end(), value * 12, [value]
         scale = scale_pattern().match(text, end)
         if scale:
-            exponent = scale_of(scale, english=self._spoken() != ",")
+            exponent = scale_of(scale, english=self.language() != ",")
             if exponent is None:
                 return None
             return scale.end(), value * 10**exponent, [value]

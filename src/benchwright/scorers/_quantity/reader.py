@@ -1,8 +1,8 @@
 """Finds the number that a text gives as its answer.
 
 These are tried in order: after `####`; in the last box; after the last statement such as "the answer is"; the number that
-opens or closes a reply; and finally the last number, of the last sentence that draws a conclusion if there is one. A number
-is read as a whole or not at all (see `expressions`): if the one that counts cannot be read, no other is taken instead.
+opens or closes a reply; and finally the number that the last conclusion, or else the last sentence, gives as its result. A
+number is read as a whole or not at all (see `expressions`): if the one that counts cannot be read, no other is taken instead.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _CORRECTION = (
     r"|nein,|pardon|non,|perdón|corrección|нет,|точнее|больше)"
 )
 _POINTER = (
-    r"(?:(?:=|≈|->|→|:|,)|(?<!\w)(?:is|are|was|be|it's|that's|makes?|gets?|gives?|equals?|totals?|has|have|leaves?|to|costs?|ist|sind|hat"
+    r"(?:(?:=|≈|->|→|:)|(?<!\w)(?:is|are|was|be|it's|that's|makes?|gets?|gives?|equals?|totals?|has|have|leaves?|to|costs?|ist|sind|hat"
     r"|ergibt|beträgt|kostet|est|a|fait|es|son|tiene|hay|quedan|равно|будет|составляет|получаем|о?стал[оа]сь))"
     r"\s?(?:(?:now|only|about|approximately|exactly|roughly|around|just|a|total|of|left|with|equal|to|really|actually|then|ungefähr|etwa|environ|unos)\s){0,3}"
     r"[$€£¥₽₹~≈]?\s?-?$"
@@ -81,14 +81,41 @@ _COMPARED = (
     r"\s(?:[^\W\d_]+\s){0,2}(?:(?:more|less|fewer|higher|lower|older|younger|larger|smaller|longer|shorter|greater|bigger)\sthan"
     r"|mehr\sals|weniger\sals|de\splus\sque|de\smoins\sque|más\sque|menos\sque|больше,?\sчем|меньше,?\sчем)"
 )
-_PER = r"(?<!\w)(?:per|pro|je)\s$"
+_PER = r"(?<!\w)(?:per|pro|je)\s$|\d\s(?:[^\W\d_]+\s){1,3}than\s(?:the\s)?$"
 _LABEL = r"\s?[.)]\s+\S"
-_CONCLUSION = (
-    r"(?<!\w)(?:so|therefore|thus|hence|in\stotal|altogether|in\sall|overall|finally|consequently|in\sconclusion|we\sget|also|daher|somit"
-    r"|insgesamt|deshalb|zusammen|donc|ainsi|au\stotal|finalement|por\s(?:lo\s)?tanto|así\sque|en\stotal|entonces|итак|значит|следовательно"
-    r"|таким\sобразом|всего|в\sитоге|quindi|portanto|dus|więc)(?!\w)|所以|因此|总共|一共"
+_TOTAL = (
+    r"in\stotal|altogether|in\sall|overall|all\stogether|together|combined|insgesamt|zusammen|au\stotal|en\stout|en\stotal|ensemble|en\sconjunto"
+    r"|juntos|juntas|всего|вместе|итого|in\stotale|no\stotal"
 )
-_BECAUSE = r"(?:[^\W\d_]+\s){0,2}[,;:(–—-]?\s?\(?(?:because|since|as|for|due|given|denn|weil|da|car|parce|puisque|porque|ya\sque|потому|так\sкак)(?!\w)"
+_CONCLUSION = (
+    rf"(?<!\w)(?:so|therefore|thus|hence|consequently|in\sconclusion|(?:that|this|which)\smeans|{_TOTAL}"
+    r"|also|daher|somit|deshalb|folglich|das\sheißt|donc|ainsi|par\sconséquent|c'est-à-dire|por\s(?:lo\s)?tanto|por\slo\sque|así\sque|es\sdecir"
+    r"|entonces|итак|значит|следовательно|поэтому|таким\sобразом|то\sесть|в\sитоге|quindi|portanto|dus|więc)(?!\w)|所以|因此|总共|一共"
+)
+_RESULT = (
+    r"(?<!\w)(?:(?:which|that|this|it|these)\s(?:all\s|would\s|will\s)?(?:is|are|makes?|gives?|leaves?|means)|that's|,\s(?:making|giving|leaving)"
+    r"|equals?|totals?|yields?|yielding|totall?ing|(?:amount|add|come|work)(?:s|ing)?\s(?:up\s|out\s)?to|results?\sin|means(?!\sof)|end(?:s|ed|ing)?\s(?:up\s)?with|(?:we|to|you|i)\s(?:get|find|obtain)"
+    r"|total\sof|(?:total|sum|product|difference|remainder|average|mean)\s(?:is|was|=)|i\.e\.|finally|the\sfinal"
+    r"|ergeben|ergibt|das\s(?:macht|sind|ist)|macht\sdas|(?:ver)?bleib(?:en|t)|d\.\s?h\.|soit|(?:cela|ça|qui)\s(?:fait|donne)|(?<!ils\s)(?<!elles\s)font"
+    r"|(?:il\s)?reste(?:nt)?|finalement|suman|quedan?|resultan?|(?:lo\sque|esto|eso)\s(?:da|es|hace)|(?<!le\s)(?<!les\s)(?<!me\s)dan"
+    r"|получа(?:ется|ем|ют)|получим|выходит|оста(?:лось|лось|ётся|ется|нется|лись)|равно|равен|равна)(?!\w)|,\s(?:making|giving|leaving)\s"
+)
+"""What stands before a result, next to the words for a conclusion."""
+_IS = r"\s(?:makes?|gives?|is|are|ist|sind|macht|gibt|fait|font|es|son|da|dan|равно|будет|это)\s"
+_TOTAL_AFTER = rf"(?:\s[^\W\d_]+){{0,3}}?\s(?:{_TOTAL}|total|remain(?:s|ed|ing)?|übrig|ergib(?:t|en)|ergeben|macht)(?!\w)"
+_AND = r"(?<!\w)(?:and|und|et|y|и|e|or|oder|ou|o|или)(?!\w)"
+_LIST = r"(?:[-*•+]\s|\d{1,2}[.)]\s|[^\W\d][^\n:=]{0,40}:\s)"
+_SUM = r"(?<!\w)(?:sub)?(?:total|sum|gesamt|summe|somme|suma|altogether|итого|сумма|всего|answer|result|final|insgesamt|left|remain)|="
+_ADDS = r"(?<!\w)(?:also|too|as\swell|another|auch|weitere|aussi|également|también|además|тоже|также)(?!\w)"
+"""Says that a number comes on top of others."""
+_WHY = r"because|since|as|given\sthat|denn|weil|da|car|parce\sque|puisque|comme|porque|ya\sque|puesto\sque|como|потому|так\sкак|поскольку|ведь"
+_REASON = r"(?<!\w)(?:because|since|denn|weil|car|parce|puisque|porque|ya\sque|puesto\sque|потому|так\sкак|поскольку|ведь)(?!\w)|,\sas\s"
+"""What begins a reason within a sentence."""
+_PREMISE = rf"\s*(?:[-*•]\s)?(?:{_WHY}|if|when|after|with|out\sof|given|wenn|nachdem|falls|bei|von|si|avec|sur|après|con|cuando|después|если|когда|после|из)(?!\w)"
+"""What begins a sentence whose result comes after a comma."""
+_EXPLAINED = rf"[^\d]*?(?:[:(–—]|\s-\s|(?<!\w)(?:{_WHY}|with|consisting|namely|of\swhich|of\sthem|davon|de\s(?:los|las)\scuales|из\sних|und\szwar|nämlich|dont|con|а\sименно)(?!\w))"
+"""What comes between a result and the numbers that explain it."""
+_BECAUSE = rf"(?:\s[^\W\d_]+){{0,3}}(?:\s?[,;:(–—-]\s?\(?(?:{_WHY}|for|due|given)|\s(?:because|since|denn|weil|car|parce|puisque|porque|ya\sque|потому|так\sкак))(?!\w)"
 
 
 def read_number(text: str, mark: Mark | None = None) -> ReadNumber:
@@ -235,7 +262,10 @@ class _Text:
         if len(self._all) < 2 or not (opening := self._usable(0, begin + 1)):
             return None
         first = opening[0]
-        if _caseless(rf"\s?{_BECAUSE}").match(text, first.end):
+        if _caseless(_BECAUSE).match(text, first.end):
+            concluded = self._concluded(first.end)
+            if concluded is not None and concluded.number not in (None, first.number):
+                return ReadNumber(None, "several")
             return self._resolved([first], "opening")
         line = self._line_end(first.end)
         rest = text[first.end : min(line, first.end + 100)]
@@ -261,13 +291,45 @@ class _Text:
             }
             return ReadNumber(Number(found.pop()), "last_number") if len(found) == 1 else None
         begin = self._sentence_start(last.start)
-        sentence = self._usable(begin, begin + _SPAN)
-        for conclusion in deque(_caseless(_CONCLUSION).finditer(self.text), 1):
-            stop = _caseless(_SENTENCE_END).search(self.text, conclusion.end(), conclusion.end() + _SPAN)
-            end = stop.start() if stop else conclusion.end() + _SPAN
-            if inside := self._usable(conclusion.end(), end):
-                return self._pick(inside, "last_number" if inside[0].start >= begin else "concluded")
-        return self._pick(sentence or [last], "last_number")
+        closing = self._pick(self._usable(begin, begin + _SPAN) or [last], "last_number")
+        concluded = self._concluded(0, begin)
+        if concluded is None:
+            return ReadNumber(None, "several") if self._is_one_of_many(begin, last) else closing
+        result = self._result(self._usable(begin, begin + _SPAN))
+        if result is not None and result.number not in (None, concluded.number):
+            return ReadNumber(None, "several")
+        return concluded
+
+    def _is_one_of_many(self, begin: int, last: Expression) -> bool:
+        """Whether the last sentence names one more of the things that were counted before, without a result."""
+        text = self.text
+        inside = self._usable(begin, begin + _SPAN)
+        if self._result(inside) is not None or not self._all.between(max(0, begin - _SPAN), begin):
+            return False
+        start = text.rfind("\n", 0, last.start) + 1
+        line = text[max(start, last.start - 400) : self._line_end(last.end)]
+        if _caseless(_SUM).search(line):
+            return False
+        if _caseless(_LIST).match(line.lstrip()) and not _caseless(_REFERENCE).search(
+            line.partition(":")[0] + " "
+        ):
+            before = text[max(0, start - 400) : start].rstrip().rpartition("\n")[2].lstrip()
+            return _caseless(_LIST).match(before) is not None and _compiled(r"\d").search(before) is not None
+        return _caseless(_ADDS).search(text, begin, self._line_end(last.end)) is not None
+
+    def _concluded(self, begin: int, end: int | None = None) -> ReadNumber | None:
+        """The number of the last sentence in a part of the text that says that it draws a conclusion."""
+        text = self.text
+        stop = len(text) if end is None else end
+        for cue in reversed(deque(_caseless(_CONCLUSION).finditer(text, begin, stop), _CUES)):
+            if cue[0].lower() == "also" and self._all.language() == ".":
+                continue
+            start = max(begin, self._sentence_start(cue.start()))
+            found = _caseless(_SENTENCE_END).search(text, cue.end(), cue.end() + _SPAN)
+            inside = self._usable(start, found.start() if found else cue.end() + _SPAN)
+            if inside:
+                return self._pick(inside, "concluded")
+        return None
 
     def _sentence_start(self, at: int) -> int:
         begin = max(0, at - 400)
@@ -276,22 +338,77 @@ class _Text:
         return begin
 
     def _pick(self, inside: list[Expression], rule: str) -> ReadNumber:
-        """The result of a sentence with these numbers: the last one that a verb or an equals sign points at."""
-        inside = self._outside_brackets(inside)
-        last = len(inside) - 1
+        """The result of a sentence with these numbers: the last one that it concludes, else the only one that a verb points at."""
+        inside = self._claimed(self._outside_brackets(inside))
+        if len({one.number for one in inside}) == 1:
+            return self._chosen(inside, len(inside) - 1, rule)
         if len({one.number for one in inside if self._is_guess(one)}) > 1:
             return ReadNumber(None, "several")
-        if (
-            len({one.number for one in inside}) > 1
-            and not inside[-1].equals
-            and not self._pointed_at(inside[-1])
-        ):
-            last = max(
-                (at for at, one in enumerate(inside) if one.equals or self._pointed_at(one)), default=-1
-            )
-            if last < 0:
+        at = max((at for at in range(len(inside)) if self._is_result(inside, at)), default=-1)
+        if at < 0:
+            pointed = [at for at, one in enumerate(inside) if self._pointed_at(one)]
+            if not pointed:
                 return ReadNumber(None, "several")
-        return self._chosen(inside, last, rule)
+            at = pointed[-1]
+            if len({inside[at].number for at in pointed}) != 1:
+                # `It has 12 balls: 5 red and 7 blue.`
+                first = pointed[0]
+                if (
+                    first + 2 >= len(inside)
+                    or ":" not in self.text[inside[first].end : inside[first + 1].start]
+                ):
+                    return ReadNumber(None, "several")
+                at = first
+        others = {one.number for one in inside[at + 1 :]} - {inside[at].number}
+        if others and not _caseless(_EXPLAINED).match(self.text[inside[at].end : inside[at + 1].start]):
+            return ReadNumber(None, "several")
+        return self._chosen(inside, at, rule)
+
+    def _result(self, inside: list[Expression]) -> Expression | None:
+        """The last number that a sentence concludes."""
+        return next((one for at, one in reversed([*enumerate(inside)]) if self._is_result(inside, at)), None)
+
+    def _is_result(self, inside: list[Expression], at: int) -> bool:
+        """Whether words or an equals sign say that a number is a result."""
+        one = inside[at]
+        if one.equals:
+            return True
+        begin = inside[at - 1].end if at else self._sentence_start(one.start)
+        if at and (total := _caseless(_TOTAL_AFTER).match(self.text, begin, one.start)):
+            begin = total.end()  # it belongs to the number before it
+        before = self.text[max(begin, one.start - 80) : one.start]
+        if _caseless(_RESULT).search(before) or (at and _caseless(_IS).fullmatch(before)):
+            return True
+        cue = _caseless(_CONCLUSION).search(before)
+        if cue and not (cue[0].lower() == "also" and self._all.language() == "."):
+            return True
+        if not _caseless(_TOTAL_AFTER).match(self.text, one.end, one.end + 80):
+            return False
+        direct = _caseless(rf"\s(?:{_TOTAL})(?!\w)").match(self.text, one.end)
+        if not at or direct is not None:
+            return True
+        # Of `5 red, 7 blue in total` the 7 is one of two; `5 red and 7 blue, 12 balls in total` goes on after the list.
+        if _caseless(_AND).search(before):
+            return False
+        listed = self.text[inside[0].end : inside[at - 1].start]
+        return (
+            "," not in before
+            or _caseless(r"[:–—]|,\s[^\W\d_]+\s").search(before) is not None
+            or (_caseless(_AND).search(listed) is not None)
+        )
+
+    def _claimed(self, inside: list[Expression]) -> list[Expression]:
+        """The numbers that are no reasons: `since 5 are red and 7 are blue`; all if there are no others."""
+        text, begin = self.text, self._sentence_start(inside[0].start)
+        if _caseless(_PREMISE).match(text, begin):
+            comma = text.rfind(", ", begin, inside[-1].start)
+            return [one for one in inside if one.start > comma] or inside
+        why = _caseless(_REASON).search(text, inside[0].end, inside[-1].start)
+        if why is None:
+            return inside
+        resumed = _caseless(_CONCLUSION).search(text, why.end(), inside[-1].start)
+        after = resumed.end() if resumed else inside[-1].end
+        return [one for one in inside if not why.start() < one.start < after]
 
     def _outside_brackets(self, inside: list[Expression]) -> list[Expression]:
         """The numbers that are not in brackets, if there are any: what is in brackets explains or repeats."""
