@@ -433,7 +433,9 @@ def test_whatever_was_asked_differently_is_said(
     assert path in [str(each["path"])[: len(path)] for each in differences]  # type: ignore[index,call-overload]
     main(["compare", "1", "2"])
     shown = capsys.readouterr().out
-    assert "run 1 → run 2: the same\n" not in shown
+    first = shown.split("\n\n")[0].strip()
+    assert first.startswith("Run 2 vs. run 1: ")
+    assert "the same results\n" not in shown
     assert f"different settings: {path.removeprefix('$.')}" in " ".join(shown.split())
 
 

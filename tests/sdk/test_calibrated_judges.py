@@ -188,10 +188,108 @@ def test_scores_that_are_given_must_cover_the_grades_of_the_run() -> None:
         calibrate_judge([*labels_of_two, {"sample_id": 1, "label": "excellent"}], run=result)
 
 
-def test_only_first_repeats_can_be_labelled() -> None:
-    result = graded_by({"C": 1.0, "I": 0.0}, repeats=2)
-    with pytest.raises(DatasetError, match=r"label 0: field 'repeat' is 1; .* Label repeat 0"):
-        calibrate_judge([{"sample_id": 0, "repeat": 1, "label": "C"}], run=result)
+def graded_rows(copies: int = 1, repeats: int = 1) -> Any:
+    """A run of 40 rows; the judge calls two of three right, whatever the repeat."""
+    number = next(_NUMBERS)
+
+    @benchmark(
+        name=f"copied rows {number}",
+        dataset=[{"question": f"q{n}", "max_tokens": 10 + copy} for n in range(40) for copy in range(copies)],
+        prompt="{question}",
+        judge={"url": "http://127.0.0.1:9/v1", "model_id": "j"},
+    )
+    @scorer
+    def copied_rows(sample: ScorerInput) -> dict[str, Any]:
+        grade = "I" if int(sample.metadata["question"][1:]) % 3 == 0 else "C"
+        said = ScorerInput("x", "", sample.metadata, config=sample.config, ask=lambda call: f"GRADE: {grade}")
+        return judge_score(said)
+
+    return benchwright.run(copied_rows, endpoint=ScriptedEndpoint("x"), repeats=repeats, cache=False)
+
+
+def human(row: int) -> str:
+    return "CI"[row % 7 in (0, 3)]
+
+
+def figures(found: Any) -> dict[str, Any]:
+    """All figures and words that copies must not change, by their paths."""
+    whole = found.to_json()
+    leaves = {name: whole[name] for name in ("labelled_rows", "judged_rows", "accuracy", "judge_score")}
+    leaves |= {name: whole[name] for name in ("sensitivity", "specificity")}
+    tables = {"kappa": whole["kappa"], "bias": whole["bias"]} | {
+        each["method"]: each for each in whole["corrected"]
+    }
+    numbers = {
+        f"{name}.{key}": value
+        for name, table in tables.items()
+        for key, value in table.items()
+        if isinstance(value, float)
+    }
+    return leaves | numbers
+
+
+@pytest.mark.parametrize(("copies", "repeats"), [(4, 1), (1, 4), (2, 3)])
+def test_copies_and_repeats_of_a_row_count_once(copies: int, repeats: int) -> None:
+    once = calibrate_judge([{"sample_id": n, "label": human(n)} for n in range(24)], run=graded_rows())
+    labels = [
+        {"sample_id": row, "repeat": repeat, "label": human(row // copies)}
+        for row in range(24 * copies)
+        for repeat in range(repeats)
+    ]
+    found = calibrate_judge(labels, run=graded_rows(copies, repeats))
+    assert (found.labelled, found.judged) == (24 * copies * repeats, 40 * copies * repeats)
+    assert (found.labelled_rows, found.judged_rows) == (24, 40)
+    assert figures(found) == pytest.approx(figures(once), rel=1e-9)
+    as_file = [
+        {
+            "question": f"q{row}",
+            "label": human(row) if row < 24 else None,
+            "grade": "I" if row % 3 == 0 else "C",
+        }
+        for row in range(40)
+        for _ in range(copies * repeats)
+    ]
+    assert figures(calibrate_judge(as_file)) == pytest.approx(figures(once), rel=1e-9)
+
+
+def test_a_row_with_more_labels_than_others_counts_no_more() -> None:
+    rows = [{"question": "a", "label": "C", "grade": "I"}] * 30
+    rows += [{"question": f"q{n}", "label": "CI"[n % 2], "grade": "CI"[n % 2]} for n in range(30)]
+    found = calibrate_judge(rows)
+    assert (found.labelled, found.labelled_rows) == (60, 31)
+    assert found.agreement.agreed == pytest.approx(30 / 31)
+    assert found.bias.difference == pytest.approx(-1 / 31)
+    assert found.sensitivity == pytest.approx(15 / 16)
+
+
+def test_only_some_repeats_may_be_labelled() -> None:
+    """The labels of a row are compared with the grades of the same samples."""
+    result = graded_rows(repeats=3)
+    every = [{"sample_id": n, "repeat": n % 3, "label": human(n)} for n in range(24)]
+    found = calibrate_judge(every, run=result)
+    once = calibrate_judge([{"sample_id": n, "label": human(n)} for n in range(24)], run=result)
+    assert (found.labelled, found.labelled_rows, found.judged, found.judged_rows) == (24, 24, 120, 40)
+    assert found.to_json() == once.to_json()
+    with pytest.raises(DatasetError, match=r"label 24: sample 1/1 has a label already"):
+        calibrate_judge([*every, every[1]], run=result)
+
+
+def test_one_question_for_all_replies_does_not_make_them_one_row() -> None:
+    rows = [
+        {"question": "Polite?", "response": f"r{n}", "label": "CI"[n % 2], "grade": "CI"[n % 3 == 0]}
+        for n in range(30)
+    ]
+    assert calibrate_judge(rows).labelled_rows == 30
+
+
+def test_the_table_says_how_many_rows_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [
+        {"question": f"q{n}", "label": "CI"[n % 2], "grade": "CI"[n % 3 == 0]} for n in range(6) for _ in "ab"
+    ]
+    assert main(["judge-calibrate", written(rows)]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "judge against 12 labels of 6 rows; 12 samples of 6 rows judged" in shown
+    assert "With fewer than 20 labelled rows, the 95 % intervals are unreliable." in shown
 
 
 def test_a_judge_grades_the_labelled_rows_now(folder: Path) -> None:

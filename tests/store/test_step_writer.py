@@ -41,6 +41,23 @@ def test_appended_steps_are_on_disk_when_the_future_is_done(store: Store) -> Non
     asyncio.run(main())
 
 
+def test_appending_nothing_is_done_at_once(store: Store) -> None:
+    run_id = new_run(store)
+
+    async def main() -> None:
+        writer = store.step_writer(run_id)
+        await asyncio.wait_for(writer.append([]), PATIENCE_S)
+        written = writer.append([step(score_key(0, 0))])
+        assert writer.append([]).done()
+        assert not written.done()
+        await written
+        await asyncio.wait_for(writer.append([]), PATIENCE_S)
+        await writer.close()
+
+    asyncio.run(main())
+    assert store.count_steps(run_id, "score") == 1
+
+
 def test_many_appends_of_one_turn_share_a_commit(store: Store) -> None:
     run_id = new_run(store)
 

@@ -72,7 +72,7 @@ from benchwright.reports.views.benchmarks import (
 )
 from benchwright.reports.views.calibration import (
     Calibration as Calibration,
-    JudgedRow as JudgedRow,
+    JudgedSample as JudgedSample,
     calibration as calibration,
 )
 from benchwright.reports.views.clusters import (

@@ -15,16 +15,15 @@ from benchwright.core import (
     clause,
     expand_home,
     finite_number,
-    score_fields,
     suggest,
 )
 from benchwright.datasets import open_dataset
 from benchwright.engine import InterruptedRunError
-from benchwright.reports import Calibration, calibration
+from benchwright.reports import Calibration, Clusters, ScoreColumns, calibration
 from benchwright.runs import RunResult
 from benchwright.scorers import TEMPLATES, JudgeConfig, JudgeTemplate, ScorerInput, Scores
 from benchwright.sdk._compare import find_run
-from benchwright.sdk._labels import Grades, Labelled, as_labelled, recorded_grade
+from benchwright.sdk._labels import TARGETS, Graded, Grades, Labelled, as_labelled, items_of, recorded_grade
 from benchwright.store import existing_workspace, open_existing
 
 _WEIGHTS = ("none", "linear", "quadratic")
@@ -33,7 +32,6 @@ _MOST_WITHOUT = 0.05
 _LONGEST_NAME = 1_000
 _TEXT_FILES = (".txt", ".md", ".jinja", ".j2", ".tmpl", ".prompt", ".template")
 """Suffixes by which the name of a file is told from a template."""
-_TARGETS = ("target", "reference", "answer")
 
 
 def calibrate_judge(
@@ -100,6 +98,7 @@ def calibrate_judge(
     if judge is not None:
         template = template or "binary_qa"
         result = _ask(rows, judge, template, criteria, score_mapping, workspace)
+        items = items_of(rows)
         rows = [Labelled(each.where, {**each.row, "sample_id": number}) for number, each in enumerate(rows)]
         run = result
     grades = Grades(label_field, score_mapping, template)
@@ -109,8 +108,10 @@ def calibrate_judge(
         judged = grades.of_file(rows, grade_field or "grade")
     else:
         recorded = _recorded(run, grade_field or "judge_grade", workspace)
+        if judge is not None:  # the rows of that run have the labels, which make no other row
+            recorded = {key: Graded(items[key[0]], each.grade, each.score) for key, each in recorded.items()}
         judged = grades.of_run(rows, recorded, notes)
-        without = sum(each is None for each in recorded.values())
+        without = sum(each.grade is None for each in recorded.values())
         comparable = without <= _MOST_WITHOUT * len(recorded)
         if without:
             notes.insert(0, f"{without} of {len(recorded)} samples have no grade and are left out")
@@ -166,23 +167,25 @@ def _read(labels: str | os.PathLike[str] | Sequence[Mapping[str, Any]]) -> list[
 
 def _recorded(
     run: int | str | RunResult, field: str, workspace: str | os.PathLike[str] | None
-) -> dict[tuple[int, int], tuple[str, float] | None]:
-    """Grade and score of each sample and repeat of a run; None if there is no grade."""
+) -> dict[tuple[int, int], Graded]:
+    """What a run says of each sample and repeat."""
     place = existing_workspace(Path.cwd(), None if workspace is None else Path(workspace))
     store = open_existing(place)
     if store is None:
         raise NotFoundError(f"there are no runs in {place.root} yet")
     with store:
         record = find_run(store, run, 0, place)
-        found: dict[tuple[int, int], tuple[str, float] | None] = {}
+        found: dict[tuple[int, int], Graded] = {}
         names: set[str] = set()
         score_name = field.replace("grade", "score")
-        for index, repeat, text in store.scores(record.id):
-            scores = score_fields(text).get("scores") or {}
+        for each in Clusters().samples(store, record.id, ScoreColumns()):
+            scores = each.scores or {}
             names.update(scores)
             known = field in scores and score_name in scores
-            found[index, repeat] = (
-                (recorded_grade(scores[field]), float(scores[score_name])) if known else None
+            found[each.row, each.repeat] = (
+                Graded(each.cluster, recorded_grade(scores[field]), float(scores[score_name]))
+                if known
+                else Graded(each.cluster)
             )
     if field not in names:
         raise NotFoundError(
@@ -209,7 +212,7 @@ def _ask(
             raise DatasetError(
                 f"{each.where}: field 'response' is {each.row.get('response')!r}; a judge needs the text that it grades"
             )
-    target = next((name for name in _TARGETS if name in rows[0].row), "target")
+    target = next((name for name in TARGETS if name in rows[0].row), "target")
     JudgeConfig.of(judge)  # raises before a run is created
 
     def graded(sample: ScorerInput) -> Scores:

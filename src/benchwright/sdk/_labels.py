@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 from msgspec import Struct
 
 from benchwright.core import DatasetError, UsageError, finite_number, load_data_json
-from benchwright.reports import JudgedRow
+from benchwright.reports import JudgedSample
 from benchwright.scorers import TEMPLATES
 
+TARGETS = ("target", "reference", "answer")
+"""Fields that may have the expected answer."""
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
@@ -23,6 +25,36 @@ class Labelled(Struct, frozen=True):
     """File and line."""
     row: dict[str, Any]
     """Its fields."""
+
+
+class Graded(Struct, frozen=True):
+    """One sample of a run with a judge."""
+
+    item: Hashable
+    """Its row; copies and repeats have the same."""
+    grade: str | None = None
+    """None if there is no grade."""
+    score: float = 0.0
+    """What the grade is worth in the run."""
+
+
+def items_of(rows: Sequence[Labelled]) -> list[Hashable]:
+    """Which rows of a file are copies or repeats of each other: those with the same question and target; if there is no
+    question, those with the same `sample_id`. A question that all rows share, such as "Is this polite?", tells nothing
+    apart; then the responses do."""
+    asked = [
+        (repr(each.row.get("question")), repr([each.row.get(name) for name in TARGETS])) for each in rows
+    ]
+    if len(set(asked)) == 1 and any("response" in each.row for each in rows):
+        return [repr(each.row.get("response", at)) for at, each in enumerate(rows)]
+    return [
+        asked[at]
+        if each.row.get("question") is not None
+        else at
+        if each.row.get("sample_id") is None
+        else str(each.row["sample_id"]).strip()
+        for at, each in enumerate(rows)
+    ]
 
 
 class Grades:
@@ -36,13 +68,13 @@ class Grades:
             self.scores = dict(TEMPLATES[template].scores)
             self._given = True
 
-    def of_file(self, rows: Sequence[Labelled], grade_field: str) -> list[JudgedRow]:
+    def of_file(self, rows: Sequence[Labelled], grade_field: str) -> list[JudgedSample]:
         """Read labels and grades from the file."""
         self._find_scale(
             [value for each in rows for value in (each.row.get(grade_field), each.row.get(self._field))]
         )
         found = []
-        for each in rows:
+        for item, each in zip(items_of(rows), rows, strict=True):
             if each.row.get(grade_field) is None:
                 fields = ", ".join(map(str, each.row))
                 raise DatasetError(
@@ -51,37 +83,34 @@ class Grades:
                 )
             grade = self._known(each, grade_field)
             assert grade is not None  # checked above
-            found.append(JudgedRow(grade, self.scores[grade], self._known(each, self._field)))
+            found.append(JudgedSample(item, grade, self.scores[grade], self._known(each, self._field)))
         return found
 
     def of_run(
         self,
         rows: Sequence[Labelled],
-        recorded: Mapping[tuple[int, int], tuple[str, float] | None],
+        recorded: Mapping[tuple[int, int], Graded],
         notes: list[str],
-    ) -> list[JudgedRow]:
+    ) -> list[JudgedSample]:
         """Read labels from the file and grades from a run."""
-        graded = {key: known for key, known in recorded.items() if known is not None}
-        repeated = any(repeat for _, repeat in recorded)
-        if repeated:
-            graded = {key: known for key, known in graded.items() if key[1] == 0}
-            notes.append("the run has repeats: only the first of each row counts here")
-        self._find_scale([each.row.get(self._field) for each in rows], dict(graded.values()))
+        graded = {key: (each.item, each.grade) for key, each in recorded.items() if each.grade is not None}
+        worth = {each.grade: each.score for each in recorded.values() if each.grade is not None}
+        self._find_scale([each.row.get(self._field) for each in rows], worth)
         labels: dict[tuple[int, int], str] = {}
         for each in rows:
             key = _sample(each, recorded)
             label = self._known(each, self._field)
-            if key[1] and label is not None:
-                raise DatasetError(
-                    f"{each.where}: field 'repeat' is {key[1]}; only the first repeat of each row counts here. Label repeat 0"
-                )
             if key in labels:
-                raise DatasetError(f"{each.where}: sample {key[0]} has a label already; keep one")
+                name = f"{key[0]}/{key[1]}" if key[1] else key[0]
+                raise DatasetError(f"{each.where}: sample {name} has a label already; keep one")
             if label is not None:
                 labels[key] = label
         if left := sum(key not in graded for key in labels):
             notes.append(f"{left} of {len(labels)} labels are of samples without a grade")
-        return [JudgedRow(grade, self.scores[grade], labels.get(key)) for key, (grade, _) in graded.items()]
+        return [
+            JudgedSample(item, grade, self.scores[grade], labels.get(key))
+            for key, (item, grade) in graded.items()
+        ]
 
     def _find_scale(self, values: Sequence[Any], recorded: Mapping[str, float] = {}) -> None:
         """Find the scores of grades if none are given: from the built-in template that has them, or as numbers. Grades that a
@@ -177,7 +206,7 @@ def _text(value: Any) -> str:
     return text[:-2] if isinstance(value, float) and text.endswith(".0") else text
 
 
-def _sample(each: Labelled, recorded: Mapping[tuple[int, int], Any]) -> tuple[int, int]:
+def _sample(each: Labelled, recorded: Mapping[tuple[int, int], Graded]) -> tuple[int, int]:
     found = []
     for field, default in (("sample_id", None), ("repeat", 0)):
         value = each.row.get(field, default)

@@ -6,7 +6,7 @@ Numbers in, numbers out. κ and its error are those of Cohen (1968) and of Fleis
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from itertools import combinations
 from math import fsum, sqrt
 from typing import Literal, TypeAlias
@@ -27,13 +27,15 @@ class Agreement:
     """How far two raters agree on the same items."""
 
     pairs: int
-    """Number of items that both rated."""
+    """Number of pairs of ratings."""
+    items: int
+    """Number of different items that were rated."""
     categories: tuple[str, ...]
     """All ratings, in the order of the scale."""
     confusion: tuple[tuple[int, ...], ...]
     """Pairs by the first rater's category (rows) and the second's (columns)."""
     agreed: float
-    """Share of pairs with the same category."""
+    """Share of items with the same category; the mean of several pairs of an item."""
     weights: Weights
     """How disagreements count in κ."""
     kappa: float | None
@@ -45,16 +47,20 @@ class Agreement:
 
     @property
     def too_few(self) -> bool:
-        """Whether the pairs are too few to rely on the interval."""
-        return self.pairs < FEWEST
+        """Whether the items are too few to rely on the interval."""
+        return self.items < FEWEST
 
 
 def agreement(
     pairs: Sequence[tuple[str, str]],
     scale: Mapping[str, float] | None = None,
     weights: Weights | None = None,
+    items: Sequence[Hashable] | None = None,
 ) -> Agreement:
     """Compute how far two raters agree, given (first, second) pairs of categories.
+
+    `items` names the item of each pair if items were rated several times. Every item counts once, however many pairs it has,
+    and the interval is that of as many pairs as there are items: right if the pairs of an item are alike, and a little too wide if not.
 
     `scale` gives each category's place, and so their order and, with weights, their distance. Without `weights`,
     scales of more than two places get quadratic weights, others none. Raises ValueError if there are no pairs, and for
@@ -74,18 +80,24 @@ def agreement(
         raise ValueError(f"no place on the scale for {', '.join(sorted(seen - set(places)))}")
     categories = tuple(sorted(seen, key=lambda each: (places.get(each, 0.0), each)))
     counts = Counter(pairs)
+    items = range(len(pairs)) if items is None else items
+    sizes = Counter(items)
+    shares: dict[tuple[str, str], list[float]] = {}
+    for pair, item in zip(pairs, items, strict=True):
+        shares.setdefault(pair, []).append(1 / sizes[item])
+    weight = {pair: fsum(parts) for pair, parts in shares.items()}
     confusion = tuple(tuple(counts[row, column] for column in categories) for row in categories)
     credit = _credit(categories, places, weights)
-    table = [[float(count) for count in row] for row in confusion]
+    table = [[weight.get((row, column), 0.0) for column in categories] for row in categories]
     kappa = weighted_kappa(table, credit)[0]
     low = high = None
     if kappa is not None and all(len(set(raters)) > 1 for raters in zip(*pairs, strict=True)):
         centre, error = weighted_kappa(_with_chance(table), credit)
         assert centre is not None  # adding chance pairs keeps κ defined
-        half = t_quantile(max(1, len(pairs) - 1), 0.95) * error
+        half = t_quantile(max(1, len(sizes) - 1), 0.95) * error
         low, high = max(-1.0, min(kappa, centre - half)), min(1.0, max(kappa, centre + half))
-    agreed = sum(counts[each, each] for each in categories) / len(pairs)
-    return Agreement(len(pairs), categories, confusion, agreed, weights, kappa, low, high)
+    agreed = fsum(weight.get((each, each), 0.0) for each in categories) / len(sizes)
+    return Agreement(len(pairs), len(sizes), categories, confusion, agreed, weights, kappa, low, high)
 
 
 def weighted_kappa(

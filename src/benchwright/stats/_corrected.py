@@ -39,11 +39,12 @@ class Corrected:
 
 
 def rogan_gladen(
-    judged: tuple[int, int], positives: tuple[int, int], negatives: tuple[int, int]
+    judged: tuple[float, float], positives: tuple[float, float], negatives: tuple[float, float]
 ) -> Corrected | None:
     """Estimate the true share of ones if a judge rates `judged[0]` of `judged[1]` rows as 1.
 
     `positives` are labelled ones and `negatives` labelled zeros, each as (rated correctly by the judge, total).
+    A row that was judged or labelled several times counts in parts that sum to 1.
     Labels may come from other rows if the judge errs there as often. None if the judge does not tell ones from
     zeros better than chance, or if there are no labelled ones or no labelled zeros.
 

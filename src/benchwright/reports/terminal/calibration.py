@@ -25,7 +25,7 @@ def calibration_table(view: Calibration) -> Group:
     from rich.text import Text
 
     found = view.agreement
-    title = f"judge against {plural(view.labelled, 'label')}, of {plural(view.judged, 'judged row')}"
+    title = f"judge against {_of_rows('label', view.labelled, view.labelled_rows)}; {_of_rows('sample', view.judged, view.judged_rows)} judged"
     names = list(map(printable, found.categories))
     columns = [("human \\ judge", names, 9)] + [
         (name, [f"{row[place]:,}" for row in found.confusion], 9) for place, name in enumerate(names)
@@ -43,6 +43,11 @@ def calibration_table(view: Calibration) -> Group:
     rows += [("corrected", _corrected(each)) for each in view.corrected]
     rows += [("note", Text(printable(note), "yellow")) for note in view.notes]
     return Group(Text(), Text(title, "bold"), FittedTable(columns), grid(rows))
+
+
+def _of_rows(noun: str, count: int, rows: int) -> str:
+    """A count, with the number of rows if copies and repeats make it smaller."""
+    return plural(count, noun) + (f" of {plural(rows, 'row')}" if rows < count else "")
 
 
 def _kappa(view: Calibration) -> str:

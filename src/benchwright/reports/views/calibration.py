@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import fsum
 
@@ -22,9 +23,11 @@ from benchwright.stats import (
 )
 
 
-class JudgedRow(Struct, frozen=True):
-    """One row that a judge graded."""
+class JudgedSample(Struct, frozen=True):
+    """One sample that a judge graded."""
 
+    item: Hashable
+    """Copies and repeats of a row are the same item."""
     grade: str
     """The judge's grade."""
     score: float
@@ -38,9 +41,13 @@ class Calibration:
     """The result of comparing a judge with labels."""
 
     labelled: int
-    """Rows with a label and a grade."""
+    """Samples with a label and a grade."""
+    labelled_rows: int
+    """The different rows that they are of: copies and repeats of a row count once in every figure."""
     judged: int
-    """Rows with a grade."""
+    """Samples with a grade."""
+    judged_rows: int
+    """The different rows that they are of."""
     scores: dict[str, float]
     """Grade → score."""
     agreement: Agreement
@@ -72,7 +79,9 @@ class Calibration:
         found = self.agreement
         return {
             "labelled": self.labelled,
+            "labelled_rows": self.labelled_rows,
             "judged": self.judged,
+            "judged_rows": self.judged_rows,
             "scores": dict(self.scores),
             "kappa": {
                 "value": found.kappa, "ci_low": found.ci_low, "ci_high": found.ci_high, "weights": found.weights,
@@ -97,58 +106,75 @@ class Calibration:
 
 
 def calibration(
-    rows: Sequence[JudgedRow],
+    samples: Sequence[JudgedSample],
     scores: Mapping[str, float],
     *,
     weights: Weights | None = None,
     notes: Sequence[str] = (),
     comparable: bool = True,
 ) -> Calibration:
-    """Compare grades with the labels of some of the rows. `scores` has every grade. Raises ValueError without any label."""
-    labelled = [(row, row.label) for row in rows if row.label is not None]
-    pairs = [(scores[label], row.score) for row, label in labelled]
-    found = agreement([(label, row.grade) for row, label in labelled], scores, weights)
-    used = [*scores.values(), *(row.score for row in rows)]
+    """Compare grades with the labels of some of the samples. `scores` has every grade. Raises ValueError without any label."""
+    labelled = [(each, each.label) for each in samples if each.label is not None]
+    items = [each.item for each, _ in labelled]
+    found = agreement([(label, each.grade) for each, label in labelled], scores, weights, items)
+    used = [*scores.values(), *(each.score for each in samples)]
     ends = min(used), max(used)
-    bias = compare_pairs([human for human, _ in pairs], [judge for _, judge in pairs])
-    ones = [judge for human, judge in pairs if human == 1]
-    zeros = [judge for human, judge in pairs if human == 0]
+    humans = _means((each.item, scores[label]) for each, label in labelled)
+    judge = _means((each.item, each.score) for each, _ in labelled)
+    bias = compare_pairs(list(humans.values()), list(judge.values()))
+    all_judged = _means((each.item, each.score) for each in samples)
     binary = set(used) <= {0.0, 1.0}
     powered = prediction_powered(
-        [(judge, human) for human, judge in pairs], [row.score for row in rows if row.label is None], ends
+        [(judge[item], human) for item, human in humans.items()],
+        [score for item, score in all_judged.items() if item not in humans],
+        ends,
     )
-    by_rates = None
-    if binary:
-        judged = round(fsum(row.score for row in rows)), len(rows)
-        by_rates = rogan_gladen(
-            judged, (round(fsum(ones)), len(ones)), (len(zeros) - round(fsum(zeros)), len(zeros))
-        )
+    sizes = Counter(items)
+    parts = [(scores[label], each.score, 1 / sizes[each.item]) for each, label in labelled]
+    right, wrong = ([(judge, part) for human, judge, part in parts if human == asked] for asked in (1, 0))
+    ones, hits = fsum(part for _, part in right), fsum(judge * part for judge, part in right)
+    zeros, passes = fsum(part for _, part in wrong), fsum((1 - judge) * part for judge, part in wrong)
+    judged = fsum(all_judged.values()), float(len(all_judged))
+    by_rates = rogan_gladen(judged, (hits, ones), (passes, zeros)) if binary else None
+    sensitivity = hits / ones if binary and ones else None
+    specificity = passes / zeros if binary and zeros else None
     return Calibration(
         labelled=len(labelled),
-        judged=len(rows),
+        labelled_rows=len(humans),
+        judged=len(samples),
+        judged_rows=len(all_judged),
         scores=dict(scores),
         agreement=found,
         bias=bias,
-        sensitivity=fsum(ones) / len(ones) if binary and ones else None,
-        specificity=1 - fsum(zeros) / len(zeros) if binary and zeros else None,
-        judge_score=fsum(row.score for row in rows) / len(rows),
+        sensitivity=sensitivity,
+        specificity=specificity,
+        judge_score=judged[0] / judged[1],
         corrected=tuple(each for each in (powered, by_rates) if each is not None),
-        notes=(*notes, *_notes(found, binary, ones, zeros)),
+        notes=(*notes, *_notes(found, binary, sensitivity, specificity)),
         comparable=comparable,
     )
 
 
-def _notes(found: Agreement, binary: bool, ones: Sequence[float], zeros: Sequence[float]) -> list[str]:
+def _means(values: Iterable[tuple[Hashable, float]]) -> dict[Hashable, float]:
+    """The mean of each item."""
+    found: dict[Hashable, list[float]] = {}
+    for item, value in values:
+        found.setdefault(item, []).append(value)
+    return {item: fsum(each) / len(each) for item, each in found.items()}
+
+
+def _notes(found: Agreement, binary: bool, sensitivity: float | None, specificity: float | None) -> list[str]:
     notes = []
     if found.too_few:
-        notes.append(f"With fewer than {FEWEST} labels, the 95 % intervals are unreliable.")
+        counted = "labels" if found.items == found.pairs else "labelled rows"
+        notes.append(f"With fewer than {FEWEST} {counted}, the 95 % intervals are unreliable.")
     if found.ci_low is None:
         notes.append(
             "one of the two gave a single grade throughout, so κ says nothing. Label rows of every grade"
         )
-    if binary and not (ones and zeros):
-        missing = "right" if not ones else "wrong"
+    if binary and (sensitivity is None or specificity is None):
+        missing = "right" if sensitivity is None else "wrong"
         notes.append(f"no row is labelled as {missing}: sensitivity and specificity are not both known")
-    elif binary and fsum(ones) / len(ones) <= fsum(zeros) / len(zeros):
+    elif sensitivity is not None and specificity is not None and sensitivity <= 1 - specificity:
         notes.append("the judge does not tell right from wrong better than chance")
     return notes

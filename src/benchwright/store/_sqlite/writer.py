@@ -93,6 +93,10 @@ class SqliteStepWriter:
             raise self._failure
         pending = self._pending
         written = self._written
+        if not rows:  # nothing to wait for, and no commit would come
+            written = self._loop.create_future()
+            written.set_result(None)
+            return written
         pending.extend(rows)
         if self._turns == 0:
             self._turns = self._patience
