@@ -29,7 +29,7 @@ def comparison_table(comparison: Comparison) -> Group:
 
     a, b = comparison.run_a, comparison.run_b
     title = Text.assemble(
-        (printable(_capital(b.title)), "bold"),
+        (printable(capital(b.title)), "bold"),
         " vs. ",
         (printable(a.title), "bold"),
         ": ",
@@ -63,7 +63,7 @@ def _style(comparison: Comparison) -> str:
     return "yellow" if comparison.differs or not comparison.inputs.get("same") else "green"
 
 
-def _capital(title: str) -> str:
+def capital(title: str) -> str:
     """A name at the start of a sentence; folders keep their spelling."""
     return f"R{title[1:]}" if title.startswith("run ") else title
 

@@ -11,6 +11,7 @@ from benchwright.perf import (
     ScoreDifference,
     StageComparison,
 )
+from benchwright.reports.terminal.comparison import capital
 from benchwright.reports.terminal.result import grid
 from benchwright.reports.views.figures import plural
 from benchwright.reports.views.load import (
@@ -30,10 +31,15 @@ def load_comparison_table(comparison: LoadComparison) -> Group:
     from rich.text import Text
 
     a, b = comparison.run_a, comparison.run_b
-    verdict = _verdict(comparison)
     parts: list[RenderableType] = [
         Text(),
-        Text.assemble((printable(a.title), "bold"), " → ", (printable(b.title), "bold"), ": ", verdict),
+        Text.assemble(
+            (printable(capital(b.title)), "bold"),
+            " vs. ",
+            (printable(a.title), "bold"),
+            ": ",
+            (printable(comparison.sentence), _style(comparison)),
+        ),
     ]
     parts += [Text(f"warning: {printable(text)}", "yellow") for text in comparison.warnings]
     differing = comparison.inputs.get("differences")
@@ -70,20 +76,11 @@ def load_comparison_table(comparison: LoadComparison) -> Group:
     return Group(*parts)
 
 
-def _verdict(comparison: LoadComparison) -> tuple[str, str]:
-    """The headline with its style. It claims no more than was tested."""
-    tested = comparison.tested
-    loads = "the loads differ; " if comparison.other_load else ""
+def _style(comparison: LoadComparison) -> str:
     if comparison.regressed:
-        return f"{loads}{comparison.run_b.title} is worse in some figures", "red"
-    if comparison.differs:
-        return f"{loads}{'so do some figures' if loads else 'they differ'}", "yellow"
-    if not tested:
-        return f"{loads}too few requests to test any figure", "yellow"
-    if not comparison.untested:
-        return f"{loads}no difference beyond chance", "yellow" if loads else "green"
-    which = tested[0] if len(tested) == 1 else f"the {len(tested)} figures tested"
-    return f"{loads}no difference beyond chance in {which}; others were not tested", "yellow"
+        return "red"
+    doubtful = comparison.differs or comparison.other_load or comparison.untested or not comparison.tested
+    return "yellow" if doubtful else "green"
 
 
 def _searches(search: SearchComparison) -> Text:

@@ -14,6 +14,7 @@ from benchwright.perf import (
     Difference,
     LoadSummary,
     Requests,
+    ScoreDifference,
     StageComparison,
     StageSummary,
     adjusted,
@@ -28,11 +29,15 @@ from benchwright.reports.views.load import (
     outcomes_of,
     recorded_summary,
     settings_of,
+    short,
     stages_of_interest,
 )
 from benchwright.reports.views.run_folders import SamplesOf
 from benchwright.reports.views.settings import endpoint_of, table_of
 from benchwright.store import RunRecord
+
+_MOST_NAMES = 4
+"""Figures that the first sentence names."""
 
 
 class SearchComparison(Struct, frozen=True):
@@ -57,6 +62,15 @@ class SearchComparison(Struct, frozen=True):
         """Whether the second one is smaller, by chance or not."""
         return self.b < self.a
 
+    @property
+    def words(self) -> str:
+        """How the largest load changed, if the intervals do not overlap."""
+        ends = [f"{low:.3g} to {high:.3g}" for low, high in filter(None, (self.ci95_a, self.ci95_b))]
+        return (
+            f"the largest load is significantly {'smaller' if self.worse else 'larger'} ({self.label_a} → {self.label_b}; 95 % "
+            f"intervals {' and '.join(ends)})"
+        )
+
     def to_json(self) -> JsonObject:
         """All fields, and the verdict."""
         found: JsonObject = {**to_builtins(self), "significant": self.significant, "worse": self.worse}
@@ -77,10 +91,54 @@ class LoadComparison(TwoRuns):
     """The results of two searches. `levels` then compares the probes at those loads."""
     other_load: bool = False
     """Whether the only stages of both tests had different loads."""
+    beyond: tuple[tuple[str, Difference | ScoreDifference], ...] = ()
+    """The significant differences that count, each with its level."""
+
+    @property
+    def sentence(self) -> str:
+        """What a reader wants to know first: which figures got worse or better, by how much, and with which interval."""
+        parts = ["the loads differ"] if self.other_load else []
+        if self.search is not None and self.search.significant:
+            parts.append(self.search.words)
+        parts += [self._changes(worse) for worse in (True, False)]
+        if not self.differs:
+            parts.append(self._no_difference)
+        return "; ".join(filter(None, parts))
+
+    def _changes(self, worse: bool) -> str:
+        """The first figure that got worse, or better, with its change, and the names of the others."""
+        found: dict[str, tuple[str, Difference | ScoreDifference]] = {}
+        seen = set()
+        for label, each in self.beyond:
+            figures = (label, getattr(each, "statistic", None), each.a, each.b, each.ci95)
+            if each.worse == worse and each.name not in found and figures not in seen:
+                found[each.name] = label, each
+            seen.add(figures)
+        if not found:
+            return ""
+        name, *others = found
+        label, first = found[name]
+        level = f" at {label}" if len(self.levels) > 1 else ""
+        verdict = "worse" if worse else "better"
+        words = f"{_title(first)}{level} is significantly {verdict} ({_moved(first)})"
+        if others:
+            left = len(others) - _MOST_NAMES
+            named = ", ".join(others[:_MOST_NAMES]) + (f" and {left} more" if left > 0 else "")
+            words += f", and so {'is' if len(others) == 1 else 'are'} {named}"
+        return words
+
+    @property
+    def _no_difference(self) -> str:
+        tested = self.tested
+        if not tested:
+            return "too few requests to test any figure"
+        if not self.untested:
+            return "no significant difference"
+        which = tested[0] if len(tested) == 1 else f"the {len(tested)} figures tested"
+        return f"no significant difference in {which}; too few requests to test the others"
 
     def __repr__(self) -> str:
-        found = "worse" if self.regressed else "differs" if self.differs else "no difference beyond chance"
-        return f"<LoadComparison {self.run_b.title} vs. {self.run_a.title}: {found}>"
+        return f"<LoadComparison {self.run_b.title} vs. {self.run_a.title}: {self.sentence}>"
 
     def _repr_html_(self) -> str:
         """The HTML that a notebook shows."""
@@ -153,6 +211,38 @@ def _level_json(level: StageComparison) -> JsonObject:
     return {"level": level.label, "pairs": level.pairs, "differences": differences, "scores": scores}
 
 
+def _title(each: Difference | ScoreDifference) -> str:
+    if isinstance(each, ScoreDifference):
+        return f"score {each.name}"
+    return each.name if each.statistic == "value" else f"{each.name} {each.statistic}"
+
+
+def _moved(each: Difference | ScoreDifference) -> str:
+    """By how much a figure changed, with the interval.
+
+    >>> _moved(Difference("ttft", "p50", 100.0, 112.5, 12.5, (10.0, 15.25), paired=True))
+    'up 12.5 ms, 95 % interval 10.0 to 15.2 ms'
+    >>> _moved(Difference("request_throughput", "value", 9.0, 8.0, -1.0, None, paired=False))
+    'down 1.00 per s'
+    >>> _moved(Difference("error_share", "value", 0.01, 0.06, 0.05, (0.02, 0.08), paired=False))
+    'up 5.0 percentage points, 95 % interval 2.0 to 8.0 percentage points'
+    """
+    metric = None if isinstance(each, ScoreDifference) else METRICS[each.name]
+    title = "" if metric is None else "percentage points" if metric.unit == "share" else metric.unit_title
+    unit = f" {title}" if title else ""
+
+    def number(value: float) -> str:
+        if metric is None:
+            return f"{value:.4f}"
+        return f"{100 * value:.1f}" if metric.unit == "share" else short(value, metric)
+
+    moved = f"{'up' if each.difference > 0 else 'down'} {number(abs(each.difference))}{unit}"
+    if each.ci95 is None:
+        return moved
+    low, high = sorted(each.ci95) if each.difference > 0 else sorted((-each.ci95[0], -each.ci95[1]))
+    return f"{moved}, 95 % interval {number(low)} to {number(high)}{unit}"
+
+
 def compare_loads(
     samples: SamplesOf, a: RunRecord, b: RunRecord, options: ComparisonOptions
 ) -> LoadComparison:
@@ -175,17 +265,21 @@ def compare_loads(
     if requested is not None and not any(level.differences for level in levels):
         raise NotFoundError(f"neither test has a value of {options.metric}")
     search = _searches(*summaries) if requested is None else None
-    beyond: list[Any] = [
-        each for level in levels for each in level.differences if each.significant and _matters(each, options)
+    beyond: list[tuple[str, Difference | ScoreDifference]] = [
+        (level.label, each)
+        for level in levels
+        for each in level.differences
+        if each.significant and _matters(each, options)
     ]
+    beyond += [(level.label, each) for level in levels for each in level.scores if each.significant]
+    verdicts = [each.worse for _, each in beyond]
     if search is not None and search.significant:
-        beyond.append(search)
-    beyond += [each for level in levels for each in level.scores if each.significant]
+        verdicts.append(search.worse)
     return LoadComparison(
         run_a=_side(a, summaries[0]),
         run_b=_side(b, summaries[1]),
-        differs=bool(beyond),
-        regressed=any(each.worse for each in beyond),
+        differs=bool(verdicts),
+        regressed=any(verdicts),
         warnings=tuple(_doubts(a, b, *summaries)),
         levels=levels,
         only_a=only_a,
@@ -193,6 +287,7 @@ def compare_loads(
         inputs=load_setting_differences(a, b, options.harmless),
         search=search,
         other_load=_other_load(*summaries),
+        beyond=tuple(beyond),
     )
 
 
