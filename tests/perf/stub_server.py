@@ -51,6 +51,8 @@ class Stub:
     open_now: int = 0
     most_open: int = 0
     served: int = 0
+    connected: int = 0
+    said_on_failure: str = "the stub was told to fail"
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def __post_init__(self) -> None:
@@ -64,6 +66,7 @@ class Stub:
             await self.changed.wait()
 
     async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connected += 1
         try:
             while head := await reader.readuntil(b"\r\n\r\n"):
                 size = next(
@@ -87,6 +90,8 @@ class Stub:
             pass
         finally:
             writer.close()
+            self.connected -= 1
+            self.changed.set()
 
     async def _answer(self, truth: Truth, number: int, writer: asyncio.StreamWriter) -> bool:
         """Whether the connection can carry another request."""
@@ -97,7 +102,7 @@ class Stub:
         if (left := self._stalled_until - monotonic()) > 0:
             await asyncio.sleep(left)
         if self.fail_every and number % self.fail_every == 0:
-            body = b'{"error": {"message": "the stub was told to fail"}}'
+            body = json.dumps({"error": {"message": self.said_on_failure}}).encode()
             head = b"HTTP/1.1 %d No\r\nX-REQUEST-ID: req-%d\r\nContent-Length: %d\r\n\r\n"
             writer.write(head % (self.fail_status, number, len(body)) + body)
             return True

@@ -34,7 +34,7 @@ from benchwright.perf._flight import (
     token_arrivals as token_arrivals,
 )
 from benchwright.perf._health import STRAINED_LAG_S as STRAINED_LAG_S, STRAINED_LATE_S as STRAINED_LATE_S
-from benchwright.perf._journal import Journal as Journal
+from benchwright.perf._journal import Journals as Journals
 from benchwright.perf._limits import check_files as check_files, most_connections as most_connections
 from benchwright.perf._metrics import (
     LATENCIES as LATENCIES,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from benchwright.endpoints import SEND_ONCE, EndpointSettings, OpenableSettings, TimedEndpoint, open_endpoint
+from benchwright.perf._journal import Journals
 from benchwright.perf._loop import PhaseLoop, PhaseResult, PhaseTask
 from benchwright.perf._plan import RequestPlan
 from benchwright.perf._values import LoadSettings, RequestRecord, StopCause
@@ -83,13 +84,15 @@ async def open_crew(
     plan: RequestPlan,
     models: Sequence[EndpointSettings | OpenableSettings],
     ended: Callable[[RequestRecord], None],
+    journals: Journals | None = None,
 ) -> Crew:
-    """Open the crew of a test. `ended` is called with each record."""
+    """Open the crew of a test. `ended` is called with each record, and journals it if there are journals; other processes write
+    journals of their own until then."""
     if settings.workers == 1:
         return LocalCrew(settings, plan, open_endpoints(models), ended)
     from benchwright.perf._process_crew import ProcessCrew
 
-    return await ProcessCrew.open(settings, plan, models, ended)
+    return await ProcessCrew.open(settings, plan, models, ended, journals)
 
 
 def open_endpoints(models: Sequence[EndpointSettings | OpenableSettings]) -> list[TimedEndpoint]:

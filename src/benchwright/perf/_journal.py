@@ -1,7 +1,8 @@
-"""A journal of the requests that have ended and are not committed yet, so that a killed test loses none of them.
+"""Journals of the requests that have ended and are not committed yet, so that a killed test loses none of them.
 
-Every record is handed to the system as it ends, which takes a few microseconds and survives the process. Two files take turns:
-what one has is committed to the store before it is emptied, so both stay small.
+Every record is handed to the system as it ends, which takes a few microseconds and survives the process. A journal is two files
+that take turns: what one has is safe elsewhere before it is emptied, so both stay small. The process that commits has a journal,
+and so has every sending process: a record is in one of them, or in two, until it is in the store.
 """
 
 from __future__ import annotations
@@ -11,21 +12,67 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from msgspec import DecodeError, Struct
+
 from benchwright.perf._values import RequestRecord, decode_record
 
 _SIZE_BYTES = 4
 
 
-class Journal:
-    """The journal of one test. `write` is called in one thread, everything else in another."""
+class Journals(Struct, frozen=True):
+    """The journals of one test."""
 
-    def __init__(self, folder: Path, run_id: int) -> None:
-        self._paths = _paths(folder, run_id)
-        self._files = [os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600) for path in self._paths]
+    folder: Path
+    run_id: int
+
+    def of(self, process: int) -> Journal:
+        """The journal that one process writes: 0 for the one that commits, from 1 on for workers."""
+        return Journal([self.folder / f"{self._stem}{2 * process + turn}.journal" for turn in (0, 1)])
+
+    def records(self) -> Iterator[RequestRecord]:
+        """What a test that was killed left. A record may come twice; the last of a file may be incomplete and is then left out."""
+        for path in self._files():
+            try:
+                data = path.read_bytes()
+            except OSError:
+                continue
+            at = 0
+            while at + _SIZE_BYTES <= len(data):
+                start = at + _SIZE_BYTES
+                at = start + int.from_bytes(data[at:start], "big")
+                if at > len(data):
+                    break
+                try:
+                    yield decode_record(data[start:at])
+                except DecodeError:  # the disk was full, and what follows is out of step
+                    break
+
+    def remove(self) -> None:
+        """Remove them after all records were committed."""
+        for path in self._files():
+            path.unlink(missing_ok=True)
+
+    @property
+    def _stem(self) -> str:
+        return f".requests-{self.run_id}-"
+
+    def _files(self) -> list[Path]:
+        return sorted(self.folder.glob(f"{self._stem}*.journal"))
+
+
+class Journal:
+    """The journal of one process."""
+
+    def __init__(self, paths: list[Path]) -> None:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+        self._paths = paths
+        self._files = [os.open(path, flags, 0o600) for path in paths]
         self._current = 0
+        self._written = self._before_turn = 0
 
     def write(self, record: bytes) -> None:
         """Append a record. A full disk is noticed when records are committed."""
+        self._written += 1
         with suppress(OSError):
             os.write(self._files[self._current], len(record).to_bytes(_SIZE_BYTES, "big") + record)
 
@@ -35,33 +82,20 @@ class Journal:
         return before
 
     def empty(self, file: int) -> None:
-        """Empty a file whose records are committed."""
+        """Empty a file whose records are safe elsewhere."""
         with suppress(OSError):
             os.ftruncate(self._files[file], 0)
-            os.lseek(self._files[file], 0, os.SEEK_SET)
+
+    def safe(self, count: int) -> None:
+        """Drop the first `count` records that were written, as far as they fill a file: they are safe elsewhere."""
+        if count >= self._before_turn:
+            self.empty(1 - self._current)
+            self.turn()
+            self._before_turn = self._written
 
     def close(self, *, keep: bool) -> None:
-        """Close the files, and remove them unless they have records that were not committed."""
+        """Close the files, and remove them unless they have records that are not safe elsewhere."""
         for file, path in zip(self._files, self._paths, strict=True):
             os.close(file)
             if not keep:
                 path.unlink(missing_ok=True)
-
-
-def _paths(folder: Path, run_id: int) -> list[Path]:
-    return [folder / f".requests-{run_id}-{number}.journal" for number in (0, 1)]
-
-
-def journaled(folder: Path, run_id: int) -> Iterator[RequestRecord]:
-    """The records in the journal of a test that was killed; the last may be incomplete and is then left out."""
-    for path in _paths(folder, run_id):
-        try:
-            data = path.read_bytes()
-        except OSError:
-            continue
-        at = 0
-        while at + _SIZE_BYTES <= len(data):
-            start = at + _SIZE_BYTES
-            at = start + int.from_bytes(data[at:start], "big")
-            if at <= len(data):
-                yield decode_record(data[start:at])

@@ -11,8 +11,9 @@ from typing import Any
 
 from msgspec import msgpack
 
-from benchwright.core import RunFailedError
+from benchwright.core import RunFailedError, known_secrets
 from benchwright.endpoints import EndpointSettings, OpenableSettings
+from benchwright.perf._journal import Journals
 from benchwright.perf._loop import PhaseResult, PhaseTask
 from benchwright.perf._plan import RequestPlan
 from benchwright.perf._values import LoadSettings, RequestRecord, StopCause, decode_record
@@ -40,10 +41,12 @@ class ProcessCrew:
         plan: RequestPlan,
         models: Sequence[EndpointSettings | OpenableSettings],
         ended: Callable[[RequestRecord], None],
+        journals: Journals | None = None,
     ) -> ProcessCrew:
         """Start the processes, and wait until all are ready."""
         crew = cls(ended)
-        job = framed(pickle.dumps(WorkerJob(settings, plan, tuple(models)), protocol=pickle.HIGHEST_PROTOCOL))
+        job = WorkerJob(settings, plan, tuple(models), journals, known_secrets())
+        common = framed(pickle.dumps(job, protocol=pickle.HIGHEST_PROTOCOL))
         try:
             for worker in range(settings.workers):
                 process = await asyncio.create_subprocess_exec(
@@ -54,9 +57,9 @@ class ProcessCrew:
                 crew._flying.append(0)
                 crew._results.append(asyncio.get_running_loop().create_future())
                 crew._readers.append(asyncio.create_task(crew._read(worker, process)))
-            for process in crew._processes:
+            for worker, process in enumerate(crew._processes):
                 assert process.stdin is not None
-                process.stdin.write(job)
+                process.stdin.write(common + framed(b"%d" % worker))
                 await process.stdin.drain()
             await asyncio.gather(*crew._results)
         except BaseException:
@@ -120,6 +123,7 @@ class ProcessCrew:
 
     async def _read(self, worker: int, process: asyncio.subprocess.Process) -> None:
         decoder: Any = msgpack.Decoder(Report)
+        kept = 0
         assert process.stdout is not None
         try:
             while True:
@@ -127,6 +131,9 @@ class ProcessCrew:
                 self._flying[worker] = report.in_flight
                 for stored in report.records:
                     self._ended(decode_record(stored))
+                if report.records:
+                    kept += len(report.records)
+                    self._send(worker, Order(kept=kept))
                 if report.result is not None and not self._results[worker].done():
                     self._results[worker].set_result(report.result)
         except (asyncio.IncompleteReadError, ConnectionError):

@@ -16,6 +16,7 @@ from benchwright.core import (
     CallTimes,
     FailureKind,
     ModelReply,
+    Redactor,
     RequestFailure,
     StepValues,
     encode_json,
@@ -23,7 +24,7 @@ from benchwright.core import (
     marked_as_redacted,
     reply_to_json,
 )
-from benchwright.perf._journal import Journal, journaled
+from benchwright.perf._journal import Journal, Journals
 from benchwright.perf._plan import PlannedRequest
 from benchwright.perf._quality import decode_grade, encode_grade
 from benchwright.perf._token_check import possible
@@ -226,7 +227,7 @@ def recorded_requests(store: Store, run_id: int) -> Iterator[RequestRecord]:
     killed, those of its journal too."""
     left, first = store.count_steps(run_id, "request"), 0
     scored = store.count_steps(run_id, "grade") > 0
-    late = {_request_key(record): record for record in journaled(store.run(run_id).folder, run_id)}
+    late = {_request_key(record): record for record in Journals(store.run(run_id).folder, run_id).records()}
     while left > 0 or late:
         steps = store.recorded(run_id, "request", first, first + _BATCH - 1)
         grades = store.recorded(run_id, "grade", first, first + _BATCH - 1) if scored else {}
@@ -242,7 +243,9 @@ def recorded_requests(store: Store, run_id: int) -> Iterator[RequestRecord]:
 def count_requests(store: Store, run_id: int) -> int:
     """The number of recorded requests."""
     committed = store.count_steps(run_id, "request")
-    late = {_request_key(record): record.number for record in journaled(store.run(run_id).folder, run_id)}
+    late = {
+        _request_key(record): record.number for record in Journals(store.run(run_id).folder, run_id).records()
+    }
     if not late:
         return committed
     known = store.recorded(run_id, "request", min(late.values()), max(late.values()))
@@ -352,24 +355,30 @@ def without_secrets(steps: Sequence[StepValues]) -> Sequence[StepValues]:
     if not redactor.guards or not redactor.found_in(b"\n".join([step[3] for step in steps])):
         return steps
 
-    def clean(text: str | None) -> str | None:
-        return text and redactor.clean_record(text)
-
     def kept(step: StepValues) -> bytes:
         output = step[3]
         if step[0].startswith("request/"):
-            record = decode_record(output)
-            reply = (record.reply or "").encode()
-            whole = redactor.clean_json(reply, OWN_WORDS)
-            marked = record.reply if whole is reply else marked_as_redacted(whole).decode()
-            texts = {
-                name: clean(getattr(record, name))
-                for name in ("error", "finish_reason", "served", "reply_id", "request_id")
-            }
-            return encode_record(replace(record, **texts, reply=marked))
+            return record_without_secrets(output, redactor)
         if step[0].startswith("grade/"):
             grade = decode_grade(output)
-            return encode_grade(replace(grade, error=clean(grade.error)))
+            return encode_grade(replace(grade, error=grade.error and redactor.clean_record(grade.error)))
         return output
 
     return [(*step[:3], kept(step), *step[4:]) for step in steps]
+
+
+_TEXTS = ("error", "finish_reason", "served", "reply_id", "request_id")
+
+
+def record_without_secrets(stored: bytes, redactor: Redactor) -> bytes:
+    """Remove secrets from a stored record."""
+    if not redactor.guards or not redactor.found_in(stored):
+        return stored
+    record = decode_record(stored)
+    reply = (record.reply or "").encode()
+    whole = redactor.clean_json(reply, OWN_WORDS)
+    marked = record.reply if whole is reply else marked_as_redacted(whole).decode()
+    texts = {
+        name: text and redactor.clean_record(text) for name in _TEXTS for text in [getattr(record, name)]
+    }
+    return encode_record(replace(record, **texts, reply=marked))

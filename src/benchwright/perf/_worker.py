@@ -1,7 +1,8 @@
 """A sending process: `python -m benchwright.perf._worker`, which `ProcessCrew` starts and talks to in frames over its pipes.
 
 It receives the test first, then one task for each phase. It returns the records of requests as they end, and then the
-result of each phase. When its input ends, because the controlling process has gone, it ends at once.
+result of each phase. Until the controlling process has a record, it is in the worker's journal. When its input ends, because
+the controlling process has gone, it ends at once.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ from contextlib import suppress
 
 from msgspec import Struct, msgpack
 
+from benchwright.core import Redactor
 from benchwright.endpoints import EndpointSettings, OpenableSettings
 from benchwright.perf._health import rare_collections, run_quickly
+from benchwright.perf._journal import Journals
 from benchwright.perf._loop import PhaseLoop, PhaseResult, PhaseTask
 from benchwright.perf._plan import RequestPlan
 from benchwright.perf._values import LoadSettings, RequestRecord, encode_record
 
-_EVERY_S = 0.004
-"""Seconds between two reports."""
 SIZE_BYTES = 8
 """Bytes of the length before each frame."""
 
@@ -34,6 +35,10 @@ class WorkerJob(Struct, frozen=True):
     settings: LoadSettings
     plan: RequestPlan
     models: tuple[EndpointSettings | OpenableSettings, ...]
+    journals: Journals | None
+    """Where records are kept until the controlling process has them."""
+    secrets: Redactor
+    """Removes what must not be kept."""
 
 
 class Order(Struct, frozen=True, array_like=True):
@@ -45,6 +50,8 @@ class Order(Struct, frozen=True, array_like=True):
     """Why sending stops."""
     abort: bool = False
     """Whether requests in flight are given up."""
+    kept: int | None = None
+    """How many records of this worker the controlling process has journaled."""
 
 
 class Report(Struct, frozen=True, array_like=True):
@@ -74,12 +81,12 @@ class _PipeSink:
         self._pipe = pipe
         self.loop: PhaseLoop | None = None
 
-    def write(self, steps: Sequence[RequestRecord | PhaseResult]) -> None:
+    def write(self, steps: Sequence[bytes | PhaseResult]) -> None:
         records: list[bytes] = []
         result = None
         for step in steps:
-            if isinstance(step, RequestRecord):
-                records.append(encode_record(step))
+            if isinstance(step, bytes):
+                records.append(step)
             else:
                 result = step
         flying = 0 if self.loop is None else self.loop.in_flight
@@ -93,20 +100,27 @@ class _PipeSink:
 
 async def _work(pipe: int) -> None:
     from benchwright.perf._crew import open_endpoints
-    from benchwright.perf._records import BatchThread
+    from benchwright.perf._records import BatchThread, record_without_secrets
 
     reader = asyncio.StreamReader()
     loop = asyncio.get_running_loop()
-    orders, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin.buffer)
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin.buffer)
     job: WorkerJob = pickle.loads(await read_frame(reader))
+    number = int(await read_frame(reader))
     endpoints = open_endpoints(job.models)
     sink = _PipeSink(pipe)
-    # Soon, so that hardly a record is lost with the process; the controlling one keeps what it gets.
-    thread: BatchThread[RequestRecord | PhaseResult] = BatchThread(sink, every_s=_EVERY_S)
+    thread: BatchThread[bytes | PhaseResult] = BatchThread(sink)
+    journal = None if job.journals is None else job.journals.of(number + 1)
     decoder = msgpack.Decoder(Order)
 
+    def ended(record: RequestRecord) -> None:
+        stored = encode_record(record)
+        if journal is not None:
+            journal.write(record_without_secrets(stored, job.secrets))
+        thread.put(stored)
+
     async def phase(task: PhaseTask) -> None:
-        under_way = sink.loop = PhaseLoop(job.settings, task, job.plan, endpoints, thread.put)
+        under_way = sink.loop = PhaseLoop(job.settings, task, job.plan, endpoints, ended)
         thread.put(await under_way.run())
 
     running: asyncio.Task[None] | None = None
@@ -119,14 +133,16 @@ async def _work(pipe: int) -> None:
                     await running
                 running = asyncio.create_task(phase(order.task))
                 await asyncio.sleep(0)
+            elif order.kept is not None:
+                if journal is not None:
+                    journal.safe(order.kept)
             elif sink.loop is not None:
                 if order.abort:
                     sink.loop.abort()
                 elif order.stop is not None:
                     sink.loop.stop(order.stop)  # type: ignore[arg-type]  # a cause, as it was sent
-    orders.close()
-    if running is not None:
-        running.cancel()
+    sys.stdout.flush()
+    os._exit(0)  # at once: what is in flight has not ended, and nothing more is sent
 
 
 def main() -> None:
@@ -135,8 +151,6 @@ def main() -> None:
     pipe = os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # printed text must not get between frames
     run_quickly(_work(pipe))
-    sys.stdout.flush()
-    os._exit(0)
 
 
 if __name__ == "__main__":

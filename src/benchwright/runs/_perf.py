@@ -30,7 +30,7 @@ from benchwright.engine import InterruptedRunError, Prepared, RunGroup, prepare
 from benchwright.perf import (
     BatchThread,
     Crew,
-    Journal,
+    Journals,
     LoadProgress,
     LoadSettings,
     LoadTest,
@@ -420,7 +420,9 @@ async def _load(
     Ctrl-C, or None."""
     settings = ready.settings
     progress = LoadProgress(run.name, settings)
-    journal = Journal(run.folder, run.id)
+    journals = Journals(run.folder, run.id)
+    journals.remove()  # of a test that had the folder and the number before
+    journal = journals.of(0)
     thread = BatchThread(StoreSink(store, run.id), journal=journal)
 
     def ended(record: RequestRecord) -> None:
@@ -430,7 +432,7 @@ async def _load(
         test.ended(record)
         progress.add(record)
 
-    crew = await open_crew(settings, ready.requests, _opened_as(ready), ended)
+    crew = await open_crew(settings, ready.requests, _opened_as(ready), ended, journals)
     server = ServerWatch(ready.endpoints if ready.server_metrics else ())
     test = LoadTest(
         settings, crew, server=server,
@@ -463,6 +465,7 @@ async def _load(
         progress.ended = True
         if watcher is not None:
             watcher.show(progress)
+    journals.remove()  # else workers ended before their requests had, and theirs have what the store has not
     return "abort" if signals > 1 else test.cause
 
 
