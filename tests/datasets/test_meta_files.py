@@ -34,9 +34,9 @@ def read(meta: Path, value: Any, **options: Any) -> Sampling:
     return read_meta(meta, name="qa.csv.meta.json", **options)
 
 
-def refused(meta: Path, value: Any) -> str:
+def refused(meta: Path, value: Any, **options: Any) -> str:
     with pytest.raises(DatasetError) as caught:
-        read(meta, value)
+        read(meta, value, **options)
     return str(caught.value)
 
 
@@ -117,8 +117,8 @@ def test_percentages_come_in_blocks_where_that_is_asked_for_or_compatible(meta: 
         return lengths.order
 
     assert [order(False), order(True)] == ["shuffled", "blocked"]
-    assert [order(False, order="blocked"), order(True, order="shuffled")] == ["blocked", "shuffled"]
-    assert [order(False, {"order": "blocked"}), order(True, {"order": "shuffled"})] == ["blocked", "shuffled"]
+    assert [order(False, order=each) for each in ("blocked", "shuffled")] == ["blocked", "shuffled"]
+    assert [order(False, {"order": each}) for each in ("blocked", "shuffled")] == ["blocked", "shuffled"]
 
 
 @pytest.mark.parametrize(
@@ -256,3 +256,75 @@ def test_files_that_cannot_be_read_are_refused(meta: Path) -> None:
         read_meta(meta)
     with pytest.raises(DatasetError, match="cannot be read"):
         read_meta(meta.parent)
+
+
+def lengths(method: str, **params: Any) -> dict[str, Any]:
+    return {"output_config": {"method": method, "params": params}}
+
+
+@pytest.mark.parametrize(
+    ("value", "key", "reason"),
+    [
+        ({"request_count": 2.5}, "request_count", "a number with a fraction"),
+        ({"sampling_mode": 3}, "sampling_mode", "is 3"),
+        (lengths("uniform", min_value=[1], max_value=2), "min_value", "is a list"),
+        ({"request_count": 0}, "request_count", "is 0"),
+        ({"request_count": "-4"}, "request_count", "is -4"),
+        (lengths("uniform", min_value=9, max_value=2), "min_value", "above max_value"),
+        (lengths("uniform", min_value=9), "max_value", "is missing"),
+        (lengths("percentage"), "percentage_distribute", "is missing"),
+        ({"output_config": {"method": "uniform"}}, "output_config.params", "is missing"),
+        (lengths("percentage", percentage_distribute=[[10, 0.5], [20, 0.4]]), "percentage_distribute", "exactly 1"),
+        (lengths("percentage", percentage_distribute=[[0, 1]]), "percentage_distribute[0]", "the length 0"),
+        (lengths("percentage", percentage_distribute=[[10, 1.5]]), "percentage_distribute[0]", "the share 1.5"),
+        (lengths("gamma", min_value=1, max_value=2), "output_config.method", "'gamma' is not one of"),
+        ({"colour": 1}, "colour", "is not a key"),
+        (lengths("uniform", min_value=1, max_value=2, colour=3), "output_config.params.colour", "is not a key"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("compat", [False, True])
+def test_each_refusal_of_aisbench_is_one_here(
+    meta: Path, value: Any, key: str, reason: str, compat: bool
+) -> None:
+    """Wrong types, counts, bounds, distributions, methods and keys, and what is missing."""
+    said = refused(meta, value, compat=compat)
+    assert key in said
+    assert reason in said
+    assert "AISBench" not in said
+
+
+@pytest.mark.parametrize(
+    ("value", "key"),
+    [
+        ({"seed": 7}, "seed"),
+        ({"sampling_mode": "random_with_replacement"}, "sampling_mode 'random_with_replacement'"),
+        (lengths("fixed", value=10), "output_config.method 'fixed'"),
+        (lengths("normal", mean=10, stddev=2), "output_config.method 'normal'"),
+        (lengths("lognormal", mean=10, stddev=2), "output_config.method 'lognormal'"),
+        (lengths("zipf", alpha=1, min_value=1, max_value=9), "output_config.method 'zipf'"),
+        (lengths("column", column="n"), "output_config.method 'column'"),
+        ({"output_config": {"ignore_eos": True}}, "output_config.ignore_eos"),
+        ({"output_config": {"min_tokens": 3}}, "output_config.min_tokens"),
+        (lengths("percentage", percentage_distribute=[[10, 1]], order="blocked"), "output_config.params.order"),
+        (
+            {"output_config": {"method": "percentage", "order": "shuffled", "params": {"percentage_distribute": [[10, 1]]}}},
+            "output_config.order",
+        ),
+    ],
+)  # fmt: skip
+def test_what_only_benchwright_knows_is_refused_as_aisbench_refuses_it(
+    meta: Path, value: Any, key: str
+) -> None:
+    read(meta, value)
+    said = refused(meta, value, compat=True)
+    assert f"{key} is not known to AISBench; leave it out, or leave out --compat aisbench" in said
+
+
+def test_every_key_and_value_is_either_known_to_aisbench_or_refused_in_its_name() -> None:
+    """A new key or value counts as benchwright's own until the table of AISBench's has it."""
+    from benchwright.datasets import _meta
+
+    assert set(_meta._AISBENCH[""]) < set(_meta._TOP)
+    assert set(_meta._AISBENCH["output_config."]) < set(_meta._OUTPUT)
+    for key, values in _meta._VALUES.items():
+        assert set(_meta._AISBENCH[key]) < set(values)

@@ -6,7 +6,7 @@ Each length distribution has different parameters under `output_config.params`.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -44,6 +44,15 @@ _HOMES = {
 }
 """Where each key belongs, for messages about keys on the wrong level."""
 
+_AISBENCH = {
+    "": ("request_count", "sampling_mode", "output_config"),
+    "output_config.": ("method", "params"),
+    "output_config.params.": ("min_value", "max_value", "percentage_distribute"),
+    "sampling_mode": ("default", "shuffle", "random"),
+    "output_config.method": ("uniform", "percentage"),
+}
+"""The keys of each level, and the values of keys with few values, that AISBench knows."""
+
 
 def read_meta(path: Path, *, name: str | None = None, compat: bool = False) -> Sampling:
     """Read a meta file.
@@ -51,7 +60,7 @@ def read_meta(path: Path, *, name: str | None = None, compat: bool = False) -> S
     Args:
         path: The meta file.
         name: How messages call it; None: its path.
-        compat: Whether to sample and round as AISBench does.
+        compat: Whether to sample and round as AISBench does, and to refuse what it refuses.
 
     Raises:
         DatasetError: the file cannot be read, or something in it is wrong; lists all errors.
@@ -103,6 +112,8 @@ def _sampling(value: Found, problems: Problems, shown: str, compat: bool) -> Sam
         return Sampling()
     known = Known(problems, _HOMES)
     known.check(value, "", _TOP)
+    if compat:
+        _refuse_unknown_to_aisbench(value, problems)
     count = problems.whole(value, "", "request_count", least=1, example="10")
     seed = problems.whole(value, "", "seed", least=0, example="42")
     mode = _mode(value, problems)
@@ -124,6 +135,36 @@ def _sampling(value: Found, problems: Problems, shown: str, compat: bool) -> Sam
         compat=compat,
         source=shown,
     )
+
+
+def _refuse_unknown_to_aisbench(top: Mapping[str, Found], problems: Problems) -> None:
+    """Add a problem for each key and value that only benchwright knows. Those that nobody knows are found without this."""
+    alone = "is not known to AISBench; leave it out, or leave out --compat aisbench"
+    output = top.get("output_config")
+    params = output.get("params") if isinstance(output, Mapping) else None
+    for where, table in (("", top), ("output_config.", output), ("output_config.params.", params)):
+        for key, value in table.items() if isinstance(table, Mapping) else ():
+            if key not in _AISBENCH[where] and _known_here(where, key):
+                problems.add(where + key, alone)
+            elif isinstance(value, str) and value in _only_here(where + key):
+                problems.add(where + key, f"{value!r} {alone}")
+
+
+_VALUES: Mapping[str, Iterable[str]] = {
+    "sampling_mode": SAMPLING_MODES,
+    "output_config.method": LENGTH_METHODS,
+}
+
+
+def _only_here(key: str) -> set[str]:
+    """The values of a key that AISBench does not know."""
+    return {*_VALUES.get(key, ())} - {*_AISBENCH.get(key, ())}
+
+
+def _known_here(where: str, key: str) -> bool:
+    if where == "output_config.params.":
+        return any(key in names for names in LENGTH_PARAMS.values())
+    return key in (_OUTPUT if where else _TOP)
 
 
 def _mode(value: Mapping[str, Found], problems: Problems) -> SamplingMode:
