@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.scorers.growth import assert_linear
 
 from benchwright.scorers import (
     ScorerInput,
@@ -124,12 +124,8 @@ def test_targets_in_other_languages(target: str, right: str) -> None:
 @pytest.mark.parametrize(
     "unit",
     ["yes ", "no, ", "it is true ", "answer is ", "wait ", "if ", "A: 1, ", "{A: 1,", "A is ", "Paris is ", "A: B\n", "answer (",
-     "yes or no ", "some people say ", "是", "not a "],
+     "yes or no ", "some people say ", "是", "not a ", "true ", "so no "],
 )  # fmt: skip
-def test_hostile_megabytes_are_read_in_linear_time(unit: str) -> None:
-    text = unit * (1_000_000 // len(unit))
-    started = time.process_time()
-    verdict(text)
-    chosen(text)
-    lettered(text)
-    assert time.process_time() - started < 60
+def test_hostile_texts_are_read_in_linear_time(unit: str) -> None:
+    for read in (verdict, chosen, lettered):
+        assert_linear(read, unit)

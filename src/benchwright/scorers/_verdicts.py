@@ -7,11 +7,13 @@ unless one corrects the other or draws the conclusion.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
 from benchwright.scorers._mcq.view import View
+from benchwright.scorers._stems import matches_at, places
 
 _YES = (
     "yes yeah yep yup true correct right absolutely definitely certainly indeed sure affirmative exactly agreed obviously"
@@ -31,7 +33,7 @@ _NO = (
 _Y = r"(?:yes|yeah|yep|yup|true|correct|right)"
 _N = r"(?:no|nope|nah|false|incorrect|wrong|untrue)"
 _EITHER = (
-    rf"(?:neither\s|both\s|either\s)?(?<!\w)(?:{_Y}\s?(?:and|or|nor|/|\||vs\.?)\s?{_N}|{_N}\s?(?:and|or|nor|/|\||vs\.?)\s?{_Y})(?!\w)"
+    rf"(?<!\w)(?:{_Y}\s?(?:and|or|nor|/|\||vs\.?)\s?{_N}|{_N}\s?(?:and|or|nor|/|\||vs\.?)\s?{_Y})(?!\w)"
     r"|ja\s(?:oder|und)\snein|oui\s(?:ou|et)\snon|sí\s(?:o|y)\sno|да\s(?:или|и)\sнет|是或否|是否|是不是"
 )
 _STATED = (
@@ -40,6 +42,29 @@ _STATED = (
     r"(?:(?:is|would\sbe|must\sbe|should\sbe|ist|lautet|wäre|est|es|è|é)\b\s?:?|[:=—–]|-(?=\s))|\\boxed\s?\{|</?answer>|答案\s?(?:是|为|:)?\s?:?"
     r"|(?m:^)a:)\s?[\s(\[{]{0,3}(?:(?:definitely|clearly|simply|therefore|thus|a|an|most\slikely|probably)\s){0,2}"
 )
+_STATED_STEMS = [
+    "answer",
+    "verdict",
+    "conclusion",
+    "response",
+    "label",
+    "judg",
+    "decision",
+    "prediction",
+    "antwort",
+    "réponse",
+    "respuesta",
+    "risposta",
+    "resposta",
+    "ответ",
+    "\\boxed",
+    "<answer>",
+    "</answer>",
+    "答案",
+    "a:",
+]
+"""The words that `_STATED` begins with."""
+_NOT_STATED = r"(?:(?<!\w)(?:if|whether)|(?:n't|(?<!\w)not|doubt)\s(?:think|believe|say|claim|know|sure)?(?:\sthat)?)\s(?:the\s|my\s)?$"
 _SKIPPED_BEFORE = (
     r"(?<!\w)(?:some|many|others?|people|someone|most|critics|opponents|they|he|she|everyone|students?|first\sglance)(?!\w)(?:(?!\bbut\b|\bhowever\b|\byet\b)[^.;!?\n]){0,40}"
     r"(?:say|says|said|think|thinks|thought|believe|believes|claim|claims|argue|argues|answer)(?:\sthat)?\s(?:it\sis\s|it's\s)?$"
@@ -68,6 +93,38 @@ _PREDICATE = (
     r"|(?<!\w)(?P<no>no\s)?es\s(?P<palabra>verdadero|verdadera|cierto|correcto|falso|falsa|incorrecto)(?!\w)"
     r"|(?<!\w)это\s(?P<ne>не\s)?(?P<slovo>верно|правда|так|неверно|неправда|ложь)(?!\w)"
 )
+_PREDICATE_STEMS = [
+    "true",
+    "correct",
+    "right",
+    "accurate",
+    "valid",
+    "false",
+    "wrong",
+    "untrue",
+    "myth",
+    "mistaken",
+    "case",
+    "stimmt",
+    "wahr",
+    "richtig",
+    "korrekt",
+    "falsch",
+    "vrai",
+    "faux",
+    "fausse",
+    "exact",
+    "verdader",
+    "cierto",
+    "fals",
+    "правда",
+    "верно",
+    "так",
+    "ложь",
+]
+"""The words that `_PREDICATE` ends with."""
+_PREDICATE_CHARS = 160
+"""Characters from the beginning of a predicate to such a word."""
 _TRUE_WORDS = (
     "true", "correct", "right", "accurate", "valid", "the case", "wahr", "richtig", "korrekt", "vrai", "vraie", "exact", "verdadero",
     "verdadera", "cierto", "correcto", "верно", "правда", "так",
@@ -86,6 +143,8 @@ _CORRECTION = (
 )
 _CONCLUSION = r"(?<!\w)(?:so|therefore|thus|hence|in\sshort|overall|in\sconclusion|conclusion|finally|but|also|daher|donc|mais|pero|итак|но|in\ssum|to\ssum\sup)(?!\w)[^.;!?\n]{0,60}$"
 _REACH = 60
+_READ = 200
+"""Places of each word of predicates that are read, from the end."""
 _AT_ONCE = 6
 
 
@@ -110,13 +169,15 @@ def read_verdict(reply: str) -> bool | None:
     whole = _whole(text)
     if whole is not None:
         return whole
-    stated = None
-    for cue in _compiled(_STATED).finditer(text):
-        found = _after_statement(text, cue.end())
-        if found is not None and not _compiled(
-            r"(?:(?<!\w)(?:if|whether)|(?:n't|(?<!\w)not|doubt)\s(?:think|believe|say|claim|know|sure)?(?:\sthat)?)\s(?:the\s|my\s)?$"
-        ).search(text, max(0, cue.start() - 40), cue.start()):
-            stated = cue.end(), found
+    stated = next(
+        (
+            (cue.end(), found)
+            for cue in matches_at(_compiled(_STATED), text, places(text, _STATED_STEMS))
+            if (found := _after_statement(text, cue.end())) is not None
+            and not _compiled(_NOT_STATED).search(text, max(0, cue.start() - 40), cue.start())
+        ),
+        None,
+    )
     if stated is not None:
         if not _compiled(_CORRECTION).search(text, stated[0]):
             return stated[1]
@@ -133,8 +194,12 @@ def verdict_of_word(word: str) -> bool | None:
 def _whole(text: str) -> bool | None:
     if len(text) > 40:
         return None
-    bare = " ".join(_compiled(r"^[\W_]+|[\W_]+$").sub("", text).split())
-    return _phrases().get(bare)
+    start, end = 0, len(text)
+    while start < end and not text[start].isalnum():
+        start += 1
+    while end > start and not text[end - 1].isalnum():
+        end -= 1
+    return _phrases().get(" ".join(text[start:end].split()))
 
 
 def _after_statement(text: str, at: int) -> bool | None:
@@ -175,14 +240,13 @@ def _after_statement(text: str, at: int) -> bool | None:
 
 def _verdicts(text: str, begin: int) -> list[_Verdict]:
     """The verdicts of a text from `begin` on, in order."""
-    hidden = [found.span() for found in _compiled(_EITHER).finditer(text, begin)]
     found: list[_Verdict] = []
     for word in _compiled(_BY_ITSELF).finditer(text, begin):
         at = word.start("word")
         before = text[max(0, at - _REACH) : at]
-        if _inside(at, hidden) or not _compiled(_NOT_A_NOUN).match(text, word.end()):
+        if not _compiled(_NOT_A_NOUN).match(text, word.end()):
             continue
-        if not _compiled(_LEADS_IN).search(text, max(0, at - 14), at):
+        if not _compiled(_LEADS_IN).search(text, max(0, at - 14), at) or _is_either(text, at):
             continue
         if _compiled(r"\s?:\s?[\d.]").match(text, word.end()) or _is_asked(text, word.end()):
             continue
@@ -199,20 +263,38 @@ def _verdicts(text: str, begin: int) -> list[_Verdict]:
         ) and _compiled(r"(?<!\w)(?:be|is|a|that)\s$").search(before):
             continue  # a predicate
         found.append(_Verdict(at, _phrases()[word["word"]], not before.strip(" \n([{"), True))
-    for predicate in _compiled(_PREDICATE).finditer(text, begin):
+    for predicate in _predicates(text, begin):
         verdict = _of_predicate(text, predicate)
-        if verdict is not None and not _inside(predicate.end() - 1, hidden):
+        if verdict is not None and not _is_either(text, predicate.end() - 1):
             found.append(_Verdict(predicate.start(), verdict, False, False))
     return sorted(found)
 
 
+def _predicates(text: str, begin: int) -> Iterator[re.Match[str]]:
+    """The predicates of a text: only sentences with one of their words are searched."""
+    end = begin
+    for at in reversed(places(text, _PREDICATE_STEMS, begin, None, _READ)):
+        if at < end:
+            continue
+        start = max(end, at - _PREDICATE_CHARS, *(text.rfind(mark, begin, at) + 1 for mark in ".!?;"))
+        for found in _compiled(_PREDICATE).finditer(text, start, at + 80):
+            yield found
+            end = found.end()
+        end = max(end, at + 1)
+
+
 def _sentences(text: str) -> list[_Verdict]:
     """Whole sentences that are a verdict: `Absolutely.`; they count if nothing else does, because they also begin replies."""
-    return [
-        _Verdict(found.start(), verdict, False, True)
-        for found in _compiled(r"[^.!?\n;]{1,40}(?=[.!\n]|$)").finditer(text)
-        if (verdict := _whole(found[0])) is not None
-    ]
+    found = []
+    start = 0
+    for stop in _compiled(r"[.!?\n;]|$").finditer(text):
+        end = stop.start()
+        if stop[0] not in ("?", ";") and start < end <= start + 40:
+            verdict = _whole(text[start:end])
+            if verdict is not None:
+                found.append(_Verdict(start, verdict, False, True))
+        start = stop.end()
+    return found
 
 
 def _of_predicate(text: str, found: re.Match[str]) -> bool | None:
@@ -267,8 +349,10 @@ def _is_asked(text: str, end: int) -> bool:
     return stop is not None and stop[0] in "?？"
 
 
-def _inside(at: int, spans: list[tuple[int, int]]) -> bool:
-    return any(start <= at < end for start, end in spans[:50])
+def _is_either(text: str, at: int) -> bool:
+    """Whether a word is part of `yes or no`."""
+    either = _compiled(_EITHER).finditer(text, max(0, at - 24), at + 32)
+    return any(found.start() <= at < found.end() for found in either)
 
 
 @cache

@@ -6,7 +6,7 @@ Chinese, Japanese and Korean characters are not part of a Latin word: in `é€‰Bé¡
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal, NamedTuple, TypeAlias
@@ -14,7 +14,12 @@ from typing import Literal, NamedTuple, TypeAlias
 from msgspec import Struct
 
 from benchwright.scorers._mcq.view import View
+from benchwright.scorers._stems import matches_at, places
 
+_LONG = 200
+"""Characters from which on looking for cues first is worth it."""
+_PLACES = 2_000
+"""Places of one cue that are tried, from the end of a reply."""
 WORD = r"[^\W\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
 """One character of a word, except in scripts that write no spaces between words."""
 
@@ -183,11 +188,21 @@ class ChoiceRule:
     """Lower-case fragments; the pattern is tried only if the text contains one of them."""
     ending: str = UNASKED
     """Regular expression for the text that must follow."""
+    begins: bool = False
+    """Whether the pattern begins with one of the cues: it is tried only where one of them is."""
 
     @property
     def compiled(self) -> re.Pattern[str]:
         """The pattern, compiled when first used."""
         return caseless(self.pattern or "(?!)")
+
+    def found(self, view: View) -> Iterable[re.Match[str]]:
+        """The matches of the pattern in a view."""
+        if self.begins and len(view.text) > _LONG:
+            return matches_at(self.compiled, view.text, places(view.lower, self.cues, most=_PLACES))
+        if not any(cue in view.lower for cue in self.cues):
+            return ()
+        return self.compiled.finditer(view.text)
 
 
 @cache

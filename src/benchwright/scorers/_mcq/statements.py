@@ -158,15 +158,9 @@ def statements(view: View, options: Mapping[str, str], texts: OptionTexts) -> St
 
 
 def _all(view: View, options: Mapping[str, str], texts: OptionTexts) -> Iterator[Statement]:
-    text = view.lower
     for rule in STATEMENT_RULES:
-        for cue_word in rule.cues:
-            if cue_word in text:
-                break
-        else:
-            continue
         ending = caseless(rule.ending)
-        for cue in rule.compiled.finditer(view.text):
+        for cue in rule.found(view):
             found = _stated(view, cue.end(), rule, options, texts)
             if found is None or not ending.match(view.text, found.end):
                 continue

@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import cache
 from typing import NamedTuple
 
-from benchwright.scorers._quantity.numerals import NUMERAL, Mark, Numeral, numeral, power
+from benchwright.scorers._quantity.numerals import Mark, Numeral, numeral, power, written
 from benchwright.scorers._quantity.plain import UNKNOWN
 from benchwright.scorers._quantity.words import (
     decimal_mark,
@@ -98,6 +98,8 @@ _SIGN = (
     rf"(?:(?:^|[^\w)\]}}.,%'-])\s?(?:-|–(?=\S))\s?{_CURRENCY}?"
     rf"|{_CURRENCY}\s?-|[=≈]\s?-\s|(?<!\w)(?:minus|negative|moins|menos|минус|negativ)\s)$"
 )
+_MINUS = frozenset(f"{word} "[-5:] for word in ("minus", "negative", "moins", "menos", "минус", "negativ"))
+"""How words for the sign end, the blank included."""
 _IN_NAME = r"(?:[^\W\d_]|[^\W\d_]-|[^\W\d_]\d*\.)$"
 _PERCENT = r"\s?(?:%|percent\b|per\scent\b|prozent\b|pour\s?cents?\b|por\sciento\b|per\scento\b|procent\w*|процент\w*|pct\b)"
 _AND_A_PART = (
@@ -134,9 +136,7 @@ class Expressions:
         self._text = text
         self._mark = mark
         self._tokens = [
-            _Token(found.start(), found.end(), found[0])
-            for found in _compiled(NUMERAL).finditer(text)
-            if not _is_name(text, found.start())
+            _Token(start, end, text[start:end]) for start, end in written(text) if not _is_name(text, start)
         ]
         self._starts = [token.start for token in self._tokens]
         self._read: dict[int, tuple[Expression, int, int]] = {}
@@ -244,9 +244,11 @@ class Expressions:
             end = percent.end()
         if len(tokens) == 1 and self._in_date(first):
             return Expression(first.start, last.end, None, "date", equals)
-        if _caseless(_SIGN).search(before):
+        if ("-" in before or "–" in before or before[-5:].lower() in _MINUS) and _caseless(_SIGN).search(
+            before
+        ):
             value, other = -value, [-one for one in other]
-        else:
+        elif "(" in before:
             value, other = self._in_brackets(before, end, value, other)
         unique = tuple(one for one in dict.fromkeys(other) if one != value)
         return Expression(first.start, end, Number(value, percent is not None, (), unique), "", equals)
@@ -367,9 +369,7 @@ class Expressions:
 
 def shown_mark(text: str) -> Mark | None:
     """The decimal mark that the numbers of a plain text reveal; None if they reveal none, or both."""
-    return _shown(
-        numeral(found[0]) for found in _compiled(NUMERAL).finditer(text) if not _is_name(text, found.start())
-    )
+    return _shown(numeral(text[start:end]) for start, end in written(text) if not _is_name(text, start))
 
 
 def _shown(numerals: Iterable[Numeral | None]) -> Mark | None:

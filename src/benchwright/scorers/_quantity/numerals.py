@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
 from typing import Literal, NamedTuple, TypeAlias
@@ -14,11 +15,24 @@ _LONGEST = 400
 """Characters of a number; a longer one is not read."""
 _LARGEST_POWER = 5_000
 
-NUMERAL = (
-    r"(?:\d++(?:[.,'_]\d++|(?<!\d{4})[ ]\d{3}(?!\d))*+|(?<![\w.])\.\d++)"
-    r"(?:[eE][+-]?\d{1,4}(?![\w]))?"
-)
-"""One written number, with separators, and an exponent."""
+_WRITTEN = r"\d\d*+(?:[.,'_]\d++|(?<!\d{4})[ ]\d{3}(?!\d))*+(?:[eE][+-]?\d{1,4}(?![\w]))?"
+
+
+def written(text: str) -> Iterator[tuple[int, int]]:
+    """The places of all written numbers, with separators and exponents.
+
+    >>> [text[start:end] for text in ["1,200 of .5"] for start, end in written(text)]
+    ['1,200', '.5']
+    """
+    for found in _written().finditer(text):
+        start, end = found.span()
+        if (
+            start
+            and text[start - 1] == "."
+            and (start == 1 or not (text[start - 2].isalnum() or text[start - 2] in "._"))
+        ):
+            start -= 1  # .5
+        yield start, end
 
 
 class Numeral(NamedTuple):
@@ -81,6 +95,11 @@ def power(base: Fraction, exponent: Fraction) -> Fraction | None:
     if base.denominator.bit_length() + abs(base.numerator).bit_length() > 64:
         return None
     return Fraction(base ** int(exponent))
+
+
+@cache
+def _written() -> re.Pattern[str]:
+    return re.compile(_WRITTEN)
 
 
 @cache

@@ -69,9 +69,9 @@ def plain(text: str) -> str:
         text = _compiled(r"(?<=[A-Za-z)])_(?:\{[^{}]*\}|\w)").sub("", text)
         text = _compiled(r"(?<=\d)_\{?\d{1,2}\}?(?!\d)").sub(UNKNOWN, text)
     if "*" in text or "`" in text or "$" in text:
-        text = _compiled(r"\*\*(?!\s?[-+]?\d)|(?<![\d)\s])\*\*|(?<=\s)\*\*(?=\S)|`|\$(?!\s?[\d(.-])").sub(
-            "", text
-        )
+        text = _compiled(
+            r"(?=[*`$])(?:\*\*(?!\s?[-+]?\d)|(?<![\d)\s])\*\*|(?<=\s)\*\*(?=\S)|`|\$(?!\s?[\d(.-]))"
+        ).sub("", text)
     return text
 
 

@@ -8,17 +8,20 @@ number is read as a whole or not at all (see `expressions`): if the one that cou
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import deque
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
-from benchwright.scorers._mcq.view import without_reasoning
+from benchwright.scorers._mcq.view import lower_alike, without_reasoning
 from benchwright.scorers._quantity.expressions import Expression, Expressions, Number, shown_mark
 from benchwright.scorers._quantity.numerals import Mark
 from benchwright.scorers._quantity.plain import plain
 from benchwright.scorers._quantity.words import spelled_pattern, spelled_value
+from benchwright.scorers._stems import matches_at, places
 
 
 class ReadNumber(NamedTuple):
@@ -38,11 +41,20 @@ _BE = (
 _OF = r"(?:\s(?:to|for|of|in|auf|à|a|de|zu|на)\s[^.\n:?;=]{1,60}?)?"
 _STATEMENTS = (
     # Words for an answer, then words for a result: these may also name a step on the way.
-    rf"(?<!\w)(?:answers?|antwort|lösung|endergebnis|réponse|respuesta|risposta|resposta|antwoord|odpowied[źz]|svar(?:et)?|ответ)"
-    rf"(?:\s(?:finale?|correcte?|correcta|here|then|therefore|thus|richtig))?{_OF}\s?(?:{_BE})|ответ(?=\s\d)|(?:最终)?答案\s?(?:应该|应|就)?\s?(?:是|为|為|:)?\s?:?|答え\s?(?:は|:)|(?:정답|답)\s?(?:은|는|:)",
-    rf"(?<!\w)(?:results?|solution|ergebnis|résultat|resultado|solución|risultato|результат|итог|wynik|final\svalue)"
-    rf"{_OF}\s?(?:{_BE})|结果\s?(?:是|为|:)",
+    (
+        "answer antwort lösung endergebnis réponse respuesta risposta resposta antwoord odpowied svar ответ 答案 答え 답",
+        rf"(?<!\w)(?:answers?|antwort|lösung|endergebnis|réponse|respuesta|risposta|resposta|antwoord|odpowied[źz]|svar(?:et)?|ответ)"
+        rf"(?:\s(?:finale?|correcte?|correcta|here|then|therefore|thus|richtig))?{_OF}\s?(?:{_BE})|ответ(?=\s\d)|(?:最终)?答案\s?(?:应该|应|就)?\s?(?:是|为|為|:)?\s?:?|答え\s?(?:は|:)|(?:정답|답)\s?(?:은|는|:)",
+    ),
+    (
+        "result solution ergebnis résultat solución risultato результат итог wynik final 结果",
+        rf"(?<!\w)(?:results?|solution|ergebnis|résultat|resultado|solución|risultato|результат|итог|wynik|final\svalue)"
+        rf"{_OF}\s?(?:{_BE})|结果\s?(?:是|为|:)",
+    ),
 )
+"""The words that each begins with, and the whole."""
+_SHORT = 48
+"""Characters of a reply that may be a plain one."""
 _FAR = 40
 """Characters between a statement and its number; what comes later is not what is stated."""
 _CUES = 40
@@ -51,7 +63,7 @@ _LOOKED_AT = 1_000
 """Numbers of a reply, from its end, that may be its last one."""
 _SPAN = 2_000
 """Characters of a sentence or a correction that are read."""
-_SENTENCE_END = r"[.!?](?=\s|$)|\n|;|。|！|？"
+_SENTENCE_END = r"(?=[.!?\n;。！？])(?:[.!?](?=\s|$)|[\n;。！？])"
 _CORRECTION = (
     r"(?<!\w)(?:wait|actually|correction|sorry|oops|hmm+|let\sme\sre\w*|i\smean|my\smistake|on\ssecond\sthought|no,|moment|korrektur|stopp"
     r"|nein,|pardon|non,|perdón|corrección|нет,|точнее|больше)"
@@ -66,6 +78,8 @@ _NOT = (
     r"(?:(?<!\w)(?:not|never|nicht|pas|rather\sthan|instead\sof|statt|anstatt|а\sне|не|unlike|none\sof|y\sno|sino\sno|kein)|n't)\s"
     r"(?:(?:exactly|equal\sto|just|be|to|the|is)\s){0,3}[$€£]?$"
 )
+_NOT_WORDS = ("no", "n't", "ne", "nicht", "pas ", "than ", "instead", "statt", "не ", "unlike", "kein")
+"""Parts of the words of `_NOT`: without one of them, it is not tried."""
 _REFERENCE = (
     r"(?<!\w)(?:steps?|questions?|problem|exercise|equations?|eq\.?|pages?|sections?|chapter|figure|fig\.?|table|part|case|method|lines?"
     r"|example|note|footnote|item|q|rule|theorem|schritt|frage|aufgabe|gleichung|seite|étape|paso|pregunta|página|шаг|вопрос|задача)\s?[#(]?$"
@@ -81,16 +95,24 @@ _COMPARED = (
     r"\s(?:[^\W\d_]+\s){0,2}(?:(?:more|less|fewer|higher|lower|older|younger|larger|smaller|longer|shorter|greater|bigger)\sthan"
     r"|mehr\sals|weniger\sals|de\splus\sque|de\smoins\sque|más\sque|menos\sque|больше,?\sчем|меньше,?\sчем)"
 )
-_PER = r"(?<!\w)(?:per|pro|je)\s$|\d\s(?:[^\W\d_]+\s){1,3}than\s(?:the\s)?$"
+_PER = (" per ", " pro ", " je ")
+_THAN = r"\d\s(?:[^\W\d_]+\s){1,3}than\s(?:the\s)?$"
 _LABEL = r"\s?[.)]\s+\S"
-_TOTAL = (
-    r"in\stotal|altogether|in\sall|overall|all\stogether|together|combined|insgesamt|zusammen|au\stotal|en\stout|en\stotal|ensemble|en\sconjunto"
-    r"|juntos|juntas|всего|вместе|итого|in\stotale|no\stotal"
-)
-_CONCLUSION = (
-    rf"(?<!\w)(?:so|therefore|thus|hence|consequently|in\sconclusion|(?:that|this|which)\smeans|{_TOTAL}"
-    r"|also|daher|somit|deshalb|folglich|das\sheißt|donc|ainsi|par\sconséquent|c'est-à-dire|por\s(?:lo\s)?tanto|por\slo\sque|así\sque|es\sdecir"
-    r"|entonces|итак|значит|следовательно|поэтому|таким\sобразом|то\sесть|в\sитоге|quindi|portanto|dus|więc)(?!\w)|所以|因此|总共|一共"
+_TOTALS = (
+    "in total", "altogether", "in all", "overall", "all together", "together", "combined", "insgesamt", "zusammen", "au total",
+    "en tout", "en total", "ensemble", "en conjunto", "juntos", "juntas", "всего", "вместе", "итого", "in totale", "no total",
+)  # fmt: skip
+_CONCLUSIONS = (
+    *_TOTALS, "so", "therefore", "thus", "hence", "consequently", "in conclusion", "that means", "this means", "which means",
+    "also", "daher", "somit", "deshalb", "folglich", "das heißt", "donc", "ainsi", "par conséquent", "c'est-à-dire", "por tanto",
+    "por lo tanto", "por lo que", "así que", "es decir", "entonces", "итак", "значит", "следовательно", "поэтому",
+    "таким образом", "то есть", "в итоге", "quindi", "portanto", "dus", "więc",
+)  # fmt: skip
+_CONCLUSIONS_IN_CHARACTERS = ("所以", "因此", "总共", "一共")
+_CONCLUDES = (*_CONCLUSIONS, *_CONCLUSIONS_IN_CHARACTERS)
+_TOTAL = "|".join(_TOTALS).replace(" ", r"\s")
+_CONCLUSION = rf"(?<!\w)(?:{'|'.join(_CONCLUSIONS)})(?!\w)|{'|'.join(_CONCLUSIONS_IN_CHARACTERS)}".replace(
+    " ", r"\s"
 )
 _RESULT = (
     r"(?<!\w)(?:(?:which|that|this|it|these)\s(?:all\s|would\s|will\s)?(?:is|are|makes?|gives?|leaves?|means)|that's|,\s(?:making|giving|leaving)"
@@ -128,12 +150,24 @@ def read_number(text: str, mark: Mark | None = None) -> ReadNumber:
     >>> read_number(r"So \\boxed{\\frac{3}{4}}").number.value, read_number("1999-12-01").rule
     (Fraction(3, 4), 'date')
     """
+    if len(text) < _SHORT and (short := _plain_reply().fullmatch(text)):
+        # The same as below, at a tenth of the cost.
+        value = Fraction(short["number"])
+        return ReadNumber(Number(value), "stated" if short["stated"] else "last_number")
     if "<" in text or "◁" in text or "[" in text:
         kept, unfinished = without_reasoning(text)
         if unfinished and not any(text[start:end].strip() for start, end in kept):
             return ReadNumber(None, "not_found")
         text = "\n".join(text[start:end] for start, end in kept)
     return _Text(plain(text), mark).read()
+
+
+@cache
+def _plain_reply() -> re.Pattern[str]:
+    """Matches replies that are a plain number, alone or as "The answer is 12."."""
+    return re.compile(
+        r"(?P<stated>(?:[Tt]he\s|[Ff]inal\s|[Tt]he\sfinal\s)?[Aa]nswer(?:\sis|:)\s)?(?P<number>-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,2})?)\.?\n?"
+    )
 
 
 def decimal_mark_of(text: str) -> Mark | None:
@@ -146,7 +180,12 @@ class _Text:
 
     def __init__(self, text: str, mark: Mark | None) -> None:
         self.text = text
+        self.lower = lower_alike(text).replace("\n", " ")
         self._all = Expressions(text, mark)
+        self._ends: list[int] | None = None
+        """Where sentences end."""
+        self._asides: dict[int, bool] = {}
+        """Start of an expression → whether it is no answer."""
 
     def read(self) -> ReadNumber:
         for find in (self._marked, self._boxed, self._stated, self._opening, self._last):
@@ -182,12 +221,19 @@ class _Text:
         return None
 
     def _stated(self) -> ReadNumber | None:
-        for pattern in _STATEMENTS:
-            for cue in reversed(deque(_caseless(pattern).finditer(self.text), _CUES)):
+        for stems, pattern in _STATEMENTS:
+            for cue in self._cues(pattern, stems.split()):
                 found = None if self._denied(cue.start()) else self._after(cue.end())
                 if found is not None:
                     return self._corrected(*found)
         return None
+
+    def _cues(
+        self, pattern: str, stems: Iterable[str], begin: int = 0, end: int | None = None
+    ) -> Iterator[re.Match[str]]:
+        """The last matches of a pattern that begins with one of the stems, the last one first."""
+        starts = places(self.lower, stems, begin, end, _CUES)
+        return islice(matches_at(_caseless(pattern), self.text, starts), _CUES)
 
     def _denied(self, at: int) -> bool:
         return (
@@ -203,7 +249,7 @@ class _Text:
         begin = at
         while begin < len(text) and text[begin] in " \t\r\n*:":
             begin += 1
-        stop = _caseless(_SENTENCE_END).search(text, begin, begin + _SPAN)
+        stop = _compiled(_SENTENCE_END).search(text, begin, begin + _SPAN)
         end = min(stop.start() if stop else len(text), begin + _SPAN)
         inside = self._usable(begin, max(end, begin + 1))
         spelled = spelled_pattern().search(text, begin, min(end, begin + _FAR))
@@ -321,21 +367,21 @@ class _Text:
         """The number of the last sentence in a part of the text that says that it draws a conclusion."""
         text = self.text
         stop = len(text) if end is None else end
-        for cue in reversed(deque(_caseless(_CONCLUSION).finditer(text, begin, stop), _CUES)):
+        for cue in self._cues(_CONCLUSION, _CONCLUDES, begin, stop):
             if cue[0].lower() == "also" and self._all.language() == ".":
                 continue
             start = max(begin, self._sentence_start(cue.start()))
-            found = _caseless(_SENTENCE_END).search(text, cue.end(), cue.end() + _SPAN)
+            found = _compiled(_SENTENCE_END).search(text, cue.end(), cue.end() + _SPAN)
             inside = self._usable(start, found.start() if found else cue.end() + _SPAN)
             if inside:
                 return self._pick(inside, "concluded")
         return None
 
     def _sentence_start(self, at: int) -> int:
-        begin = max(0, at - 400)
-        for end in _caseless(_SENTENCE_END).finditer(self.text, begin, at):
-            begin = end.end()
-        return begin
+        ends = self._ends
+        if ends is None:
+            ends = self._ends = [0, *(end.end() for end in _compiled(_SENTENCE_END).finditer(self.text))]
+        return max(0, at - 400, ends[bisect_right(ends, at) - 1])
 
     def _pick(self, inside: list[Expression], rule: str) -> ReadNumber:
         """The result of a sentence with these numbers: the last one that it concludes, else the only one that a verb points at."""
@@ -379,7 +425,8 @@ class _Text:
         before = self.text[max(begin, one.start - 80) : one.start]
         if _caseless(_RESULT).search(before) or (at and _caseless(_IS).fullmatch(before)):
             return True
-        cue = _caseless(_CONCLUSION).search(before)
+        lower = self.lower[max(begin, one.start - 80) : one.start]
+        cue = any(word in lower for word in _CONCLUDES) and _caseless(_CONCLUSION).search(before)
         if cue and not (cue[0].lower() == "also" and self._all.language() == "."):
             return True
         if not _caseless(_TOTAL_AFTER).match(self.text, one.end, one.end + 80):
@@ -463,11 +510,22 @@ class _Text:
 
     def _is_aside(self, one: Expression) -> bool:
         """Whether an expression is no answer: denied, a label, a reference, how sure somebody is."""
+        known = self._asides.get(one.start)
+        if known is None:
+            known = self._asides[one.start] = self._says_nothing(one)
+        return known
+
+    def _says_nothing(self, one: Expression) -> bool:
         text, start, end = self.text, one.start, one.end
         begin = max(0, start - 40)
-        if _caseless(_NOT).search(text, begin, start) or _caseless(_REFERENCE).search(text, begin, start):
+        before = self.lower[begin:start]
+        if any(word in before for word in _NOT_WORDS) and _caseless(_NOT).search(text, begin, start):
             return True
-        if _caseless(_PER).search(text, begin, start) or _caseless(_COMPARED).match(text, end):
+        if _caseless(_REFERENCE).search(text, max(0, start - 14), start):
+            return True
+        if before.endswith(_PER) or ("than " in before and _caseless(_THAN).search(text, begin, start)):
+            return True
+        if _caseless(_COMPARED).match(text, end):
             return True
         percent = one.number is not None and one.number.percent
         if percent and (
