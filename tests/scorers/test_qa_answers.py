@@ -270,3 +270,23 @@ def test_accents_count_alike_however_they_were_typed() -> None:
     assert contains(ScorerInput(typed, composed, {}))["correct"]
     assert f1_token(ScorerInput("cafe\u0301", composed, {}))["f1"] == 1.0
     assert exact_match(ScorerInput("cafe\u0301", composed, {}))["correct"]
+
+
+@pytest.mark.parametrize(
+    ("response", "answer", "held"),
+    [
+        ("The city has 12 000 inhabitants", "12", False),
+        ("The city has 12 000 inhabitants", "000", False),
+        ("The city has 12 345 inhabitants", "345", False),
+        ("The city has 12 000 inhabitants", "12 000", True),
+        ("The city has 12 000 000 inhabitants", "12 000", False),
+        ("It costs 12'000 francs", "12", False),
+        ("It costs 12\u202f000 €", "12", False),
+        ("In 2024 100 people came", "2024", True),
+        ("12 people", "12", True),
+        ("12 0000", "12", True),
+        ("5 12", "12", True),
+    ],
+)
+def test_a_group_of_digits_is_no_whole_number(response: str, answer: str, held: bool) -> None:
+    assert score(response, answer)["contains_word"] is held

@@ -79,6 +79,10 @@ def regex_match(sample: ScorerInput) -> Scores:
     return {"correct": found}
 
 
+_GROUP = re.compile(r"(?<=\d)(?<!\d{4})[ '’\u00a0\u202f\u2009]\d{3}(?!\d)")
+"""A group of three digits, as in `12 000`, with the sign before it."""
+
+
 def is_word_character(char: str) -> bool:
     """Whether `char` belongs to a word; characters of scripts without spaces between words do not."""
     if char.isascii():
@@ -114,6 +118,10 @@ def is_whole(text: str, start: int, end: int) -> bool:
             return False
     elif before == "-" and is_word_character(first) and far_before and is_word_character(far_before):
         return False  # non-toxic
+    if last.isdigit() and _GROUP.match(text, end):
+        return False  # 12 is not in 12 000
+    if first.isdigit() and start and _GROUP.match(text, start - 1):
+        return False
     if last.isdigit():
         return not (after and after in ".,/:^-" and far_after.isdigit())
     return not (after == "-" and far_after and is_word_character(far_after) and is_word_character(last))
