@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -158,8 +159,18 @@ def test_bad_rows_are_skipped_once_and_copies_stay_with_their_row(tmp_path: Path
     assert result.summary.metrics["correct"].value == 0.5
 
 
-def test_examples_are_never_said_to_be_outside_of_a_plan(run_in: Callable[..., RunResult]) -> None:
+def test_examples_come_from_outside_of_a_plan_while_rows_are_free(run_in: Callable[..., RunResult]) -> None:
     bench = planned(sampling_mode="random")
     bench._benchmark = replace(bench._benchmark, num_fewshot=1)  # type: ignore[attr-defined]
-    result = run_in(bench, Script(), limit=2)
-    assert any("taken from rows that are evaluated too" in note for note in result.summary.notes)
+    script = Script()
+    few = run_in(bench, script, limit=2)
+    examples = {
+        question for body in script.bodies for question in re.findall(r"q\d", str(body["messages"][:-1]))
+    }
+    evaluated = {asked.split()[-1] for asked in script.asked}
+    assert not examples & evaluated
+    assert not any("evaluated too" in note for note in few.summary.notes)
+    every = planned(request_count=8, sampling_mode="shuffle")
+    every._benchmark = replace(every._benchmark, num_fewshot=1)  # type: ignore[attr-defined]
+    notes = run_in(every, Script()).summary.notes
+    assert any("taken from rows that are evaluated too" in note for note in notes)

@@ -174,7 +174,7 @@ def test_infer_works_for_a_plain_target_too(folder: Path) -> None:
         (["xxx/test_mcq.csv", "--mode", "infer_judge"], 2, ["a judge is asked while scoring"]),
         (["xxx/test_mcq.csv", "--mode", "evl"], 2, ["evl is not known", "'eval'"]),
         (["xxx/test_mcq.csv", "--mode", "eval"], 2, ["add --reuse"]),
-        (["xxx/test_mcq.csv", "--mode", "viz", "--reuse"], 4, ["no work folder to reuse"]),
+        (["xxx/test_mcq.csv", "--mode", "viz", "--reuse"], 4, ["no run of xxx/test_mcq.csv", "--mode infer"]),
         (["xxx/test_mcq.csv", "--summarizer", "default_perf"], 2, ["belongs to load tests"]),
         (["xxx/test_mcq.csv", "--summarizer", "exmaple"], 2, ["'example'"]),
         (["--datasets", "xxx/test_mcq.csv", "--config-dir", "nowhere"], 4, ["no folder nowhere"]),
