@@ -30,6 +30,7 @@ from benchwright.perf import (
     search_result,
     summarise,
 )
+from benchwright.perf._search import FILLING, probe_seconds, requests_needed
 from benchwright.perf._slo import probe_evidence
 from benchwright.perf._summary import probe_of
 from benchwright.reports import LoadComparison
@@ -167,7 +168,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_search_is_a_test_like_any_other(folder: Path) -> None:
     """The demo model answers at once: limits of a minute hold everywhere, limits of a microsecond nowhere."""
-    how: dict[str, Any] = {"find_max_load": True, "requests": 4, "probe_repeats": 2}
+    how: dict[str, Any] = {"find_max_load": True, "requests": 4, "probe_repeats": 2, "slo_share": 0.8}
     result = perf("qa.csv", **how, slo="e2e=60s", concurrency=[1, 4])
     search = result.summary.search
     assert (search.status, search.level, search.passed) == ("at_least", 4.0, (2, 2))
@@ -179,6 +180,8 @@ def test_a_search_is_a_test_like_any_other(folder: Path) -> None:
     assert (never.summary.search.status, never.exit_code, never.status) == ("not_met", 1, "completed")
     ended = perf("qa.csv", **how, slo="e2e=60s", max_probes=2)
     assert (ended.summary.search.status, ended.exit_code) == ("unfinished", 3)
+    few = perf("qa.csv", **{**how, "slo_share": 0.99}, slo="e2e=60s", concurrency=[1, 4])
+    assert (few.summary.search.status, few.exit_code) == ("too_few", 3)
 
 
 def test_two_searches_are_compared_at_the_loads_that_they_found(folder: Path) -> None:
@@ -282,3 +285,35 @@ def test_the_capacity_of_a_known_server_is_not_overrated(slots: int, service: fl
     assert 0.88 < shares[len(shares) // 2] < 1.03, shares
     assert shares[0] > 0.78, shares
     assert max(total for _, total in found) < LoadSearch().seconds
+
+
+def test_a_search_keeps_its_time(folder: Path) -> None:
+    """A probe that would end too late is not begun, and a search whose first probe is too long is refused."""
+    from benchwright.core import UsageError
+
+    how: dict[str, Any] = {"find_max_load": True, "slo": "e2e=60s", "slo_share": 0.5}
+    found = perf("qa.csv", **how, rate=[20, 4000], seconds=0.2, search_seconds=0.3).summary.search
+    assert (found.status, found.ended_by, len(found.probes)) == ("unfinished", "search_seconds", 1)
+    assert (found.next_level, found.next_seconds) == (40.0, 0.2)
+    with pytest.raises(UsageError, match="shorter than the first probe, which sends for 10 s at 20/s"):
+        perf("qa.csv", **how, rate=[20, 40], search_seconds=5)
+    with pytest.raises(UsageError, match="shorter than the first probe, which sends for 50 s at 1/s"):
+        perf("qa.csv", find_max_load=True, slo="e2e=1s", rate=1, seconds=2, search_seconds=15)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.9, 0.99, 0.999])
+def test_probes_of_the_highest_level_last_until_they_can_show_the_share(share: float) -> None:
+    search = LoadSearch(lowest=8.0, highest=8.0, sized=True, share=share)
+    settings = LoadSettings(
+        profile="constant", slo=(("e2e", 1.0),), slo_share=share, search=search, seconds=10.0
+    )
+    seconds = probe_seconds(settings, 8.0, near=False, answered=None)
+    assert seconds is not None
+    counted = int(8 * seconds * (1 - FILLING))
+    probes = [Probe(n, 8.0, True, 1.0, counted) for n in range(3)]
+    enough = search_result(probes, search, whole=False)
+    assert (enough.status, enough.next_level) == ("at_least", None) or seconds == 300.0
+    few = [Probe(n, 8.0, True, 1.0, 1) for n in range(3)]
+    if requests_needed(share) > 3:
+        assert search_result(few, search, whole=False).status == "too_few"
+        assert next_level(few, search, whole=False) == 8.0, "more probes of the same level"

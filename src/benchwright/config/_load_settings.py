@@ -95,7 +95,7 @@ class LoadOptions:
         see="load.md#the-largest-load")
     probe_repeats: int | None = _search("number of probes at each end of the last bracket", least=1, most=100, default=3)
     max_probes: int | None = _search("maximum number of probes in a search", least=1, most=1000, default=40)
-    search_seconds: float | None = _search("start no probe later than this after the first one", above=0, default=3600.0, metavar="SECONDS")
+    search_seconds: float | None = _search("maximum duration of a search; a probe that does not fit is not begun", above=0, default=3600.0, metavar="SECONDS")
 
     more_urls: tuple[str, ...] | None = _shape("additional servers of the same model; requests go to all of them in turn", commas=True,
         metavar="URL,…", see="load.md#several-servers", more="The same as giving `--model-url` several times")

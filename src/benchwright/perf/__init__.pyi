@@ -79,9 +79,12 @@ from benchwright.perf._request_files import (
 from benchwright.perf._requests import Requests as Requests
 from benchwright.perf._schedule import arrivals as arrivals, check_schedule as check_schedule
 from benchwright.perf._search import (
+    ANSWERS as ANSWERS,
     Probe as Probe,
     SearchResult as SearchResult,
     next_level as next_level,
+    probe_seconds as probe_seconds,
+    requests_of_probe as requests_of_probe,
     search_result as search_result,
 )
 from benchwright.perf._self_test import self_test as self_test

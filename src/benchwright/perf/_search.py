@@ -7,22 +7,32 @@ A single probe near the boundary may pass or fail by chance, so both ends of the
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import exp, floor, inf, isqrt, log, sqrt
+from math import ceil, exp, floor, inf, isqrt, log, sqrt
 from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct, convert, to_builtins
 
 from benchwright.core import JsonObject
-from benchwright.perf._values import LoadSearch
+from benchwright.perf._values import LoadSearch, LoadSettings
 
-SearchStatus: TypeAlias = Literal["found", "at_least", "not_met", "client_limit", "unfinished"]
-"""How a search ended. `at_least`: the highest allowed level passed; `not_met`: the lowest failed; `client_limit`: the client
-reached its limit before the server; `unfinished`: probes or time ran out, or the user stopped it."""
+SearchStatus: TypeAlias = Literal["found", "at_least", "too_few", "not_met", "client_limit", "unfinished"]
+"""How a search ended. `at_least`: the highest allowed level passed; `too_few`: a level passed, but with too few requests to show
+the share; `not_met`: the lowest failed; `client_limit`: the client reached its limit before the server; `unfinished`: probes or
+time ran out, or the user stopped it."""
+ANSWERS: frozenset[SearchStatus] = frozenset({"found", "at_least"})
+"""The statuses of a search that found a load."""
+EndedBy: TypeAlias = Literal["max_probes", "search_seconds", "stopped"]
 
 DEVIATIONS = 1.0
 FAR, NEAR = 0.5, 5.0
 """Requests beyond the limits that a probe at the boundary has on average, until one has failed and afterwards. So it has 500
 requests for a share of 0.99."""
+FILLING = 0.25
+"""The first part of a probe, which does not count: the server's queue is still filling."""
+_LONGEST_PROBE = 30.0
+"""The longest probe, in multiples of the time that was set."""
+_TIMES_THE_LIMIT = 15.0
+_CONFIDENCE = 0.95
 PRECISION = 0.05
 """The bracket is narrow enough if its ends differ by no more than this share."""
 
@@ -40,6 +50,44 @@ def most_misses(requests: int, share: float, *, deviations: float) -> int:
     """
     allowed = (1 - share) * requests + 1e-9
     return max(0, floor(allowed - deviations * sqrt(allowed)))
+
+
+def requests_needed(share: float | None) -> int:
+    """The fewest requests that show this share with a confidence of 95 %, if all of them keep the limits. No number can show that
+    all requests keep them: a share of 1 is a statement on the counted requests only.
+
+    >>> requests_needed(0.99), requests_needed(0.9), requests_needed(1.0), requests_needed(None)
+    (299, 29, 1, 1)
+    """
+    if share is None or not 0 < share < 1:
+        return 1
+    return ceil(log(1 - _CONFIDENCE) / log(share) - 1e-9)
+
+
+def requests_of_probe(share: float | None, repeats: int) -> int:
+    """Requests that each probe of a level must send, so that all of them together have `requests_needed`.
+
+    >>> requests_of_probe(0.99, 3)
+    134
+    """
+    return ceil(ceil(requests_needed(share) / repeats) / (1 - FILLING))
+
+
+def probe_seconds(
+    settings: LoadSettings, level: float, *, near: bool, answered: float | None
+) -> float | None:
+    """How long a probe lasts: at least as long as set, and until it has enough requests to tell one level from the next, or, at
+    the highest level, to show the share. In a closed loop, the rate is about that of the probe before, `answered`. `near`: a
+    probe has failed. None: until it has its number of requests."""
+    search, rate = settings.search, level if settings.open_loop else answered
+    if search is None or not search.sized or settings.seconds is None or not rate:
+        return settings.seconds
+    needed = (NEAR if near else FAR) / max(1e-4, 1 - settings.slo_share)
+    if level >= search.highest:
+        needed = max(needed, requests_of_probe(search.share, search.repeats))
+    longest = max((limit for _, limit in settings.slo), default=0.0)
+    waits = _TIMES_THE_LIMIT * longest if near else 0.0  # until a queue that grows slowly reaches the limit
+    return max(settings.seconds, min(max(needed / rate, waits), _LONGEST_PROBE * settings.seconds))
 
 
 class Probe(Struct, frozen=True):
@@ -74,6 +122,16 @@ class SearchResult(Struct, frozen=True, kw_only=True):
     sure: float | None
     """Probability that this load is at least `level`."""
     probes: tuple[Probe, ...]
+    requests: int = 0
+    """Requests that count, over all probes at `level`."""
+    needed: int = 0
+    """How many of them show the share of requests that must keep the limits."""
+    ended_by: EndedBy | None = None
+    """What ended the search while there was more to learn; None: nothing did."""
+    next_level: float | None = None
+    """The level that it would have probed next."""
+    next_seconds: float | None = None
+    """How long that probe would have sent; None: unknown, or `ended_by` is not `search_seconds`."""
 
     def to_json(self) -> JsonObject:
         """All fields by name."""
@@ -133,20 +191,38 @@ def next_level(probes: Sequence[Probe], search: LoadSearch, *, whole: bool) -> f
         if middle is not None:
             return middle
         ends = [bracket.bad, bracket.good]
-    waiting = [level for level in ends if tallies[level].probes < search.repeats]
+    waiting = [
+        level
+        for level in ends
+        if tallies[level].probes < search.repeats
+        or (
+            search.sized and level == bracket.good and tallies[level].requests < requests_needed(search.share)
+        )
+    ]
     return min(waiting, key=lambda level: tallies[level].probes, default=None)
 
 
-def search_result(probes: Iterable[Probe], search: LoadSearch, *, whole: bool) -> SearchResult:
-    """Evaluate all probes."""
+def search_result(
+    probes: Iterable[Probe], search: LoadSearch, *, whole: bool, stopped: bool = False
+) -> SearchResult:
+    """Evaluate all probes. `stopped`: by something other than the limits of the search."""
     probes = tuple(probes)
     tallies = _tallies(probes, search.share)
     bracket = _bracket(tallies)
     good, bad = bracket.good, bracket.bad
     at_good, at_bad = tallies.get(good or 0.0, _Tally()), tallies.get(bad or 0.0, _Tally())
     ci95, sure = _boundary(tallies, good) if good is not None and bad is not None else (None, None)
+    needed, following = requests_needed(search.share), next_level(probes, search, whole=whole)
+    status = _status(probes, search, bracket, following)
+    if status in ANSWERS and at_good.requests < needed:
+        status = "too_few"
+    ended_by: EndedBy | None = None
+    if following is not None:
+        ended_by = (
+            "stopped" if stopped else "max_probes" if len(probes) >= search.most_probes else "search_seconds"
+        )
     return SearchResult(
-        status=_status(probes, search, bracket, whole),
+        status=status,
         level=good,
         passed=(at_good.passed, at_good.probes),
         failing_level=bad,
@@ -154,13 +230,21 @@ def search_result(probes: Iterable[Probe], search: LoadSearch, *, whole: bool) -
         ci95=ci95,
         sure=sure,
         probes=probes,
+        requests=at_good.requests,
+        needed=needed,
+        ended_by=ended_by,
+        next_level=following,
     )
 
 
-def _status(probes: Sequence[Probe], search: LoadSearch, bracket: _Bracket, whole: bool) -> SearchStatus:
+def _status(
+    probes: Sequence[Probe], search: LoadSearch, bracket: _Bracket, following: float | None
+) -> SearchStatus:
     if _client_gave_out(probes):
         return "client_limit"
-    if not probes or next_level(probes, search, whole=whole) is not None:
+    if bracket.bad is None and bracket.good is not None and bracket.good >= search.highest:
+        return "at_least"  # more probes of this level would not change the answer's kind
+    if not probes or following is not None:
         return "unfinished"
     if bracket.good is None:
         return "not_met"

@@ -13,6 +13,7 @@ from benchwright.perf._columns import compute as pc
 from benchwright.perf._distributions import numbers
 from benchwright.perf._metrics import LIMITS
 from benchwright.perf._requests import Requests
+from benchwright.perf._search import FILLING
 
 Limits = tuple[tuple[str, float], ...]
 """Names and largest allowed values in seconds, as in `LoadSettings.slo`."""
@@ -126,7 +127,7 @@ def probe_evidence(limits: Limits, sent: Requests, measurable: Requests, *, open
     if begun is None:
         return ProbeEvidence(0, 0)
     times = pc.coalesce(sent["planned"], sent["sent"])
-    first = pc.quantile(times, q=_FILLING)[0].as_py()
+    first = pc.quantile(times, q=FILLING)[0].as_py()
     later = sent.where(pc.fill_null(pc.greater_equal(times, first), True))
     own = measurable.where(
         pc.greater_equal(pc.coalesce(measurable["planned"], measurable["sent"]), first)
@@ -146,7 +147,6 @@ def _rise(own: Requests) -> float | None:
     return round(rise, 6) if rise > max(_RISE, 3 * error) else None
 
 
-_FILLING = 0.25
 _HALF = 40
 _RISE = 0.15
 

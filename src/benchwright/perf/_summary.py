@@ -12,7 +12,7 @@ from benchwright.perf._metrics import METRICS
 from benchwright.perf._notes import Note
 from benchwright.perf._quality import ScoreDifference, StageScores, score_differences
 from benchwright.perf._requests import Requests
-from benchwright.perf._search import Probe, SearchResult, most_misses, search_result
+from benchwright.perf._search import ANSWERS, Probe, SearchResult, most_misses, probe_seconds, search_result
 from benchwright.perf._stage_summary import StageSummary, summarise_stage
 from benchwright.perf._values import LoadSettings, StageRecord
 
@@ -102,9 +102,14 @@ def summarise(
         probes: list[Probe] = []
         for stage in whole:
             probes.append(probe_of(stage, settings, probes))
-        search = search_result(probes, settings.search, whole=not settings.open_loop)
+        search = search_result(probes, settings.search, whole=not settings.open_loop, stopped=partial)
+        if search.ended_by == "search_seconds" and search.next_level is not None:
+            near = any(not probe.passed for probe in probes)
+            answered = whole[-1].figures.get("request_throughput_per_s") if whole else None
+            seconds = probe_seconds(settings, search.next_level, near=near, answered=answered)
+            search = structs.replace(search, next_seconds=None if settings.requests is not None else seconds)
         # Requests of probes beyond the boundary may fail. If there is an answer, it counts.
-        comparable = search.status in ("found", "at_least", "not_met")
+        comparable = search.status in ANSWERS or search.status == "not_met"
     else:
         partial = partial or any(stage.stopped_by == "errors" for stage in found)
     return LoadSummary(

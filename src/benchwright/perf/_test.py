@@ -41,10 +41,6 @@ _DRAW_S = 2e-6
 LEAST_PER_SLOT = 4
 """The fewest requests of a probe for each slot; with fewer, the queue of the server does not show."""
 
-_LONGEST_PROBE = 30.0
-"""The longest probe, in multiples of the time that was set."""
-_TIMES_THE_LIMIT = 15.0
-
 USUAL_THROUGHPUT = 256
 """Requests in flight in profile `throughput`, if no other limit is given."""
 
@@ -123,7 +119,10 @@ class LoadTest:
         began = monotonic()
         while self.cause is None and len(probes) < search.most_probes:
             level = next_level(probes, search, whole=not self._settings.open_loop)
-            if level is None or monotonic() - began > search.seconds:
+            if level is None:
+                return
+            now = monotonic()
+            if probes and now - began + self._expected_seconds(level) > search.seconds:
                 return
             self.stage = len(probes)
             self._probed = []
@@ -144,20 +143,17 @@ class LoadTest:
         return probe_of(summary, self._settings, before)
 
     def _probe_seconds(self, level: float) -> float | None:
-        """How long a probe lasts: at least as long as set, and until it has enough requests to tell one level from the next. In a
-        closed loop, the rate is about that of the probe before."""
-        from benchwright.perf._search import FAR, NEAR
+        from benchwright.perf._search import probe_seconds
 
-        settings = self._settings
-        search, rate = settings.search, level if settings.open_loop else self._answered
-        if search is None or not search.sized or settings.seconds is None or not rate:
-            return settings.seconds
-        needed = (NEAR if self._near else FAR) / max(1e-4, 1 - settings.slo_share)
-        longest = max((limit for _, limit in settings.slo), default=0.0)
-        waits = (
-            _TIMES_THE_LIMIT * longest if self._near else 0.0
-        )  # until a queue that grows slowly reaches the limit
-        return max(settings.seconds, min(max(needed / rate, waits), _LONGEST_PROBE * settings.seconds))
+        return probe_seconds(self._settings, level, near=self._near, answered=self._answered)
+
+    def _expected_seconds(self, level: float) -> float:
+        """How long a probe will take: as long as it sends or, with a number of requests, as long as the probe before."""
+        seconds = self._probe_seconds(level)
+        if self._settings.requests is None and seconds is not None:
+            return seconds
+        before = self.stages[-1].ended - self.stages[-1].started
+        return before if seconds is None else min(before, seconds)
 
     async def _measure(self, level: float) -> StageRecord:
         if self._server is not None:

@@ -10,7 +10,15 @@ from typing import cast
 from benchwright.config import LoadOptions
 from benchwright.core import LoadProfile, UsageError
 from benchwright.engine import RunSettings
-from benchwright.perf import LoadSearch, LoadSettings, TurnMode, most_connections, parse_slo, parse_think_time
+from benchwright.perf import (
+    LoadSearch,
+    LoadSettings,
+    TurnMode,
+    most_connections,
+    parse_slo,
+    parse_think_time,
+    probe_seconds,
+)
 from benchwright.runs._models import ChosenModel
 
 
@@ -46,7 +54,7 @@ def load_settings(
             requests = rows
         else:
             seconds = PROBE_S
-    return LoadSettings(
+    found = LoadSettings(
         profile=profile,
         levels=levels,
         burstiness=options.burstiness or 1.0,
@@ -83,6 +91,23 @@ def load_settings(
         usual_tokens=usual if isinstance(usual, int) else None,
         drain_s=30.0 if options.drain is None else options.drain,
     )
+    _refuse_without_a_probe(found)
+    return found
+
+
+def _refuse_without_a_probe(settings: LoadSettings) -> None:
+    """Raise UsageError if the time of a search is shorter than its first probe."""
+    search = settings.search
+    if search is None or settings.requests is not None:
+        return
+    first = probe_seconds(settings, search.lowest, near=False, answered=None)
+    if first is not None and first > search.seconds:
+        from benchwright.perf import level_label
+
+        raise UsageError(
+            f"--search-seconds {search.seconds:g} is shorter than the first probe, which sends for {first:g} s at "
+            f"{level_label(settings, search.lowest)}. Allow more, or shorten the probes with --seconds or --requests"
+        )
 
 
 def for_model(options: LoadOptions, run: RunSettings, model: ChosenModel) -> tuple[LoadOptions, RunSettings]:

@@ -31,10 +31,13 @@ from benchwright.reports.views.load import (
     LoadView,
     best_of,
     best_stage,
+    best_title,
     data_notes,
     figure_notes,
     group_columns,
     groups_of,
+    limit_text,
+    probe_words,
     short,
 )
 from benchwright.reports.views.load_charts import around_the_slowest, curves_over_time, timeline
@@ -75,6 +78,7 @@ def load_page(view: LoadView, requests: Requests) -> str:
         notes=[*figure_notes(view), *data_notes(view)],
         verdicts=verdicts(view),
         best=best,
+        best_title=best_title(summary),
         best_of=best_of(summary),
         tiles=[*([] if best is None else tiles(best)), *cost_tiles(summary.cost)],
         levels=level_table(summary),
@@ -177,9 +181,8 @@ def level_table(summary: LoadSummary) -> tuple[list[tuple[str, str]], list[list[
             columns.append((f"{name} {key}", METRICS[name].definition, cells))
 
     if summary.search is not None:
-        passed = {probe.stage: "passed" if probe.passed else "failed" for probe in summary.search.probes}
-        about = "Whether enough requests kept all limits, and the server kept up"
-        columns.append(("probe", about, [passed.get(stage.stage, "–") for stage in stages]))
+        about = "Whether enough requests kept all limits, and the server kept up; a probe does not count if the client was the limit"
+        columns.append(("probe", about, probe_words(summary)))
     columns.append(
         ("sent", "Requests that were sent and count", [f"{stage.counts.sent:,}" for stage in stages])
     )
@@ -257,7 +260,7 @@ def _settings(view: LoadView) -> list[tuple[str, str]]:
                 if each is not None and key != "sized"
             )
         elif name == "slo":
-            value = ", ".join(f"{limit} ≤ {seconds * 1000:g} ms" for limit, seconds in value)
+            value = ", ".join(f"{limit} ≤ {limit_text(seconds)}" for limit, seconds in value)
         elif isinstance(value, list | tuple):
             value = ", ".join(f"{each:g}" if isinstance(each, float) else str(each) for each in value)
         elif isinstance(value, bool):

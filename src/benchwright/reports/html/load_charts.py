@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from benchwright.perf import METRICS, LoadSummary, Requests, StageSummary, enough_values
 from benchwright.reports.html.charts import Axis, Chart, Point, Series, Tip, axis_for
-from benchwright.reports.views.load import short
+from benchwright.reports.views.load import limit_text, short
 from benchwright.reports.views.load_charts import PERCENTS, Cdf, OverTime, distribution_curves
 
 
@@ -18,7 +18,7 @@ def _limits(summary: LoadSummary, *names: str) -> tuple[tuple[float, str], ...]:
     return tuple(
         (
             each.limit_ms,
-            f"limit {each.limit_ms:,.6g} ms{' from the plan' if each.name.endswith('_planned') else ''}",
+            f"limit {limit_text(each.limit_ms / 1000)}{' from the plan' if each.name.endswith('_planned') else ''}",
         )
         for each in slo.limits
         if each.name in names

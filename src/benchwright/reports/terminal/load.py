@@ -20,10 +20,13 @@ from benchwright.reports.terminal.result import HEAVY, FittedTable, grid, short_
 from benchwright.reports.views.figures import cost_lines, plural
 from benchwright.reports.views.load import (
     LoadView,
+    best_of,
+    best_title,
     data_notes,
     figure_notes,
     group_columns,
     groups_of,
+    probe_words,
     short,
     stages_of_interest,
 )
@@ -66,7 +69,9 @@ def load_table(view: LoadView) -> Group:
     if len(summary.stages) == 1 or (summary.search is not None and summary.search.level is not None):
         stage = stages_of_interest(summary)[0]
         if len(summary.stages) > 1:
-            parts.append(Text.assemble((stage.label, "bold"), ", the last probe"))
+            parts.append(
+                Text.assemble(f"{best_title(summary)}: ", (stage.label, "bold"), f", {best_of(summary)}")
+            )
         parts += [_rates(stage), _latencies(stage)]
         parts += [_groups(what, groups) for what, groups in groups_of(stage)]
     parts.append(_remarks(view))
@@ -90,9 +95,7 @@ def _levels(summary: LoadSummary) -> FittedTable:
     light = {f"{name}\nmean": 0 for name in [*scores][1:]} | {"itl": 1, "in fl": 2, "tpot": 3}
     columns = _level_columns(summary.stages)
     if summary.search is not None:
-        passed = {probe.stage: probe.passed for probe in summary.search.probes}
-        words = {True: "passed", False: "failed", None: "–"}
-        columns.insert(1, ("probe", [words[passed.get(stage.stage)] for stage in summary.stages]))
+        columns.insert(1, ("probe", probe_words(summary)))
     return FittedTable(
         [
             (heading, cells, next((weight for start, weight in light.items() if heading.startswith(start)), 4 if "p50" in heading else HEAVY))

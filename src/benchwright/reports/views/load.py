@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from benchwright.core import DEMO_KIND, DEMO_NOTE, OLDER_DEMO_NOTE, JsonObject, percent
 from benchwright.perf import (
+    ANSWERS,
     LATENCIES,
     METRICS,
     GroupSummary,
@@ -20,6 +21,7 @@ from benchwright.perf import (
     enough_values,
     summarise,
 )
+from benchwright.reports.views.figures import plural
 from benchwright.reports.views.runs import (
     EventView,
     RunView,
@@ -109,10 +111,10 @@ def settings_of(run: RunRecord) -> LoadSettings:
 
 def best_stage(summary: LoadSummary) -> StageSummary | None:
     """The stage that a list shows: the one with the most requests per second within limits, else with the most of all, among
-    the steady ones if there are any. For a search, the last probe at the level that it found."""
+    the steady ones if there are any. For a search, the first of `stages_of_interest`."""
     if not summary.stages:
         return None
-    if summary.search is not None and summary.search.level is not None:
+    if summary.search is not None:
         return stages_of_interest(summary)[0]
 
     def rank(stage: StageSummary) -> float:
@@ -123,12 +125,17 @@ def best_stage(summary: LoadSummary) -> StageSummary | None:
 
 
 def stages_of_interest(summary: LoadSummary) -> tuple[StageSummary, ...]:
-    """All stages; for a search, the last probes at both ends of its bracket, the largest load found first."""
+    """All stages; for a search, the last probes that passed at the load found and failed at the next. If no probe counts, the
+    last one."""
     search = summary.search
-    if search is None or search.level is None:
+    if search is None:
         return summary.stages
-    last = {stage.level: stage for stage in summary.stages}
-    return tuple(last[level] for level in (search.level, search.failing_level) if level is not None)
+    stages = {stage.stage: stage for stage in summary.stages}
+    last = {(probe.level, probe.passed): probe.stage for probe in search.probes if not probe.client_limit}
+    ends = ((search.level, True), (search.failing_level, False))
+    # Probes that passed one by one may have too many misses together.
+    numbers = [last.get((level, passed), last.get((level, not passed))) for level, passed in ends if level]
+    return tuple(stages[number] for number in numbers if number is not None) or summary.stages[-1:]
 
 
 def _steady(summary: LoadSummary) -> list[StageSummary]:
@@ -138,9 +145,40 @@ def _steady(summary: LoadSummary) -> list[StageSummary]:
 def best_of(summary: LoadSummary) -> str:
     """The levels from which the best was chosen: `of 4 levels, none steady`."""
     if summary.search is not None:
-        return f"found by {len(summary.search.probes)} probes"
+        probes = plural(len(summary.search.probes), "probe")
+        if summary.search.level is None:
+            return f"not known to keep the limits after {probes}"
+        return f"found by {probes}" if summary.search.status == "found" else f"or more, after {probes}"
     steady, count = len(_steady(summary)), len(summary.stages)
     return f"of {count} levels, {'none' if not steady else 'all' if steady == count else steady} steady"
+
+
+def best_title(summary: LoadSummary) -> str:
+    """What the figures of `best_stage` are, as a heading."""
+    if summary.search is None:
+        return "Best level"
+    if summary.search.level is None:
+        return "No largest load was found. Figures of one probe"
+    return "Largest load" if summary.search.status in ANSWERS else "Largest load that passed"
+
+
+def probe_words(summary: LoadSummary) -> list[str]:
+    """How the probe of each stage ended."""
+    probes = () if summary.search is None else summary.search.probes
+    words = {
+        probe.stage: "not counted" if probe.client_limit else "passed" if probe.passed else "failed"
+        for probe in probes
+    }
+    return [words.get(stage.stage, "–") for stage in summary.stages]
+
+
+def limit_text(seconds: float) -> str:
+    """A limit of `--slo`, in its most readable unit.
+
+    >>> limit_text(0.2), limit_text(60), limit_text(1.5)
+    ('200 ms', '60 s', '1.5 s')
+    """
+    return f"{seconds:,.6g} s" if seconds >= 1 else f"{seconds * 1000:.6g} ms"
 
 
 def headline(summary: LoadSummary) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from benchwright.core import percent
 from benchwright.perf import (
+    ANSWERS,
     MAX_ERROR_SHARE,
     STRAINED_LAG_S,
     STRAINED_LATE_S,
@@ -14,8 +15,16 @@ from benchwright.perf import (
     SearchResult,
     StageSummary,
     level_label,
+    requests_of_probe,
 )
-from benchwright.reports.views.load import LoadView, best_stage, outcomes_of, stages_of_interest
+from benchwright.reports.views.figures import duration, plural
+from benchwright.reports.views.load import (
+    LoadView,
+    best_stage,
+    limit_text,
+    outcomes_of,
+    stages_of_interest,
+)
 
 
 def verdicts(view: LoadView) -> list[tuple[str, str]]:
@@ -30,7 +39,7 @@ def verdicts(view: LoadView) -> list[tuple[str, str]]:
     if view.run.demo and not view.stopped_because and all(map(_ok_or_not_judged, summary.stages)):
         pass  # a note says that these figures don't describe a server, so there is nothing to judge
     else:
-        found.append(_of_client(summary.stages, open_loop=view.settings.open_loop))
+        found += _of_clients(summary, open_loop=view.settings.open_loop)
         found += _of_steadiness(summary.stages if summary.search is None else stages_of_interest(summary)[:1])
     if view.settings.slo and summary.search is None:
         found.append(_of_limits(view))
@@ -104,24 +113,43 @@ def _of_quality(summary: LoadSummary) -> list[tuple[str, str]]:
 
 def _of_search(view: LoadView, search: SearchResult) -> tuple[str, str]:
     """The answer, and how certain it is."""
-    state = "warn" if search.status == "unfinished" else "bad"
-    return "ok" if search.status in ("found", "at_least") else state, search_words(search, view.settings)
+    state = "warn" if search.status in ("unfinished", "too_few") else "bad"
+    return "ok" if search.status in ANSWERS else state, search_words(search, view.settings)
 
 
 def search_words(search: SearchResult, settings: LoadSettings) -> str:
     """What a search found, in sentences."""
-    rule = f"{limits_words(settings)} in {100 * settings.slo_share:g} % of requests"
+    share = settings.slo_share
+    rule = f"{limits_words(settings)} in {f'{100 * share:g} % of' if share < 1 else 'all counted'} requests"
+    failed = next(
+        (probe for probe in reversed(search.probes) if not probe.passed and not probe.client_limit), None
+    )
     parts = []
     if search.status == "not_met":
-        why = next((probe.why for probe in reversed(search.probes) if not probe.passed), "")
+        why = "" if failed is None else failed.why
         level = "" if search.failing_level is None else f" ({level_label(settings, search.failing_level)})"
         parts.append(f"the server does not keep {rule} even at the lowest level{level}: {why}")
     elif search.level is None:
         parts.append(f"no level is known to keep {rule}")
+        if failed is not None:
+            level = level_label(settings, failed.level)
+            parts.append(
+                f"{search.failed[0]} of {plural(search.failed[1], 'probe')} failed at {level}: {failed.why}"
+            )
+    elif search.requests < search.needed:
+        cure = f" ({_more_requests(settings)})" if search.status == "too_few" else ""
+        parts.append(
+            f"{level_label(settings, search.level)} passed, but {plural(search.requests, 'counted request')} cannot show "
+            f"{rule}: {search.needed:,} are needed{cure}"
+        )
+        parts.append(f"{search.passed[0]} of {plural(search.passed[1], 'probe')} passed there")
     else:
         least = "" if search.status == "found" else "at least "
         parts.append(f"the largest load that keeps {rule} is {least}{level_label(settings, search.level)}")
-        parts.append(f"{search.passed[0]} of {search.passed[1]} probes passed there")
+        if search.status == "at_least":
+            flag = "--rate" if settings.open_loop else "--concurrency"
+            parts[-1] += f", the highest level allowed ({flag} LOWEST,HIGHEST)"
+        parts.append(f"{search.passed[0]} of {plural(search.passed[1], 'probe')} passed there")
     if search.failing_level is not None and search.level is not None:
         level = level_label(settings, search.failing_level)
         parts.append(f"{search.failed[0]} of {search.failed[1]} failed at {level}")
@@ -137,7 +165,33 @@ def search_words(search: SearchResult, settings: LoadSettings) -> str:
         )
     if search.status == "unfinished":
         parts.append("the search ended before the boundary was found")
+    if search.status in ("unfinished", "too_few"):
+        parts += _what_ended(search, settings)
     return "; ".join(parts)
+
+
+def _more_requests(settings: LoadSettings) -> str:
+    if settings.requests is None or settings.search is None:
+        return "longer probes with --seconds, or a lower --slo-share"
+    most = requests_of_probe(settings.search.share, settings.search.repeats)
+    return f"--requests {most} or more, or a lower --slo-share"
+
+
+def _what_ended(search: SearchResult, settings: LoadSettings) -> list[str]:
+    """The limit that ended a search, and what to raise."""
+    if settings.search is None or search.next_level is None:
+        return []
+    level = level_label(settings, search.next_level)
+    if search.ended_by == "max_probes":
+        return [
+            f"--max-probes {settings.search.most_probes} ended it before the next probe, at {level}: allow more"
+        ]
+    if search.ended_by == "search_seconds":
+        takes = "" if search.next_seconds is None else f", which takes {duration(search.next_seconds)}"
+        return [
+            f"--search-seconds {settings.search.seconds:g} left no time for the next probe, at {level}{takes}: allow more"
+        ]
+    return []
 
 
 def p_words(p_value: float) -> str:
@@ -151,9 +205,9 @@ def p_words(p_value: float) -> str:
 def limits_words(settings: LoadSettings) -> str:
     """
     >>> limits_words(LoadSettings(slo=(("ttft", 0.2), ("e2e", 2.0))))
-    'ttft ≤ 200 ms, e2e ≤ 2,000 ms'
+    'ttft ≤ 200 ms, e2e ≤ 2 s'
     """
-    return ", ".join(f"{name} ≤ {seconds * 1000:,.6g} ms" for name, seconds in settings.slo)
+    return ", ".join(f"{name} ≤ {limit_text(seconds)}" for name, seconds in settings.slo)
 
 
 def _of_requests(view: LoadView) -> tuple[str, str]:
@@ -174,6 +228,27 @@ def _of_requests(view: LoadView) -> tuple[str, str]:
 
 _NEVER_THERE = frozenset({"connect", "not_sent", "cancelled"})
 """Outcomes of requests that tell nothing about the client, because no server saw them."""
+
+
+def _of_clients(summary: LoadSummary, *, open_loop: bool) -> list[tuple[str, str]]:
+    """Whether the client kept up. Probes in which it did not are repeated and do not count, unless they ended the search."""
+    search, stages = summary.search, summary.stages
+    if search is None or search.status == "client_limit":
+        return [_of_client(stages, open_loop=open_loop)]
+    lost = {probe.stage for probe in search.probes if probe.client_limit}
+    found = []
+    if counted := [stage for stage in stages if stage.stage not in lost]:
+        found.append(_of_client(counted, open_loop=open_loop))
+    if lost:
+        hit = [stage for stage in stages if stage.stage in lost]
+        verb = "does" if len(lost) == 1 else "do"
+        found.append(
+            (
+                "warn",
+                f"{plural(len(lost), 'probe')}{_where(hit, stages)} {verb} not count: the client was the limit",
+            )
+        )
+    return found
 
 
 def _of_client(stages: Sequence[StageSummary], *, open_loop: bool) -> tuple[str, str]:
