@@ -60,7 +60,7 @@ def test_the_steps_of_the_workflow_run_as_they_stand(tmp_path: Path) -> None:
 FAULTS = {
     "the server is down": ("--model-url http://127.0.0.1:9/v1 --model-id m --max-retries 0", True,
         1,
-        "NO-GO", "too many for any verdict"),
+        "NO-GO", "cannot connect to 127.0.0.1:9"),
     "the evaluation cannot start": ("--model nobody", True, 4, "No verdict", "no run 'evaluation'"),
     "there is no baseline yet": ("--model demo", False, 4, "No verdict", "benchwright export RUN --baseline baseline.jsonl"),
 }  # fmt: skip
@@ -83,6 +83,55 @@ def test_there_is_a_verdict_to_show_whatever_fails(tmp_path: Path, fault: str) -
     assert title in shown.splitlines()[0]
     assert reason in shown
     assert ElementTree.parse(folder / "gate.xml").getroot().tag == "testsuites"
+
+
+BROKEN = {
+    "the benchmark is broken": ("bench.py", "import nothing_like_it", "Check the benchmark and its data, without a request"),
+    "the model is unknown": ("Evaluate", "--model nobody", "Evaluate"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", BROKEN)
+def test_results_of_an_earlier_job_are_not_judged_in_place_of_this_ones(tmp_path: Path, fault: str) -> None:
+    name, text, failing = BROKEN[fault]
+    folder = tmp_path / "project"
+    shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("__pycache__", ".benchwright"))
+    (folder / "benchwright.toml").write_text("")
+    assert shell("benchwright run bench.py --quiet && make bless", folder).returncode == 0
+    by_name = {step["name"]: step["run"] for step in steps() if step["name"] != "Install"}
+    for line in by_name.values():  # a job that leaves its folder behind
+        assert shell(line, folder).returncode == 0
+    assert (folder / "summary.md").read_text(encoding="utf-8").startswith("## ✅ GO")
+
+    (folder / "summary.md").unlink()
+    if name == "bench.py":
+        with (folder / name).open("a") as file:
+            file.write(f"\n{text}\n")
+    failed = ""
+    codes = {}
+    for step in steps():
+        if step["name"] != "Install" and (not failed or step.get("if") == "always()"):
+            line = step["run"].replace("--model demo", text) if step["name"] == name else step["run"]
+            codes[step["name"]] = shell(line, folder).returncode
+            failed = failed or (step["name"] if codes[step["name"]] else "")
+    assert failed == failing
+    assert codes["Gate"] == 4
+    assert (folder / "summary.md").read_text(encoding="utf-8").startswith("## ⚠️ No verdict")
+
+
+def test_every_exit_code_of_the_gate_is_in_the_table() -> None:
+    from benchwright.core import ConfigError, NotFoundError, UsageError
+    from benchwright.gates._verdict import EXIT_CODES
+
+    page = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    table = page.partition("| `gate` |")[2].partition("\n\n")[0]
+    listed = {int(code) for code in re.findall(r"(?m)^\|? ?\|? (\d) \|", f"|{table}")}
+    assert {
+        *EXIT_CODES.values(),
+        UsageError.exit_code,
+        ConfigError.exit_code,
+        NotFoundError.exit_code,
+    } <= listed
 
 
 def test_the_page_shows_the_files_of_the_example() -> None:

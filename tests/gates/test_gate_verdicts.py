@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import shutil
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from gate_runs import fewer_rows, gate_run, politely
+from gate_runs import fewer_rows, gate_run, graded_rows, politely
 from msgspec import structs
 from rich.console import Console
 
 import benchwright
 from benchwright import NotFoundError, UsageError, Verdict, benchmark, bless
 from benchwright.cli import main
-from benchwright.gates import policy_of, verdict_table
+from benchwright.gates import junit, markdown, policy_of, verdict_table
+from benchwright.sdk import export_baseline
 
 
 @pytest.fixture(autouse=True)
@@ -362,3 +365,95 @@ def test_a_gate_on_a_category_counts_the_failures_of_this_category(
         (compared,) = (each for each in benchwright.compare(before, after).metrics if each.name == name)
         assert compared.failures_as_wrong is not None
         assert compared.failures_as_wrong.pairs == metric.with_failures_count
+
+
+def test_the_most_common_failure_is_named_wherever_failures_decide() -> None:
+    rules = {"failures": [{"max": 0.02}], "threshold": [threshold(min=0.1)]}
+    down = judged(gate_run(failing=range(200), cache=False), **rules)
+    assert "refused" in down.rows[0].reason
+    some = judged(gate_run(failing=range(8)), **rules)
+    assert "most common failure: refused" in some.notes
+    assert not any("failure" in note for note in judged(gate_run(), **rules).notes)
+
+
+@pytest.mark.parametrize(
+    ("rule", "told"),
+    [
+        ({"min": 50}, "correct are between 0 and 1: for 50 percent, write 0.5"),
+        ({"min": 50, "bound": "lower"}, "for 50 percent, write 0.5"),
+        ({"max": 95}, "for 95 percent, write 0.95"),
+        ({"min": 80, "slices": "category"}, "for 80 percent, write 0.8"),
+    ],
+)
+def test_a_limit_in_percent_of_a_metric_between_0_and_1_is_explained(rule: dict[str, Any], told: str) -> None:
+    found = judged(gate_run(range(10)), threshold=[{"metric": "correct", "bound": "value", **rule}])
+    assert all(told in row.reason for row in found.rows[1:])
+
+
+def test_a_column_that_no_row_has_brings_near_names_and_the_list() -> None:
+    reasons = [
+        judged(gate_run(), threshold=[threshold(min=0.1, slices=column)]).rows[1].reason
+        for column in ("categry", "tier")
+    ]
+    assert "Did you mean 'category'?" in reasons[0]
+    assert all("Columns: q, target, category, about.tier" in reason for reason in reasons)
+
+
+def test_a_verdict_says_when_its_run_ended() -> None:
+    found = judged(gate_run(), threshold=[threshold(min=0.1)])
+    assert found.ended_at is not None
+    assert f"run 1 (ended {found.ended_at[:10]}" in markdown(found).replace("\\", "")
+    assert found.ended_at in junit(found)
+    old = structs.replace(found, ended_at=(datetime.now(UTC) - timedelta(days=3, hours=1)).isoformat())
+    console = Console(width=100)
+    with console.capture() as shown:
+        console.print(verdict_table(old))
+    second = shown.get().splitlines()[1]
+    assert second.startswith("run 1 ended ")
+    assert second.endswith("UTC, 3 days ago")
+
+
+@pytest.mark.parametrize("place", ["file", "name", "default name", "folder against file"])
+def test_a_run_is_not_compared_with_a_baseline_made_of_itself(here: Path, place: str) -> None:
+    run = gate_run()
+    rule = {"regression": [{"metric": "correct", "bound": "value"}]}
+    if "file" in place:
+        export_baseline(run, "base.jsonl")
+    else:
+        bless(run)
+    baseline = {"file": "base.jsonl", "name": "graded_rows", "folder against file": "base.jsonl"}.get(place)
+    meant: Any = run
+    if place.startswith("folder"):
+        shutil.copytree(run.folder, here / "elsewhere")
+        meant = "elsewhere"
+    found = benchwright.gate(meant, policy=rule, baseline=baseline)
+    assert found.verdict == "INCONCLUSIVE"
+    assert "made of this run" in found.rows[1].reason
+    assert benchwright.gate(gate_run(), policy=rule, baseline=baseline).verdict == "GO"
+
+
+def test_a_baseline_of_another_kind_of_model_is_named_with_its_cure() -> None:
+    baseline = benchwright.run(graded_rows, model="demo", cache=False)
+    found = judged(
+        benchwright.run(
+            graded_rows, model_url="http://127.0.0.1:9/v1", model_id="m", max_retries=0, cache=False
+        ),
+        baseline,
+        regression=[{"metric": "correct", "bound": "value"}],
+    )
+    reason = found.rows[1].reason
+    assert "another model (demo), this run with m. Export a new baseline" in reason
+    assert "may_differ" not in reason
+
+
+def test_a_folder_stands_for_the_run_whose_files_it_has(here: Path) -> None:
+    """Records of the workspace outlive the folder, and another run's files may take its place."""
+    good, bad = gate_run(output_dir="evaluation"), gate_run(range(150), output_dir="other")
+    rule = {"threshold": [threshold(min=0.8)]}
+    assert benchwright.gate("evaluation", policy=rule).verdict == "GO"
+    shutil.rmtree("evaluation")
+    with pytest.raises(NotFoundError, match=f"Run {good.run_id} wrote into it"):
+        benchwright.gate("evaluation", policy=rule)
+    shutil.copytree(bad.folder, "evaluation")
+    assert benchwright.gate("evaluation", policy=rule).verdict == "NO-GO"
+    assert benchwright.gate(good.run_id, policy=rule).verdict == "GO"

@@ -27,6 +27,7 @@ from benchwright.core._errors import (
     bad_row_lines,
     worst_exit_code,
 )
+from benchwright.core._failure_tally import FailureTally
 from benchwright.core._fronts import lazy_front
 from benchwright.core._half_pairs import join_halves, load_halves, load_joined
 from benchwright.core._home import expand_home, home_folder
@@ -241,6 +242,7 @@ __all__ = [
     "DatasetError",
     "EchoedTokens",
     "FailureKind",
+    "FailureTally",
     "JsonObject",
     "JsonValue",
     "KeyHeader",

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections import deque
 from typing import Literal, Protocol, TypeAlias
 
+from benchwright.core import FailureTally
+
 Phase: TypeAlias = Literal["checking", "few-shot", "probing", "warming up", "asking", "summing up", "done"]
 """What the run is doing."""
-
-
-_NUMBERS = re.compile(r"\d+")
-_COMPARED = 200
-"""Number of leading characters by which reasons are told apart."""
-_MOST_REASONS = 1000
 
 
 class Progress:
     """Live counters of one run."""
 
     __slots__ = (
-        "_explained",
         "_failures",
         "cached",
         "done",
@@ -63,8 +57,7 @@ class Progress:
         """Requests that the limiter currently allows at once."""
         self.unread: list[str] = []
         """Why rows could not be read, for each sample of them that this start recorded."""
-        self._failures: dict[str, tuple[int, str]] = {}
-        self._explained = 0
+        self._failures = FailureTally()
         self.recent_failures: deque[str] = deque(maxlen=200)
         """The latest failures, each as `row 12: why`. Watchers that show them remove them from here."""
         self.stopping = ""
@@ -73,20 +66,16 @@ class Progress:
 
     def count_failure(self, error: str) -> None:
         """Count a failed sample of this start. Messages that differ only in numbers count as one reason."""
-        self._explained += 1
-        reason = _NUMBERS.sub("0", error[:_COMPARED])
-        if reason in self._failures or len(self._failures) < _MOST_REASONS:
-            count, first = self._failures.get(reason, (0, error))
-            self._failures[reason] = count + 1, first
+        self._failures.add(error)
 
     @property
     def commonest_failure(self) -> str:
         """The most common failure in plain words (the earliest of equals), and its share if there are others. A failure of the
         model or of the scorer tells more than a row that could not be read, so it comes first."""
-        if not self._failures:
+        if not self._failures.total:
             return self.unread[0] if self.unread else ""
-        count, error = max(self._failures.values(), key=lambda reason: reason[0])
-        total = self._explained + len(self.unread)
+        count, error = self._failures.commonest()
+        total = self._failures.total + len(self.unread)
         return error if count == total else f"{error} ({count} of {total} failures)"
 
     def rate_per_s(self) -> float:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from itertools import chain, islice
 from pathlib import Path
 from secrets import token_hex
@@ -199,7 +200,7 @@ def read_baseline(path: Path) -> Baseline:
             manifest=header["manifest"],
             summary=header["summary"],
             error=None,
-            created_at=0.0,
+            created_at=_seconds(about.get("created_at")),
             finished_at=None,
             kind=header["kind"],
         )
@@ -214,6 +215,11 @@ def read_baseline(path: Path) -> Baseline:
             f"{path} does not hold a baseline that benchwright {VERSION} can read: {type(error).__name__}: {clause(error)}. Benchwright "
             f"{header.get('benchwright')} wrote it: update the older one, and export the baseline again"
         ) from error
+
+
+def _seconds(moment: object) -> float:
+    """A time of the first line, in seconds since the epoch; 0 if there is none."""
+    return datetime.fromisoformat(moment).timestamp() if isinstance(moment, str) else 0.0
 
 
 def _checked(line: Any) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import TypeAlias
 
@@ -52,6 +52,10 @@ def _load(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
     )
 
 
+_MOST_NAMED = 20
+"""The most columns that a message lists."""
+
+
 def _named(name: str, key: SliceKey | None) -> str:
     return name if key is None else f"{name}, {key.column} = {key.value}"
 
@@ -86,7 +90,13 @@ def _unsliced(rule: Rule, evidence: Evidence, subject: str) -> Claim | None:
     if column is None:
         return None
     if column in evidence.missing:
-        return impossible(rule, subject, f"no row has a column {column!r} to slice by")
+        names = list(evidence.present)
+        there = ", ".join(names[:_MOST_NAMED]) + (", …" if len(names) > _MOST_NAMED else "")
+        return impossible(
+            rule,
+            subject,
+            f"no row has a column {column!r} to slice by.{suggest(column, names)} Columns: {there or 'none'}",
+        )
     if column in evidence.crowded:
         return impossible(
             rule,
@@ -128,7 +138,19 @@ def _thresholds(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
                     yield impossible(rule, subject, f"no sample here has a value of {name}")
                     continue
                 found = mean_against(values, limit, side, level=rule.level, share=is_share(name))
-                yield Claim(rule=rule, subject=subject, found=found, limit=limit, side=side)
+                remark = _percent_remark(name, limit, values)
+                yield Claim(rule=rule, subject=subject, found=found, limit=limit, side=side, remark=remark)
+
+
+def _percent_remark(name: str, limit: float, values: Sequence[Sequence[float]]) -> str:
+    """A hint for a limit in percent of a metric between 0 and 1; else empty."""
+    if (
+        not 1 < limit <= 100
+        or not is_share(name)
+        or not all(0 <= value <= 1 for row in values for value in row)
+    ):
+        return ""
+    return f"the values of {name} are between 0 and 1: for {limit:g} percent, write {limit / 100:g}"
 
 
 def _uncountable(rule: Rule, run: BenchmarkRun, name: str, failed: Collection[str | None]) -> str:
@@ -163,8 +185,10 @@ def _derived(rule: Rule, name: str, summary: RunSummary) -> Iterator[Claim]:
         yield impossible(rule, name, problem)
         return
     for limit, side in rule.limits:
-        found = LimitTest(summary.derived[name], None, None, None, "", Spread(summary.evaluated, 0.0))
-        yield Claim(rule=rule, subject=name, found=found, limit=limit, side=side)
+        value = summary.derived[name]
+        found = LimitTest(value, None, None, None, "", Spread(summary.evaluated, 0.0))
+        remark = _percent_remark(name, limit, [[value]])
+        yield Claim(rule=rule, subject=name, found=found, limit=limit, side=side, remark=remark)
 
 
 @_of_rules("regression")

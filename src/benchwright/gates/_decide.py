@@ -34,7 +34,7 @@ class Claim(Struct, frozen=True, kw_only=True):
     fewest: int = FEWEST
     """The fewest that an interval needs."""
     remark: str = ""
-    """What a reader of a GO must know."""
+    """A mistake that the limit suggests."""
     few: str = ""
     """Why there are too few for the figure itself, such as 20 requests for a 99th percentile. Then only a test can decide,
     and only that the limit is missed."""
@@ -110,8 +110,8 @@ def _row(claim: Claim, p_holm: float | None, policy: Policy, tests: int) -> Rule
         detectable = smallest_effect(found.spread, alpha=alpha, power=policy.power, allowed=claim.allowed)
     word, reason, wanted = _judged(claim, found, p_holm, policy, detectable)
     n_needed = None
-    if word is Word.GO and claim.remark:
-        reason += f"; but {claim.remark}"
+    if claim.remark:
+        reason += f"; {'but ' if word is Word.GO else ''}{claim.remark}"
     if claim.few:
         n_needed = claim.fewest if word is Word.INCONCLUSIVE else None
     elif word is Word.INCONCLUSIVE and claim.tested:

@@ -29,6 +29,7 @@ def junit(verdict: Verdict) -> str:
         for name, value in (
             ("verdict", verdict.verdict.value),
             ("run", verdict.run),
+            ("ended_at", verdict.ended_at or ""),
             ("baseline", verdict.baseline or ""),
             ("policy", verdict.policy),
             ("alpha", f"{verdict.alpha:g}"),
@@ -108,7 +109,7 @@ def markdown(verdict: Verdict) -> str:
     lines = [
         f"## {_MARKS[verdict.verdict]} {verdict.verdict.value}: {_cell(verdict.name)}",
         "",
-        f"{_cell(verdict.run)}{against}, by {_cell(verdict.policy)}",
+        f"{_cell(verdict.run)}{_ended(verdict)}{against}, by {_cell(verdict.policy)}",
         "",
         "| | rule | observed | needed | p (Holm) | why |",
         "|---|---|---|---|---|---|",
@@ -123,6 +124,12 @@ def markdown(verdict: Verdict) -> str:
     ]
     lines += [f"* {_cell(note)}" for note in verdict.notes]
     return "\n".join(lines) + "\n"
+
+
+def _ended(verdict: Verdict) -> str:
+    if verdict.ended_at is None:
+        return ""
+    return f" (ended {verdict.ended_at[:16].replace('T', ' ')} UTC)"
 
 
 def markdown_without_verdict(reason: str) -> str:

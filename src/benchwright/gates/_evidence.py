@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from benchwright.core import JsonValue, decode_score, load_exact_json
+from benchwright.core import FailureTally, JsonValue, decode_score, load_exact_json, score_fields
 from benchwright.reports import (
     Clusters,
     PairedColumns,
@@ -44,10 +44,14 @@ class Evidence:
         self._crowded: set[str] = set()
         self._sizes: Counter[str] = Counter()
         self._last: tuple[object, dict[int, list[float]]] = (None, {})
+        self.present: dict[str, None] = {}
+        """Columns of the rows; if one to slice by is missing, they tell what may be meant."""
 
     def label(self, cluster: int, row: JsonValue) -> None:
         """Put a cluster into its groups, by one of its rows."""
         found = set(_labels(row, self._columns))  # a list may name a group twice
+        if not found:
+            self.present.update(dict.fromkeys(_names(row)))
         self.unlabelled.update({*self._columns} - {key.column for key in found})
         for key in found:
             if key not in self.slices:
@@ -175,6 +179,26 @@ def gather(source: Scored, run_id: int, columns: Collection[str], baseline: Scor
         clusters.read(baseline, 0, before)
         found.pairs = PairedColumns(before, found.whole)
     return found
+
+
+def commonest_failure(source: Scored, run_id: int) -> str:
+    """The most common failure of a run in plain words, and its share if there are others; empty if none is recorded."""
+    tally = FailureTally()
+    for *_, record in source.scored(run_id):
+        fields = score_fields(record)
+        if fields.get("error") and fields.get("scores") is None:
+            tally.add(str(fields["error"]))
+    count, error = tally.commonest()
+    return error if count == tally.total else f"{error} ({count:,} of {tally.total:,} failures)"
+
+
+def _names(row: JsonValue) -> Iterator[str]:
+    """The columns of a row, as `_labels` finds them."""
+    for name, value in row.items() if isinstance(row, dict) else ():
+        if isinstance(value, dict):
+            yield from (f"{name}.{inner}" for inner in value)
+        else:
+            yield name
 
 
 def _labels(row: JsonValue, columns: Collection[str]) -> Iterator[SliceKey]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from benchwright.core import RunKind, RunSummary, kind_title, reused_span
+from benchwright.core import RunKind, RunSummary, kind_title, reused_span, rfc3339
 from benchwright.gates._baselines import Baseline, OneRun
 from benchwright.gates._claims import BenchmarkRun, claims_about
 from benchwright.gates._decide import Claim, decide
-from benchwright.gates._evidence import Evidence, gather
+from benchwright.gates._evidence import Evidence, commonest_failure, gather
 from benchwright.gates._policy import Policy, Rule
 from benchwright.gates._verdict import RuleRow, Verdict, Word, overall
 from benchwright.perf import LoadSummary, RequestRecord, Requests
@@ -56,6 +56,7 @@ def judge_benchmark(
     )
     claims = [claim for rule in policy.rules for claim in claims_about(rule, known)]
     failed, count = summary.failed, summary.evaluated
+    cause = commonest_failure(samples, run.id) if failed else ""
     first = _run_row(
         policy,
         run,
@@ -64,7 +65,10 @@ def judge_benchmark(
         failed=failed,
         count=count,
         cached="" if accept_cached else old_replies(summary),
+        cause=cause,
     )
+    if cause and cause not in first.reason:
+        notes.append(f"most common failure: {cause}")
     notes += [*summary.notes, *_slice_notes(policy.rules, evidence), *_pair_notes(evidence)]
     return _verdict(policy, run, baseline, [first], claims, notes)
 
@@ -106,6 +110,16 @@ def old_replies(summary: RunSummary) -> str:
     return f"{replies} older than the run ({reused_span(summary.reused)}) and do not describe the server at that time"
 
 
+_ITSELF = "the baseline was made of this run: nothing is worse than itself. Gate a later run, or name another baseline"
+
+
+def is_same_run(run: RunRecord, other: RunRecord) -> bool:
+    """Whether two records, from the workspace, a folder or a baseline, are of one run. Folders and baselines have no number
+    that is valid elsewhere, but the time of the start; files of runs have it in milliseconds."""
+    known = run.created_at > 0 and (run.name, run.model) == (other.name, other.model)
+    return known and abs(run.created_at - other.created_at) < 0.001
+
+
 def baseline_of(run: RunRecord, samples: Scored) -> Baseline:
     """Make a baseline of a recorded benchmark run."""
     return Baseline(title_of(run), run, OneRun(samples, run.id))
@@ -131,6 +145,7 @@ def _verdict(
         power=policy.power,
         tests=tests,
         rows=rows,
+        ended_at=None if run.finished_at is None else rfc3339(run.finished_at),
         notes=tuple(dict.fromkeys(notes)),
     )
 
@@ -153,6 +168,7 @@ def _run_row(
     failed: int,
     count: int,
     cached: str = "",
+    cause: str = "",
 ) -> RuleRow:
     """The row for requirements of every run, independent of the policy: complete, not mostly failed, and with replies that
     are not older than the run."""
@@ -162,7 +178,7 @@ def _run_row(
     failures = f"{failed:,} of {count:,} failed"
     reason = ""
     if not count or share > MOSTLY:
-        reason = f"{failures}: too many for any verdict"
+        reason = f"{failures}: too many for any verdict{f'. Most common failure: {cause}' if cause else ''}"
     elif run.lost:
         reason = f"the run is not complete: {run.error}"
     elif run.status != "completed" or partial:
@@ -196,6 +212,8 @@ def _obstacles(
     if baseline is None:
         return "", []
     other = baseline.run
+    if is_same_run(run, other):
+        return _ITSELF, []
     if other.kind != RunKind.BENCHMARK:
         return f"the baseline is {kind_title(other.kind)}, the run a benchmark", []
     if other.summary is None:
@@ -210,13 +228,15 @@ def _obstacles(
         return f"{known.failed:,} of {known.evaluated:,} samples of the baseline {baseline.title} failed", []
     if reasons := list(disagreements(other, run)):
         return f"run and baseline {' and '.join(reasons)}", []
-    return _settings(policy, setting_differences(other, run, harmless))
+    return _settings(policy, run, other, setting_differences(other, run, harmless))
 
 
 def _load_obstacles(
     policy: Policy, run: RunRecord, baseline: Baseline, harmless: Collection[str]
 ) -> tuple[str, list[str]]:
     other = baseline.run
+    if is_same_run(run, other):
+        return _ITSELF, []
     if other.kind != RunKind.LOAD:
         return f"the baseline is {kind_title(other.kind)}, the run a load test", []
     if other.summary is None:
@@ -226,17 +246,22 @@ def _load_obstacles(
         return f"the baseline {baseline.title} is not comparable", []
     if load_data(other) != load_data(run):
         return "run and baseline sent the rows of other data", []
-    return _settings(policy, load_setting_differences(other, run, harmless))
+    return _settings(policy, run, other, load_setting_differences(other, run, harmless))
 
 
-def _settings(policy: Policy, compared: Any) -> tuple[str, list[str]]:
+_NEW_BASELINE = "Export a new baseline from a run of this model: benchwright export RUN --baseline FILE"
+
+
+def _settings(policy: Policy, run: RunRecord, other: RunRecord, compared: Any) -> tuple[str, list[str]]:
     """Settings that must not differ but do, in one sentence; and those that may, as notes."""
     barred, notes = [], []
     for each in compared["differences"]:
         path = str(each["path"]).removeprefix("$.")
         values = (each["run_a"], each["run_b"])
         shown = (
-            path if any(isinstance(value, dict) for value in values) else f"{path} {values[0]} → {values[1]}"
+            path
+            if any(isinstance(value, dict) for value in values)
+            else f"{path} {_value(values[0])} → {_value(values[1])}"
         )
         if any(path == name or path.startswith(f"{name}.") for name in (*policy.may_differ, *_NOTED)):
             notes.append(f"differs from the baseline: {shown}")
@@ -244,9 +269,20 @@ def _settings(policy: Policy, compared: Any) -> tuple[str, list[str]]:
             barred.append((path, shown))
     if not barred:
         return "", notes
+    if any(
+        path == "model.kind" for path, _ in barred
+    ):  # the other settings of a model have no counterpart then
+        return (
+            f"the baseline was made with another model ({other.model}), this run with {run.model}. {_NEW_BASELINE}",
+            notes,
+        )
     names = ", ".join(f'"{path}"' for path, _ in barred)
     shown = ", ".join(text for _, text in barred)
     return f"settings differ from the baseline: {shown}. Allow it in [gate]: may_differ = [{names}]", notes
+
+
+def _value(setting: object) -> str:
+    return "unset" if setting is None else str(setting)
 
 
 def _slice_notes(rules: Sequence[Rule], evidence: Evidence) -> Iterator[str]:

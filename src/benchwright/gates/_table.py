@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from benchwright.core import percent, shown
@@ -47,7 +49,10 @@ def verdict_table(verdict: Verdict) -> Group:
             _probability(row.p_holm),
             Text(shown(row.reason) if len(row.reason) <= _LONGEST else "see below"),
         )
-    parts: list[RenderableType] = [head, table]
+    parts: list[RenderableType] = [head]
+    if verdict.ended_at is not None:
+        parts.append(Text(f"{shown(verdict.run)} ended {_when(verdict.ended_at)}", "dim"))
+    parts.append(table)
     parts += [
         Text(f"{shown(row.rule)}: {shown(row.reason)}") for row in verdict.rows if len(row.reason) > _LONGEST
     ]
@@ -73,6 +78,16 @@ def verdict_table(verdict: Verdict) -> Group:
         )
     parts += [Text(f"note: {shown(note)}", "dim") for note in verdict.notes]
     return Group(*parts)
+
+
+def _when(moment: str) -> str:
+    """A time of the past with its age, because a verdict on an old run is easily taken for one on today's."""
+    from benchwright.reports import duration
+
+    passed = max(0.0, time.time() - datetime.fromisoformat(moment).timestamp())
+    days = int(passed // 86_400)
+    age = f"{days} days" if days > 1 else f"{passed:.0f} s" if passed < 60 else duration(passed)
+    return f"{moment[:16].replace('T', ' ')} UTC, {age} ago"
 
 
 def _probability(p: float | None) -> str:

@@ -76,6 +76,8 @@ class Verdict(Struct, frozen=True, kw_only=True):
     rows: tuple[RuleRow, ...]
     notes: tuple[str, ...] = ()
     """Notes for the reader."""
+    ended_at: str | None = None
+    """When the run ended (UTC, RFC 3339): a folder may contain an older run than its reader thinks. None: it has not."""
 
     @property
     def exit_code(self) -> int:

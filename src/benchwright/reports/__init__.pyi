@@ -122,6 +122,7 @@ from benchwright.reports.views.run_folders import (
     SamplesOf as SamplesOf,
     as_filed as as_filed,
     folder_run as folder_run,
+    holds as holds,
     is_run_folder as is_run_folder,
     run_of_folder as run_of_folder,
     steps_of_folder as steps_of_folder,

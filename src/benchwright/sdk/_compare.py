@@ -23,6 +23,7 @@ from benchwright.reports import (
     as_filed,
     benchmark_details,
     folder_run,
+    holds,
     is_run_folder,
     title_of,
 )
@@ -152,7 +153,9 @@ def find_run(store: Store | None, run: int | str | RunResult, number: int, place
     folder = expand_home(called(run))
     try:
         if store is not None:
-            return with_reused(store, recorded(store, run))
+            found = recorded(store, run)
+            if found.folder != folder.resolve() or holds(folder, found):
+                return with_reused(store, found)
     except NotFoundError:
         if not is_run_folder(folder):
             raise

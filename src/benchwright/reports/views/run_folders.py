@@ -52,6 +52,13 @@ def is_run_folder(folder: Path) -> bool:
     return (folder / RunFile.RESULTS).is_file()
 
 
+def holds(folder: Path, run: RunRecord) -> bool:
+    """Whether the files in a folder are those of a run, and not of another one whose files were copied there since."""
+    about = _known(folder / RunFile.MANIFEST).get("run")
+    began = _seconds(about.get("created_at")) if isinstance(about, dict) else None
+    return began is None or abs(began - run.created_at) < 0.001
+
+
 def folder_run(folder: Path, number: int) -> RunRecord:
     """The run whose files are in `folder`, under a number that no run of a workspace has. Raises UsageError if a file is
     missing or was not written by a run."""

@@ -365,7 +365,8 @@ class Runs(Connected):
         return self._select_runs("ORDER BY id DESC LIMIT ?", (-1 if limit is None else limit,))
 
     def find_run(self, target: str) -> RunRecord:
-        """A run by number, by `last`, by benchmark name (its newest run), or by its folder."""
+        """A run by number, by `last`, by benchmark name (its newest run), or by its folder. A folder that no longer exists
+        stands for no run: who removed it wants to see results of a later one there."""
         if target.isdigit():
             return self.run(int(target))
         runs = self.runs()
@@ -373,9 +374,13 @@ class Runs(Connected):
             return self.whole(runs[0])
         place = expand_home(target).resolve()
         for run in runs:
-            if target == run.name or place == run.folder:
+            there = (
+                run.finished_at is None or place.exists()
+            )  # a run that has not ended may have written nothing yet
+            if target == run.name or (place == run.folder and there):
                 return self.whole(run)
-        raise self._no_such_run(target)
+        gone = next((run.id for run in runs if place == run.folder), None)
+        raise self._no_such_run(target, gone)
 
     def events(self, run_id: int) -> list[Event]:
         """The audit trail, oldest first."""
@@ -429,7 +434,11 @@ class Runs(Connected):
             (run_id, kind, storable_message(message), time.time()),
         )
 
-    def _no_such_run(self, target: str) -> NotFoundError:
+    def _no_such_run(self, target: str, gone: int | None = None) -> NotFoundError:
+        if gone is not None:
+            return NotFoundError(
+                f"no run {target!r}: this folder does not exist any more. Run {gone} wrote into it: name that run by its number"
+            )
         runs = self.runs(limit=50)
         if not runs:
             return NotFoundError(f"no run {target!r}: {self.workspace.without_runs()}")
