@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from benchwright.core import ModelReply
 from benchwright.endpoints import TimedEndpoint
+from benchwright.perf._alarm import open_alarm
 from benchwright.perf._health import HealthMeter, WorkerHealth
 from benchwright.perf._plan import RequestPlan
 from benchwright.perf._records import Sending, record_of, unsent_record
@@ -128,6 +129,7 @@ class PhaseLoop:
         task = self._task
         if task.closed is None:  # now, because it may take a while to compute
             self._times = schedule(self._settings, task.stage, self._plan.offsets, task.level)
+        self._alarm = open_alarm()
         await self._until(task.start_at)
         self._meter.start()  # earlier delays are not part of the phase
         try:
@@ -139,6 +141,7 @@ class PhaseLoop:
             self._leave_waiting()
         finally:
             health = self._meter.stop()
+            self._alarm.close()
         return PhaseResult(
             numbers=self._used,
             offered=self._offered,
@@ -179,8 +182,8 @@ class PhaseLoop:
 
     async def _until(self, due: float) -> None:
         """Wait until `due`, or until soon after a stop; never return early otherwise."""
-        while (left := due - monotonic()) > 0 and self._cause is None:  # noqa: ASYNC110  # time is not an event
-            await asyncio.sleep(min(left, _NAP_S))
+        while (now := monotonic()) < due and self._cause is None:
+            await self._alarm.at(min(due, now + _NAP_S))
 
     def _launch(self, sending: Sending) -> None:
         self.in_flight += 1

@@ -1,0 +1,94 @@
+"""Waiting until an exact time."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from importlib import import_module
+from time import monotonic
+
+import pytest
+from tests.perf.loads import load
+from tests.perf.stub_server import serving
+
+from benchwright.perf import LoadSettings
+from benchwright.perf._alarm import Alarm, _FileAlarm, _LoopAlarm, open_alarm
+from benchwright.perf._health import run_quickly
+
+Run = Callable[..., object]
+
+
+@pytest.mark.parametrize("run", [run_quickly, asyncio.run])
+@pytest.mark.parametrize("ahead_s", [0.02, 0.0003, 0.0, -1.0, -1e9])
+def test_it_wakes_at_the_time_and_not_before(run: Run, ahead_s: float) -> None:
+    async def work() -> None:
+        alarm = open_alarm()
+        assert isinstance(alarm, _FileAlarm)
+        for _ in range(5):
+            due = monotonic() + ahead_s
+            await alarm.at(due)
+            assert monotonic() >= due
+        alarm.close()
+
+    run(work())
+
+
+def test_a_wait_that_was_given_up_does_not_end_the_next() -> None:
+    async def work() -> None:
+        alarm = open_alarm()
+        given_up = asyncio.create_task(alarm.at(monotonic() + 0.001))
+        await asyncio.sleep(0)
+        given_up.cancel()
+        due = monotonic() + 0.05
+        await alarm.at(due)
+        assert monotonic() >= due
+        alarm.close()
+
+    run_quickly(work())
+
+
+def test_a_schedule_waits_about_once_for_each_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Repeating a wait that ended too early keeps a core busy: it took fifty waits for each request."""
+    waits, at = [], _FileAlarm.at
+
+    async def counted(alarm: _FileAlarm, due: float) -> None:
+        waits.append(due)
+        await at(alarm, due)
+
+    monkeypatch.setattr(_FileAlarm, "at", counted)
+
+    async def work() -> None:
+        async with serving(events=2) as stub:
+            await load(stub.url, LoadSettings(profile="constant", levels=(1500.0,), requests=150))
+
+    run_quickly(work())
+    assert len(set(waits)) <= len(waits) <= 2 * 150
+
+
+def test_it_leaves_no_file_open() -> None:
+    async def work() -> None:
+        before = os.listdir("/proc/self/fd")
+        for _ in range(3):
+            open_alarm().close()
+        assert os.listdir("/proc/self/fd") == before
+
+    asyncio.run(work())
+
+
+@pytest.mark.parametrize("missing", ["platform", "function"])
+def test_other_systems_use_the_timers_of_the_loop(monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
+    module = import_module("benchwright.perf._alarm")
+
+    async def work() -> Alarm:
+        if missing == "platform":
+            monkeypatch.setattr(module.sys, "platform", "darwin")
+        else:
+            monkeypatch.setattr(module.ctypes, "PyDLL", lambda *_, **__: object())
+        alarm = open_alarm()
+        await alarm.at(monotonic() + 0.001)
+        await alarm.at(monotonic() - 1)
+        alarm.close()
+        return alarm
+
+    assert isinstance(asyncio.run(work()), _LoopAlarm)
