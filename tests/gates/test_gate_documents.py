@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
+from io import StringIO
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from gate_runs import gate_run
+from msgspec import structs
+from rich.console import Console
 
 from benchwright.cli import main
-from benchwright.gates import RuleRow, Verdict, junit, markdown
+from benchwright.gates import RuleRow, Verdict, junit, markdown, verdict_table
 from benchwright.gates._verdict import Word
 
 NASTY = "a<b>&\"c'|d\x00\x1b[2J\n]]>\ud800 @you `x` *y*"
@@ -53,6 +57,21 @@ def test_markdown_stays_one_table_without_mark_up_of_others() -> None:
     assert "❌ NO-GO" in table[2]
     assert "<b>" not in text
     assert "\\@you" in text
+
+
+@pytest.mark.parametrize("p", [0.0, 1e-300, 1e-7, 0.00049, 0.00099999])
+def test_no_view_of_a_verdict_shows_a_p_value_as_0(p: float) -> None:
+    small = structs.replace(row(Word.NO_GO), p=p, p_holm=p)
+    console = Console(width=120, file=StringIO(), color_system=None)
+    console.print(verdict_table(verdict(small)))
+    table = console.file.getvalue()  # type: ignore[attr-defined]  # a StringIO
+    for text, times in (
+        (table, 2),
+        (markdown(verdict(small)), 1),
+        (junit(verdict(small)).replace("&lt;", "<"), 2),
+    ):
+        assert text.count("< 0.001") == times
+        assert not re.search(r"0\.000|e-\d|\bp = 0\b", text)
 
 
 def test_documents_go_to_files_or_to_standard_output(

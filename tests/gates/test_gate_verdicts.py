@@ -72,7 +72,7 @@ def test_the_table_names_no_common_size_of_figures_with_different_units(
         Console(width=200).print(verdict_table(structs.replace(shares, rows=rows)))
         shown = capsys.readouterr().out
         assert ("would be found in each of them" in shown) is named
-        assert ("<0.001" in shown) is (row in rows), "p is never shown as 0"
+        assert ("< 0.001" in shown) is (row in rows), "p is never shown as 0"
 
 
 def test_the_interval_is_that_of_the_run_and_follows_the_level() -> None:

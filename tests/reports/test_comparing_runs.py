@@ -56,6 +56,21 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.parametrize("columns", ["60", "80", "200"])
+def test_a_small_p_value_is_never_shown_as_0(
+    here: Path, columns: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    for right in (12, 0):
+        run(every_row, endpoint=answering(right))
+    main(["compare", "1", "2"])
+    shown = capsys.readouterr().out
+    assert "p < 0.001" in " ".join(shown.split())
+    assert len(re.findall(r"< ?0\.001", shown)) >= 2, "in the sentence and in the table"
+    assert not re.search(r"\d\.?\d*e-\d|\bp = 0(\.0+)?\b", shown)
+    assert compare(1, 2).metrics[0].paired.p_value == pytest.approx(2 * 0.5**12)  # type: ignore[union-attr]
+
+
 def test_losses_are_counted_and_listed_first(here: Path) -> None:
     a = run(every_row, endpoint=answering(12))
     b = run(every_row, endpoint=answering(4))

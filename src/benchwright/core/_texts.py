@@ -112,6 +112,27 @@ def percent(share: float, digits: int = 0) -> str:
     return f"{100 * share:.{digits}f} %"
 
 
+def p_text(p_value: float) -> str:
+    """A p-value as every table writes it: never 0, and no more exact than it is.
+
+    >>> p_text(0.0496), p_text(0.125), p_text(0.00743), p_text(2.4e-7), p_text(0.0), p_text(1.0)
+    ('0.0496', '0.125', '0.0074', '< 0.001', '< 0.001', '1')
+    """
+    if p_value < 0.001:
+        return "< 0.001"
+    return f"{p_value:.3g}" if p_value >= 0.01 else f"{p_value:.4f}"
+
+
+def p_words(p_value: float) -> str:
+    """A p-value as part of a sentence.
+
+    >>> p_words(0.0312), p_words(0.0)
+    ('p = 0.0312', 'p < 0.001')
+    """
+    text = p_text(p_value)
+    return f"p {text}" if text.startswith("<") else f"p = {text}"
+
+
 def clause(text: object) -> str:
     """Text of another program or an exception as part of a sentence: without its final punctuation mark.
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from xml.sax.saxutils import escape, quoteattr
 
-from benchwright.core import percent, printable, redact
+from benchwright.core import p_text, p_words, percent, printable, redact
 from benchwright.gates._decide import figure
 from benchwright.gates._verdict import RuleRow, Verdict, Word
 
@@ -77,7 +77,7 @@ def _case(verdict: Verdict, row: RuleRow) -> str:
 def _facts(row: RuleRow) -> list[str]:
     facts = [f"{row.verdict.value}: {row.reason}", f"needed: {row.needed}", f"observed: {observed(row)}"]
     if row.p is not None and row.p_holm is not None:
-        facts.append(f"p = {row.p:.3g}, after Holm {row.p_holm:.3g} ({row.test})")
+        facts.append(f"{p_words(row.p)}, after Holm {p_text(row.p_holm)} ({row.test})")
     if row.detectable is not None:
         facts.append(f"smallest detectable: {figure(row.detectable)}")
     return facts
@@ -115,7 +115,7 @@ def markdown(verdict: Verdict) -> str:
         "|---|---|---|---|---|---|",
     ]
     for row in sorted(verdict.rows, key=lambda each: order[each.verdict]):
-        p_value = "" if row.p_holm is None else f"{row.p_holm:.2g}"
+        p_value = "" if row.p_holm is None else p_text(row.p_holm)
         cells = [row.rule, observed(row), row.needed, p_value, row.reason]
         lines.append(f"| {_MARKS[row.verdict]} {row.verdict.value} | {' | '.join(map(_cell, cells))} |")
     lines += [

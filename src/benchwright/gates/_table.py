@@ -6,7 +6,7 @@ import time
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from benchwright.core import percent, shown
+from benchwright.core import p_text, percent, shown
 from benchwright.gates._decide import figure
 from benchwright.gates._documents import observed
 from benchwright.gates._verdict import RuleRow, Verdict, Word
@@ -91,12 +91,7 @@ def _when(moment: str) -> str:
 
 
 def _probability(p: float | None) -> str:
-    """A p-value in three digits, which never looks like 0.
-
-    >>> _probability(0.00012), _probability(0.0421), _probability(None)
-    ('<0.001', '0.042', '')
-    """
-    return "" if p is None else "<0.001" if p < 0.0005 else f"{p:.3f}"
+    return "" if p is None else p_text(p)
 
 
 def _is_share(row: RuleRow) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from benchwright.core import OUTCOMES, JsonObject, JsonValue, exact_json, printable
+from benchwright.core import OUTCOMES, JsonObject, JsonValue, exact_json, p_text, p_words, printable
 from benchwright.reports.views.comparison import Comparison, Side, field_differences
 from benchwright.reports.views.figures import cost_lines, duration, plural
 from benchwright.reports.views.metric_comparison import MetricComparison, MetricSide, differing
@@ -203,7 +203,7 @@ def _sentence(metric: MetricComparison, noun: str) -> str:
         how += ", too few pairs to rely on it"
     return (
         f"{metric.name}: {'up' if paired.difference > 0 else 'down'} {abs(paired.difference):.4f} on {paired.pairs:,} paired "
-        f"{'rows' if noun == 'sample' else 'steps'}; {verdict} ({test}, p = {p_value:.3g}; {how})"
+        f"{'rows' if noun == 'sample' else 'steps'}; {verdict} ({test}, {p_words(p_value)}; {how})"
     )
 
 
@@ -331,7 +331,7 @@ class MetricTable:
 
 
 def _table(comparison: Comparison, *, short: bool, narrow: bool) -> Table:
-    """`short` breaks names and shortens p; `narrow` puts intervals below their numbers."""
+    """`short` breaks names; `narrow` puts intervals below their numbers."""
     from rich import box
     from rich.text import Text
 
@@ -361,7 +361,7 @@ def _table(comparison: Comparison, *, short: bool, narrow: bool) -> Table:
             _value(metric.run_b, break_),
             Text(_difference(metric, break_) if comparison.both or comparison.noun == "step" else "–", style),
             counts,
-            _p_value(paired, metric.p_adjusted, short=short),
+            _p_value(paired, metric.p_adjusted),
         )
         if metric.failures_as_wrong is not None:
             _add_failures(table, metric, break_, short=short)
@@ -381,27 +381,15 @@ def _add_failures(table: Table, metric: MetricComparison, break_: str, *, short:
         *("–" if value is None else short_number(value) for value in known),
         _paired_difference(paired, break_),
         f"{paired.wins:,}/{paired.losses:,}{break_.strip(' ') or '/'}{paired.ties:,}",
-        _p_value(paired, metric.p_adjusted_failures_as_wrong, short=short),
+        _p_value(paired, metric.p_adjusted_failures_as_wrong),
     )
 
 
-def _p_value(paired: PairedResult | None, corrected: float | None, *, short: bool) -> str:
+def _p_value(paired: PairedResult | None, corrected: float | None) -> str:
     """The corrected p-value; for times, the uncorrected one; empty if no pair differs."""
     if paired is None or not differing(paired):
         return "–"
-    return _short_p(paired.p_value if corrected is None else corrected, short=short)
-
-
-def _short_p(value: float, *, short: bool) -> str:
-    """A p-value: exact, or with `short` in few characters, to leave space for the names of metrics.
-
-    >>> _short_p(2.38e-07, short=True), _short_p(0.0496, short=True), _short_p(2.38e-07, short=False)
-    ('<0.001', '0.0496', '2.38e-07')
-    """
-    text = f"{value:.3g}"
-    if not short or len(text) <= len("0.0496"):
-        return text
-    return "<0.001" if value < 0.001 else f"{value:.4f}"
+    return p_text(paired.p_value if corrected is None else corrected)
 
 
 def _broken(name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchwright.core import printable
+from benchwright.core import p_text, printable
 from benchwright.perf import (
     METRICS,
     Difference,
@@ -122,7 +122,7 @@ def _score_row(each: ScoreDifference) -> list[Text]:
     from rich.text import Text
 
     ends = "–" if each.ci95 is None else f"{each.ci95[0]:+.4f} … {each.ci95[1]:+.4f}"
-    p_value = "< 0.001" if each.p_value < 0.001 else f"{each.p_value:.3f}"
+    p_value = p_text(each.p_value)
     verdict = ("worse" if each.worse else "better") if each.significant else ""
     cells = [
         f"score {printable(each.name)}",
@@ -146,7 +146,7 @@ def _row(each: Difference) -> list[Text]:
     ends = "–" if each.ci95 is None else f"{_signed(each.ci95[0], each)} … {_signed(each.ci95[1], each)}"
     relative = "" if each.relative is None or metric.unit == "share" else f"{100 * each.relative:+.1f} %"
     verdict = ("worse" if each.worse else "better") if each.significant and each.difference else ""
-    p_value = "–" if each.p_value is None else "< 0.001" if each.p_value < 0.001 else f"{each.p_value:.3f}"
+    p_value = "–" if each.p_value is None else p_text(each.p_value)
     cells = [
         f"{name}, {unit}" if unit else name,
         short(each.a, metric),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchwright.core import percent
+from benchwright.core import p_words, percent
 from benchwright.perf import (
     ANSWERS,
     MAX_ERROR_SHARE,
@@ -192,14 +192,6 @@ def _what_ended(search: SearchResult, settings: LoadSettings) -> list[str]:
             f"--search-seconds {settings.search.seconds:g} left no time for the next probe, at {level}{takes}: allow more"
         ]
     return []
-
-
-def p_words(p_value: float) -> str:
-    """
-    >>> p_words(0.0312), p_words(0.0), p_words(0.00049)
-    ('p = 0.031', 'p < 0.001', 'p < 0.001')
-    """
-    return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
 
 
 def limits_words(settings: LoadSettings) -> str:
