@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from benchwright import ScriptedEndpoint, rescore, run
 from benchwright.benchmarks import BenchmarkSpec, QuestionOptions, check_benchmark, load_questions
 from benchwright.core import UsageError
 from benchwright.engine._manifest import benchmark_hash
@@ -122,3 +123,49 @@ def test_another_style_or_rule_is_another_benchmark(tmp_path: Path) -> None:
     hashes = [benchmark_hash(load(tmp_path, [MCQ], **options)) for options in variants]
     assert len(set(hashes)) == len(variants)
     assert benchmark_hash(load(tmp_path, [MCQ], name="another name")) == hashes[0]
+
+
+@pytest.mark.parametrize(
+    ("answers", "replies", "options", "expected"),
+    [
+        (["42"] * 30, ["The answer is 42."] * 30, {}, "30 of 30 replies state the expected number, but none equals it"),
+        (["42"], ["42."], {}, "1 of 1 replies state the expected number, but none equals it"),
+        (["1000"] * 3, ["1,000"] * 3, {"qa_metrics": ["contains"]}, "3 of 3 replies state the expected number, but none contains"),
+        (["Paris"] * 10, ["Paris", *["paris!"] * 9], {}, "10 of 10 replies contain the expected answer, but only 1 equals it"),
+        (["Paris", "7"] * 5, ["It is Paris", "It is 7"] * 5, {}, "10 of 10 replies contain the expected answer, but none equals"),
+        (["Paris"] * 4, [" Paris"] * 4, {"qa_metrics": ["exact"]}, "--qa-metrics contains_word (or normalised_exact)"),
+        (["Paris"] * 20, [*["Paris"] * 18, "in Paris", "Rome"], {}, None),
+        (["Paris"] * 20, ["Rome"] * 20, {}, None),
+        (["5"] * 20, ["15"] * 20, {}, None),
+        (["42"] * 9, ["The answer is 42."] * 9, {"qa_metrics": ["numeric"]}, None),
+        (["42"] * 9, ["The answer is 42."] * 9, {"qa_metrics": ["f1"]}, None),
+    ],
+)  # fmt: skip
+def test_a_headline_far_below_another_metric_is_noted(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    answers: list[str],
+    replies: list[str],
+    options: dict[str, Any],
+    expected: str | None,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [{"question": f"q{index}", "answer": answer} for index, answer in enumerate(answers)]
+    (tmp_path / "f.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    said = {f"q{index}": reply for index, reply in enumerate(replies)}
+    result = run(
+        "f.jsonl",
+        endpoint=ScriptedEndpoint(lambda request: said[request.body["messages"][-1]["content"]]),  # type: ignore[index,call-overload]
+        **options,
+    )
+    notes = [note for note in result.summary.notes if " replies " in note]
+    assert result.summary.headline == options.get("qa_metrics", ["normalised_exact"])[0]
+    if expected is None:
+        assert not notes
+    else:
+        (note,) = notes
+        assert expected in note
+        flag = note.split("rescore RUN --qa-metrics ")[1]
+        again = rescore(result.run_id, qa_metrics=[flag])
+        assert again.summary.metrics[flag].value == 1
+        assert not [note for note in again.summary.notes if " replies " in note]

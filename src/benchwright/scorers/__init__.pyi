@@ -65,6 +65,7 @@ from benchwright.scorers._qa import (
     holds_answer as holds_answer,
     qa_answers as qa_answers,
     qa_metric_names as qa_metric_names,
+    qa_remarks as qa_remarks,
 )
 from benchwright.scorers._quantity.expressions import UNREAD as UNREAD
 from benchwright.scorers._retrieval import (

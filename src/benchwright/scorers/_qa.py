@@ -7,12 +7,12 @@ from __future__ import annotations
 import re
 import unicodedata
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
-from benchwright.core import JsonObject, UsageError, encode_json, suggest
+from benchwright.core import JsonObject, MetricSummary, UsageError, encode_json, suggest
 from benchwright.scorers._judge import judge_score
 from benchwright.scorers._judge_config import JudgeConfig
 from benchwright.scorers._numbers import matches, plain_number, target_mark, target_number
@@ -194,6 +194,48 @@ QA_METRICS = tuple(_MEASURES)
 
 STANDARD = QA_METRICS[: QA_METRICS.index("regex")]
 """Always reported; the first is the headline unless you request another."""
+
+
+_STRICT = {
+    "normalised_exact": ("equals it", "equal it"),
+    "exact": ("equals it exactly", "equal it exactly"),
+    "contains": ("contains it as written", "contain it as written"),
+    "contains_word": ("contains it as written", "contain it as written"),
+}
+"""Headlines that depend on how a reply is worded, with what one reply does that counts, and several."""
+_LENIENT = {
+    "numeric": "state the expected number",
+    "contains_word": "contain the expected answer",
+    "normalised_exact": "equal the expected answer apart from white space",
+}
+"""Metrics that count replies in other words too, and what these replies do; the one to prefer first."""
+_FAR = 0.1
+"""The share of the replies by which a headline may be below another metric without a note."""
+
+
+def qa_remarks(metrics: Mapping[str, MetricSummary], headline: str) -> list[str]:
+    """A sentence for the notes of a run whose headline is far below another metric of the same replies: it then shows how
+    they are worded rather than how many are right."""
+    main = metrics.get(headline)
+    if main is None or headline not in _STRICT:
+        return []
+    right = round(main.value * main.count)
+    found = {
+        name: round(metrics[name].value * main.count)
+        for name in _LENIENT
+        if name in metrics and metrics[name].count == main.count  # `numeric` may be of some rows only
+    }
+    far = [name for name, count in found.items() if count > right and count - right >= _FAR * main.count]
+    if not far:
+        return []
+    best = max(far, key=lambda name: found[name])  # the first of equals
+    also = next((f" (or {name})" for name in far if name != best and found[name] == found[best]), "")
+    one, many = _STRICT[headline]
+    few = f"none {one}" if right == 0 else f"only 1 {one}" if right == 1 else f"only {right:,} {many}"
+    return [
+        f"{found[best]:,} of {main.count:,} replies {_LENIENT[best]}, but {few}, so {headline} is low. For a headline that "
+        f"counts them: --qa-metrics {best}{also}; for this run, without new requests: benchwright rescore RUN --qa-metrics {best}"
+    ]
 
 
 def _numeric(response: str, answer: object, near: Fraction) -> AnswerScores:

@@ -107,7 +107,7 @@ def _chance(columns: Columns, *, sets: bool = False) -> dict[str, Callable[[Row]
 
 
 def _qa(options: QuestionOptions) -> Scoring:
-    from benchwright.scorers import qa_answers, qa_metric_names
+    from benchwright.scorers import qa_answers, qa_metric_names, qa_remarks
 
     reported = qa_metric_names(options.qa_metrics)
     judged = _JUDGE in reported
@@ -126,7 +126,12 @@ def _qa(options: QuestionOptions) -> Scoring:
         tolerance=options.numeric_tolerance,
     )
     # The judge is only in the configuration, where the settings of a run can change it.
-    return Scoring(scorer=scorer, headline=reported[0], config={_JUDGE: options.judge} if judged else {})
+    return Scoring(
+        scorer=scorer,
+        headline=reported[0],
+        config={_JUDGE: options.judge} if judged else {},
+        remarks=partial(qa_remarks, headline=reported[0]),
+    )
 
 
 def _with_kwargs(metric: str, options: QuestionOptions) -> QuestionOptions:
