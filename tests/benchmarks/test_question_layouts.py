@@ -180,7 +180,7 @@ def test_columns_that_look_like_something_and_are_not_used_are_said(tmp_path: Pa
     assert '"label" looks like an answer' in said
     assert '"figure" looks like an image' in said
     no_gold = [{"question": "q", "label": "x"}]
-    assert "--output-column label" in "; ".join(load(tmp_path, no_gold).doubts)
+    assert "--output-column label" in check_benchmark(load(tmp_path, no_gold)).errors[0]
 
 
 def test_another_answer_column_is_only_worth_a_word_where_it_says_something_else(tmp_path: Path) -> None:

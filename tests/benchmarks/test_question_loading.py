@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -174,11 +176,53 @@ def test_a_mistyped_answer_column_is_not_taken_for_none(tmp_path: Path) -> None:
     assert 'Did you mean "anwser"? Name the column: --output-column anwser' in report.errors[0]
 
 
-@pytest.mark.parametrize(("name", "near"), [("gold", None), ("target", None), ("answr", "answer")])
-def test_a_named_answer_column_must_be_there(tmp_path: Path, name: str, near: str | None) -> None:
+@pytest.mark.parametrize("name", ["gold", "target", "answr"])
+def test_a_named_answer_column_must_be_there(tmp_path: Path, name: str) -> None:
     report = check_benchmark(load(tmp_path, "f.csv", MCQ, output_column=name))
     assert f'no row has the field "{name}"' in report.errors[0]
-    assert (near is None) == ("Did you mean" not in report.errors[0])
+    assert 'Did you mean "answer"? Name the column: --output-column answer' in report.errors[0]
+
+
+QUESTION_NAMES = ["Q", "prompt", "Aufgabe", "query", "Fragestellung", "Task", "instruction", "Questoin"]
+ANSWER_NAMES = [
+    "Solution", "completion", "Ergebnis", "Korrekt", "correct", "Right answer", "A", "ans", "Musterlösung", "Loesung", "Expected",
+    "expected_output", "ground truth", "Reference answer", "Output", "anwser", "correctAnswer", "Sollantwort", "Respuesta esperada",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("answer", ANSWER_NAMES)
+def test_advice_tells_questions_from_answers_and_can_be_followed(tmp_path: Path, answer: str) -> None:
+    for question in ("question", *QUESTION_NAMES):
+        for header in ([question, answer], [answer, question], ["id", question, answer]):
+            cells = {"id": ["x", "y"], question: ["ask one", "ask two"], answer: ["one", "two"]}
+            lines = [",".join(header), *(",".join(cells[name][row] for name in header) for row in (0, 1))]
+            text = "\n".join(lines) + "\n"
+            spec = load(tmp_path, "f.csv", text)
+            report = check_benchmark(spec)
+            options: dict[str, Any] = {}
+            if not report.ok:
+                said = shlex.split(" ".join([*report.errors, *(bad.reason for bad in report.bad_rows)]))
+                if "--input-columns" in said:
+                    options["input_columns"] = [said[said.index("--input-columns") + 1].rstrip(".")]
+                if "--output-column" in said:
+                    options["output_column"] = said[said.index("--output-column") + 1].rstrip(".")
+                report = check_benchmark(load(tmp_path, "f.csv", text, **options))
+            assert report.ok, (header, options, report.errors)
+            assert not load(tmp_path, "f.csv", text, **options).unscored
+            assert report.samples[0].target == "one"
+            assert "ask one" in str(report.samples[0].messages)
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["question,Lösung", "question,topic", "question,answer_type", "question,A,C", "question,Resolution"],
+)
+def test_data_without_answers_still_run(tmp_path: Path, header: str) -> None:
+    blank = "" if "Lösung" in header else "x"
+    row = ",".join(["q", *[blank] * header.count(",")])
+    spec = load(tmp_path, "f.csv", f"{header}\n{row}\n{row}2\n" if blank else f"{header}\n{row}\n{row}\n")
+    assert spec.unscored
+    assert check_benchmark(spec).ok
 
 
 def test_a_mistyped_answer_of_one_row_is_named(tmp_path: Path) -> None:

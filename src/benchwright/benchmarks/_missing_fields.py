@@ -64,10 +64,12 @@ def target_problem(spec: BenchmarkSpec, scan: RowScan) -> str | None:
     `target_error` decides whether a run may start anyway.
     """
     field = spec.target_field
-    if not scan.readable or field in scan.columns or scan.missing_targets != scan.rows:
+    if not scan.readable or scan.missing_targets != scan.rows:
         return None
-    if spec.unscored and nearest(field, scan.columns) is None:
+    if spec.unscored and not spec.likely_answer:
         return None  # nothing is missing: the data are known to have no answers
+    if field in scan.columns and not spec.likely_answer:
+        return None
     return parameter_without_column(spec, "target_field", scan.columns)
 
 
@@ -96,7 +98,7 @@ def _read(spec: BenchmarkSpec, what: str, template: Template, field: str, column
         f'no row has the field "{field}" that the {what} reads; {_columns(columns)}.{_renamed(spec, field)}'
     )
     if spec.family:
-        return f"{text}{_question_cure(spec, near)}"
+        return f"{text}{_question_cure(spec, columns)}"
     cures = []
     example = near or next(iter(columns), None)
     if example is not None and _fits(example, template):
@@ -112,13 +114,28 @@ def _read(spec: BenchmarkSpec, what: str, template: Template, field: str, column
     return f"{text}{question} {_sentence(', or '.join(cures))}"
 
 
-def _question_cure(spec: BenchmarkSpec, near: str | None) -> str:
+def _question_cure(spec: BenchmarkSpec, columns: Sequence[str]) -> str:
     """The cure for a file of questions that lacks a column; it has no definition to change."""
+    from benchwright.benchmarks._questions.columns import likely_question  # only on the way to an error
+
+    near = likely_question(name for name in columns if name != spec.target_field)
     question = f' Did you mean "{near}"?' if near else ""
     if spec.template is not None and spec.template.engine != "code":
         return f"{question} Write a column of the rows in the template"
-    header = "" if near else ". The first line of a CSV or TSV file holds the names of its columns"
-    return f"{question} Rename the column, or name it: --input-columns {quote(near) if near else 'COLUMN'}{header}"
+    flags = f"--input-columns {quote(near) if near else 'COLUMN'}"
+    what = "the column, or name it"
+    if spec.likely_answer:
+        flags += f" --output-column {quote(spec.likely_answer)}"
+        what = "the columns, or name them"
+    header = ""
+    if len(columns) == 1:
+        header = (
+            f'. The first line of a CSV or TSV file holds the names of its columns; if "{columns[0]}" is a question, add a '
+            "line above it: question"
+        )
+    elif near is None:
+        header = ". The first line of a CSV or TSV file holds the names of its columns"
+    return f"{question} Rename {what}: {flags}{header}"
 
 
 def parameter_without_column(spec: BenchmarkSpec, parameter: str, columns: Sequence[str]) -> str:
@@ -140,6 +157,13 @@ def parameter_without_column(spec: BenchmarkSpec, parameter: str, columns: Seque
         text = (
             f'no row has the field "{field}", where the expected answer is looked for; {_columns(columns)}.'
         )
+        if spec.likely_answer:
+            if field in columns:
+                text = f'"{field}", where the expected answer is looked for, is empty in all rows; {_columns(columns)}.'
+            return (
+                f'{text} Did you mean "{spec.likely_answer}"? Name the column: --output-column {quote(spec.likely_answer)}. To '
+                "record replies without scores: --mode infer"
+            )
         hint = f' Did you mean "{near}"?' if near else ""
         return f"{text}{hint} Name the column: --output-column {quote(near) if near else 'COLUMN'}"
     text = f'no row has the field "{field}"{role}; {_columns(columns)}.{_renamed(spec, field)}'

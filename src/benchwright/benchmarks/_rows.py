@@ -324,7 +324,15 @@ def requested_spec(spec: BenchmarkSpec, settings: RowSettings) -> BenchmarkSpec:
     if settings.infer_only:
         # Without the configuration, which names judges: one that gets no request needs no key.
         why = spec.unscored or INFERENCE_ONLY
-        spec = replace(spec, scorer=_no_scores, passes_config=False, config={}, remarks=None, unscored=why)
+        spec = replace(
+            spec,
+            scorer=_no_scores,
+            passes_config=False,
+            config={},
+            remarks=None,
+            unscored=why,
+            likely_answer="",
+        )
     return spec
 
 

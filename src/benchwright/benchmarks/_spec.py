@@ -228,6 +228,8 @@ class BenchmarkSpec:
     """Notes on the numbers of a run."""
     unscored: str = ""
     """Why runs are not meant to give scores; empty if they are."""
+    likely_answer: str = ""
+    """The column of a file without answers that looks like them; a run that would leave it out does not start."""
     example: Template | None = None
     """One solved few-shot example; replaces `fewshot_template`."""
     family: Literal["", "mcq", "qa", "nocode", "bfcl"] = ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from string import ascii_uppercase
 from typing import Any
 
@@ -12,7 +13,7 @@ from msgspec import Struct, field
 
 from benchwright.benchmarks._missing_fields import is_blank
 from benchwright.benchmarks._questions.options import QuestionOptions
-from benchwright.core import Row, UsageError
+from benchwright.core import Row, UsageError, nearest
 from benchwright.datasets import looks_like_media, names_media
 
 LETTERS = ascii_uppercase
@@ -39,13 +40,18 @@ class Columns(Struct, frozen=True):
     @classmethod
     def of(cls, options: QuestionOptions) -> Columns:
         """The columns that the options name. Raises UsageError for options that cannot be lettered."""
-        given = [name for name in options.input_columns if not _is_letter(name)]
+        named_letters = set(takewhile(options.input_columns.__contains__, LETTERS))
+        given = [
+            name for name in options.input_columns if name not in named_letters
+        ]  # Q is the question next to A, B
+        if len(options.input_columns) == 1:
+            given = list(options.input_columns)
         if options.input_columns and not given:
             raise UsageError(
                 f"input_columns names only options ({', '.join(options.input_columns)}); name the column of the "
                 "question too"
             )
-        named = options.options or tuple(name for name in options.input_columns if _is_letter(name))
+        named = options.options or tuple(name for name in options.input_columns if name not in given)
         answer = options.output_column or cls().answer
         if len(named) == 1 and not _is_letter(named[0]):
             return cls(tuple(given) or cls().question, answer, from_list=named[0])
@@ -76,6 +82,18 @@ def _is_letter(name: str) -> bool:
 
 
 _QUESTIONS = ("stem", "ctx", "goal", "query", "problem", "sentence", "prompt", "input")
+_PERHAPS_QUESTIONS = (
+    "q",
+    "questiontext",
+    "task",
+    "exercise",
+    "instruction",
+    "instructions",
+    "userprompt",
+    "user",
+    "text",
+)
+"""Names that are only suggested as the question, never read as it."""
 _ANSWERS = (
     "answerkey",
     "answeridx",
@@ -102,7 +120,7 @@ _ANSWERS = (
 _TRANSLATED = {
     "question": (
         "frage", "fragestellung", "fragetext", "pregunta", "domanda", "pergunta", "questao", "enonce", "vraag", "pytanie",
-        "fraga", "sporsmal", "sporgsmal", "otazka", "вопрос", "问题", "题目", "問題", "質問", "질문",
+        "fraga", "sporsmal", "sporgsmal", "otazka", "вопрос", "问题", "题目", "問題", "質問", "질문", "aufgabe", "aufgabenstellung",
     ),
     "answer": (
         "richtigeantwort", "korrekteantwort", "richtig", "musterlosung", "losung", "bonnereponse", "reponsecorrecte",
@@ -112,6 +130,21 @@ _TRANSLATED = {
     ),
 }  # fmt: skip
 """The usual columns in other languages, the most certain first, without accents."""
+_ANSWER_PARTS = re.compile(
+    r"answer|solution|groundtruth|completion|expected|antwort|losung|loesung|ergebnis|reponse|respuesta|risposta|resposta|antwoord|"
+    r"odpowied"
+)
+"""What the names of columns with answers contain, also within longer words such as `Musterlösung`."""
+_ANSWER_WORDS = (
+    "a", "ans", "correct", "right", "gold", "golden", "target", "truth", "reference", "ideal", "output", "response", "reply",
+    "result", "results", "resultat", "label", "key", "korrekt", "richtig", "correcte", "correcta", "correcto", "corretta",
+)  # fmt: skip
+"""Words that make a name an answer's if they stand alone, or with one another."""
+_ABOUT = re.compile(
+    r"(?:types?|typ|formats?|times?|zeit|dauer|length|lange|id|ids|nr|count|counts|lang|language|sprache|source|quelle|explanation|"
+    r"erklarung|rationale|begrundung|status|by|date|datum|model|resolution|auflosung)$"
+)
+"""What names end with that only describe an answer."""
 _LISTS = (
     "antwortmoglichkeiten",
     "antwortoptionen",
@@ -245,6 +278,56 @@ def answer_columns(names: Sequence[str]) -> list[str]:
     """Columns that, by their name, contain the right answer, the most likely first, except `answer` itself."""
     found = {_squashed(name): name for name in reversed(names)}
     return [found[known] for known in _ANSWERS if known in found]
+
+
+def looks_like_answer(name: str) -> bool:
+    """Whether a column contains right answers by its name. It is then never suggested as the question, and rows are not sent
+    without scores because it is not used.
+
+    >>> [looks_like_answer(name) for name in ("Solution", "Right answer", "Musterlösung", "completion", "correct")]
+    [True, True, True, True, True]
+    >>> [looks_like_answer(name) for name in ("Q", "option_a", "Antwort B", "answer_type", "Antwortmöglichkeiten")]
+    [False, False, False, False, False]
+    """
+    plain = _squashed(name)
+    if plain in _ANSWERS or plain in _TRANSLATED["answer"]:
+        return True
+    if plain in _LISTS or _FAMILY.fullmatch(plain) or _WRONG.fullmatch(plain) or _ABOUT.search(plain):
+        return False
+    words = [_squashed(word) for word in re.split(r"[\W_]+", name) if word]
+    return bool(_ANSWER_PARTS.search(plain)) or (bool(words) and all(word in _ANSWER_WORDS for word in words))
+
+
+def likely_answers(names: Sequence[str]) -> list[str]:
+    """The columns that may contain the right answer, to be suggested: by their names, the most likely first.
+
+    >>> likely_answers(["Q", "A"]), likely_answers(["A", "C"]), likely_answers(["anwser", "Solution"])
+    (['A'], [], ['Solution', 'anwser'])
+    """
+    letters = [name for name in names if len(name.strip()) == 1 and name.strip() not in "Qq"]
+    options = letters if len(letters) > 1 else []  # a lone A next to Q is an answer, A and C are not
+    possible = [name for name in names if name not in options and not _ABOUT.search(_squashed(name))]
+    likely = [name for name in possible if looks_like_answer(name)]
+    near = nearest("answer", possible)
+    return list(dict.fromkeys([*answer_columns(likely), *likely, *([] if near is None else [near])]))
+
+
+def likely_question(names: Iterable[str]) -> str | None:
+    """The column that may contain the question, to be suggested: by its name, else the only one that can.
+
+    >>> likely_question(["Q", "Solution"]), likely_question(["Solution"]), likely_question(["id", "hint", "Frge", "Ergebnis"])
+    ('Q', None, 'Frge')
+    >>> likely_question(["topic", "hint", "answer"])
+    """
+    listed = list(names)
+    options = {*list_columns(listed), *numbered_columns(listed), *lettered_columns(listed)}
+    possible = [name for name in listed if name not in options and not looks_like_answer(name)]
+    known = (*_QUESTIONS, *_TRANSLATED["question"], *_PERHAPS_QUESTIONS)
+    for usual in ("question", *known):
+        if found := [name for name in possible if _squashed(name) == usual]:
+            return found[0]
+    near = next((near for usual in ("question", "frage") if (near := nearest(usual, possible))), None)
+    return near or (possible[0] if len(possible) == 1 else None)
 
 
 def is_working(name: str) -> bool:

@@ -12,12 +12,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from benchwright.benchmarks._missing_fields import is_blank
 from benchwright.benchmarks._questions.columns import (
     BEYOND,
     LETTERS,
     Columns,
     answer_columns,
     columns_of_media,
+    likely_answers,
     question_column,
     same_column,
     shown_by,
@@ -56,6 +58,8 @@ class Layout(Struct, frozen=True, kw_only=True):
     """Columns that are read under other names, or that repeat a column that is read."""
     several: bool = False
     """Whether an answer means several options."""
+    likely_answer: str = ""
+    """A column with values that looks like the answer and is not read."""
 
 
 def find_layout(reader: DatasetReader, options: QuestionOptions, columns: Columns) -> Layout:
@@ -67,7 +71,9 @@ def find_layout(reader: DatasetReader, options: QuestionOptions, columns: Column
     names = list(dict.fromkeys(name for row in rows for name in row))
     layout = _layout_of_text(rows, names, options, columns)
     taken = {*columns.question, columns.answer, *layout.used, *columns.mapping}
-    shown = columns_of_media(rows, [name for name in names if name not in taken])
+    free = [name for name in names if name not in taken]
+    layout = replace(layout, likely_answer=_likely_answer(rows, free))
+    shown = columns_of_media(rows, free)
     if not shown:
         return layout
     notes = [f'{kind} files are read from "{name}"' for name, kind in shown.items()]
@@ -76,6 +82,12 @@ def find_layout(reader: DatasetReader, options: QuestionOptions, columns: Column
         shape=shown_by(shown, layout.shape),
         notes=(*layout.notes, *notes),
         used=layout.used | shown.keys(),
+    )
+
+
+def _likely_answer(rows: Sequence[Row], free: Sequence[str]) -> str:
+    return next(
+        (name for name in likely_answers(free) if any(not is_blank(row.get(name)) for row in rows)), ""
     )
 
 

@@ -150,6 +150,7 @@ def load_questions(path: str, options: QuestionOptions, *, cwd: Path) -> Benchma
         needs_answer=scoring.needs_answer,
         sampling=_sampling(options, reader.path, cwd),
         unscored="" if found.gold or options.evaluator is not None or misnamed else NO_GOLD,
+        likely_answer="" if found.gold else layout.likely_answer,
         family="qa" if data_type == "qa" else "mcq",
         data_type=data_type,
         doubts=(

@@ -11,12 +11,12 @@ from typing import Any, TypeAlias
 from benchwright.benchmarks._doubts import missing_answers, repetitions
 from benchwright.benchmarks._missing_fields import is_blank, target_problem
 from benchwright.benchmarks._prompts import build_prompts
-from benchwright.benchmarks._questions.columns import BEYOND, LETTERS, Columns
+from benchwright.benchmarks._questions.columns import BEYOND, LETTERS, Columns, likely_question
 from benchwright.benchmarks._questions.options import DataType
 from benchwright.benchmarks._questions.row_options import whole_number
 from benchwright.benchmarks._scan import RowScan, scan_rows
 from benchwright.benchmarks._spec import BenchmarkSpec, RowCheck
-from benchwright.core import BadRow, DatasetError, MissingFieldError, Row, exact_json, listed, nearest
+from benchwright.core import BadRow, DatasetError, MissingFieldError, Row, exact_json, listed
 from benchwright.datasets import open_dataset
 
 OptionsOf: TypeAlias = Callable[[Row], Mapping[str, str]]
@@ -107,6 +107,7 @@ class RowRules:
             for name, value in row.items()
             if len(name) == 1
             and name in LETTERS
+            and name not in self._columns.question
             and value is not None
             and (only is None or name in only)
             and str(value).strip()
@@ -196,7 +197,7 @@ def _missing(name: str, row: Row) -> MissingFieldError:
 
 
 def _not_there(name: str, row: Row) -> str:
-    near = nearest(name, row)
+    near = likely_question(row)
     cure = f'. Did you mean "{near}"? Name the column: --input-columns {quote(near)}' if near else ""
     has = f"the row has: {listed(row)}" if row else "the row has no fields"
     return f'missing "{name}"; {has}{cure}'

@@ -131,10 +131,8 @@ def _unused(
                     else f"Name what holds them: --options {quote(','.join(apart))}"
                 )
             )
-    for name in answer_columns(free)[: None if gold else 1]:
-        if not gold:
-            yield f'column "{name}" looks like the answer and is not used. Name it: --output-column {quote(name)}'
-        elif not is_working(name):
+    for name in answer_columns(free):
+        if gold and not is_working(name):  # without any answer, the run does not start
             yield (
                 f'column "{name}" looks like an answer and is not used: right is what "{columns.answer}" says. Where it '
                 f"is the other one: --output-column {quote(name)}"
