@@ -17,6 +17,32 @@ SECRET = "sk-1234567890abcdef"
 CASES = [
     (["compare", "1", "3", "5"], "benchwright compare 1 5"),
     (["export", "3", "6"], "benchwright export 6"),
+    (["export", "2", "quiz.xlsx"], "benchwright export 2 -o quiz.xlsx"),
+    (["export", "out.csv", "last"], "benchwright export last -o out.csv"),
+    (["run", "q.csv", "--filter", "topic == 'medium'"], "Write --filter topic=medium"),
+    (["run", "q.csv", "--filter", 'topic=="two words"'], "Write --filter 'topic=two words'"),
+    (["run", "q.csv", "--filters", "topic = medium"], "Write --filter topic=medium"),
+    (["run", "q.csv", "--filter", "topic: medium"], "Write --filter topic=medium"),
+    (["run", "q.csv", "--filter", "topic is medium"], "Write --filter topic=medium"),
+    (
+        ["run", "q.csv", "--filter", "level >= 3"],
+        "filters only compare for equality, as in --filter level=VALUE",
+    ),
+    (
+        ["run", "q.csv", "--filter", "topic != 'x'"],
+        "filters only compare for equality, as in --filter topic=VALUE",
+    ),
+    (["run", "q.csv", "--judge-template", "judge.txt"], "write judge_template in a table [benchmarks.NAME]"),
+    (["rescore", "1", "--judge-prompt", "judge.txt"], "write judge_template in a table [benchmarks.NAME]"),
+    (["run", "q.csv", "--criteria", "be strict"], "write criteria in a table [benchmarks.NAME]"),
+    (
+        ["run", "q.csv", "--qa-metrics", "judge", "--judge", '{"template": "x"}'],
+        "write judge_template in a table [benchmarks.NAME]",
+    ),
+    (
+        ["run", "q.csv", "--qa-metrics", "judge", "--judge", '{"score_mapping": {}}'],
+        "judge_score(sample, score_mapping=…)",
+    ),
     (["run", "a.csv", "b.csv"], "--datasets a.csv b.csv"),
     (["gate", "1", "2", "--policy", "p.toml"], "benchwright gate 1 --baseline 2"),
     (["show", "1", "2", "3"], "a run and at most one of its samples"),

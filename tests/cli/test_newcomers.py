@@ -128,3 +128,32 @@ def test_the_manifest_says_how_long_a_run_took(folder: Path, capsys: pytest.Capt
     assert manifest["run"]["duration_s"] == result.to_json()["duration_s"] is not None
     assert main(["show", "last", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["recorded"] is None
+
+
+@pytest.mark.parametrize("flags", [[], ["--mode", "infer"]])
+def test_a_run_without_scores_speaks_of_replies(
+    folder: Path, capsys: pytest.CaptureFixture[str], flags: list[str]
+) -> None:
+    (folder / "open.csv").write_text("question\n1+1\n1+2\n" if not flags else ROWS)
+    assert main(["run", "open.csv", "--model", "demo", *flags]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    rows = 4 if flags else 2
+    assert f"outcomes replied {rows} ·" in shown
+    assert "These replies come from the demo model" in shown
+    assert "scored 2" not in shown
+    assert "These scores" not in shown
+    (page,) = (folder / ".benchwright").glob("runs/*/report.html")
+    assert '["replied",' in page.read_text()
+    assert main(["list"]) == 0
+    assert "all replied" in capsys.readouterr().out
+    assert main(["list", "--json"]) == 0
+    assert (
+        json.loads(capsys.readouterr().out)["runs"][0]["outcomes"]["scored"] == rows
+    )  # the record keeps its word
+
+
+def test_a_note_on_examples_names_what_can_be_typed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "q.csv", "--model", "demo", "--num-fewshot", "2"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "with --fewshot-dataset FILE, or leave rows for examples with --limit N" in shown
+    assert "fewshot_dataset=" not in shown

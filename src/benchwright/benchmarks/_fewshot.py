@@ -39,7 +39,6 @@ from benchwright.core import BenchmarkError, BenchwrightError, Row, UsageError, 
 from benchwright.datasets import DatasetReader, DatasetRef, Filter, open_dataset, parse_hf_uri
 
 _SEEN_ROWS = 16
-_OWN_SOURCE = "give the examples a source of their own with fewshot_dataset="
 
 
 class Pool(Struct, frozen=True):
@@ -217,14 +216,12 @@ def _from_primary(
 
 
 def _overlap(spec: BenchmarkSpec, found: str, strict: bool) -> str:
+    # Only files of questions have the flag.
+    own = "--fewshot-dataset FILE" if spec.family in ("mcq", "qa") else "fewshot_dataset= in @benchmark"
+    cure = f"give the examples a source of their own with {own}, or leave rows for examples with --limit N"
     if strict:
-        raise BenchmarkError(
-            f"benchmark {spec.name!r}: {found}; {_OWN_SOURCE}, or set a limit that leaves rows for examples"
-        )
-    return (
-        f"{found}: no row sees itself, but each example gives away another row's answer. "
-        f"Instead, {_OWN_SOURCE}, or set a limit that leaves rows for examples"
-    )
+        raise BenchmarkError(f"benchmark {spec.name!r}: {found}; {cure}")
+    return f"{found}: no row sees itself, but each example gives away another row's answer. Instead, {cure}"
 
 
 def _ignore(bad: object) -> None:

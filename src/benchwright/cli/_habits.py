@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from pathlib import PurePath
 
 _SAME: dict[tuple[str, ...], tuple[str, ...]] = {
     ("-n", "--n", "-l", "--num", "--count", "--samples", "--num-samples", "--max-samples", "--num-examples", "--max-examples",
@@ -46,6 +47,21 @@ _KEYS = (
     "-K",
 )
 
+_JUDGE_QUESTION = {
+    (
+        "--judge-template",
+        "--judge-prompt",
+        "--judge-prompt-template",
+        "--rubric",
+        "--judge-rubric",
+        "--grader-template",
+    ): "template",
+    ("--criteria", "--judge-criteria"): "criteria",
+    ("--score-mapping", "--judge-score-mapping"): "score_mapping",
+    ("--grade-pattern", "--judge-pattern"): "grade_pattern",
+}
+"""Options for the question to a judge, and the parameter of `judge_score` that they mean."""
+
 _SPARE = {
     "compare": "compare takes two runs. Compare the others one by one: benchwright compare {first} {spare}",
     "export": "export takes one run at a time: benchwright export {spare}",
@@ -71,6 +87,11 @@ def meant_option(name: str, command: str, known: Collection[str]) -> str | None:
             "keys are named, never typed: a typed key stays in the shell's history. Export it (export MY_KEY=…) and name the variable: "
             "--api-key-name MY_KEY"
         )
+    for theirs, setting in _JUDGE_QUESTION.items():
+        if plain in theirs and "--judge" in known and plain not in known:
+            from benchwright.scorers import judge_question_cure
+
+            return judge_question_cure(setting)
     for theirs, ours in _SAME.items():
         if plain not in theirs:
             continue
@@ -89,4 +110,9 @@ def meant_option(name: str, command: str, known: Collection[str]) -> str | None:
 def spare_argument(command: str, first: str | None, spare: Sequence[str]) -> str:
     """What to do with an argument too many."""
     cure = _SPARE.get(command, "")
+    suffixes = [PurePath(word).suffix for word in (first or "", spare[0])]
+    if command == "export" and any(suffixes):  # a file, not another run
+        cure = "name the file with -o: benchwright export {first} -o {spare}"
+        if suffixes[0] and not suffixes[1]:
+            cure = "name the file with -o: benchwright export {spare} -o {first}"
     return cure.format(first=first or "TARGET", spare=spare[0]) if cure else ""

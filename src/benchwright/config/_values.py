@@ -3,6 +3,8 @@ value has its type, and no value is a secret."""
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -164,10 +166,28 @@ def check_value(setting: Setting, value: Any) -> None:
             ) from None
     if setting.name == "filters":
         for written in value:
-            if "=" not in written:
-                raise UsageError(
-                    f"--filter {written!r} has no '='; expected FIELD=VALUE, as in --filter lang=hi"
-                )
+            _check_filter(written)
+
+
+_EXPRESSION = re.compile(
+    r"\s*(?P<field>[^=<>!~:]*?[^=<>!~:\s])(?P<sign>\s*(?:==+|!=|[<>]=?|=~|~=?|:)\s*|\s+(?:=|is|eq|in)\s+)"
+    r"(?P<quote>['\"]?)(?P<value>.*?)(?P=quote)\s*"
+)
+"""A condition as other programs write it."""
+
+
+def _check_filter(written: str) -> None:
+    found = _EXPRESSION.fullmatch(written)
+    if found is not None and (found["sign"].strip() not in (":", "is", "eq", "in") or "=" not in written):
+        if found["sign"].strip() in ("==", "===", "=", ":", "is", "eq"):
+            cure = shlex.quote(f"{found['field']}={found['value']}")
+            raise UsageError(f"--filter {written!r}: expected FIELD=VALUE. Write --filter {cure}")
+        raise UsageError(
+            f"--filter {written!r}: filters only compare for equality, as in --filter {shlex.quote(found['field'] + '=VALUE')}. "
+            "For other conditions, use a file with only these rows"
+        )
+    if "=" not in written:
+        raise UsageError(f"--filter {written!r} has no '='; expected FIELD=VALUE, as in --filter lang=hi")
 
 
 def _headers(value: Mapping[str, str] | str | Sequence[str]) -> dict[str, str]:

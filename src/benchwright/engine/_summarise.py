@@ -11,6 +11,8 @@ from typing import Any
 
 from benchwright.benchmarks import BenchmarkSpec, DerivedWithFailures
 from benchwright.core import (
+    DEMO_NOTE,
+    DEMO_REPLIES_NOTE,
     OUTCOMES,
     REDACTED,
     WITHOUT_REPLY,
@@ -64,6 +66,8 @@ def summarise(
     partial = evaluated < rows * repeats
     share = failed / evaluated if evaluated else 0.0
     too_many = share > failure_threshold
+    if spec.unscored:
+        notes = [DEMO_REPLIES_NOTE if note == DEMO_NOTE else note for note in notes]
     notes = [*notes, *_score_notes(spec, sums, metrics), *_reply_notes(sums), *changes]
     if too_many:
         notes.append(

@@ -119,7 +119,7 @@ class JudgeConfig:
         for name, setting in value.items():
             field_name = _ALIASES.get(name, name)
             if field_name not in known:
-                near = suggest(str(name), [*known, *_ALIASES])
+                near = _of_the_question(str(name)) or suggest(str(name), [*known, *_ALIASES])
                 raise ConfigError(f'"{key}": unknown setting {name!r}.{near} Known: {", ".join(known)}')
             if field_name in settings and settings[field_name] != setting:
                 raise ConfigError(
@@ -205,3 +205,27 @@ class CutReply(str):
 
 Ask: TypeAlias = Callable[[JudgeCall], str]
 """Sends one question and returns the judge's text, a `CutReply` if it was cut off; raises `JudgeFailedError` if there is none."""
+
+
+def _of_the_question(name: str) -> str:
+    """The cure for a setting of the question to a judge, which is not one of the judge itself."""
+    from inspect import signature
+
+    from benchwright.scorers._judge import judge_score
+
+    plain = name.removeprefix("judge_")
+    plain = {"prompt": "template", "rubric": "template"}.get(plain, plain)
+    if plain not in signature(judge_score).parameters:
+        return ""
+    return f" {judge_question_cure(plain)}"
+
+
+def judge_question_cure(setting: str) -> str:
+    """Where to set what a judge is asked, by the parameter of `judge_score`."""
+    nocode = {"template": "judge_template", "criteria": "criteria"}.get(setting)
+    table = (
+        f"write {nocode} in a table [benchmarks.NAME] with an llm_judge (docs/nocode.md), or "
+        if nocode
+        else ""
+    )
+    return f"It belongs to the question, not to the judge: {table}call judge_score(sample, {setting}=…) in a benchmark in Python (docs/scorers.md)."

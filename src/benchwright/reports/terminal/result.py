@@ -29,6 +29,7 @@ from benchwright.reports.views.figures import (
     judge_lines,
     no_interval,
     number,
+    outcome_name,
     plural,
     rate,
     tokens,
@@ -227,7 +228,8 @@ def _remarks(view: ResultView) -> list[tuple[str, Pieces]]:
     counts: list[tuple[str, str]] = []
     for outcome in OUTCOMES:
         counts += [(" · ", "")] if counts else []
-        counts.append((f"{outcome} {summary.outcomes.get(outcome, 0):,}", _outcome_style(summary, outcome)))
+        name = outcome_name(outcome, unscored=bool(summary.unscored))
+        counts.append((f"{name} {summary.outcomes.get(outcome, 0):,}", _outcome_style(summary, outcome)))
     rows: list[tuple[str, Pieces]] = []
     if equal := figures_to_show(summary)[1]:
         rows.append(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from benchwright.core import OUTCOMES, RUN_STATUSES, RunKind, printable
 from benchwright.reports.terminal.result import grid, result_table
 from benchwright.reports.views.benchmarks import result_view
-from benchwright.reports.views.figures import duration, local_time, money
+from benchwright.reports.views.figures import duration, local_time, money, outcome_name
 from benchwright.reports.views.runs import EventView, RunDetails, RunView
 from benchwright.reports.views.settings import table_of
 
@@ -66,7 +66,9 @@ def _table(runs: Sequence[RunView], *, narrow: bool) -> Table:
         status = _status(run, break_)
         if narrow and run.finished_at is not None:
             status += f"\nin {took}"
-        outcomes = table_of((run.summary or {}).get("outcomes"))
+        unscored = bool((run.summary or {}).get("unscored"))
+        counted_ends = table_of((run.summary or {}).get("outcomes"))
+        outcomes = {outcome_name(name, unscored=unscored): count for name, count in counted_ends.items()}
         ends = "".join(f"\n{line}" for line in ([_ends(outcomes)] if outcomes else []) + _reused(run))
         table.add_row(
             str(run.id),

@@ -11,7 +11,16 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct, field
 
-from benchwright.core import OUTCOMES, JsonObject, MetricSummary, RunSummary, listed, percent, printable
+from benchwright.core import (
+    OUTCOMES,
+    JsonObject,
+    MetricSummary,
+    Outcome,
+    RunSummary,
+    listed,
+    percent,
+    printable,
+)
 from benchwright.stats import FEWEST
 from benchwright.store import MetricTotals, RunRecord
 
@@ -225,6 +234,15 @@ def plural(count: int, noun: str) -> str:
 def reused_of(summary: RunSummary) -> dict[str, Any] | None:
     """The number and the times of replies that came from earlier runs; None if there are none."""
     return summary.reused if summary.reused and summary.reused.get("replies") else None
+
+
+def outcome_name(outcome: str, *, unscored: bool) -> str:
+    """The word for an outcome. In a run without scores, no sample is called scored.
+
+    >>> outcome_name("scored", unscored=True), outcome_name("empty", unscored=True)
+    ('replied', 'empty')
+    """
+    return "replied" if unscored and outcome == Outcome.SCORED else outcome
 
 
 def outcome_counts(outcomes: Mapping[str, int]) -> str:

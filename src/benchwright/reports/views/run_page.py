@@ -26,6 +26,7 @@ from benchwright.reports.views.figures import (
     judge_lines,
     no_interval,
     number,
+    outcome_name,
     plural,
     tokens,
     too_few_notes,
@@ -116,7 +117,13 @@ class RunPage(Struct, frozen=True):
             ],
             "metrics": [_metric(name, metric, summary) for name, metric in metrics.items()],
             "both": summary.failed > 0,
-            "outcomes": [[outcome.value, summary.outcomes.get(outcome.value, 0)] for outcome in OUTCOMES],
+            "outcomes": [
+                [
+                    outcome_name(outcome.value, unscored=bool(summary.unscored)),
+                    summary.outcomes.get(outcome.value, 0),
+                ]
+                for outcome in OUTCOMES
+            ],
             "reasons": " · ".join(f"{reason} {count:,}" for reason, count in summary.reasons.items()),
             "derived": [
                 [name, number(value).rstrip("0").rstrip(".")]  # some are counts
