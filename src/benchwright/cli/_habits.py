@@ -89,7 +89,7 @@ def meant_option(name: str, command: str, known: Collection[str]) -> str | None:
         )
     for theirs, setting in _JUDGE_QUESTION.items():
         if plain in theirs and "--judge" in known and plain not in known:
-            from benchwright.scorers import judge_question_cure
+            from benchwright.core import judge_question_cure
 
             return judge_question_cure(setting)
     for theirs, ours in _SAME.items():

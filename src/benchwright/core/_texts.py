@@ -221,3 +221,14 @@ def listed(names: Iterable[object], limit: int = 12) -> str:
     all_names = [str(name) for name in names]
     first = ", ".join(all_names[:limit])
     return f"{first}, … ({len(all_names)} in all)" if len(all_names) > limit else first
+
+
+def judge_question_cure(setting: str) -> str:
+    """Where to set what a judge is asked, by the parameter of `judge_score`."""
+    nocode = {"template": "judge_template", "criteria": "criteria"}.get(setting)
+    table = (
+        f"write {nocode} in a table [benchmarks.NAME] with an llm_judge (docs/nocode.md), or "
+        if nocode
+        else ""
+    )
+    return f"It belongs to the question, not to the judge: {table}call judge_score(sample, {setting}=…) in a benchmark in Python (docs/scorers.md)."

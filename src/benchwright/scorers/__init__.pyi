@@ -15,7 +15,6 @@ from benchwright.scorers._judge_config import (
     JudgeConfig as JudgeConfig,
     JudgeFailedError as JudgeFailedError,
     UnreadableVerdictError as UnreadableVerdictError,
-    judge_question_cure as judge_question_cure,
 )
 from benchwright.scorers._judge_panel import judge_panel as judge_panel
 from benchwright.scorers._judge_templates import (

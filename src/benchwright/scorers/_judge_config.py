@@ -9,7 +9,14 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from benchwright.core import BenchwrightError, ConfigError, JsonObject, light_dataclass, suggest
+from benchwright.core import (
+    BenchwrightError,
+    ConfigError,
+    JsonObject,
+    judge_question_cure,
+    light_dataclass,
+    suggest,
+)
 
 _ALIASES = {"api_key_name": "api_key", "max_tokens": "max_new_tokens"}
 _NUMBERED = re.compile(r"judge(_?\d+)?")
@@ -218,14 +225,3 @@ def _of_the_question(name: str) -> str:
     if plain not in signature(judge_score).parameters:
         return ""
     return f" {judge_question_cure(plain)}"
-
-
-def judge_question_cure(setting: str) -> str:
-    """Where to set what a judge is asked, by the parameter of `judge_score`."""
-    nocode = {"template": "judge_template", "criteria": "criteria"}.get(setting)
-    table = (
-        f"write {nocode} in a table [benchmarks.NAME] with an llm_judge (docs/nocode.md), or "
-        if nocode
-        else ""
-    )
-    return f"It belongs to the question, not to the judge: {table}call judge_score(sample, {setting}=…) in a benchmark in Python (docs/scorers.md)."
