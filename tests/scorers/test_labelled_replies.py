@@ -40,7 +40,7 @@ def verdict(reply: str) -> str | None:
 
 @pytest.mark.parametrize("read", [chosen, lettered])
 @pytest.mark.parametrize(
-    "name", ["letters_a", "letters_b", "letters_c", "letters_d", "letters_e", "letters_f"]
+    "name", ["letters_a", "letters_b", "letters_c", "letters_d", "letters_e", "letters_f", "letters_g"]
 )
 def test_letters_are_read_as_a_careful_reader_reads_them(
     name: str, read: Callable[[str], str | None]
@@ -48,7 +48,9 @@ def test_letters_are_read_as_a_careful_reader_reads_them(
     check(name, read)
 
 
-@pytest.mark.parametrize("name", ["yesno_a", "yesno_b", "yesno_c", "yesno_d", "yesno_e", "yesno_f"])
+@pytest.mark.parametrize(
+    "name", ["yesno_a", "yesno_b", "yesno_c", "yesno_d", "yesno_e", "yesno_f", "yesno_g"]
+)
 def test_yes_and_no_are_read_as_a_careful_reader_reads_them(name: str) -> None:
     check(name, verdict)
 

@@ -134,9 +134,9 @@ _BY_ITSELF = (
 )
 _LEADS_IN = (
     r"(?:^|[.,;:!?\n(\[{>–—…]|(?<!\w)(?:so|thus|then|hence|say|mean|but|and|a|is|well|actually|therefore|probably|definitely|rather|clear|be"
-    r"|thought|think|believe|meant|answer|respond|says))\s?$"
+    r"|thought|think|believe|meant|answer|respond|says|towards?))\s?$"
 )
-_NOT_A_NOUN = r"\s?(?:[.,;:!()\[\]}>–—…]|\n|$)|\s(?:it|that|this|they|he|she|there|the|i|we|you|because|since|as|but|from|(?:in|for)\s(?:some|certain|other|most|many))(?!\w)|\s[–—-]"
+_NOT_A_NOUN = r"\s?(?:[.,;:!()\[\]}>–—…]|\n|$)|\s(?:it|that|this|they|he|she|there|the|i|we|you|because|since|as|but|from|(?:in|for)\s(?:some|certain|other|most|many)|(?:on|in|to)\sthis)(?!\w)|\s[–—-]"
 _CORRECTION = (
     r"(?<!\w)(?:wait|actually|hmm+|sorry|correction|on\ssecond\sthought|scratch\sthat|let\sme\sre\w*|i\smean|oops|my\smistake|moment|nein,|pardon"
     r"|rather|on\sreflection|in\sfact|however)(?!\w)"

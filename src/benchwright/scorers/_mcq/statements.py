@@ -84,7 +84,7 @@ _VERDICT = (
     r"|[)\]]?\sis(?=\s?[.!;]|\s?\n|\s?$)"
     r"|[)\]]?,?\sis\sthe\sonly\s(?:\w+\s)?(?:that|which|to)\s(?:\w+\s)?(?:fits?|works?|matches|makes\ssense|is\s(?:correct|right|true|valid))\b"
     r"|[)\]]?,?\s(?:best|most\sclosely|perfectly|clearly|correctly)\s(?:matches|fits|describes|answers|captures|represents|explains)\b"
-    r"|[)\]]?,?\s(?:fits|matches|works|makes\sthe\smost\ssense)(?:\s(?:best|perfectly|exactly)\b|(?<=sense))"
+    r"|[)\]]?,?\s(?:fits|matches|works|makes\sthe\smost\ssense)(?:\s(?:best|better|perfectly|exactly)\b|(?<=sense))"
     r"|[)\]]?,?\s(?:as\s)?the\s(?:correct|right|best)\s(?:answer|option|choice)\b"
     r"|[)\]]?,?\s(?:ist|wäre|est|es)\s(?:(?:also|eindeutig|klar|bien|donc|la|die|le|el|einzig)\s){0,3}"
     r"(?:richtig(?:e)?|korrekt(?:e)?|zutreffend|correcte?|correct[ao]|exacte?|juste|bonne|buena)(?![\w-])"

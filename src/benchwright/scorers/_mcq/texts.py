@@ -235,12 +235,13 @@ def _offsets(long: str, short: str) -> list[int]:
 
 _ITEM = (
     r"(?:(?m:^)[ \-•·*]{0,4}(?:(?i:option|choice)\s|选项\s?)?[(\[]?(?P<letter>[A-Z])(?:[)\].:,?]{1,2}|(?=\s?[✅✔✓☑❌✗✘]))"
-    r"|(?<=[.;,:!✅✔✓☑❌✗✘])\s[(\[]?(?P<next>[A-Z])(?:[)\]]{0,2}[:?]|[)\]]|(?=\s?[✅✔✓☑❌✗✘])))\s?"
+    r"|(?<=[.;,:!✅✔✓☑❌✗✘])[ ][(\[]?(?P<next>[A-Z])(?:[)\]]{0,2}[:?]|[)\]]|(?=\s?[✅✔✓☑❌✗✘])))\s?"
 )
 _RIGHT = (
     r"\s?[)\].,;:(–—-]{0,3}\s?(?:[✅✔✓☑]|(?i:this\sis\s)?(?i:correct|right|yes|true)(?![\w-])(?=\s?[✅✔✓☑)\].,;!]|\s?\n|\s?$)"
     r"|(?:正确|正確)(?=\s?[).,;!]|\s?\n|\s?$))"
 )
+_TICKED = r"[^\n✅✔✓☑❌✗✘]{0,400}[✅✔✓☑]\s?(?:\n|$)"
 _LISTED = 3
 """The fewest options in a list. In a shorter one, the marks may answer which of two options is wrong."""
 
@@ -257,7 +258,9 @@ def marked_option(
             continue
         listed.add(letter)
         own = texts.own_at(view, item.end(), letter)
-        if compiled(_RIGHT).match(view.text, item.end() if own is None else own):
+        if compiled(_RIGHT).match(view.text, item.end() if own is None else own) or (
+            item["letter"] and compiled(_TICKED).match(view.text, item.end())
+        ):
             right[letter] = max(item.start("letter"), item.start("next"))
     if len(right) != 1 or len(listed) < _LISTED:
         return None

@@ -63,6 +63,9 @@ def plain(text: str) -> str:
         text = text[text.find(" ") + 1 :]  # the first word may be cut
     if not text.isascii():
         text = _of_other_scripts(text)
+    if "<" in text:
+        text = _compiled(r"(?i)<(?:final_?)?answer>").sub("\nanswer: ", text)
+        text = _compiled(r"</?[A-Za-z][\w-]{0,30}/?>").sub(" ", text)
     if "\\" in text or "{" in text:
         text = _without_latex(text)
     if "_" in text:

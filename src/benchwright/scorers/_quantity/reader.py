@@ -117,7 +117,7 @@ _CONCLUSION = rf"(?<!\w)(?:{'|'.join(_CONCLUSIONS)})(?!\w)|{'|'.join(_CONCLUSION
 _RESULT = (
     r"(?<!\w)(?:(?:which|that|this|it|these)\s(?:all\s|would\s|will\s)?(?:is|are|makes?|gives?|leaves?|means)|that's|,\s(?:making|giving|leaving)"
     r"|equals?|totals?|yields?|yielding|totall?ing|(?:amount|add|come|work)(?:s|ing)?\s(?:up\s|out\s)?to|results?\sin|means(?!\sof)|end(?:s|ed|ing)?\s(?:up\s)?with|(?:we|to|you|i)\s(?:get|find|obtain)"
-    r"|total\sof|(?:total|sum|product|difference|remainder|average|mean)\s(?:is|was|=)|i\.e\.|finally|the\sfinal"
+    r"|total\sof|(?:total|sum|product|difference|remainder|average|mean)\s(?:is|was|=)|i\.e\.|finally|the\sfinal|wait|actually|correction|sorry|make\sthat|or\srather|i\smean"
     r"|ergeben|ergibt|das\s(?:macht|sind|ist)|macht\sdas|(?:ver)?bleib(?:en|t)|d\.\s?h\.|soit|(?:cela|ça|qui)\s(?:fait|donne)|(?<!ils\s)(?<!elles\s)font"
     r"|(?:il\s)?reste(?:nt)?|finalement|suman|quedan?|resultan?|(?:lo\sque|esto|eso)\s(?:da|es|hace)|(?<!le\s)(?<!les\s)(?<!me\s)dan"
     r"|получа(?:ется|ем|ют)|получим|выходит|оста(?:лось|лось|ётся|ется|нется|лись)|равно|равен|равна)(?!\w)|,\s(?:making|giving|leaving)\s"
@@ -126,6 +126,23 @@ _RESULT = (
 _IS = r"\s(?:makes?|gives?|is|are|ist|sind|macht|gibt|fait|font|es|son|da|dan|равно|будет|это)\s"
 _TOTAL_AFTER = rf"(?:\s[^\W\d_]+){{0,3}}?\s(?:{_TOTAL}|total|remain(?:s|ed|ing)?|übrig|ergib(?:t|en)|ergeben|macht)(?!\w)"
 _AND = r"(?<!\w)(?:and|und|et|y|и|e|or|oder|ou|o|или)(?!\w)"
+_SETS_OUT = r"(?:first|firstly|let|let's|start|step|we|given|since|if|zuerst|zunächst|wir|man|d'abord|on|nous|primero|сначала|сперва|首先)(?!\w)"
+"""Begins an explanation, not an answer, after a heading such as `Solution:`."""
+_THE = r"(?<!\w)(?:the|these|those|their|its|his|her|die|den|les|ces|los|las|эти|этих)\s[$€£]?$"
+"""Before a number that is known already."""
+_ASSIGNED = r"(?<!\w)[^\W\d_](?:_?\d)?\s?=\s?[-$€£]?$"
+_YEAR = r"(?<!\w)(?:in|since|by|until|im\sjahr|seit|en|depuis|desde|в|с)\s$"
+_WITH = r"(?<!\w)(?:for|in|with|from|after|every|each\sof|für|bei|nach|pour|dans|avec|para|con|tras|для|за|через)\s[$€£]?$"
+"""Before a number that a result depends on: `so for 7 cakes she needs 14 eggs`."""
+_SHARE = (
+    r"(?<!\w)(?:half|twice|double|thrice|hälfte|doppelt|moitié|double|mitad|doble|половин\w*|вдвое)(?!\w)"
+)
+_SAYS = r"(?<!\w)(?:is|are|was|ist|sind|beträgt|est|sont|es|son|равен|равна|равно)(?!\w)"
+_SUBSET = r"(?<!\w)(?:of\swhich|of\sthem|davon|dont|de\s(?:los|las)\scuales|из\sних)(?!\w)"
+_ROUNDED = (
+    r"[^\d.;]{0,20}?(?:about|approximately|approx\.?|roughly|around|almost|etwa|rund|ungefähr|environ|aproximadamente|unos|примерно|около)"
+    r"\s[$€£]?"
+)
 _LIST = r"(?:[-*•+]\s|\d{1,2}[.)]\s|[^\W\d][^\n:=]{0,40}:\s)"
 _SUM = r"(?<!\w)(?:sub)?(?:total|sum|gesamt|summe|somme|suma|altogether|итого|сумма|всего|answer|result|final|insgesamt|left|remain)|="
 _ADDS = r"(?<!\w)(?:also|too|as\swell|another|auch|weitere|aussi|également|también|además|тоже|также)(?!\w)"
@@ -266,11 +283,11 @@ class _Text:
         if not inside:
             return None
         lead = text[begin : inside[0].start]
-        if len(lead) > _FAR or len(lead.split()) > 5:
+        if len(lead) > _FAR or len(lead.split()) > 5 or _caseless(_SETS_OUT).match(lead):
             return None
         if len(lead.split()) > 3 and len(inside) > 1:
             return inside[-1].end, self._pick(inside, "stated")
-        if len(inside) > 1 and inside[0].number != inside[1].number:
+        if len(inside) > 1 and not _same(inside[0].number, inside[1].number):
             between = text[inside[0].end : inside[1].start]
             if _caseless(r"[^.;:(]{0,20}\s(?:and|und|et|y|и|&|plus|or|oder|ou|или)\s[$€£]?").fullmatch(
                 between
@@ -386,9 +403,9 @@ class _Text:
     def _pick(self, inside: list[Expression], rule: str) -> ReadNumber:
         """The result of a sentence with these numbers: the last one that it concludes, else the only one that a verb points at."""
         inside = self._claimed(self._outside_brackets(inside))
-        if len({one.number for one in inside}) == 1:
+        if len({_key(one) for one in inside}) == 1:
             return self._chosen(inside, len(inside) - 1, rule)
-        if len({one.number for one in inside if self._is_guess(one)}) > 1:
+        if len({_key(one) for one in inside if self._is_guess(one)}) > 1:
             return ReadNumber(None, "several")
         at = max((at for at in range(len(inside)) if self._is_result(inside, at)), default=-1)
         if at < 0:
@@ -396,19 +413,66 @@ class _Text:
             if not pointed:
                 return ReadNumber(None, "several")
             at = pointed[-1]
-            if len({inside[at].number for at in pointed}) != 1:
+            if len({_key(inside[at]) for at in pointed}) != 1:
                 # `It has 12 balls: 5 red and 7 blue.`
                 first = pointed[0]
-                if (
-                    first + 2 >= len(inside)
-                    or ":" not in self.text[inside[first].end : inside[first + 1].start]
-                ):
+                if first + 2 >= len(inside) or ":" not in self._between(inside, first + 1):
                     return ReadNumber(None, "several")
                 at = first
-        others = {one.number for one in inside[at + 1 :]} - {inside[at].number}
-        if others and not _caseless(_EXPLAINED).match(self.text[inside[at].end : inside[at + 1].start]):
+        elif at and (self._is_assigned(inside, at) or self._is_second(inside, at)):
+            return ReadNumber(None, "several")  # `x = 2 and x = 5`
+        if _caseless(_SHARE).search(self.text[inside[at].end : self._sentence_end(inside[at].end)]):
+            return ReadNumber(None, "several")  # `so 6 workers need half of that`
+        if not self._explain(inside, at):
             return ReadNumber(None, "several")
         return self._chosen(inside, at, rule)
+
+    def _between(self, inside: list[Expression], at: int) -> str:
+        """The text between a number and the one before it."""
+        return self.text[inside[at - 1].end : inside[at].start]
+
+    def _is_assigned(self, inside: list[Expression], at: int) -> bool:
+        """Whether two values are assigned side by side."""
+        between = self._between(inside, at)
+        return (
+            _caseless(_ASSIGNED).search(between) is not None
+            and _caseless(rf"{_AND}|^,").search(between) is not None
+            and not _caseless(_CONCLUSION).search(between)
+            and _key(inside[at]) != _key(inside[at - 1])
+            and _caseless(_ASSIGNED).search(self.text, max(0, inside[at - 1].start - 8), inside[at - 1].start)
+            is not None
+        )
+
+    def _is_second(self, inside: list[Expression], at: int) -> bool:
+        """Whether another result stands before it, in the same sentence: `the sum is 3 + 4 = 7 and the product is 3 × 4 = 12`."""
+        before = next((one for one in range(at - 1, -1, -1) if self._is_result(inside, one)), None)
+        if before is None or _key(inside[before]) == _key(inside[at]):
+            return False
+        between = self._between(inside, before + 1)
+        return (
+            _caseless(_AND).search(between) is not None
+            and _caseless(_SAYS).search(between) is not None
+            and not _caseless(_CONCLUSION).search(between)
+        )
+
+    def _sentence_end(self, at: int) -> int:
+        stop = _compiled(_SENTENCE_END).search(self.text, at, at + _SPAN)
+        return stop.start() if stop else min(len(self.text), at + _SPAN)
+
+    def _explain(self, inside: list[Expression], at: int) -> bool:
+        """Whether the numbers after a result are no others: they explain it, or are the year in which it was so."""
+        later = inside[at + 1 :]
+        if {_key(one) for one in later} <= {_key(inside[at])}:
+            return True
+        between = self._between(inside, at + 1)
+        year = len(later) == 1 and later[0].number is not None and 1000 <= later[0].number.value < 2100
+        if year and _caseless(_YEAR).search(between) and not _caseless(rf"{_AND}|,").search(between):
+            return True
+        if _caseless(_SUBSET).search(between):
+            parts = [one.number.value for one in later if one.number is not None]
+            whole = inside[at].number
+            return whole is not None and sum(parts) == whole.value
+        return _caseless(_EXPLAINED).match(between) is not None
 
     def _result(self, inside: list[Expression]) -> Expression | None:
         """The last number that a sentence concludes."""
@@ -419,8 +483,14 @@ class _Text:
         one = inside[at]
         if one.equals:
             return True
+        if _caseless(_THE).search(self.text, max(0, one.start - 10), one.start):
+            return False
         begin = inside[at - 1].end if at else self._sentence_start(one.start)
-        if at and (total := _caseless(_TOTAL_AFTER).match(self.text, begin, one.start)):
+        if at + 1 < len(inside) and self._is_condition(inside, at):
+            return False
+        if at and self._is_condition(inside, at - 1):
+            begin = inside[at - 2].end if at > 1 else self._sentence_start(one.start)
+        elif at and (total := _caseless(_TOTAL_AFTER).match(self.text, begin, one.start)):
             begin = total.end()  # it belongs to the number before it
         before = self.text[max(begin, one.start - 80) : one.start]
         if _caseless(_RESULT).search(before) or (at and _caseless(_IS).fullmatch(before)):
@@ -444,6 +514,13 @@ class _Text:
             or (_caseless(_AND).search(listed) is not None)
         )
 
+    def _is_condition(self, inside: list[Expression], at: int) -> bool:
+        """Whether a number is what the next one depends on."""
+        one = inside[at]
+        return _caseless(_WITH).search(
+            self.text, max(0, one.start - 12), one.start
+        ) is not None and not _caseless(rf"{_AND}|[:(]").search(self._between(inside, at + 1))
+
     def _claimed(self, inside: list[Expression]) -> list[Expression]:
         """The numbers that are no reasons: `since 5 are red and 7 are blue`; all if there are no others."""
         text, begin = self.text, self._sentence_start(inside[0].start)
@@ -459,6 +536,8 @@ class _Text:
 
     def _outside_brackets(self, inside: list[Expression]) -> list[Expression]:
         """The numbers that are not in brackets, if there are any: what is in brackets explains or repeats."""
+        if "(" not in self.text:
+            return inside
         outside: list[Expression] = []
         depth, place = 0, self._sentence_start(inside[0].start)
         for one in inside:
@@ -481,7 +560,9 @@ class _Text:
     def _sides(self, inside: list[Expression], at: int) -> list[Expression]:
         """The expression and those that equals signs connect with it."""
         first = at
-        while first > 0 and inside[first].equals:
+        while first > 0 and (
+            inside[first].equals or _caseless(_ROUNDED).fullmatch(self._between(inside, first))
+        ):
             first -= 1
         after = at + 1
         while after < len(inside) and inside[after].equals:
@@ -525,7 +606,7 @@ class _Text:
             return True
         if before.endswith(_PER) or ("than " in before and _caseless(_THAN).search(text, begin, start)):
             return True
-        if _caseless(_COMPARED).match(text, end):
+        if _caseless(_COMPARED).match(text, end) or (text[end : end + 1] == "?" and self._is_guess(one)):
             return True
         percent = one.number is not None and one.number.percent
         if percent and (
@@ -539,6 +620,15 @@ class _Text:
         if end - start > 2 or not _compiled(r"(?:^|\n)[ *#(]{0,6}$").search(text, max(0, start - 7), start):
             return False
         return (start < 7 or "\n" in text[start - 7 : start]) and bool(_caseless(_LABEL).match(text, end))
+
+
+def _key(one: Expression) -> tuple[Fraction, bool] | None:
+    """What makes two numbers the same."""
+    return None if one.number is None else (one.number.value, one.number.percent)
+
+
+def _same(one: Number | None, other: Number | None) -> bool:
+    return one == other or (one is not None and other is not None and _agree(one, other))
 
 
 def _agree(one: Number, other: Number) -> bool:
