@@ -24,7 +24,7 @@ from benchwright.suites import run_suite
 from waiting import PATIENCE_S
 
 THIS_START = ("run_id", "exit_code", "summary", "stopped_because", "first_failure", "requests_sent", "retries",
-              "from_cache", "seconds", "samples_per_s", "ttft_s", "report_problems")  # fmt: skip
+              "sent_again", "from_cache", "seconds", "samples_per_s", "ttft_s", "report_problems")  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -206,6 +206,8 @@ class ModelReply(Struct, frozen=True):
     """The `id` of the reply, in load tests. Not recorded with samples, like `request_id`."""
     request_id: str | None = None
     """The `x-request-id` header of the reply, in load tests."""
+    lost: int = 0
+    """How many of the attempts were lost on a kept connection that the server was closing. Sending these again is no retry."""
 
     @property
     def latency_s(self) -> float:
@@ -228,6 +230,7 @@ _KEYS = {
     "echoed": "e",
     "tool_calls": "c",
     "attempts": "n",
+    "lost": "o",
     "started_at": "at",
     "latency_s": "l",
     "ttft_s": "tt",
@@ -257,6 +260,8 @@ def reply_to_json(reply: ModelReply) -> dict[str, Any]:
         record["c"] = reply.tool_calls
     if reply.attempts != 1:
         record["n"] = reply.attempts
+    if reply.lost:
+        record["o"] = reply.lost
     record["at"] = reply.started_at
     record["l"] = times.latency_s
     if times.first_token is not None:
@@ -287,6 +292,7 @@ def reply_from_json(record: dict[str, Any]) -> ModelReply:
         times=CallTimes.lasting(record.get("l", 0.0), record.get("tt")),
         served=record.get("m"),
         copied=record.get("d"),
+        lost=record.get("o", 0),
     )
 
 

@@ -182,7 +182,7 @@ class HttpEndpoint:
             self._limiter.in_flight += 1
             result = await self._attempt(request, urls, timeout_s, stamps)
             if isinstance(result, ModelReply):
-                return result
+                return replace(result, lost=stamps.lost)
             trouble = result
         return self._failed(trouble, stamps)
 
@@ -234,7 +234,7 @@ class HttpEndpoint:
             result = await self._attempt(request, used, timeout_s, stamps)
             if isinstance(result, ModelReply):
                 self._learn(used)
-                return result
+                return replace(result, lost=stamps.lost) if stamps.lost else result
             if other is not None and other is self._other_urls:
                 if result.failure.http_status in (404, 405):
                     return self._failed(
@@ -278,6 +278,7 @@ class HttpEndpoint:
             started_at=stamps.started_at,
             times=trouble.times,
             request_id=stamps.request_id,
+            lost=stamps.lost,
         )
 
     def _run_over(self, trouble: Trouble, stamps: Stamps) -> ModelReply:

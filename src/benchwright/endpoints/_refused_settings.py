@@ -132,13 +132,13 @@ class AdaptedEndpoint:
 
     async def send(self, request: ModelRequest) -> ModelReply:
         """The reply; a refused setting costs a further request."""
-        attempts = 0
+        attempts = lost = 0
         while True:
             sent = self._adapter.apply(request)
             reply = await self._endpoint.send(sent)
-            attempts += reply.attempts
+            attempts, lost = attempts + reply.attempts, lost + reply.lost
             if reply.failure is None or not self._adapter.learn(sent, reply.failure):
-                return self._adapter.finish(request, replace(reply, attempts=attempts))
+                return self._adapter.finish(request, replace(reply, attempts=attempts, lost=lost))
 
     def forget_failure(self) -> None:
         """Reset the endpoint's first failure, if it keeps one."""

@@ -48,6 +48,7 @@ class CallLedger:
         self.sent = 0
         """Requests sent by this start, retries included."""
         self.retries = 0
+        self.sent_again = 0
         """How many of them repeated a failed attempt."""
         self.cached = 0
         """Calls answered by an earlier run."""
@@ -63,7 +64,7 @@ class CallLedger:
         sample: SampleCalls,
     ) -> ModelReply:
         """Return the reply to `request` and add it to the sample's calls under `key`. No key: it is the only call."""
-        written, attempts = request, 0
+        written, attempts, lost = request, 0, 0
         item, stop = sample.item, self._stop
         adapter = identity.findings.adapter
         number = item.copy if key is None else identity.number(key, written, sample)
@@ -88,11 +89,12 @@ class CallLedger:
             reply = await endpoint.send(request)
             self.sent += reply.attempts
             if reply.attempts > 1:
-                self.retries += reply.attempts - 1
+                self.retries += reply.attempts - 1 - reply.lost
+                self.sent_again += reply.lost
             failure = reply.failure
             if failure is None or not adapter.learn(request, failure):
                 break
-            attempts += reply.attempts
+            attempts, lost = attempts + reply.attempts, lost + reply.lost
             self.retries += 1
         if failure is not None:
             if reply.untried or failure.kind == "budget":
@@ -103,7 +105,7 @@ class CallLedger:
         elif request is not written:
             reply = adapter.finish(written, reply)
         if attempts:
-            reply = replace(reply, attempts=reply.attempts + attempts)
+            reply = replace(reply, attempts=reply.attempts + attempts, lost=reply.lost + lost)
         if reply.served is not None:
             identity.findings.saw(reply.served)
         if stop.limits_tokens:

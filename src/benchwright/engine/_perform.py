@@ -82,6 +82,8 @@ class Performed(Struct, frozen=True):
     """Requests this start sent, retries included."""
     retries: int
     """How many of them repeated a failed attempt."""
+    sent_again: int
+    """How many of them repeated one that was lost on a connection which the server was closing."""
     from_cache: int
     """Calls answered by earlier runs."""
     seconds: float
@@ -294,6 +296,7 @@ class _UnderWay:
             first_failure=failure,
             requests_sent=self._sent,
             retries=ledger.retries,
+            sent_again=ledger.sent_again,
             from_cache=ledger.cached,
             seconds=self._seconds,
             done=progress.done - progress.recorded,

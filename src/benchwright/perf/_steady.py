@@ -214,7 +214,7 @@ def _verdict(
 ) -> tuple[SteadyVerdict, tuple[str, ...]]:
     if completed < _FEWEST:
         return "unclear", (
-            f"{completed} request{'' if completed == 1 else 's'} completed, {_FEWEST} are needed",
+            f"{completed} request{'' if completed == 1 else 's'} completed in the steady window, {_FEWEST} are needed",
         )
     if not thirds or drift is None:
         what = "output" if not thirds else metric.name

@@ -51,6 +51,8 @@ class RunResult:
     """Requests of this start, including retries."""
     retries: int
     """How many of them repeated a failed attempt."""
+    sent_again: int
+    """How many of them repeated one that was lost on a connection which the server was closing."""
     from_cache: int
     """Calls answered by earlier runs."""
     seconds: float
@@ -124,6 +126,7 @@ class RunResult:
             first_failure=self.first_failure,
             requests_sent=self.requests_sent,
             retries=self.retries,
+            sent_again=self.sent_again,
             from_cache=self.from_cache,
             seconds=self.seconds,
             samples_per_s=self.samples_per_s,
@@ -175,6 +178,7 @@ def result_of(run: RunRecord, performed: Performed) -> RunResult:
         first_failure=performed.first_failure,
         requests_sent=performed.requests_sent,
         retries=performed.retries,
+        sent_again=performed.sent_again,
         from_cache=performed.from_cache,
         seconds=performed.seconds,
         samples_per_s=performed.done / performed.seconds if performed.seconds > 0 else 0.0,
@@ -201,6 +205,7 @@ def recorded_result(run: RunRecord) -> RunResult | None:
         first_failure=(run.error or "") if run.status == "failed" else "",
         requests_sent=0,
         retries=0,
+        sent_again=0,
         from_cache=0,
         seconds=0.0,
         samples_per_s=0.0,

@@ -113,7 +113,9 @@ class ReplyCounts:
         """Add recorded replies, including failed ones."""
         counts = self._counts
         counts["count"] += len(replies)
-        counts["retries"] += sum(attempts - 1 for attempts in replies.given("attempts"))
+        counts["retries"] += sum(attempts - 1 for attempts in replies.given("attempts")) - sum(
+            replies.given("lost")
+        )
         latencies = replies.column("latency_s", 0.0)
         self._place(replies.column("started_at", 0.0), latencies)
         for _, _, status in replies.given("failure"):

@@ -303,8 +303,9 @@ def _warnings(view: ResultView) -> list[str]:
 def _speed(view: ResultView) -> str:
     parts = [f"{duration(view.seconds)} asking"]
     if view.requests_sent is not None:
-        retries = f" ({plural(view.retries, 'retry')})" if view.retries else ""
-        parts.append(plural(view.requests_sent, "request") + retries)
+        more = [plural(view.retries, "retry")] if view.retries else []
+        more += [f"{view.sent_again:,} sent again after a lost connection"] if view.sent_again else []
+        parts.append(plural(view.requests_sent, "request") + (f" ({', '.join(more)})" if more else ""))
         if view.seconds and view.requests_sent:
             parts.append(f"{rate(view.requests_sent / view.seconds)} per second")
     if view.from_cache:

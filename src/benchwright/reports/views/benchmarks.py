@@ -49,6 +49,8 @@ class ResultView:
     """Requests of the last start, including retries; None: not recorded."""
     retries: int = 0
     """How many of them repeated a failed attempt."""
+    sent_again: int = 0
+    """How many of them repeated one that was lost on a connection which the server was closing."""
     from_cache: int = 0
     """Replies of the last start that came from earlier runs."""
     seconds: float | None = None
@@ -69,6 +71,7 @@ class ResultView:
             "first_failure": self.first_failure,
             "requests_sent": self.requests_sent or 0,
             "retries": self.retries,
+            "sent_again": self.sent_again,
             "from_cache": self.from_cache,
             "seconds": round(self.seconds or 0.0, 3),
             "samples_per_s": round(self.samples_per_s, 1),

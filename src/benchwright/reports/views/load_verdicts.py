@@ -311,7 +311,8 @@ def _of_limits(view: LoadView) -> tuple[str, str]:
 
 
 def server_rows(stage: StageSummary) -> list[tuple[str, str]]:
-    """The server's own counts as titles and values; unknown ones are left out."""
+    """The server's own counts as titles and values; unknown ones are left out. Its gauges are read once a second, so the true peak
+    may be higher."""
     found = stage.server
     if found is None or found.absent is not None:
         return []
@@ -332,9 +333,9 @@ def server_rows(stage: StageSummary) -> list[tuple[str, str]]:
         tokens = f"{found.prefix_hits:,} of {found.prefix_queries:,} tokens"
         rows.append(("prefix cache hits", f"{100 * found.prefix_hit_rate:.1f} %   {tokens}"))
     for title, value, share in (
-        ("KV cache in use, peak", found.kv_cache_peak, True),
-        ("running in the server, peak", found.running_peak, False),
-        ("waiting in the server, peak", found.waiting_peak, False),
+        ("KV cache in use, sampled peak", found.kv_cache_peak, True),
+        ("running in the server, sampled peak", found.running_peak, False),
+        ("waiting in the server, sampled peak", found.waiting_peak, False),
         ("preemptions", found.preemptions, False),
     ):
         if value is not None:
