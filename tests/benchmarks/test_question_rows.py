@@ -37,7 +37,7 @@ def test_all_bad_rows_are_named_with_their_lines(tmp_path: Path) -> None:
         "text,1,2,3,4,Berlin,\r\n",
     )
     assert reasons(report) == [
-        'f.csv:3: missing "question": it is empty',
+        'f.csv:3: missing "question": it is empty. Fill it in, or leave the row out with --skip-bad-rows',
         'f.csv:4: answer "E" is not one of A-D',
         "f.csv:6: options A, C, D have a gap: B is missing or empty. Options follow one another from A",
         "f.csv:7: 3 cells, header has 7: write empty cells too",
@@ -140,7 +140,7 @@ def test_free_answers_of_another_shape_are_bad(tmp_path: Path, answer: Any) -> N
     ("question", "reason"),
     [
         (None, 'missing "question": it is null'),
-        ("  ", 'missing "question": it is empty'),
+        ("  ", 'missing "question": it is empty. Fill it in, or leave the row out with --skip-bad-rows'),
         (["a"], '"question" is a list; expected the text'),
         ({"text": "a"}, '"question" is an object'),
     ],

@@ -17,6 +17,8 @@ from benchwright.benchmarks import QuestionOptions, check_benchmark, load_questi
 from benchwright.core import DatasetError
 from benchwright.datasets import load_dataset, open_dataset
 from benchwright.datasets._readers import xlsx_cells
+from benchwright.scorers import ScorerInput, qa_answers
+from benchwright.sdk import validate
 
 
 def book(path: Path, **sheets: list[list[Any]]) -> Path:
@@ -69,8 +71,8 @@ def test_sheets_by_names_all_of_them_and_hidden_ones(tmp_path: Path) -> None:
     book(path, Cover=[[None, dt.date(2026, 1, 1)]], One=TABLE, **{"Art & Music": TABLE[:3], "a,b": TABLE[:2]})
     assert len(load_dataset(path)) == 5, "a cover is no table"
     (note,) = open_notes(path)
-    assert "there is also 'Cover', 'Art & Music', 'a,b'" in note
-    assert "--sheet Cover" in note
+    assert "there are also 'Cover', 'Art & Music', 'a,b'. Choose with --sheet 'Art & Music'" in note
+    assert "--sheet all" in note
     assert len(load_dataset(f"{path}?sheet=One,Art%20%26%20Music")) == 7
     assert len(load_dataset(f"{path}?sheet=a,b")) == 1, "a name with a comma is a name"
     with pytest.raises(DatasetError, match=r"has no sheet 'Onne'.*Did you mean 'One'"):
@@ -359,3 +361,45 @@ def test_flags_for_sheets_and_header_rows(tmp_path: Path) -> None:
         [sys.executable, "-m", "benchwright", *command], cwd=tmp_path, capture_output=True, text=True
     )
     assert '"rows": 7' in done.stdout, done.stdout + done.stderr
+
+
+TOTALS = [["Summe", None, None], ["Total:", "", None], [15, None, None], ["Gesamt", None, ""]]
+
+
+@pytest.mark.parametrize("last", TOTALS)
+def test_a_row_of_totals_is_named_as_such(last: list[Any], tmp_path: Path) -> None:
+    rows = [["Punkte", "Frage", "Antwort"], *[[n, f"Was ist {n}?", f"es ist {n}"] for n in range(1, 6)], last]
+    path = book(tmp_path / "b.xlsx", Deckblatt=[["Quiz"]], Mai=rows, Juni=rows[:3])
+    report = validate(str(path))
+    (bad,) = report.bad_rows
+    assert bad.line == 7
+    assert (
+        'missing "Frage": it is empty. This looks like a row of totals: delete it, or leave it out with --skip-bad-rows'
+        in str(bad)
+    )
+    said = " ".join(report.warnings)
+    assert "there are also 'Deckblatt', 'Juni'. Choose with --sheet Juni," in said
+
+
+@pytest.mark.parametrize("row", [["Summe", None, "es ist 9"], ["leicht", None, None]])
+def test_other_rows_without_a_question_are_not_called_totals(row: list[Any], tmp_path: Path) -> None:
+    path = book(tmp_path / "b.xlsx", Mai=[["Thema", "Frage", "Antwort"], ["x", "Was?", "das"], row])
+    (bad,) = validate(str(path)).bad_rows
+    assert str(bad).endswith(
+        'missing "Frage": it is empty. Fill it in, or leave the row out with --skip-bad-rows'
+    )
+
+
+def test_percentages_of_a_workbook_are_answers_to_replies_in_percent(tmp_path: Path) -> None:
+    made = Workbook()
+    made.active.append(["question", "answer"])
+    for value, form in ((0.05, "0%"), (0.1, "0 %"), (0.3, "0.0%")):
+        made.active.append(["q", value])
+        made.active.cell(made.active.max_row, 2).number_format = form
+    made.save(tmp_path / "b.xlsx")
+    answers = [row["answer"] for row in load_dataset(tmp_path / "b.xlsx")]
+    assert answers == ["5%", "10%", "30.0%"]
+    for answer, replies in zip(
+        answers, (["5 %", "0,05"], ["10 Prozent", "10%"], ["30,0 %", "30 percent"]), strict=True
+    ):
+        assert all(qa_answers()(ScorerInput(reply, answer, {}))["numeric"] for reply in replies)

@@ -141,7 +141,7 @@ def load_questions(path: str, options: QuestionOptions, *, cwd: Path) -> Benchma
         base_dir=cwd,
         template=prompt,
         example=example,
-        check_row=RowRules(columns, data_type, also=check_media),
+        check_row=RowRules(columns, data_type, also=check_media, mapping=layout.mapping),
         media=media,
         max_tokens_field=LENGTH,
         headline=scoring.headline,

@@ -26,6 +26,11 @@ LENGTH = "max_tokens"
 """The column with the maximum reply length of each row."""
 
 _SHOWN_CHARS = 40
+_TOTALS = (
+    "total", "totals", "sum", "grand total", "subtotal", "count", "average", "mean", "summe", "gesamt", "gesamtsumme", "zwischensumme",
+    "anzahl", "mittelwert", "durchschnitt", "insgesamt", "somme", "totale", "suma", "totaal", "итого", "合计", "总计", "合計",
+)  # fmt: skip
+"""What the first cell of a row of totals says."""
 
 
 def options_reader(columns: Columns) -> OptionsOf:
@@ -63,10 +68,18 @@ def stem_reader(columns: Columns) -> Callable[[Row], str]:
 class RowRules:
     """Checks one row. Raises MissingFieldError, with the reason, if it cannot be sent or scored."""
 
-    __slots__ = ("_also", "_columns", "_options", "_several", "_stem")
+    __slots__ = ("_also", "_called", "_columns", "_options", "_several", "_stem")
 
-    def __init__(self, columns: Columns, data_type: DataType, *, also: RowCheck | None = None) -> None:
+    def __init__(
+        self,
+        columns: Columns,
+        data_type: DataType,
+        *,
+        also: RowCheck | None = None,
+        mapping: Mapping[str, str] | None = None,
+    ) -> None:
         self._columns = columns
+        self._called = {usual: name for name, usual in (mapping or {}).items()}
         self._also = also
         self._stem = stem_reader(columns)
         self._options = None if data_type == "qa" else options_reader(columns)
@@ -78,7 +91,10 @@ class RowRules:
 
     def examine(self, row: Row) -> int:
         """The number of the row's options; 0 if it is not multiple choice."""
-        self._stem(row)
+        try:
+            self._stem(row)
+        except MissingFieldError as error:
+            raise self._without_question(row, error) from None
         if self._also is not None:
             self._also(row)
         length = row.get(LENGTH)
@@ -92,6 +108,25 @@ class RowRules:
         if self._columns.has_answer(row):
             _check_letter(row[self._columns.answer], options, self._columns.answer, several=self._several)
         return len(options)
+
+    def _without_question(self, row: Row, error: MissingFieldError) -> MissingFieldError:
+        """The error for a row whose cell of the question is empty, with the user's name of the column and the cure."""
+        name = error.field
+        if name not in row or not is_blank(row[name]):
+            return error
+        called = self._called.get(name, name)
+        what = f'missing "{called}": it is {"null" if row[name] is None else "empty"}'
+        if not self._columns.has_answer(row):
+            texts = [value.strip() for value in row.values() if isinstance(value, str) and value.strip()]
+            numbers = [value for value in row.values() if isinstance(value, int | float)]
+            if (texts and texts[0].strip(":. ").casefold() in _TOTALS) or (numbers and not texts):
+                return MissingFieldError(
+                    name,
+                    reason=f"{what}. This looks like a row of totals: delete it, or leave it out with --skip-bad-rows",
+                )
+        return MissingFieldError(
+            name, reason=f"{what}. Fill it in, or leave the row out with --skip-bad-rows"
+        )
 
     def equal_options(self, row: Row) -> str | None:
         """The text that two options of a row share; None if all differ."""
@@ -322,7 +357,12 @@ def validate_questions(spec: BenchmarkSpec, *, limit: int | None = None) -> File
         options={count: options[count] for count in sorted(options) if count},
         columns=scan.columns,
         errors=tuple(_errors(spec, scan)),
-        warnings=(*_warnings(spec, scan), *(() if tally is None else tally.doubts()), *reader.doubts()),
+        warnings=(
+            *_warnings(spec, scan),
+            *(() if tally is None else tally.doubts()),
+            *reader.doubts(),
+            *reader.notes(),
+        ),
         bad_rows=scan.bad_rows,
         bad_total=scan.bad_total,
     )

@@ -127,12 +127,19 @@ def _first_table(file: StoredFile, book: Book) -> SheetPart:
             )
         raise file.error("all its sheets are empty")
     chosen = next((sheet for sheet in filled if _has_table(book, sheet)), filled[0])
-    if len(filled) > 1:
-        others = ", ".join(repr(sheet.name) for sheet in filled if sheet is not chosen)
-        first = next(sheet.name for sheet in filled if sheet is not chosen)
+    others = [sheet for sheet in filled if sheet is not chosen]
+    if others:
+        verb = "is" if len(others) == 1 else "are"
+        tables = [sheet.name for sheet in others if _has_table(book, sheet)]
+        # A cover page is named but not suggested: it has no rows to read.
+        choose = (
+            f" Choose with --sheet {shlex.quote(tables[0])}, or read all with --sheet all (in a benchmark: FILE?sheet=NAME)"
+            if tables
+            else " No other sheet looks like a table"
+        )
         file.note(
-            f"sheet {chosen.name!r} of {file.name} was read; there is also {others}. Choose with --sheet "
-            f"{shlex.quote(first)}, or read all with --sheet all (in a benchmark: FILE?sheet=NAME)"
+            f"sheet {chosen.name!r} of {file.name} was read; there {verb} also "
+            f"{', '.join(repr(sheet.name) for sheet in others)}.{choose}"
         )
     return chosen
 
