@@ -227,3 +227,19 @@ def test_hostile_texts_are_read_in_linear_time(unit: str) -> None:
 
 def test_only_the_end_of_a_megabyte_is_read() -> None:
     assert score("5 and " * 200_000 + "so the answer is 12.", 12)["numeric"]
+
+
+@pytest.mark.parametrize(
+    ("reply", "value"),
+    [
+        ('{"answer": 42, "confidence": 0.87}', 42),
+        ("{'result': '42', 'steps': 3}", 42),
+        ("answer=42 confidence=0.8", 42),
+        ("We get x² = 49, hence x = ±7.", None),
+        (r"$x = \pm 7$", None),
+        ("5 +/- 0.2", None),
+    ],
+)
+def test_named_values_are_read_by_name_and_two_signs_are_two_numbers(reply: str, value: int | None) -> None:
+    number = read_number(reply).number
+    assert (None if number is None else number.value) == value

@@ -87,7 +87,9 @@ _LINKS = (
     ("units", rf"\s?(?:{_UNIT})\.?(?:,\s|\s(?:and|und|et|y|и|e)\s|\s)"),
     ("joined", r"[ \t]+"),
 )  # fmt: skip
-_EQUALS = r"[^\d=≈\n.!?;]{0,24}[=≈][^\d=≈\n.!?;]{0,24}"
+_EQUALS = (
+    r"(?!.*[^\W\d]{4}=)[^\d=≈\n.!?;]{0,24}[=≈][^\d=≈\n.!?;]{0,24}"  # `answer=5 confidence=0.8` is no equation
+)
 _REASONS = {
     "power": "formula", "times": "formula", "slash": "formula", "dash": "range", "range": "range", "formula": "formula",
     "colon": "time_or_ratio", "several": "several", "and": "several", "listed": "several", "units": "units",

@@ -44,12 +44,12 @@ _STATEMENTS = (
     (
         "answer antwort lösung endergebnis réponse respuesta risposta resposta antwoord odpowied svar ответ 答案 答え 답",
         rf"(?<!\w)(?:answers?|antwort|lösung|endergebnis|réponse|respuesta|risposta|resposta|antwoord|odpowied[źz]|svar(?:et)?|ответ)"
-        rf"(?:\s(?:finale?|correcte?|correcta|here|then|therefore|thus|richtig))?{_OF}\s?(?:{_BE})|ответ(?=\s\d)|(?:最终)?答案\s?(?:应该|应|就)?\s?(?:是|为|為|:)?\s?:?|答え\s?(?:は|:)|(?:정답|답)\s?(?:은|는|:)",
+        rf"[\"']?(?:\s(?:finale?|correcte?|correcta|here|then|therefore|thus|richtig))?{_OF}\s?(?:{_BE})|ответ(?=\s\d)|(?:最终)?答案\s?(?:应该|应|就)?\s?(?:是|为|為|:)?\s?:?|答え\s?(?:は|:)|(?:정답|답)\s?(?:은|는|:)",
     ),
     (
         "result solution ergebnis résultat solución risultato результат итог wynik final 结果",
         rf"(?<!\w)(?:results?|solution|ergebnis|résultat|resultado|solución|risultato|результат|итог|wynik|final\svalue)"
-        rf"{_OF}\s?(?:{_BE})|结果\s?(?:是|为|:)",
+        rf"[\"']?{_OF}\s?(?:{_BE})|结果\s?(?:是|为|:)",
     ),
 )
 """The words that each begins with, and the whole."""
@@ -572,6 +572,8 @@ class _Text:
     def _resolved(self, sides: list[Expression], rule: str) -> ReadNumber:
         """The value of a chain of equations: the last side that is a number."""
         numbers = [side.number for side in sides if side.number is not None]
+        if _compiled(r"(?:±|\+/-|\\pm)\s?$").search(self.text, max(0, sides[-1].start - 5), sides[-1].start):
+            return ReadNumber(None, "several")
         if not numbers:
             return ReadNumber(None, sides[-1].reason)
         last = numbers[-1]
