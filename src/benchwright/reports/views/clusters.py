@@ -130,16 +130,18 @@ class Clusters:
         known = self._numbers.get
         while block := list(islice(samples, _BLOCK)):
             records = score_columns([each[3] for each in block])
-            clusters = []
-            for at, (row, _, digest, _) in enumerate(block):
-                number = known(digest)
-                if number is None:
-                    error = None if digest else records.column("error")[at]
-                    number = self._number(row, digest, error, texts, seen)
-                clusters.append(number)
-                if row != last:
-                    last = row
-                    columns.rows += digest != b""
+            rows, _, digests, _ = zip(*block, strict=True)
+            clusters: list[Any] = list(map(known, digests))
+            if None in clusters:
+                for at, digest in enumerate(digests):
+                    if clusters[at] is None and (number := known(digest)) is not None:
+                        clusters[at] = number  # new, and further up in this block
+                    elif clusters[at] is None:
+                        error = None if digest else records.column("error")[at]
+                        clusters[at] = self._number(rows[at], digest, error, texts, seen)
+            readable = set(rows if all(digests) else compress(rows, digests))
+            columns.rows += len(readable) - (last in readable)
+            last = rows[-1]
             columns.add(
                 clusters, records.column("outcome"), records.column("scores"), records.column("group")
             )
@@ -160,15 +162,21 @@ class Clusters:
             return self._named(digest)
         content = load_exact_json(text)
         kept = _kept(content)
+        numbers = self._numbers
         identity = row_hash(canonical_json(kept))
+        number = numbers.get(identity)
         # Older baselines have the hash of all fields.
         whole = identity if kept is content else row_hash(canonical_json(content))
-        known = self._numbers.get(identity, self._numbers.get(whole))
-        number = self._named(identity) if known is None else known
-        self.readable += known is None
-        for each in (digest, identity, whole):
-            self._numbers[each] = number
-        if known is None and seen is not None:
+        if number is None and whole != identity:
+            number = numbers.get(whole)
+        if new := number is None:
+            number = self.count
+            self.count += 1
+            self.readable += 1
+        numbers[digest] = numbers[identity] = number
+        if whole != identity:
+            numbers[whole] = number
+        if new and seen is not None:
             seen(number, content)
         return number
 
@@ -188,7 +196,10 @@ class _Texts:
     def of(self, row: int) -> bytes | None:
         if self._texts is None:
             self._texts = self._source.row_texts(self._run_id)
-        return next((text for at, text in self._texts if at == row), None)
+        for at, text in self._texts:
+            if at == row:
+                return text
+        return None
 
 
 class Column(NamedTuple):
@@ -353,6 +364,7 @@ class PairedColumns:
     def __init__(self, a: ScoreColumns, b: ScoreColumns) -> None:
         self.a, self.b = a, b
         self._last: tuple[object, PairedMeans] = (None, _NO_PAIRS)
+        self._order: _Order | None = None
 
     def counts(self) -> tuple[int, int, int]:
         """The number of samples that have a partner, and that only one of the runs has."""
@@ -418,7 +430,10 @@ class PairedColumns:
             return _NO_PAIRS
         if columns[0].clusters == columns[1].clusters and _rises(columns[0].clusters):
             return PairedMeans(columns[0].clusters, columns[0].values, columns[1].values)
-        return _shared_means(_Sums(columns[0]), _Sums(columns[1]))
+        a, b = columns[0], columns[1]
+        if self._order is None or not self._order.is_of(a, b):  # metrics usually have the same samples
+            self._order = _Order(a.clusters, b.clusters)
+        return self._order.means(a, b) or _shared_means(_Sums(a), _Sums(b))
 
     def _with_failures(self, metric: str, partial: bool) -> PairedMeans:
         sides = [_Sums(side.metrics.get(metric)) for side in (self.a, self.b)]
@@ -430,6 +445,32 @@ class PairedColumns:
                     if cluster in known:
                         sums.add(cluster, 0.0)
         return _shared_means(sides[0], sides[1])
+
+
+class _Order:
+    """Where the values of the clusters that two columns share are, if each column has every cluster at most once."""
+
+    def __init__(self, a: array[int], b: array[int]) -> None:
+        self._a, self._b = a, b
+        first, second = ({cluster: place for place, cluster in enumerate(clusters)} for clusters in (a, b))
+        self._once = len(first) == len(a) and len(second) == len(b)
+        if self._once:
+            self._shared = array("i", sorted(first.keys() & second.keys()))
+            self._in_a = array("i", map(first.__getitem__, self._shared))
+            self._in_b = array("i", map(second.__getitem__, self._shared))
+
+    def is_of(self, a: Column, b: Column) -> bool:
+        return self._a == a.clusters and self._b == b.clusters
+
+    def means(self, a: Column, b: Column) -> PairedMeans | None:
+        """None if a cluster has several values."""
+        if not self._once:
+            return None
+        return PairedMeans(
+            self._shared,
+            array("d", map(a.values.__getitem__, self._in_a)),
+            array("d", map(b.values.__getitem__, self._in_b)),
+        )
 
 
 class _Sums:

@@ -179,14 +179,13 @@ def question_of(keys: Iterable[object], differences: Iterable[float]) -> bytes:
     >>> question_of([0, 1], [1, 0]) == question_of([0, 1], [0, 1])
     False
     """
-    rows = list(keys)
-    digest = blake2b("\0".join(map(str, rows)).encode(), digest_size=16)
-    sign = 0.0
-    for key, difference in zip(rows, differences, strict=True):
-        if difference:
-            sign = sign or (1.0 if difference > 0 else -1.0)
-            # 0.7 - 0.3 and (1 - 0.3) - (1 - 0.7) differ in their last bit.
-            digest.update(f"{key}\0{difference * sign:.8e}\0".encode())
+    found = list(differences)
+    digest = blake2b("\0".join(map(str, keys)).encode(), digest_size=16)
+    digest.update(bytes(map(bool, found)))
+    differing = [each for each in found if each]
+    sign = -1.0 if differing and differing[0] < 0 else 1.0
+    # 0.7 - 0.3 and (1 - 0.3) - (1 - 0.7) differ in their last bit.
+    digest.update("\0".join([f"{each * sign:.8e}" for each in differing]).encode())
     return digest.digest()
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, groupby
-from operator import attrgetter
+from itertools import chain
+from sys import intern
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-import orjson
 from msgspec import Struct, field
 
-from benchwright.core import JsonValue, encode_json
+from benchwright.core import JsonValue
 from benchwright.reports.views.clusters import Clusters, PairedColumns, Sample, ScoreColumns, Scored
 from benchwright.reports.views.comparison import ChangedSample, Presence, StepPair
 from benchwright.reports.views.sample_columns import COLUMNS
@@ -31,76 +30,104 @@ class Pair(NamedTuple):
 def pairs_of(a: Iterable[Sample], b: Iterable[Sample]) -> Iterator[Pair]:
     """Pair the samples of two runs. Copies of a row are paired in order, repeats by their number.
 
-    As long as both runs have the same rows in the same order, one row of each is kept at a time. From the first difference
-    on, the outcomes and scores of the first run are kept, as JSON.
+    As long as both runs have the same samples in the same order, one of each is kept at a time. From the first difference
+    on, the outcomes and scores of the first run are kept.
     """
-    left, right = _rows(a), _rows(b)
+    left, right = iter(a), iter(b)
     x, y = next(left, None), next(right, None)
-    while x is not None and y is not None and x[0].cluster == y[0].cluster:
-        yield from _repeats(x, y)
+    rows = -1, -1
+    while (
+        x is not None
+        and y is not None
+        and x.cluster == y.cluster
+        and x.repeat == y.repeat
+        and (x.row == rows[0]) == (y.row == rows[1])
+    ):
+        yield Pair(x, y)
+        rows = x.row, y.row
         x, y = next(left, None), next(right, None)
-    waiting = _Waiting(chain([] if x is None else [x], left))
-    for row in chain([] if y is None else [y], right):
-        yield from _repeats(waiting.taken(row[0].cluster), row)
-    for row in waiting.rest():
-        yield from _repeats(row, ())
+    waiting = _Waiting(chain([] if x is None else [x], left), _Copies(rows[0]))
+    copies = _Copies(rows[1])
+    for sample in chain([] if y is None else [y], right):
+        yield Pair(waiting.taken(sample, copies.number(sample)), sample)
+    for rest in waiting.rest():
+        yield Pair(rest, None)
+
+
+class _Copies:
+    """Numbers the copies of each row. The samples that are left of the row `begun` have the number -1."""
+
+    def __init__(self, begun: int) -> None:
+        self._row, self._number = begun, -1
+        self._seen = bytearray()
+        """By cluster: 1 if it had a row."""
+        self._more: dict[int, int] = {}
+        """The last number of clusters with several rows."""
+
+    def number(self, sample: Sample) -> int:
+        """The number of the sample's row among its copies, given samples in their order."""
+        if sample.row != self._row:
+            cluster = sample.cluster
+            if cluster >= len(self._seen):
+                self._seen.extend(bytes(max(cluster + 1, 1024)))
+            self._number = 0
+            if self._seen[cluster]:
+                self._number = self._more[cluster] = self._more.get(cluster, 0) + 1
+            self._seen[cluster] = 1
+            self._row = sample.row
+        return self._number
 
 
 class _Waiting:
-    """Rows of the first run that have no partner in the second yet, as JSON."""
+    """Samples of the first run that have no partner in the second yet. Each is one flat tuple, in half the bytes of a sample."""
 
-    def __init__(self, rows: Iterable[Sequence[Sample]]) -> None:
-        self._texts = bytearray()  # one object: as many small ones as rows would take several times as much
-        self._ends = array("q")
-        self._first: dict[int, int] = {}
-        """Cluster → the place of its first row that waits; -1: there is none any more."""
-        self._next = array("i")
-        """By place: the place of the next row of the cluster; -1: there is none."""
-        last: dict[int, int] = {}
-        for place, row in enumerate(rows):
-            cluster = row[0].cluster
-            self._texts += encode_json(list(map(tuple, row)))
-            self._ends.append(len(self._texts))
-            self._next.append(-1)
-            if cluster in self._first:
-                self._next[last.get(cluster, self._first[cluster])] = place
-                last[cluster] = place
-            else:
-                self._first[cluster] = place
-        self._taken = bytearray(len(self._ends))
+    def __init__(self, samples: Iterable[Sample], copies: _Copies) -> None:
+        self._kept: list[tuple[Any, ...]] = []
+        """Row, repeat, outcome, target, error, whether it has scores, and their names and values."""
+        self._first: dict[int, array[int]] = {}
+        """By repeat and cluster: the place of the sample of the first copy; -1: there is none."""
+        self._others: dict[tuple[int, int, int], int] = {}
+        """By cluster, copy and repeat: the places of the others."""
+        shapes: dict[tuple[str, ...], tuple[str, ...]] = {}
+        for place, sample in enumerate(samples):
+            cluster, row, repeat, outcome, scores, target, error = sample
+            names = None if scores is None else tuple(scores)
+            names = names and shapes.setdefault(names, names)
+            self._kept.append(
+                (row, repeat, intern(outcome), target, error, names, *(scores.values() if scores else ()))
+            )
+            copy = copies.number(sample)
+            if copy:
+                self._others[cluster, copy, repeat] = place
+                continue
+            first = self._first.get(repeat)
+            if first is None:
+                first = self._first[repeat] = array("i")
+            if cluster >= len(first):
+                first.extend([-1] * max(cluster + 1 - len(first), 1024))
+            first[cluster] = place
+        self._taken = bytearray(len(self._kept))
 
-    def taken(self, cluster: int) -> list[Sample]:
-        """The next row of a cluster; empty if there is none."""
-        place = self._first.get(cluster, -1)
+    def taken(self, partner: Sample, copy: int) -> Sample | None:
+        """The sample of the same row, copy and repeat, if there is one."""
+        if copy:
+            place = self._others.get((partner.cluster, copy, partner.repeat), -1)
+        else:
+            first = self._first.get(partner.repeat)
+            place = first[partner.cluster] if first is not None and partner.cluster < len(first) else -1
         if place < 0:
-            return []
-        self._first[cluster] = self._next[place]
+            return None
         self._taken[place] = True
-        return self._row(place)
+        return self._sample(place, partner.cluster)
 
-    def rest(self) -> Iterator[list[Sample]]:
-        """The rows that were not taken."""
-        return (self._row(place) for place, taken in enumerate(self._taken) if not taken)
+    def rest(self) -> Iterator[Sample]:
+        """The samples that were not taken."""
+        return (self._sample(place, -1) for place, taken in enumerate(self._taken) if not taken)
 
-    def _row(self, place: int) -> list[Sample]:
-        text = self._texts[self._ends[place - 1] if place else 0 : self._ends[place]]
-        return [Sample(*each) for each in orjson.loads(text)]
-
-
-def _rows(samples: Iterable[Sample]) -> Iterator[list[Sample]]:
-    """A run's samples in row order, the repeats of a row together."""
-    for _, repeats in groupby(samples, key=attrgetter("row")):
-        yield list(repeats)
-
-
-def _repeats(a: Sequence[Sample], b: Sequence[Sample]) -> Iterator[Pair]:
-    """The repeats of one row, by their number."""
-    if len(a) == len(b) == 1 and a[0].repeat == b[0].repeat:
-        yield Pair(a[0], b[0])
-        return
-    first, second = ({each.repeat: each for each in side} for side in (a, b))
-    for repeat in sorted({*first, *second}):
-        yield Pair(first.get(repeat), second.get(repeat))
+    def _sample(self, place: int, cluster: int) -> Sample:
+        row, repeat, outcome, target, error, names, *values = self._kept[place]
+        scores = None if names is None else dict(zip(names, values, strict=True))
+        return Sample(cluster, row, repeat, outcome, scores, target, error)
 
 
 class PairedSamples(Struct):
@@ -146,21 +173,21 @@ def paired_samples(
         outcome = one.outcome == other.outcome
         if outcome and one.scores == other.scores:
             continue
-        scores_a, scores_b = _numbers(one), _numbers(other)
-        alike = scores_a.keys() == scores_b.keys() and all(
-            same_score(value, scores_b[name], tolerance) for name, value in scores_a.items()
-        )
+        alike = _alike(one.scores or {}, other.scores or {}, tolerance)
         if outcome and alike:
             continue
         seen.differ = True
-        step = StepPair(_key(other), "both", "same", _word(outcome), _word(alike))
-        _list(seen.steps, step, listed)
         seen.changes += 1
-        change_of = scores_b.get(headline or "", 0.0) - scores_a.get(headline or "", 0.0)
+        if listed is not None and len(seen.steps) >= listed <= min(len(seen.changed), len(won)):
+            continue  # no list has room
+        _list(seen.steps, StepPair(_key(other), "both", "same", _word(outcome), _word(alike)), listed)
+        change_of = _value(other, headline) - _value(one, headline)
         lost = headline is None or change_of * worse > 0
-        changed = seen.changed if lost else won
-        if listed is None or len(changed) < listed:
-            changed.append(ChangedSample(_key(other), headline, _side_of(one), _side_of(other)))
+        _list(
+            seen.changed if lost else won,
+            ChangedSample(_key(other), headline, _side_of(one), _side_of(other)),
+            listed,
+        )
     seen.both = both
     for change in won:
         _list(seen.changed, change, listed)
@@ -179,10 +206,24 @@ def with_questions(
     return tuple(replace(change, question=prompts.get(keys[change.step], "")) for change in changed)
 
 
-def _numbers(sample: Sample) -> dict[str, float]:
-    """The numbers among the scores of a sample."""
-    scores: dict[str, Any] = sample.scores or {}
-    return {name: float(value) for name, value in scores.items() if isinstance(value, bool | int | float)}
+_NUMBERS = frozenset({bool, int, float})
+
+
+def _alike(a: Mapping[str, Any], b: Mapping[str, Any], tolerance: float) -> bool:
+    """Whether the numbers among two samples' scores are the same."""
+    for name, value in a.items():
+        other: Any = b.get(name)
+        if (type(value) in _NUMBERS) != (type(other) in _NUMBERS):
+            return False
+        if type(value) in _NUMBERS and value != other and not same_score(value, other, tolerance):
+            return False
+    return len(a) == len(b) or not any(type(b[name]) in _NUMBERS for name in b.keys() - a.keys())
+
+
+def _value(sample: Sample, metric: str | None) -> float:
+    """A score of a sample; 0 if it has none."""
+    value: Any = None if metric is None else (sample.scores or {}).get(metric)
+    return float(value) if type(value) in _NUMBERS else 0.0
 
 
 _SHOWN = tuple(name for name, column in COLUMNS.items() if column.compared == "shown")
