@@ -418,6 +418,15 @@ def test_failures_count_as_wrong_in_a_second_test_and_the_runs_are_not_comparabl
     assert (told["comparable"], told["exit_code"]) == (False, 3)
 
 
+def test_failures_are_never_the_best_score_of_a_metric_where_less_is_better(here: Path) -> None:
+    run(every_row, endpoint=answering(12))
+    run(every_row, endpoint=failing(12, range(4, 12)))
+    found = compare(1, 2, lower_is_better=["correct"])
+    correct = next(metric for metric in found.metrics if metric.name == "correct")
+    assert correct.lower_is_better
+    assert correct.failures_as_wrong is None
+
+
 def test_samples_that_fail_in_both_runs_are_wrong_in_both(here: Path) -> None:
     run(every_row, endpoint=failing(12, range(2)))
     run(every_row, endpoint=failing(6, range(2)))

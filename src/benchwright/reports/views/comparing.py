@@ -137,8 +137,11 @@ def _metrics(
         constant = any(side is not None and side.constant for side in (left, right))
         paired, question = _tested(name, None if constant else seen.columns.means(name), options, down)
         # Without this figure, a run does not tell whether its failed samples would have had the metric.
-        known = failures and all(
-            side is not None and side.with_failures is not None for side in (left, right)
+        # Where less is better, a failure counted as 0 would be the best score.
+        known = (
+            failures
+            and not down
+            and all(side is not None and side.with_failures is not None for side in (left, right))
         )
         partial = not (_of_all_samples(a, left) and _of_all_samples(b, right))
         wrong, asked = _tested(
