@@ -139,6 +139,8 @@ class XlsxBook:
         shown = self._formats[style] if style < len(self._formats) else ""
         if shown == "date":
             return _date(number, self._first_day)
+        if shown == "duration":
+            return _duration(number)
         if shown.endswith("%"):
             return f"{number * 100:.{shown[:-1]}f}%"
         return int(number) if number.is_integer() and abs(number) < 2**53 else number
@@ -260,7 +262,8 @@ def column_name(number: int) -> str:
     return name
 
 
-_QUOTED = re.compile(r'"[^"]*"|\\.|\[(?!h|m|s)[^\]]*\]', re.IGNORECASE)
+_QUOTED = re.compile(r'"[^"]*"|\\.|\[(?!(?:h+|m+|s+)\])[^\]]*\]', re.IGNORECASE)
+_ELAPSED = re.compile(r"\[(?:h+|m+|s+)\]", re.IGNORECASE)
 _BUILT_IN_DATES = frozenset((*range(14, 23), *range(27, 37), 45, 46, 47, *range(50, 59)))
 
 
@@ -269,8 +272,12 @@ def shown_as(number: int, codes: dict[int, str]) -> str:
 
     >>> shown_as(10, {}), shown_as(14, {}), shown_as(0, {}), shown_as(165, {165: 'yyyy"%"'}), shown_as(9, {})
     ('2%', 'date', '', 'date', '0%')
+    >>> shown_as(46, {}), shown_as(165, {165: "[h]:mm"}), shown_as(165, {165: "[Magenta]0.00"})
+    ('duration', 'duration', '')
     """
     code = codes.get(number)
+    if number == 46 or (code and _ELAPSED.search(code)):
+        return "duration"
     if code is None:
         return {9: "0%", 10: "2%"}.get(number, "date" if number in _BUILT_IN_DATES else "")
     code = _QUOTED.sub("", code.split(";")[0])
@@ -278,6 +285,16 @@ def shown_as(number: int, codes: dict[int, str]) -> str:
         decimals = re.search(r"\.([0#?]+)", code)
         return f"{len(decimals[1]) if decimals else 0}%"
     return "date" if re.search(r"[ymdhs]", code, re.IGNORECASE) and "general" not in code.lower() else ""
+
+
+def _duration(days: float) -> str:
+    """Hours, minutes and seconds, however many hours there are.
+
+    >>> _duration(1.5), _duration(-0.0625)
+    ('36:00:00', '-01:30:00')
+    """
+    minutes, seconds = divmod(round(abs(days) * 86_400), 60)
+    return f"{'-' if days < 0 else ''}{minutes // 60:02}:{minutes % 60:02}:{seconds:02}"
 
 
 def _date(days: float, first: datetime.datetime) -> Any:
