@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,12 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from benchwright import ScriptedEndpoint, benchmark, compare, resume, run
 from benchwright.cli import main
 from benchwright.core import ModelReply, NotFoundError, RequestFailure, TokenUsage, UsageError
+from benchwright.reports.terminal.comparison import _disagrees, _end
 from benchwright.reports.views.clusters import Clusters, ScoreColumns
+from benchwright.reports.views.metric_comparison import MetricComparison
 from benchwright.reports.views.pairing import pairs_of
 from benchwright.sdk import RunOptions, rescore
+from benchwright.stats import compare_pairs, same_score
 
 ROWS = [{"q": f"question {k}", "target": "yes"} for k in range(12)]
 
@@ -756,3 +760,47 @@ def test_another_model_behind_the_same_name_is_noted(here: Path) -> None:
         assert "the servers listed other models: old and new" in found.warnings
         assert found.inputs["same"], "where the servers are is not a setting"
         assert not compare_benchmarks(store, runs[0], replace(runs[0], id=2), ComparisonOptions()).warnings
+
+
+@benchmark(name="steady", dataset=[{"q": f"question {k}"} for k in range(30)], prompt="{q}")
+def steady(sample: Any) -> dict[str, float]:
+    return {"correct": sample.response == "yes"}
+
+
+@pytest.mark.parametrize("repeats", [(1, 4), (4, 1), (2, 3)])
+def test_the_headline_never_calls_samples_the_same_whose_rows_differ(
+    here: Path, repeats: tuple[int, int]
+) -> None:
+    """Only the first repeats have a partner: they may be the same where the means of the rows are not."""
+
+    def wrong_later(request: Any) -> ModelReply:
+        return ModelReply("answered", "no" if request.repeat else "yes", usage=TokenUsage(1, 1))
+
+    for count in repeats:
+        run(steady, endpoint=ScriptedEndpoint(wrong_later), repeats=count)
+    sentence = compare(1, 2).sentence
+    assert "are the same" not in sentence
+    better, worse = (0, 30) if repeats[0] < repeats[1] else (30, 0)
+    assert sentence.startswith(f"{better} rows better, {worse} worse, 0 the same; correct is significantly")
+
+
+def _paired(low: float, high: float, p_value: float) -> MetricComparison:
+    found = compare_pairs([0.0, 0.5] * 20, [0.5, 0.5] * 20)
+    result = replace(found, ci_low=low, ci_high=high, p_value=p_value)
+    return MetricComparison("x", None, None, result, False, "up", False, p_adjusted=p_value)
+
+
+@given(st.floats(-0.1, 0.1), st.floats(-0.1, 0.1), st.floats(0, 1))
+def test_an_interval_and_a_p_value_that_disagree_are_explained(
+    one: float, other: float, p_value: float
+) -> None:
+    metric = _paired(min(one, other), max(one, other), p_value)
+    includes = min(one, other) <= 0 <= max(one, other)
+    told = [significant for significant in (False, True) if _disagrees(metric, significant=significant)]
+    assert told == ([p_value < 0.05] if includes == (p_value < 0.05) else [])
+
+
+@given(st.floats(-1, 1))
+def test_an_end_of_an_interval_looks_like_zero_only_if_it_is(end: float) -> None:
+    assert (float(_end(end)) == 0) == same_score(end, 0.0)
+    assert not _end(end).startswith("-0.000") or float(_end(end)) < 0

@@ -418,6 +418,11 @@ def test_folders_are_made_by_time_and_found_again(tmp_path: Path) -> None:
         find_work_folder(work, first.name[:-1] + "9")
     with pytest.raises(NotFoundError, match="has no work folder 'zzz'"):
         find_work_folder(work, "zzz")
+    for run in ("99", "last"):
+        with pytest.raises(
+            NotFoundError, match=f"not a run; to score a run again: benchwright rescore {run}"
+        ):
+            find_work_folder(work, run)
     with pytest.raises(NotFoundError):
         find_work_folder(tmp_path / "nowhere")
 

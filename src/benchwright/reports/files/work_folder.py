@@ -81,7 +81,10 @@ def find_work_folder(work_dir: Path, reuse: str | None = None) -> Path:
             return work_dir / reuse
         near = suggest(reuse, known)
         there = f" It has: {', '.join(known[-5:])}." if known else " It has none."
-        raise NotFoundError(f"{work_dir} has no work folder {reuse!r}.{near}{there}")
+        meant = ""
+        if reuse.isdecimal() or reuse in ("last", "latest"):  # names of runs in other commands
+            meant = f" --reuse takes the name of a work folder, not a run; to score a run again: benchwright rescore {reuse}"
+        raise NotFoundError(f"{work_dir} has no work folder {reuse!r}.{near}{there}{meant}")
     if not known:
         raise NotFoundError(
             f"{work_dir} has no work folder to reuse; start one by leaving --reuse off, or name another --work-dir"

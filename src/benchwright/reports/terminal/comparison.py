@@ -9,7 +9,7 @@ from benchwright.core import OUTCOMES, JsonObject, JsonValue, exact_json, p_text
 from benchwright.reports.views.comparison import Comparison, Side, field_differences
 from benchwright.reports.views.figures import cost_lines, duration, plural
 from benchwright.reports.views.metric_comparison import MetricComparison, MetricSide, differing
-from benchwright.stats import PairedResult
+from benchwright.stats import PairedResult, same_score
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, Group, RenderableType
@@ -122,17 +122,24 @@ def _sentences(comparison: Comparison) -> list[str]:
         sentences.append(
             f"p is corrected for {plural(tests, 'test')}{also}, by Holm's rule: of many, some differ by chance"
         )
-    if any(map(_disagrees, comparison.metrics)):
-        sentences.append(
-            "where an interval leaves out 0 and p is 0.05 or more, p decides: the interval is approximate"
-        )
+    for significant, sentence in _DISAGREEMENTS.items():
+        if any(_disagrees(metric, significant=significant) for metric in comparison.metrics):
+            sentences.append(sentence)
     if not comparison.comparable:
         sentences.append("not comparable: see the warnings (exit code 3)")
     return sentences
 
 
-def _disagrees(metric: MetricComparison) -> bool:
-    """Whether an interval excludes 0 although the test finds no difference."""
+_DISAGREEMENTS = {
+    False: "where an interval leaves out 0 and p is 0.05 or more, p decides: the interval is approximate",
+    True: "where an interval includes 0 and p is below 0.05, p decides: the interval is of the mean, the test of all rows",
+}
+"""What a reader must know if test and interval disagree, by whether the test finds a difference."""
+
+
+def _disagrees(metric: MetricComparison, *, significant: bool) -> bool:
+    """Whether an interval excludes 0 although the test finds no difference; with `significant`, whether it includes 0
+    although the test finds one."""
     lines = (
         (metric.paired, metric.p_adjusted),
         (metric.failures_as_wrong, metric.p_adjusted_failures_as_wrong),
@@ -140,10 +147,10 @@ def _disagrees(metric: MetricComparison) -> bool:
     return any(
         paired is not None
         and p_value is not None
-        and p_value >= 0.05
+        and (p_value < 0.05) is significant
         and paired.ci_low is not None
         and paired.ci_high is not None
-        and (paired.ci_low > 0 or paired.ci_high < 0)
+        and (paired.ci_low <= 0 <= paired.ci_high) is significant
         for paired, p_value in lines
     )
 
@@ -432,7 +439,19 @@ def _difference(metric: MetricComparison, break_: str) -> str:
 def _paired_difference(paired: PairedResult, break_: str) -> str:
     if paired.ci_low is None or paired.ci_high is None:
         return f"{paired.difference:+.4f}{break_}[too few]"
-    return f"{paired.difference:+.4f}{break_}[{paired.ci_low:+.3f}, {paired.ci_high:+.3f}]"
+    return f"{paired.difference:+.4f}{break_}[{_end(paired.ci_low)}, {_end(paired.ci_high)}]"
+
+
+def _end(value: float) -> str:
+    """An end of the interval of a difference, in three decimals; in more if it would look like 0.
+
+    >>> _end(0.0634), _end(-0.00021), _end(0.0), _end(-4e-18)
+    ('+0.063', '-0.0002', '+0.000', '+0.000')
+    """
+    if same_score(value, 0.0):
+        return "+0.000"
+    text = f"{value:+.3f}"
+    return text if float(text) else f"{value:+.1g}"
 
 
 def short_number(value: float) -> str:

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from benchwright.core import JsonObject, JsonValue, encode_json, json_differences
-from benchwright.reports.views.metric_comparison import MetricComparison
+from benchwright.reports.views.metric_comparison import MetricComparison, differing
 from benchwright.store import RunRecord
 
 Presence: TypeAlias = Literal["both", "only_a", "only_b"]
@@ -177,13 +177,24 @@ class Comparison(TwoRuns):
             same = "" if self.inputs.get("same") else ", of runs with different settings"
             return f"the same results{same}"
         parts = [
-            f"{self.changes:,} of {both} changed" if self.changes else f"all {both} in both are the same"
+            self._by_rows
+            or (f"{self.changes:,} of {both} changed" if self.changes else f"all {both} in both are the same")
         ]
         parts += [self.metrics[0].words] if self.metrics else []
         worse = [each.name for each in self.metrics[1:] if each.worse and each.significant and not each.noise]
         if worse and not (self.metrics[0].worse and self.metrics[0].significant):
             parts.append(f"significantly worse: {', '.join(worse)}")
         return "; ".join(parts)
+
+    @property
+    def _by_rows(self) -> str:
+        """How the rows changed by their means over repeats, if more of them changed than samples that both runs have: with
+        different numbers of repeats, only some samples have a partner. Else empty."""
+        paired = self.metrics[0].paired if self.metrics else None
+        if self.noun != "sample" or paired is None or differing(paired) <= self.changes:
+            return ""
+        wins = f"{paired.wins:,} {'row' if paired.wins == 1 else 'rows'} better"
+        return f"{wins}, {paired.losses:,} worse, {paired.ties:,} the same"
 
     def __repr__(self) -> str:
         return f"<Comparison {self.run_b.title} vs. {self.run_a.title}: {self.sentence}>"
