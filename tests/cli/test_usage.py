@@ -89,7 +89,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["rnu", "x.py"], ["unknown command 'rnu'", "Did you mean 'run'?"]),
         ([__file__, "--dry-run"], ["unknown command", "It is a file", "benchwright compile"]),
-        (["--limit", "3"], ["--limit belongs to a command", "benchwright run --limit", "benchwright --help"]),
+        (["--limit", "3"], ["--limit belongs to a command", "benchwright run --limit"]),
         (["run"], ["nothing to evaluate", "benchwright run test.csv", "--custom-dataset-path FILE"]),
         (["run", "a.py", "--limt", "3"], ["unknown option --limt", "'--limit'", "benchwright run --help"]),
         (["run", "a.py", "--max_tokns=3"], ["unknown option --max-tokns", "'--max-tokens'"]),
