@@ -207,7 +207,7 @@ def test_a_target_column_that_is_nowhere_is_told() -> None:
     unnamed = check(rows, target_field="target")  # some scorers need no target
     assert unnamed.ok
     assert unnamed.warnings == (
-        'no row has the field "target", where the expected answer is looked for unless target_field says '
+        'no row has the field "target", which should hold the expected answer unless target_field says '
         'otherwise; the rows have: question, anwser. Write the right one in @benchmark: target_field="…"',
     )
     assert check([{"question": "a", "answer": None}]).warnings == (
@@ -249,7 +249,7 @@ def test_a_doubtful_definition_is_told(tmp_path: Path) -> None:
 def test_a_prompt_that_reads_no_field_is_told_with_the_plain_form() -> None:
     rows = [{"Frage": "a", "target": "b"}]
     assert list(definition_doubts(spec_of(rows, prompt="F: {{ Frage }}"))) == [
-        'the prompt reads no field, so every row asks the same: {{ Frage }} is sent as "{ Frage }", since Jinja2 is '
+        'the prompt uses no field, so every row asks the same question: {{ Frage }} is sent as "{ Frage }", since Jinja2 is '
         "used only for .jinja and .jinja2 files and for texts with {% or {#. The plain form is {Frage}"
     ]
     assert (
@@ -437,7 +437,7 @@ def test_a_slow_scorer_is_not_waited_for() -> None:
     seconds = iter(range(0, 100, 4))
     gold = check_gold(spec, rows.scan.first, rows.strategy, clock=lambda: next(seconds))
     assert gold.checked == 2
-    assert gold.skipped == "stopped after 2 rows: the scorer takes long"
+    assert gold.skipped == "stopped after 2 rows: the scorer is slow"
 
 
 def test_choices_are_checked_row_by_row() -> None:

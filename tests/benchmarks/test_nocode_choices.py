@@ -88,7 +88,7 @@ def test_choices_are_a_list_an_object_or_either_as_json(column: Any) -> None:
         ({"c": "no json", "a": "A"}, "a text that is not JSON"),
         ({"c": {"A": "x"}, "a": "A"}, "an object without B, C, D"),
         ({"c": None, "a": "A"}, "null"),
-        ({"c": ["x", None], "a": "A"}, "something else than texts"),
+        ({"c": ["x", None], "a": "A"}, "something other than texts"),
         ({"c": ["x", "y"], "a": "C"}, "expected one of A, B"),
         ({"c": ["x", "y"], "a": ["A"]}, "is a list"),
         ({"c": ["x", "y"]}, "answer's column"),

@@ -77,7 +77,7 @@ def test_options_in_any_row_make_multiple_choice(tmp_path: Path) -> None:
     assert spec.family == "mcq"
     report = check_benchmark(spec)
     assert [str(bad) for bad in report.bad_rows] == [
-        "late.jsonl:1: a question of multiple choice needs two options or more (A, B, …); this row has none"
+        "late.jsonl:1: a multiple-choice question needs two or more options (A, B, …); this row has none"
     ]
 
 

@@ -42,7 +42,7 @@ def test_all_bad_rows_are_named_with_their_lines(tmp_path: Path) -> None:
         "f.csv:6: options A, C, D have a gap: B is missing or empty. Options follow one another from A",
         "f.csv:7: 3 cells, header has 7: write empty cells too",
         'f.csv:8: max_tokens "many" is not a whole number of 0 or more (0 or empty: the run\'s)',
-        "f.csv:9: a question of multiple choice needs two options or more (A, B, …); this row has only A",
+        "f.csv:9: a multiple-choice question needs two or more options (A, B, …); this row has only A",
         'f.csv:10: answer "Berlin" is not one of A-D, nor the text of exactly one option',
     ]
     assert (report.rows, report.bad_total, report.ok) == (1, 7, False)

@@ -231,7 +231,7 @@ def test_replies_without_an_answer_are_listed(folder: Path, said: Any, json_of: 
     said("rescore", "1", "--limit", "1")
     bench.write_text(text.replace('sample.target != "54"', "True"), encoding="utf-8")
     said("rescore", "1")
-    assert "an answer was read out of every reply" in said("show", "last", "--unparsed")[1]
+    assert "every reply has a readable answer" in said("show", "last", "--unparsed")[1]
 
 
 def test_k_is_checked_against_the_repeats(said: Any) -> None:

@@ -258,8 +258,8 @@ def test_references_stand_for_other_values_and_other_dollars_for_themselves(
         ("x ${target.api_endpoint}", "refers to itself"),
         ("x ${execution}", "puts a table into a text"),
         ("${.nothing}", "there is no such key"),
-        ("${oc.decode:5}", "of oc.decode nothing is known here"),
-        ("${now:%Y}", "of now nothing is known here"),
+        ("${oc.decode:5}", "oc.decode is not known here"),
+        ("${now:%Y}", "now is not known here"),
     ):
         with pytest.raises(ConfigError, match=reason):
             read(tmp_path, document(["a"], target={"api_endpoint": {"model_id": wrong}}))

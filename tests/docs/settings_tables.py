@@ -21,7 +21,7 @@ GROUPS = {
 }
 _BLOCK = re.compile(r"(<!-- settings of (\w+), made by `make docs` -->\n).*?(<!-- end -->\n)", re.DOTALL)
 _CODE = re.compile(
-    r"--[a-z-]+|\$?\{\w+\}|benchwright\.toml|\.benchwright/|[A-Z]+=VALUE|\w+@k|\[10:20\]|ls --\w+"
+    r"--[a-z-]+|\$?\{\w+\}|benchwright\.toml|\.benchwright/|[A-Z]+=VALUE|\w+[@^]k|\[10:20\]|ls --\w+"
 )
 _WORDS = {
     "int": "whole number",

@@ -59,8 +59,8 @@ def test_times_may_differ_and_numbers_may_not() -> None:
     def agree(shown: list[str], printed: list[str]) -> bool:
         return bool(re.fullmatch(pattern_of(shown), "".join(f"{steady(line)}\n" for line in printed)))
 
-    assert agree(["time  6 ms asking, 3 requests"], ["time  1.5 s asking, 3 requests"])
-    assert not agree(["time  6 ms asking, 3 requests"], ["time  6 ms asking, 4 requests"])
+    assert agree(["time  6 ms, 3 requests"], ["time  1.5 s, 3 requests"])
+    assert not agree(["time  6 ms, 3 requests"], ["time  6 ms, 4 requests"])
     assert agree(["…", "last"], ["first", "second", "last"])
     assert not agree(["…", "last"], ["first", "last", "more"])
     assert agree(["a … c"], ["a b c"])

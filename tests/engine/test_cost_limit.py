@@ -287,7 +287,9 @@ def test_every_reply_that_was_bought_is_also_judged(
     assert cost["amount"] + cost["judges"]["j"]["amount"] == 5.0 * (bought + judgements) <= limit
     if bought < 12:
         assert code == 3
-        note = f"spent {5 * (bought + judgements)} USD of --max-cost {limit}, on replies without a score too"
+        note = (
+            f"spent {5 * (bought + judgements)} USD of --max-cost {limit}, replies without a score included"
+        )
         assert note in summary["notes"]
 
 

@@ -178,13 +178,14 @@ def test_a_note_says_that_a_price_is_old_or_of_the_future(capsys: pytest.Capture
     with recording("B") as server:
         for year, says in (
             ("2020", "days before the run: check it"),
-            ("2999", "a day after the run: check it"),
+            ("2999", "which is after the run: check it"),
         ):
             Path("prices.toml").write_text(PRICES.replace("2026", year))
             _, found = run_json(capsys, "run", "sums.py", *server.model)
             notes = found["results"][0]["summary"]["notes"]
             assert any(
-                f"the price of m in prices.toml is of {year}-01-31" in note and says in note for note in notes
+                f"the price of m in prices.toml dates from {year}-01-31" in note and says in note
+                for note in notes
             )
         Path("prices.toml").write_text(PRICES.replace("2026-01-31", str(datetime.now(UTC).date())))
         _, found = run_json(capsys, "run", "sums.py", *server.model)

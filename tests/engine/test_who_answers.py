@@ -70,7 +70,7 @@ def test_another_name_is_noted_once(questions: Path, tmp_path: Path) -> None:
     reply = ModelReply("answered", "4", served="gpt-4o-2024-08-06")
     result = benchwright.run(questions, endpoint=ScriptedEndpoint(lambda request: reply), workspace=tmp_path)
     notes = [note for note in result.summary.notes if "gpt-4o-2024-08-06" in note]
-    assert notes == ["requested was scripted, the server answered as gpt-4o-2024-08-06"]
+    assert notes == ["the requested model is scripted; the server answered as gpt-4o-2024-08-06"]
 
 
 def test_the_requested_name_is_not_noted(questions: Path, tmp_path: Path) -> None:

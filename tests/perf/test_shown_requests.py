@@ -34,7 +34,7 @@ def test_wrong_replies_of_a_scored_test_are_listed(folder: Path, capsys: pytest.
     assert shown(capsys, "--wrong").count("normalised_exact 0, …") == wrong
     right = shown(capsys, "--where", "normalised_exact>0.5")
     assert (right.count("normalised_exact 1, …"), right.count("normalised_exact 0")) == (20 - wrong, 0)
-    assert shown(capsys, "--unparsed") == "no request is like that"
+    assert shown(capsys, "--unparsed") == "No requests match."
 
 
 def test_one_request_is_printed_in_plain_words(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -136,7 +136,7 @@ def test_the_effect_of_guessing_is_printed_beside_the_strict_figure(
     server.reply = lambda body: "Amsterdm" if "q0" in body["messages"][0]["content"] else "A"
     done = command(folder, "run", "towns.csv", *server.model)
     said = " ".join(done.stdout.split())  # a narrow terminal breaks the line
-    assert "strict 75.0 %, with nearest-option fallback 100.0 %, 25.0 points decided by guess" in said
+    assert "With the nearest-option fallback: 100.0 %, 25.0 points gained by guessing." in said
     assert samples_of(folder, 1)[0]["outcome"] == "unparsed"
     guessed = command(folder, "run", "towns.csv", *server.model, "--mcq-fallback", "levenshtein", "--json")
     metrics = summary_of(guessed)["metrics"]
@@ -258,7 +258,7 @@ def test_settings_of_question_files_are_refused_where_they_would_do_nothing(fold
         (["test_mcq.csv", "--qa-metric", "f1"], "--qa-metrics: only qa files"),
         (["test_qa.csv", "--mcq-fallback", "levenshtein"], "--mcq-fallback: only mcq files"),
         (["test_qa.csv", "--judge-url", "http://127.0.0.1:9", "--judge-id", "j"], "nothing asks it"),
-        (["test_qa.csv", "--dataset", "test_qa.jsonl"], "is the data already"),
+        (["test_qa.csv", "--dataset", "test_qa.jsonl"], "is already the data"),
     ):
         done = command(folder, "run", *words)
         assert done.returncode == 2, words

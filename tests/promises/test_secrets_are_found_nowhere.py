@@ -148,7 +148,7 @@ def test_values_of_the_environment_are_found_nowhere(url: str, capfd: pytest.Cap
     ):  # fmt: skip
         printed += searched(words, capfd)
     assert "[redacted]" in printed
-    assert "held a value of the environment" in printed
+    assert "contained the value of an environment variable" in printed
     for name, text in everything_in(Path()):
         assert not traces(text), name
     with serving(Workspace(Path())) as (address, _):
@@ -329,7 +329,7 @@ def test_a_reply_is_scored_as_it_came_and_stored_without_the_secret(
     for result in (first, again):
         assert (result["metrics"]["correct"]["value"], result["outcomes"]["scored"]) == (1.0, 3)
         notes = " ".join(result["notes"])
-        assert "replies of 3 samples held a value of the environment" in notes
+        assert "replies of 3 samples contained the value of an environment variable" in notes
         assert "MY_KEY is a plain word" in notes
     main(["show", "1", "0"])
     assert "[redacted]" in capfd.readouterr().out

@@ -642,8 +642,8 @@ def test_lines_with_failures_as_wrong_are_corrected_and_p_decides(
     assert told["p_adjusted_failures_as_wrong"] == correct.p_adjusted_failures_as_wrong
     main(["compare", "1", "2"])
     shown = " ".join(capsys.readouterr().out.split())
-    assert "where an interval leaves out 0 and p is 0.05 or more, p decides" in shown
-    assert f"of failures as wrong for {tests}, by Holm's rule" in shown
+    assert "if an interval excludes 0 but p is 0.05 or more, p decides" in shown
+    assert f"(for {tests} with failures as wrong) by Holm's method" in shown
 
 
 def test_less_is_better_where_the_name_or_the_user_says_so(here: Path) -> None:

@@ -283,7 +283,7 @@ def test_equal_names_get_files_of_their_own_and_it_is_said(
     assert len(lines_of(tmp_path / "w/predictions/org_m/data_qa.jsonl")) == 7
     (table,) = (tmp_path / "w/summary").glob("*.txt")
     text = table.read_text(encoding="utf-8")
-    assert f"data/qa on org/m (run {second.id}): the name is taken, its files are called data_qa-2" in text
+    assert f"data/qa on org/m (run {second.id}): the name is taken; its files are called data_qa-2" in text
     assert "data/qa-2" in text
 
 

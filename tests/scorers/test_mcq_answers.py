@@ -171,8 +171,8 @@ def test_the_effect_of_guessing_is_printed_beside_the_strict_figure() -> None:
     right, wrong, guessed = score("A", TOWNS, "A"), score("B", TOWNS, "A"), score("Amsterdm", TOWNS, "A")
     remarks = mcq_remarks(metrics_of([right] * 712 + [wrong] * 260 + [guessed] * 28))
     assert remarks == [
-        "strict 71.2 %, with nearest-option fallback 74.0 %, 2.8 points decided by guess",
-        "2.8 % of the replies hold no readable answer: counted as not right, accuracy among readable ones 73.3 %",
+        "Strict accuracy: 71.2 %. With the nearest-option fallback: 74.0 %, 2.8 points gained by guessing.",
+        "2.8 % of the replies have no readable answer: counted as wrong, accuracy among readable ones 73.3 %",
         "chance level 50.0 %",
     ]
 
@@ -188,20 +188,23 @@ def test_where_nothing_was_guessed_that_is_said_shortly() -> None:
 def test_guesses_that_were_all_wrong_are_not_hidden() -> None:
     rows = [score("B", TOWNS, "B")] * 3 + [score("Amsterdm", TOWNS, "B")]
     assert mcq_remarks(metrics_of(rows))[0] == (
-        "strict 75.0 %, with nearest-option fallback 75.0 %, 0.0 points decided by guess"
+        "Strict accuracy: 75.0 %. With the nearest-option fallback: 75.0 %, 0.0 points gained by guessing."
     )
 
 
 def test_replies_of_which_none_could_be_read_have_no_accuracy_among_readable_ones() -> None:
     assert mcq_remarks(metrics_of([score("")] * 4))[1] == (
-        "100.0 % of the replies hold no readable answer: counted as not right"
+        "100.0 % of the replies have no readable answer: counted as wrong"
     )
 
 
 def test_points_can_be_lost_to_aisbench() -> None:
     rows = [score("b", fallback="aisbench"), score("B", fallback="aisbench")]
     remarks = mcq_remarks(metrics_of(rows), fallback="aisbench")
-    assert remarks[0] == "strict 100.0 %, with AISBench's reading 50.0 %, 50.0 points lost by that reading"
+    assert (
+        remarks[0]
+        == "Strict accuracy: 100.0 %. With AISBench's reading: 50.0 %, 50.0 points lost by that reading."
+    )
 
 
 @pytest.mark.parametrize("fallback", ["aisbench", "levenshtein"])
@@ -209,8 +212,8 @@ def test_the_remarks_do_not_contradict_an_accuracy_that_counts_guesses(fallback:
     """Four of five replies cannot be read, and the guesses are right: accuracy is 1, and nothing says otherwise."""
     rows = [score("B", fallback=fallback), *[score("zz 2263 or 2281? Londn", fallback=fallback)] * 4]
     remarks = " ".join(mcq_remarks(metrics_of(rows), fallback=fallback))
-    assert "80.0 % of the replies hold no readable answer" in remarks
-    assert "counted as not right" not in remarks
+    assert "80.0 % of the replies have no readable answer" in remarks
+    assert "counted as wrong" not in remarks
 
 
 def test_metrics_of_something_else_give_no_remarks() -> None:

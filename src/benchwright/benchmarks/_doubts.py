@@ -56,7 +56,7 @@ def definition_doubts(spec: BenchmarkSpec) -> Iterator[str]:
 
 
 def _constant(prompt: Template) -> str:
-    text = "the prompt reads no field, so every row asks the same"
+    text = "the prompt uses no field, so every row asks the same question"
     escaped = _ESCAPED_NAME.search(prompt.text) if prompt.engine == "format" else None
     if escaped is None:
         return f"{text}; name a column in braces, such as {{question}}"

@@ -84,7 +84,7 @@ def resolve_choices(spec: BenchmarkSpec, row: Row) -> list[str] | None:
 def _filled(choices: list[str], field: str, where: str) -> list[str]:
     if "" not in choices:
         return choices
-    reason = f'candidate {choices.index("") + 1} of {len(choices)} in "{field}" is empty, and nothing cannot be ranked'
+    reason = f'candidate {choices.index("") + 1} of {len(choices)} in "{field}" is empty, and an empty candidate cannot be ranked'
     raise MissingFieldError(field, reason=f"{clause(reason)}; give it a text, or take it out of {where}")
 
 

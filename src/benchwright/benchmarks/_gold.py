@@ -101,7 +101,7 @@ def check_gold(
         if target is None or target == "":
             continue
         if clock() > deadline:
-            skipped = f"stopped after {trial.checked} rows: the scorer takes long"
+            skipped = f"stopped after {trial.checked} rows: the scorer is slow"
             break
         judged += trial.add(scanned, target)
         tried += 1

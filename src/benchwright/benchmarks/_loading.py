@@ -95,7 +95,7 @@ def _from_file(path: Path, shown: str) -> list[BenchmarkSpec]:
         raise NotFoundError(f"there is no file {shown}.{near} {_LISTING}")
     if path.suffix.lower() in _SPREADSHEETS:
         raise BenchmarkError(
-            f"{shown} is a workbook, which is not read; save the sheet as CSV (in Excel: CSV UTF-8) and name that file"
+            f"{shown} is a workbook that benchwright cannot read; save the sheet as CSV (in Excel: CSV UTF-8) and name that file"
         )
     if path.suffix != ".py":
         raise BenchmarkError(
@@ -137,7 +137,7 @@ def _refuse_twins(specs: list[BenchmarkSpec], where: str) -> None:
         twin = seen.setdefault(spec.key, spec)
         if twin is not spec:
             raise BenchmarkError(
-                f"{where} brings two benchmarks named {spec.key}: {twin.where} and {spec.where}; rename one"
+                f"{where} defines two benchmarks named {spec.key}: {twin.where} and {spec.where}; rename one"
             )
 
 

@@ -137,8 +137,8 @@ def media_notes(spec: BenchmarkSpec) -> list[str]:
     if linked := spec.media.linked:
         many = "s are links" if len(linked) > 1 else " is a link"
         notes.append(
-            f"{len(linked)} media file{many} to a file outside the dataset's folder ({_first(linked)}), which is what "
-            "is sent; see that it is meant"
+            f"{len(linked)} media file{many} to a file outside the dataset's folder ({_first(linked)}). That "
+            "file is sent: check that this is intended"
         )
     return notes
 

@@ -143,7 +143,7 @@ def parameter_without_column(spec: BenchmarkSpec, parameter: str, columns: Seque
     field: str = getattr(spec, parameter)
     near = _near(spec, field, columns)
     role = (
-        ", where the expected answer is looked for unless target_field says otherwise"
+        ", which holds the expected answer unless target_field names another field"
         if (parameter, field) == ("target_field", "target")
         else f" that {parameter} names"
     )
@@ -155,11 +155,11 @@ def parameter_without_column(spec: BenchmarkSpec, parameter: str, columns: Seque
         )
     if spec.family:
         text = (
-            f'no row has the field "{field}", where the expected answer is looked for; {_columns(columns)}.'
+            f'no row has the field "{field}", which should hold the expected answer; {_columns(columns)}.'
         )
         if spec.likely_answer:
             if field in columns:
-                text = f'"{field}", where the expected answer is looked for, is empty in all rows; {_columns(columns)}.'
+                text = f'"{field}", which should hold the expected answer, is empty in all rows; {_columns(columns)}.'
             return (
                 f'{text} Did you mean "{spec.likely_answer}"? Name the column: --output-column {quote(spec.likely_answer)}. To '
                 "record replies without scores: --mode infer"

@@ -74,7 +74,7 @@ def _native_rows(
             place = file, line
             identity = value.get("id")
             if not isinstance(identity, str) or not identity:
-                raise ValueError('field "id" is missing or no text')
+                raise ValueError('field "id" is missing or not a text')
             if identity in seen:
                 raise ValueError(f"the id {identity!r} occurs twice")
             seen.add(identity)
@@ -109,7 +109,7 @@ def _answers(folder: NativeFolder, category: Category, found: CustomRows) -> Ans
         try:
             identity = value.get("id")
             if not isinstance(identity, str):
-                raise ValueError('field "id" is missing or no text')
+                raise ValueError('field "id" is missing or not a text')
             if identity in answers:
                 raise ValueError(f"the id {identity!r} occurs twice")
             read(value)

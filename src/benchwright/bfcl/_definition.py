@@ -80,7 +80,7 @@ def define(
         isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1
     ):
         raise UsageError(
-            f"--input share: {share!r} is no share of the rows; expected a number above 0 and at most 1"
+            f"--input share: {share!r} is not a share of the rows; expected a number above 0 and at most 1"
         )
     return Definition(
         name,

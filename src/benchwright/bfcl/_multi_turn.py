@@ -31,9 +31,7 @@ def check_turns(
     if not isinstance(turns, list | tuple):
         return _wrong("inference_error", "there is no list of turns")
     if stopped or len(turns) != len(ground_truth):
-        return _wrong(
-            "force_terminated", f"{len(turns)} of {len(ground_truth)} turns were brought to their end"
-        )
+        return _wrong("force_terminated", f"{len(turns)} of {len(ground_truth)} turns were completed")
     model, truth = open_simulation(), open_simulation()
     given: Counter[str] = Counter()
     for number, (steps, expected) in enumerate(zip(turns, ground_truth, strict=True), 1):
@@ -113,7 +111,7 @@ def doubtful_truths(
     for number, row in enumerate(rows):
         if clock() > deadline:
             found.append(
-                f"the ground truths of {count - number} rows of several turns were not tried, because that would take long"
+                f"the ground truths of {count - number} rows of several turns were not tried, because that would take too long"
             )
             break
         found += [f"{row['id']}: {doubt}" for doubt in _doubts(row, simulation_of)]

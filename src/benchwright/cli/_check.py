@@ -87,7 +87,7 @@ def add_gold_flag(parser: Parser) -> None:
     parser.add_argument(
         "--allow-failing-gold",
         action="store_true",
-        help="pass the check even if no gold answer scores as right (default: exit code 1)",
+        help="pass the check even if no gold (expected) answer scores as right (default: exit code 1)",
     )
 
 
@@ -240,7 +240,7 @@ def _cost(cost: Mapping[str, Any]) -> Iterator[str]:
         yield f"{cost_range(cost)} (prices of {cost['as_of']})"
     for name, each in (cost["judges"] or {}).items():
         if each["requests"] is None:
-            yield f"{name} (judge): not known, because gold answers do not reach it"
+            yield f"{name} (judge): unknown, because scoring the gold answers does not call it"
         elif each["prompts"] is None:
             yield f"{name} (judge): not known, because it has no price; {_about(each['requests'])}"
         else:
@@ -260,7 +260,7 @@ def cost_range(cost: Mapping[str, Any]) -> str:
 
     least = money(cost["prompts"], cost["currency"])
     if cost["at_most"] is None:
-        return f"at least {least}, for prompts; nothing limits the replies"
+        return f"at least {least}, for prompts; the length of replies is not limited"
     return f"from {least}, for prompts alone, to {money(cost['at_most'], cost['currency'])} with replies of full length"
 
 

@@ -44,9 +44,11 @@ def either(words: Iterable[str]) -> str:
 
 
 COMMANDS: dict[str, Command] = {
-    "init": Command("init [DIR]", "write a starter: benchwright.toml, one benchmark, its data", "_init"),
+    "init": Command("init [DIR]", "write starter files: benchwright.toml, a benchmark and its data", "_init"),
     "ls": Command("ls", "list the evaluations that can be run from here", "_ls"),
-    "check": Command("check TARGET", "check a target without sending a request", "_check"),
+    "check": Command(
+        "check TARGET", "check a target and its gold (expected) answers; send no request", "_check"
+    ),
     "validate": Command("validate FILE", "check every row of a file of questions", "_validate"),
     "run": Command("run TARGET", "evaluate, print a table and write the results to files", "_run"),
     "run_eval": Command("run_eval", "evaluate from a YAML run configuration or its flags", "_run_eval"),
@@ -69,9 +71,11 @@ COMMANDS: dict[str, Command] = {
     ),
     "compare": Command("compare A B", "compare two runs sample by sample", "_compare"),
     "gate": Command("gate RUN", "judge a run by a policy, for CI: GO, NO-GO or INCONCLUSIVE", "_gate"),
-    "bless": Command("bless RUN", "give a run a name as a baseline for gates", "_bless"),
+    "bless": Command("bless RUN", "name a run as a baseline that gates compare with", "_bless"),
     "judge-calibrate": Command(
-        "judge-calibrate FILE", "compare a judge with human labels and correct its score", "_judge_calibrate"
+        "judge-calibrate FILE",
+        "compare a judge model with human labels and correct its score",
+        "_judge_calibrate",
     ),
     "cache": Command(
         "cache ACTION", "manage the cached rows of hub datasets: info, verify, prune, clear", "_cache"

@@ -10,7 +10,7 @@ from benchwright.cli._parser import Parser, value_of
 from benchwright.config import Setting
 
 _TOLERANCE = Setting(
-    "tolerance", "number", "count scores as equal if they differ by at most X (default: 0)", least=0
+    "tolerance", "number", "treat scores as equal if they differ by at most X (default: 0)", least=0
 )
 _LIMIT = Setting("limit", "int", "list at most N changed samples (default: 20)", least=1)
 
@@ -29,7 +29,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--fail-on",
         choices=("diff", "regression"),
-        help="exit with 1 if the runs differ, or only if B is worse beyond chance",
+        help="exit with 1 if the runs differ (diff), or only if B is significantly worse (regression)",
     )
     parser.add_argument(
         "--force", action="store_true", help="compare even if data, prompts or scorers differ"

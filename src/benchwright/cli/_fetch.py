@@ -19,7 +19,7 @@ def configure(parser: Parser) -> None:
     )
     parser.add_argument(
         "--data-version", metavar="VERSION", choices=("v3", "v4"), default="v3",
-        help="version of the data, v3 (the default) or v4",
+        help="version of the data: v3 or v4 (default: v3)",
     )  # fmt: skip
     parser.example("benchwright fetch bfcl", "benchwright run bfclv3_ast")
 

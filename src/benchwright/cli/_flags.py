@@ -114,7 +114,7 @@ def add_suite_flags(parser: Parser) -> None:
         nargs="+",
         action="extend",
         metavar="NAME",
-        help="names of models; each is evaluated on all of the data",
+        help="names of models; each is evaluated on all data",
     )
     group.add_argument(
         "--datasets", nargs="+", action="extend", metavar="NAME",
@@ -138,7 +138,7 @@ def add_suite_flags(parser: Parser) -> None:
             )
     group.add_argument(
         "-r", "--reuse", nargs="?", const="", metavar="TIME",
-        help="resume the newest work folder, or the one with this time; for a target alone, its newest run",
+        help="resume the newest work folder (see --work-dir), or the one with this time; for a target alone, its newest run",
     )  # fmt: skip
     group.add_argument(
         "-s", "--search", action="store_true", help="only print where the named models and datasets come from"

@@ -18,12 +18,14 @@ def configure(parser: Parser) -> None:
     )
     parser.add_argument(
         "--baseline", metavar="B",
-        help="what to compare with: a blessed name, a run, or a portable baseline (default: the name of the benchmark, if it is blessed)",
+        help="what to compare with: a name given with `bless`, a run, or a portable baseline (default: the benchmark's name, if it was blessed)",
     )  # fmt: skip
     parser.add_argument(
         "--junit", metavar="FILE", help="write the verdict as JUnit XML; - for standard output"
     )
-    parser.add_argument("--markdown", metavar="FILE", help="write it as Markdown; - for standard output")
+    parser.add_argument(
+        "--markdown", metavar="FILE", help="write the verdict as Markdown; - for standard output"
+    )
     add_accept_cached(parser)
     add_workspace(parser)
     parser.example(

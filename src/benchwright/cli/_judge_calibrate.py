@@ -13,12 +13,14 @@ from benchwright.core import UsageError
 
 def configure(parser: Parser) -> None:
     parser.add_argument("labels", metavar="LABELS", help="file with human labels (.jsonl, .csv, …)")
-    parser.add_argument("--run", metavar="RUN", help="take the judge's grades from this run, by sample_id")
+    parser.add_argument(
+        "--run", metavar="RUN", help="use the judge's grades in this run, matched by sample_id"
+    )
     parser.add_argument("--judge", metavar="JSON", help="have this judge grade the labelled rows now")
     parser.add_argument(
         "--template",
         metavar="NAME",
-        help="template of the judge, which defines what grades are worth; with --judge also a text "
+        help="the judge's template, which defines the score of each grade; with --judge also a text "
         "or a file with {response}",
     )
     parser.add_argument("--criteria", metavar="TEXT", default="", help="further instructions for --judge")
@@ -29,11 +31,11 @@ def configure(parser: Parser) -> None:
         "--grade-field", metavar="NAME", help="field with the grades (default: grade; for a run: judge_grade)"
     )
     parser.add_argument(
-        "--score-mapping", metavar="JSON", help="what grades are worth, if no template defines it"
+        "--score-mapping", metavar="JSON", help="the score of each grade, if no template defines it"
     )
     parser.add_argument(
         "--weights", choices=("none", "linear", "quadratic"),
-        help="how disagreements count in kappa (default: quadratic for more than two grades)",
+        help="weight of disagreements in kappa (default: quadratic for more than two grades)",
     )  # fmt: skip
     add_workspace(parser)
     parser.example("benchwright judge-calibrate labels.jsonl --run last")

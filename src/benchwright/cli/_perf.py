@@ -40,7 +40,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--dry-run",
         action="store_true",
-        help="print what would be sent and about what it costs; send nothing",
+        help="print what would be sent and the estimated cost; send nothing",
     )
     parser.add_help_all("target", "explain", "self_test", "dry_run")
     parser.common.add_argument("-q", "--quiet", action="store_true", help="do not show progress")

@@ -27,7 +27,7 @@ def configure(parser: Parser) -> None:
         help="programs: use the command and input of the current configuration",
     )
     parser.add_argument(
-        "--force", action="store_true", help="programs: take the run over from the process that executes it"
+        "--force", action="store_true", help="programs: take over the run from the process that executes it"
     )
     add_run_flags(parser, only=(*RESUME_OVERRIDES, "workspace"))
     add_code_flags(parser, tags=False)

@@ -26,7 +26,7 @@ def configure(parser: Parser) -> None:
         help=f"kind of request: {', '.join(MODEL_TYPES)}",
     )  # fmt: skip
     parser.add_argument(
-        "--dry-run", action="store_true", help="only print the merged configuration and the command"
+        "--dry-run", action="store_true", help="print the merged configuration and the command; run nothing"
     )
     chosen = [setting for setting in RUN_SETTINGS if setting.name in _FLAGS]
     add_flags(parser, [replace(one, otherwise=_DEFAULTS.get(one.name, one.otherwise)) for one in chosen])

@@ -35,7 +35,7 @@ def configure(parser: Parser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--where", action="append", type=_condition, metavar="METRIC<VALUE",
-        help="list samples by a metric: 'f1<0.5', 'f1>0.2', or both; 'f1' lists those that have it",
+        help="list samples by a metric: 'f1<0.5', 'f1>0.2', or both; 'f1' lists all that have a value",
     )  # fmt: skip
     parser.add_argument("--text", metavar="TEXT", help="list samples with TEXT in prompt, reply or target")
     parser.add_argument(

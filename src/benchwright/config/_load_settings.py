@@ -83,8 +83,8 @@ class LoadOptions:
     warmup: int | None = _stop("warm-up requests before the measured ones", least=0, default=0, aliases=("num_warmups",),
         more="They are recorded but count in no figure. If all of them fail, nothing is measured", frequent=True)
     cooldown: int | None = _stop("requests after the measured ones, which keep the load up while the last of those finish", least=0, default=0)
-    slo: str | None = _stop("limits that a good request meets: ttft=200ms,itl=30ms,e2e=2s", metavar="LIMITS", frequent=True)
-    slo_share: float | None = _stop("share of requests that must meet all limits", above=0, most=1, default=0.99, metavar="SHARE")
+    slo: str | None = _stop("service-level objective, the limits that a good request meets: ttft=200ms (time to first token), itl=30ms (between tokens), e2e=2s (in all)", metavar="LIMITS", frequent=True)
+    slo_share: float | None = _stop("share of requests that must meet all limits of --slo", above=0, most=1, default=0.99, metavar="SHARE")
 
     score: bool | None = _stop("score the replies with the benchmark's scorer, to see whether they get worse when the server is busy", decides="scores",
         more="Scoring begins after the last request, so it does not affect the times", see="load.md#quality-under-load")
@@ -93,7 +93,7 @@ class LoadOptions:
 
     find_max_load: bool | None = _search("search for the largest rate or concurrency that meets the limits of --slo", frequent=True,
         see="load.md#the-largest-load")
-    probe_repeats: int | None = _search("number of probes at each end of the last bracket", least=1, most=100, default=3)
+    probe_repeats: int | None = _search("number of probes at each of the two loads between which the answer lies", least=1, most=100, default=3)
     max_probes: int | None = _search("maximum number of probes in a search", least=1, most=1000, default=40)
     search_seconds: float | None = _search("maximum duration of a search; a probe that does not fit is not begun", above=0, default=3600.0, metavar="SECONDS")
 

@@ -89,7 +89,7 @@ _OWN = (
     Setting("prompt", "text", "the prompt itself", aliases=("prompt_template",)),
     Setting("system_template_file", "text", "file of the system prompt"),
     Setting("system_template", "text", "the system prompt itself"),
-    Setting("on_row_error", "text", "what is done about rows that fail", choices=ROW_ERRORS),
+    Setting("on_row_error", "text", "what to do with rows that fail", choices=ROW_ERRORS),
 )
 _TABLES = ("dataset", "style", "grader", "normalize", "messages", "fewshot", "metrics", "model")
 _FEWSHOT = (

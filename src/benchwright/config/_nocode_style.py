@@ -49,7 +49,7 @@ _ONLY: dict[str, tuple[str, ...]] = {
 _GRADER = (
     Setting("type", "text", "how replies are compared"),
     Setting("golden_column", "text", "column of the right answer"),
-    Setting("tolerance", "number", "how far numbers may be apart, as a share", least=0),
+    Setting("tolerance", "number", "relative tolerance for numbers", least=0),
     Setting("pattern", "text", "regular expression; without it the column holds one per row"),
     Setting("threshold", "number", "similarity from which a reply is right", least=0, most=1),
     Setting("function", "text", "file.py:name or package.module:name"),
@@ -58,8 +58,8 @@ _GRADER = (
     Setting("judge_model", "text", "the judge by its name in [models.*]"),
     Setting("judge_template", "text", "how the judge is asked"),
     Setting("criteria", "text", "further instructions to the judge"),
-    Setting("labels", "texts", "labels that are looked for"),
-    Setting("tokens", "int", "how many of the first words are looked at", least=1),
+    Setting("labels", "texts", "labels to look for"),
+    Setting("tokens", "int", "how many of the first words to search", least=1),
 )
 _CHOICE = (
     Setting("type", "text", "multiple_choice"),

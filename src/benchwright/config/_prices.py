@@ -109,11 +109,9 @@ class Price(Struct, frozen=True):
         """A warning about a price that is used on a day far from its own; empty otherwise."""
         days = (day - date.fromisoformat(self.as_of)).days
         if days > _OLD_DAYS:
-            return f"the price of {self.model} in {self.file} is of {self.as_of}, {days} days before the run: check it"
+            return f"the price of {self.model} in {self.file} dates from {self.as_of}, {days} days before the run: check it"
         if days < -1:  # time zones may differ by one day
-            return (
-                f"the price of {self.model} in {self.file} is of {self.as_of}, a day after the run: check it"
-            )
+            return f"the price of {self.model} in {self.file} dates from {self.as_of}, which is after the run: check it"
         return ""
 
     def to_json(self) -> JsonObject:

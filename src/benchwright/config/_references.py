@@ -87,7 +87,7 @@ class References(Struct):
             if called[1] == "oc.env":
                 return self._variable(source, inner.removeprefix("oc.env:"), place)
             raise ConfigError(
-                f"{source}: {'.'.join(place)}: ${{{inner}}}: of {called[1]} nothing is known here; write the value, or "
+                f"{source}: {'.'.join(place)}: ${{{inner}}}: {called[1]} is not known here; write the value, or "
                 "take it from a variable: ${oc.env:NAME}"
             )
         named = _KEY.fullmatch(inner)

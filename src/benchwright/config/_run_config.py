@@ -96,7 +96,7 @@ def read_layer(name: LayerName, source: str, values: Mapping[Path, Any]) -> tupl
         for path, value in values.items()
         if path[: len(record)] == record and value is not None
     }
-    notes = [f"{source}: of an earlier run, and without effect: {', '.join(records)}"] if records else []
+    notes = [f"{source}: recorded by an earlier run, without effect: {', '.join(records)}"] if records else []
     for path, value in values.items():
         if any(path[: len(record)] == record for record in RECORDS):
             continue

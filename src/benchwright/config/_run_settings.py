@@ -67,7 +67,7 @@ class RunOptions:
     verify: bool | None = _server(_VERIFY.format("server"), decides="effort", default=True,
         see="endpoints.md#certificates-and-proxies")
     ca_file: str | None = _server(_CA_FILE, decides="effort", metavar="FILE")
-    pipeline: PipelineSettings | None = row("steps between the run and the model, as JSON", "replies", kind="steps", group="requests",
+    pipeline: PipelineSettings | None = row("steps that change or log requests and replies, as JSON", "replies", kind="steps", group="requests",
         aliases=("adapter_config",), tables=_ALL_MODELS_TOO, recorded="steps", metavar="JSON", see="pipeline.md",
         more="In files: a table. In Python: also a list of steps")
     demo_skill: float | None = row("share of solvable questions that the demo model answers correctly", "replies", group="model", least=0, most=1, default=0.7,
@@ -76,7 +76,7 @@ class RunOptions:
     dataset: str | None = _data("use this data instead of the benchmark's own", "data", metavar="PATH",
         otherwise="the benchmark's", tables=("benchmark", "dataset"), more="A path from the current folder, or a URI",
         see="data.md")
-    input: Mapping[str, JsonValue] | None = _data("input of a configured evaluation, as JSON", "everything",
+    input: Mapping[str, JsonValue] | None = _data("input for an evaluation from benchwright.toml, as JSON", "everything",
         metavar="JSON", tables=("suite", "dataset"), see="nocode.md",
         more="An evaluation without code takes `model`, `limit` and `prompt_template_file`; a built-in one takes all of its "
              "settings; a program defines its own")
@@ -86,7 +86,7 @@ class RunOptions:
         otherwise="all", frequent=True)
     repeats: int | None = _data("send each row N times", "replies", least=1, aliases=("n_repeats",), default=1,
         tables=_MODELS_TOO, frequent=True)
-    pass_k: tuple[int, ...] | None = _data("the k of pass@k, pass^k and cons@k; several as in 1,3,5", "summary", least=1,
+    pass_k: tuple[int, ...] | None = _data("the k of pass@k (at least one of k replies is right), pass^k (all are) and cons@k (most are); several as in 1,3,5", "summary", least=1,
         metavar="K,…", otherwise="the number of repeats", see="running.md#repeats")
     num_fewshot: int | None = _data("number of solved examples before each prompt", "prompt", least=0,
         otherwise="the benchmark's", more="0 for none", frequent=True)
@@ -98,7 +98,7 @@ class RunOptions:
         "everything", otherwise="the benchmark's", see="tools.md")
     lenient_calls: bool | None = _data("also score calls in texts by lenient rules, which accept prose, code fences and positional arguments",
         "scores", see="tools.md#lenient-reading")
-    extra: Mapping[str, JsonValue] | None = _data("new values for settings that the benchmark declares as extra, as JSON", "scores",
+    extra: Mapping[str, JsonValue] | None = _data("values for the settings that the benchmark declares as extra, as JSON", "scores",
         metavar="JSON", tables=("benchmark",), more="Scorers see them as sample.config", see="benchmarks.md")
     judge: Mapping[str, JsonValue] | None = _data("judge settings that override the benchmark's own, as JSON", "scores",
         metavar="JSON", tables=("run", "benchmark"), see="scorers.md#judges",
@@ -108,10 +108,10 @@ class RunOptions:
 
     data_type: str | None = _questions("type of the questions in a file", "columns", choices=("mcq", "mcq_multi", "qa"),
         aliases=("custom_dataset_data_type",), metavar="TYPE", otherwise="detected", see="questions.md")
-    infer_method: str | None = _questions("how to get answers: from replies, or by ranking the letters or texts of the options", "replies",
+    infer_method: str | None = _questions("how to get answers: gen reads them from replies; the others rank the letters or the texts of the options by log-probability", "replies",
         choices=("gen", "logprob", "logprob_text"), aliases=("custom_dataset_infer_method",), metavar="METHOD", only="mcq",
         default="gen")
-    meta_path: str | None = _questions("file that plans which rows are sent and how long replies may be", "everything", aliases=("custom_dataset_meta_path",),
+    meta_path: str | None = _questions("file that plans which rows to send and how long replies may be", "everything", aliases=("custom_dataset_meta_path",),
         metavar="PATH", otherwise="FILE.meta.json, if it exists", see="data.md")
     prompt_style: str | None = _questions("built-in prompt to use", "prompt", choices=("benchwright", "cot", "aisbench"),
         metavar="STYLE", default="benchwright", see="questions.md#prompts")
@@ -126,9 +126,9 @@ class RunOptions:
     output_column: str | None = _questions("column with the expected answer", "columns", metavar="NAME", otherwise="answer")
     options: tuple[str, ...] | None = _questions("columns with the options, or one column that lists them", "columns",
         commas=True, metavar="NAMES", otherwise="A, B, C, …")
-    answer_index: int | None = _questions("number of the first option, if answers are numbers: 0 or 1", "columns", least=0, most=1,
+    answer_index: int | None = _questions("position of the first option, if answers are positions: 0 or 1", "columns", least=0, most=1,
         only="mcq", otherwise="detected")
-    mcq_fallback: str | None = _questions("fallback rule if no letter can be read", "scores",
+    mcq_fallback: str | None = _questions("how to guess if no letter can be read", "scores",
         choices=("none", "levenshtein", "aisbench"), metavar="RULE", only="mcq", default="none")
     qa_metrics: tuple[str, ...] | None = _questions("metrics for free answers, the headline metric first; may be repeated",
         "scores", aliases=("qa_metric",), commas=True, metavar="NAMES", only="qa", otherwise="normalised_exact",
@@ -150,7 +150,7 @@ class RunOptions:
     audio_style: str | None = _questions("type of the content part for audio", "prompt",
         choices=("audio_url", "input_audio"), metavar="STYLE", default="audio_url")
     max_media_mb: float | None = _questions("refuse larger media files", "prompt", above=0, metavar="MB", default=20.0)
-    compat: str | None = _questions("sample rows and round numbers as this tool does", "everything", choices=("aisbench",),
+    compat: str | None = _questions("choose rows and round numbers as this tool does", "everything", choices=("aisbench",),
         metavar="TOOL")
     test_range: str | None = _questions("rows to evaluate: a slice such as [10:20], or a number or share of rows, drawn at random", "rows",
         metavar="RANGE", otherwise="all")
@@ -167,7 +167,7 @@ class RunOptions:
         recorded="path", otherwise="the published data, once fetched", see="tools.md#datasets-of-your-own")
     tool_data_format: str | None = _tools("format of --tool-data", choices=("native", "openai"), metavar="FORMAT",
         recorded="format", otherwise="native for a folder, openai for a file")
-    tool_data_template: str | None = _tools("JSON file that says where an openai file has its fields", metavar="PATH",
+    tool_data_template: str | None = _tools("JSON file that maps the fields of a file in openai format", metavar="PATH",
         recorded="template")
     limit_share: float | None = _tools("evaluate this share of each category, from its first row", above=0, most=1,
         metavar="SHARE", recorded="share", otherwise="all", more="Rounded up")
@@ -180,7 +180,7 @@ class RunOptions:
     seed: int | LeftOut | None = _sent("sampling seed, sent with each request", tables=_MODELS_TOO)
     stream: bool | None = _sent("request streamed replies, which also gives times to the first token", can_be_left_out=False, default=False,
         tables=_MODELS_TOO, more="A profile may have another default")
-    extra_body: Mapping[str, JsonValue] | None = _sent("additional fields for each request body, as JSON", body=False,
+    extra_body: Mapping[str, JsonValue] | None = _sent("fields to add to each request body, as JSON", body=False,
         can_be_left_out=False, metavar="JSON", more="""For example `'{"top_k": 5}'`""")
 
     parallelism: int | None = _budget("maximum number of requests, and of samples, at a time", least=1, aliases=("concurrency",), group="requests",
@@ -189,8 +189,8 @@ class RunOptions:
         recorded="request_timeout_s")
     timeout_per_sample: float | None = _attempts("time limit for all attempts of one request", above=0, metavar="SECONDS",
         recorded="sample_timeout_s", otherwise="request timeout × attempts")
-    max_retries: int | None = _attempts("further attempts after a failure; 0 for none", least=0, default=3,
-        more="Up to N failures that say little about the next attempt do not count",
+    max_retries: int | None = _attempts("attempts after the first one fails; 0 for none", least=0, default=3,
+        more="Failures that don't predict the next attempt don't count, up to N of them",
         see="failures.md")
     retry_backoff: float | None = _attempts("longest pause before the first retry; it doubles each time", least=0, default=0.5, metavar="SECONDS",
         recorded="retry_backoff_s")
@@ -206,7 +206,7 @@ class RunOptions:
     max_tokens_total: int | None = _budget("stop after N tokens, prompts included", least=1,
         more="The server counts them. If it does not, four characters count as one token, and a note says so")
     max_minutes: float | None = _budget("stop after this time", above=0, metavar="MINUTES")
-    max_cost: float | None = _budget("stop before the command's requests, judges included, can cost more than this", above=0,
+    max_cost: float | None = _budget("stop before requests, judges included, can cost more than this in total", above=0,
         metavar="AMOUNT", more="In the currency of the prices; needs a price for each model", see="cost.md#a-limit")
     prices: str | None = _budget("file with prices", metavar="FILE", otherwise="the nearest prices.toml, from here upwards, and the user's own",
         tables=("run",), see="cost.md")
@@ -222,7 +222,7 @@ class RunOptions:
     reports: tuple[str, ...] | None = _files("write a report of an installed package (see: ls --plugins), or run_eval; may be repeated",
         aliases=("report",), tables=RUN_TABLES, metavar="NAME", see="plugins.md",
         more="`run_eval` is built in and writes the [files of NeMo Evaluator](results.md#files-of-run_eval)")
-    trackers: tuple[str, ...] | None = _files("follow the run in wandb, mlflow or a package's tracker; may be repeated",
+    trackers: tuple[str, ...] | None = _files("log the run to wandb, mlflow or a package's tracker; may be repeated",
         aliases=("tracker",), tables=RUN_TABLES, metavar="NAME", see="plugins.md#trackers")
     metadata: Mapping[str, JsonValue] | None = _files("labels for the run, such as versions, as JSON", metavar="JSON",
         tables=("run", "benchmark"), more="`results.yml` repeats the versions among them", see="results.md#files-of-run_eval")

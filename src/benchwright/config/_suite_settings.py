@@ -37,11 +37,11 @@ class SuiteOptions:
     work_dir: Path | None = _suite("write <DIR>/<time>/ with predictions, results and a summary (default: outputs/default)",
         metavar="DIR")
     max_num_workers: int | None = _suite("maximum number of runs at a time (default: 1)", least=1)
-    merge_ds: bool | None = _suite("evaluate all datasets of a model at once, within its request limit")
+    merge_ds: bool | None = _suite("evaluate all datasets of a model at the same time, within its request limit")
     summarizer: str | None = _suite("example (all metrics) or headline (one per dataset) in the comparison", metavar="NAME")
     dump_eval_details: bool | None = _suite("add every sample to the results of the work folder")
     dump_extract_rate: bool | None = _suite("add the share of readable answers to the results of the work folder")
-    models: tuple[str, ...] | None = _named("names of models; each is evaluated on all of the data")
+    models: tuple[str, ...] | None = _named("names of models; each is evaluated on all data")
     reuse: str | None = _named("time of the work folder to resume; empty for the newest")
     # fmt: on
 

@@ -345,7 +345,7 @@ def doubtful_secrets(variables: Iterable[str]) -> list[str]:
             )
         elif _PLAIN_WORDS.fullmatch(value):
             notes.append(
-                f"the value of {source} is a plain word or number, which honest replies may hold too: wherever it "
+                f"the value of {source} is a plain word or number, which ordinary replies may contain too: wherever it "
                 f"occurs, it is stored and shown as {REDACTED}. Scores are not affected; use a random value"
             )
     return notes

@@ -51,13 +51,13 @@ def refuse_foreign(path: Path, what: str, start: Path) -> None:
     if any(entry.st_uid not in trusted for entry in found):
         raise ConfigError(
             f"{path}: this {what} belongs to another user (uid {next(e.st_uid for e in found if e.st_uid not in trusted)}), "
-            "so it is not obeyed. Work in a folder of your own that is not below it, or copy it to one that is yours"
+            "so benchwright does not use it. Work in a folder of your own that is not below it, or copy it to one that is yours"
         )
     mode = found[-1].st_mode
     group = mode & stat.S_IWGRP and found[-1].st_gid not in (os.getegid(), 0)
     if mode & stat.S_IWOTH or group:
         raise ConfigError(
-            f"{path}: others may write to this {what}, so it is not obeyed. Take that right away: chmod go-w {path}"
+            f"{path}: others may write to this {what}, so benchwright does not use it. Take that right away: chmod go-w {path}"
         )
 
 

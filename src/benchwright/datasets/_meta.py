@@ -123,7 +123,7 @@ def _sampling(value: Found, problems: Problems, shown: str, compat: bool) -> Sam
         if least is not None and least < min_tokens:
             problems.add(
                 "output_config.min_tokens",
-                f"is {min_tokens}, more than the shortest longest reply, {least}; no server can keep both",
+                f"is {min_tokens}, more than the smallest limit on a reply's length, {least}; no server can keep both",
             )
     return Sampling(
         request_count=count,

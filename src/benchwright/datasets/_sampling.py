@@ -72,7 +72,7 @@ class RowRange:
                 return cls(written, share=share)
         raise UsageError(
             f"test_range is {written!r}; expected a slice such as [10:20], a number of rows such as 100, or a share "
-            "such as 0.1 (both drawn by chance, always the same)"
+            "such as 0.1 (both drawn at random, always the same rows)"
         )
 
     def places(self, rows: int) -> Sequence[int]:

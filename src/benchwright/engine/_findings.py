@@ -103,7 +103,9 @@ class ServerFindings:
             others = [name for name in found.served if name != SERVED_BY_DEMO]
             if others:
                 listed = ", ".join(others[:_SHOWN_NAMES]) + (", …" if len(others) > _SHOWN_NAMES else "")
-                notes.append(f"requested was {model if own else judge}, the server answered as {listed}")
+                notes.append(
+                    f"the requested model is {model if own else judge}; the server answered as {listed}"
+                )
         return notes
 
     def _keep(self) -> None:

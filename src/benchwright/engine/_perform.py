@@ -58,9 +58,7 @@ if TYPE_CHECKING:
     from benchwright.engine._cost_limit import JudgeShares
     from benchwright.engine._pipeline import RunPipeline
 
-_ESTIMATED = (
-    "the server does not count tokens: --max-tokens-total was kept by an estimate of four characters a token"
-)
+_ESTIMATED = "the server does not count tokens: --max-tokens-total was applied to an estimate of four characters per token"
 
 
 class Performed(Struct, frozen=True):
@@ -345,7 +343,7 @@ class _UnderWay:
         for price in (prices.model, *prices.judges.values()):
             if price is not None:
                 spent = self._context.group.cost_meter(price.currency).spent
-                yield f"spent {spent:.4g} {price.currency} of --max-cost {limit:g}, on replies without a score too"
+                yield f"spent {spent:.4g} {price.currency} of --max-cost {limit:g}, replies without a score included"
                 return
 
     def _show(self, phase: Phase) -> None:

@@ -204,8 +204,8 @@ def _score_notes(spec: BenchmarkSpec, sums: _Sums, metrics: dict[str, MetricSumm
 def _redacted_note(samples: int) -> str:
     held = "the reply of 1 sample" if samples == 1 else f"replies of {samples} samples"
     return (
-        f"{held} held a value of the environment, which is stored and shown as {REDACTED}: scored as it came, but it "
-        "cannot be scored again"
+        f"{held} contained the value of an environment variable, which is stored and shown as {REDACTED}. Scores are "
+        "those of the replies as received; they cannot be scored again"
     )
 
 

@@ -159,7 +159,7 @@ def _judged(
     if p_holm < policy.alpha and found.reliable:
         return Word.NO_GO, f"missed beyond chance{_doubt(found, side, 'a miss')}", None
     if found.too_few:
-        return Word.INCONCLUSIVE, f"{found.spread.n:,} {claim.noun}: too few to rely on an interval", None
+        return Word.INCONCLUSIVE, f"{found.spread.n:,} {claim.noun}: too few for a reliable interval", None
     if claim.shows:
         end = found.low if side > 0 else found.high
         if end is not None and _meets(end, limit, side):
@@ -189,7 +189,7 @@ def _doubt(found: LimitTest, side: int, what: str) -> str:
     """A warning that a one-sided tail makes a verdict less certain than `alpha` and `level` state."""
     if not found.doubtful(side):
         return ""
-    return f"; but some values are far from the others, so {what} is found by chance more often than stated: look at them"
+    return f"; but some values are far from the others, so {what} is found by chance more often than stated: look at those values"
 
 
 def _rows(claim: Claim, found: LimitTest, policy: Policy, alpha: float, wanted: float | None) -> int | None:

@@ -102,6 +102,14 @@ def _attribute(text: str) -> str:
     return quoteattr(_NOT_XML.sub("�", redact(text)), {"\n": "&#10;", "\t": "&#9;", "\r": "&#13;"})
 
 
+def tests_words(verdict: Verdict) -> str:
+    """How many tests a verdict rests on, and how often it says NO-GO by chance."""
+    counted = (
+        "1 test" if verdict.tests == 1 else f"{verdict.tests} tests, corrected together by Holm's method"
+    )
+    return f"{counted}; false NO-GO rate at most {percent(verdict.alpha)}"
+
+
 def markdown(verdict: Verdict) -> str:
     """A table for a pull request, with open rules first."""
     against = "" if verdict.baseline is None else f" against {_cell(verdict.baseline)}"
@@ -120,7 +128,7 @@ def markdown(verdict: Verdict) -> str:
         lines.append(f"| {_MARKS[row.verdict]} {row.verdict.value} | {' | '.join(map(_cell, cells))} |")
     lines += [
         "",
-        f"Tests, corrected together: {verdict.tests}. Chance of a false NO-GO: at most {percent(verdict.alpha)}.",
+        f"{tests_words(verdict)}.",
     ]
     lines += [f"* {_cell(note)}" for note in verdict.notes]
     return "\n".join(lines) + "\n"

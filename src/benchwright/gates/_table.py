@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from benchwright.core import p_text, percent, shown
 from benchwright.gates._decide import figure
-from benchwright.gates._documents import observed
+from benchwright.gates._documents import observed, tests_words
 from benchwright.gates._verdict import RuleRow, Verdict, Word
 
 if TYPE_CHECKING:
@@ -58,15 +58,7 @@ def verdict_table(verdict: Verdict) -> Group:
     ]
     found = [row for row in verdict.rows if row.detectable is not None]
     if verdict.tests:
-        counted = (
-            "1 test" if verdict.tests == 1 else f"{verdict.tests} tests, corrected together by Holm's rule"
-        )
-        parts.append(
-            Text(
-                f"{counted}; false NO-GO rate at most {percent(verdict.alpha)}",
-                "dim",
-            )
-        )
+        parts.append(Text(tests_words(verdict), "dim"))
     # Figures with different units have no common size; JSON has them all.
     if found and all(map(_is_share, found)):
         most = max(row.detectable or 0.0 for row in found)

@@ -54,7 +54,7 @@ class Difference(Struct, frozen=True):
     """Interval of the difference; None: too few requests, or there is none for this figure."""
     paired: bool
     p_value: float | None = None
-    """Probability of a difference at least this large by chance, adjusted by Holm's rule for all comparisons."""
+    """Probability of a difference at least this large by chance, adjusted by Holm's method for all comparisons."""
 
     @property
     def significant(self) -> bool:
@@ -113,7 +113,7 @@ def compare_stages(
 
 
 def adjusted(stages: Sequence[StageComparison]) -> tuple[StageComparison, ...]:
-    """Adjust p-values by Holm's rule over all levels, because some of many differences are large by chance."""
+    """Adjust p-values by Holm's method over all levels, because some of many differences are large by chance."""
     tests = {
         key: key[-1]
         for stage in stages

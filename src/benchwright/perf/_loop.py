@@ -312,7 +312,9 @@ class PhaseLoop:
             reply = await self._endpoints[sending.url].send(sending.entry.request)
         except asyncio.CancelledError:
             why = (
-                "given up: the test was stopped" if self._cause == "interrupt" else "given up by the watchdog"
+                "abandoned: the test was stopped"
+                if self._cause == "interrupt"
+                else "abandoned by the watchdog"
             )
             now = self._last_end = monotonic()
             self._ended(unsent_record(sending, RequestOutcome.CANCELLED, why, task.zero, now))

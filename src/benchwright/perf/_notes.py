@@ -114,8 +114,8 @@ def _faults(stage: StageRequests) -> Iterator[Note]:
     for name, count in fault_counts(stage).items():
         yield Note(
             "impossible_values",
-            f"{count:,} of {len(stage.completed):,} completed requests have values that cannot be ({FAULTS[name]}). This is a "
-            "fault of the measurement, and no average includes them",
+            f"{count:,} of {len(stage.completed):,} completed requests have impossible values ({FAULTS[name]}). This is a "
+            "measurement error; averages exclude them",
         )
 
 
@@ -130,8 +130,8 @@ def _rates(stage: StageRequests, settings: LoadSettings, figures: dict[str, floa
     if offered and attempted and attempted < RATE_MET * offered:
         yield Note(
             "offered_rate",
-            f"{offered:,.4g} requests per second were offered and {attempted:,.4g} sent. Latencies from the plan "
-            "(ttft_planned, e2e_planned) hold the wait; those from sending do not",
+            f"{offered:,.4g} requests per second were offered and {attempted:,.4g} sent. Latencies from the planned time "
+            "(ttft_planned, e2e_planned) include the wait; those from sending do not",
         )
     if (
         offered
@@ -148,7 +148,7 @@ def _rates(stage: StageRequests, settings: LoadSettings, figures: dict[str, floa
     if waited:
         why = "as many as allowed were in flight"
         if settings.max_concurrency is None:
-            why = "the client may open no more files (raise the limit with ulimit -n, or use --workers)"
+            why = "the client cannot open more files (raise the limit with ulimit -n, or use --workers)"
         yield Note(
             "delayed",
             f"{waited:,} of {len(stage.sent):,} requests waited because {why}, {pc.max(delayed).as_py():,.3g} s at most",
@@ -187,7 +187,7 @@ def _idle(stage: StageRequests, settings: LoadSettings) -> Iterator[Note]:
         yield Note(
             "idle_gaps",
             f"Nothing was in flight for {idle:,.3g} s of {stage.span[1] - stage.span[0]:,.3g} s, {longest:,.3g} s at a time at "
-            "most, although requests were due. The client paused: throughput is lower than the server's",
+            "most, although requests were due. The client paused, so the server's throughput is understated",
         )
 
 
@@ -218,22 +218,22 @@ def _made(settings: LoadSettings) -> Iterator[Note]:
     if settings.prompt_lengths == "approximate":
         yield Note(
             "approximate_lengths",
-            "Prompts are made of English words, one for each token: their lengths are approximate. For exact ones give the "
-            "model's tokenizer: --tokenizer PATH",
+            "Generated prompts consist of English words, one for each token, so their lengths are approximate. For exact "
+            "lengths, give the model's tokenizer: --tokenizer PATH",
         )
 
     made = settings.synthetic
     if made is not None:
         shared = made["cacheable_share"]
         prefix = (
-            f"A prefix cache without a limit can serve {percent(shared)} of their tokens, sent once"
+            f"If each is sent once, an unlimited prefix cache can serve {percent(shared)} of their tokens"
             if shared
             else "They share no prefix"
         )
         yield Note(
             "made_prompts",
-            f"{made['prompts']:,} prompts were made, of {_few_digits(made['mean_input_tokens'])} tokens on average, for replies of "
-            f"{_few_digits(made['mean_output_tokens'])}; the server's chat template comes on top. {prefix}",
+            f"{made['prompts']:,} prompts were generated, with {_few_digits(made['mean_input_tokens'])} tokens on average, for replies of "
+            f"{_few_digits(made['mean_output_tokens'])}; the server's chat template adds to that. {prefix}",
         )
 
 
@@ -251,7 +251,7 @@ def _lengths(stage: StageRequests, usual: int | None) -> Iterator[Note]:
     if share < SHORT:
         yield Note(
             "short_replies",
-            f"{lengths}: they stopped early. For equal lengths use --exact-output, which not every server obeys; else compare figures per token",
+            f"{lengths}: they stopped early. For equal lengths use --exact-output, which not every server supports; otherwise compare figures per token",
         )
     else:
         yield Note("long_replies", f"{lengths}: the server ignores max_tokens")
@@ -298,7 +298,7 @@ def _tokens(stage: StageRequests) -> Iterator[Note]:
     if produced and arrived and produced > BUNDLED * arrived:
         yield Note(
             "bundled_tokens",
-            f"Events carry {produced / arrived:.2g} tokens on average: itl is per event. Per token, see tpot. Throughput counts tokens",
+            f"Events carry {produced / arrived:.2g} tokens on average, and itl is per event. For times per token, see tpot. Throughput counts tokens",
         )
 
 
@@ -316,7 +316,7 @@ def _counts(stage: StageRequests) -> Iterator[Note]:
         yield Note(
             "retried",
             f"{len(retried):,} completed {'requests were' if len(retried) > 1 else 'request was'} sent again, because the server "
-            "was closing the connection; latencies leave them out",
+            "was closing the connection; latencies exclude them",
         )
     count = len(stage.measurable)
     if count and not enough_values(count, "p99"):

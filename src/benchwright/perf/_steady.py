@@ -120,7 +120,7 @@ def _span(
 ) -> tuple[float, float] | str:
     """Start and end, or the reason why there is no window."""
     if not LoadProfile(settings.profile).steady:
-        return f"the load of profile {settings.profile} is never steady"
+        return f"the load of profile {settings.profile} is never in a steady state"
     if not len(measurable):
         return "no request completed"
     first, last = (pc.min(sent["sent"]).as_py(), pc.max(sent["sent"]).as_py())
@@ -135,7 +135,7 @@ def _span(
         return f"{what} was never reached: the peak was {flight.peak}"
     start = reached + mean_of(measurable.seconds("sent", "last_content"))
     if start >= last:
-        return f"too short: one mean latency after {what} the last request had been sent. Send more requests"
+        return f"too short: it would start one mean latency after {what} was reached, and by then the last request had been sent. Send more requests"
     return start, last
 
 

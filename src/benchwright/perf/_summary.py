@@ -142,7 +142,7 @@ def client_was_limit(stage: StageSummary) -> bool:
 
 
 def probe_of(stage: StageSummary, settings: LoadSettings, before: Sequence[Probe] = ()) -> Probe:
-    """A stage as a probe of a search: it passed if enough requests kept all limits, and the server kept up. Once a probe has failed,
+    """A stage as a probe of a search: it passed if enough requests met all limits, and the server kept up. Once a probe has failed,
     the boundary is near, and chance must not let one pass: see `most_misses`."""
     seen = stage.probe
     share = seen.met / seen.sent if seen is not None and seen.sent else 0.0
@@ -151,7 +151,7 @@ def probe_of(stage: StageSummary, settings: LoadSettings, before: Sequence[Probe
     if seen is None or not seen.sent:
         why = stage.absent.get(METRICS["good_share"].key, "no request was sent")
     elif seen.sent - seen.met > most_misses(seen.sent, settings.slo_share, deviations=0.5 if near else 0.0):
-        why = f"{100 * share:.4g} % of {seen.sent:,} requests kept the limits"
+        why = f"{100 * share:.4g} % of {seen.sent:,} requests met the limits"
     elif seen.rise is not None:
         why = f"latency kept rising, by {percent(seen.rise)} from the first half to the second"
     elif any(note.kind == "not_kept_up" for note in stage.notes):

@@ -151,7 +151,7 @@ def _search(options: LoadOptions, profile: LoadProfile, levels: tuple[float, ...
     """The search that its options and `--rate LOWEST,HIGHEST` or `--concurrency LOWEST,HIGHEST` describe."""
     if options.slo is None:
         raise UsageError(
-            "--find-max-load needs the limits that requests must keep, as in --slo ttft=200ms,e2e=2s"
+            "--find-max-load needs the limits that requests must meet, as in --slo ttft=200ms,e2e=2s"
         )
     if profile not in _SEARCHED:
         raise UsageError(f"--find-max-load searches with --profile {', '.join(_SEARCHED)}, not {profile}")

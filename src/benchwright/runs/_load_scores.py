@@ -33,7 +33,9 @@ from benchwright.perf import (
 from benchwright.store import Store
 
 _AT_ONCE = 16
-_NOT_WHOLE = "the reply held a value of the environment and is not stored whole, so it cannot be scored"
+_NOT_WHOLE = (
+    "the reply contained the value of an environment variable and is not stored whole, so it cannot be scored"
+)
 
 
 def check_scoring(prepared: Prepared) -> None:

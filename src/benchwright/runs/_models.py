@@ -201,7 +201,7 @@ def _http(options: RunOptions, model: ModelConfig, ask_server: bool) -> ChosenMo
     if model.max_concurrency is not None:  # a limit of the server, which no run may exceed
         parallelism = min(parallelism, model.max_concurrency)
     if options.demo_skill is not None:
-        raise UsageError("--demo-skill is for the demo model; a server has the skill it has")
+        raise UsageError("--demo-skill is for the demo model; leave it out for a server")
     optional: dict[str, Any] = {
         "request_timeout_s": model.timeout,
         "max_retries": model.retries,

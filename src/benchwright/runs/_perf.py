@@ -445,7 +445,7 @@ async def _load(
     def interrupted() -> None:
         nonlocal signals
         signals += 1
-        progress.stopping = "stopping: requests in flight may end (Ctrl-C again: at once)"
+        progress.stopping = "stopping: waiting for requests in flight (Ctrl-C again stops at once)"
         if signals == 1:
             test.stop()
         else:

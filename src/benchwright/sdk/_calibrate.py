@@ -77,7 +77,7 @@ def calibrate_judge(
     if template is not None and template not in TEMPLATES and judge is None:
         raise UsageError(
             f"unknown judge template {template!r}.{suggest(template, TEMPLATES)} Known: {', '.join(TEMPLATES)}. "
-            "Your own template is only used with --judge, as it does not say what grades are worth"
+            "Your own template is only used with --judge, as it does not define the scores of grades"
         )
     if template is not None:
         template = _template(template)

@@ -139,7 +139,7 @@ class Grades:
             mapping = ", ".join(f'"{text[:40]}": {number}' for number, text in enumerate(sorted(texts)[:8]))
             raise UsageError(
                 f"No score is defined for the grade{'s' * (len(unknown) > 1)} {listed}. Define all scores with --score-mapping "
-                f"'{{{mapping}}}', in which you write what each grade is worth, or name the judge's --template"
+                f"'{{{mapping}}}', with the score of each grade, or name the judge's --template"
             )
 
     def _add_recorded(self, recorded: Mapping[str, float]) -> None:

@@ -1,4 +1,4 @@
-"""Test whether a mean, a share or a paired difference meets a limit: one-sided tests, and Holm's rule for several tests.
+"""Test whether a mean, a share or a paired difference meets a limit: one-sided tests, and Holm's method for several tests.
 
 `side` is 1 for a limit that is a minimum, -1 for a maximum. The null hypothesis is always that the limit is
 met, so a small p means that it is missed.
@@ -240,7 +240,7 @@ def _independent(flags: Sequence[bool]) -> tuple[int, int]:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Correct p-values for their number by Holm's rule, keeping their order.
+    """Correct p-values for their number by Holm's method, keeping their order.
 
     >>> holm([0.01, 0.5, 0.03])
     [0.03, 0.5, 0.06]

@@ -100,7 +100,7 @@ def _call(node: ast.Call, parameters: Mapping[str, Sequence[str]] = _NO_NAMES) -
                 named.setdefault(key, value_of(argument))
         return {name: named}
     except RecursionError:
-        raise CallDecodeError("the call is nested too deep", "too_deep") from None
+        raise CallDecodeError("the call is nested too deeply", "too_deep") from None
     except (ArithmeticError, TypeError, ValueError) as error:
         if isinstance(error, CallDecodeError):
             raise
@@ -182,5 +182,5 @@ def _kind(node: ast.AST) -> str:
 
 def _why(error: BaseException) -> str:
     if isinstance(error, RecursionError | MemoryError):
-        return "it is nested too deep"
+        return "it is nested too deeply"
     return str(getattr(error, "msg", None) or error) or type(error).__name__

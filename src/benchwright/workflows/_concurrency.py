@@ -156,7 +156,7 @@ class _Concurrent(AsyncIterator[Any]):
 
     async def __anext__(self) -> Any:
         if self._asked:
-            raise RuntimeError("two consumers ask the same iterator at once; give each its own")
+            raise RuntimeError("two consumers use the same iterator at once; give each its own")
         self._asked = True
         try:
             while True:

@@ -219,7 +219,7 @@ class WorkflowContext:
         """Record an event; `show --events` lists it. Names that begin with `run.` or `step.` are reserved."""
         if not type or type.startswith(("run.", "step.")):
             raise UsageError(
-                f"an event cannot be called {type!r}: names that begin with run. or step. tell of runs and steps. "
+                f"an event cannot be called {type!r}: names that begin with run. or step. are reserved. "
                 "Choose another, such as 'sampling.done'."
             )
         scope = _SCOPE.get()

@@ -152,7 +152,7 @@ class Dataset(Generic[RowT]):
                     reason = f"row {number}{self._where()}: {_reason(error)}"
                     if not self._skips:
                         raise RowError(
-                            f'{reason}\nMend the data or row_type, give a transform, or skip such rows: on_error="skip"'
+                            f'{reason}\nCorrect the data or row_type, give a transform, or skip such rows: on_error="skip"'
                         ) from error
                     stats.skipped += 1
                     if len(stats.reasons) < LISTED_SKIPS:

@@ -119,7 +119,7 @@ def test_a_dataset_made_by_a_script(hub: LoopbackHub) -> None:
 def test_a_repository_without_data(hub: LoopbackHub) -> None:
     hub.repo("a/none").commit({"README.md": "x", "picture.png": "x"})
     told = refused("hf://a/none")
-    assert "no data files in a format that is read here (it holds README.md, picture.png)" in told
+    assert "no data files in a format that benchwright reads (it holds README.md, picture.png)" in told
     hub.repo("a/empty").commit({})
     assert "it is empty" in refused("hf://a/empty")
 

@@ -133,7 +133,7 @@ def test_unknown_formats_fall_back_too(hub: LoopbackHub) -> None:
     repo.commit({"data.xml": "<x/>"})
     repo.shown = {"default": {"train": TEST}}
     assert load_dataset("hf://a/xml") == TEST
-    with pytest.raises(DatasetError, match="no data files in a format that is read here"):
+    with pytest.raises(DatasetError, match="no data files in a format that benchwright reads"):
         load_dataset("hf://a/xml?loader=files")
 
 

@@ -229,7 +229,7 @@ def test_configurations_of_the_card(configs: Repo) -> None:
         ("hf://a/configs/easy/tset", "no split 'tset' of configuration 'easy'; there are: train, test. Did you mean 'test'"),
         ("hf://a/configs?data_files=easy/*.csv", r"no file matches data_files=easy/\*.csv.*The repository holds: easy/a"),
         ("hf://a/configs?data_files=easy", r"It is a folder: data_files=easy/\*"),
-        ("hf://a/configs?data_files=README.md", "README.md is of no format that is read here"),
+        ("hf://a/configs?data_files=README.md", "README.md has a format that benchwright does not read"),
         ("hf://a/configs?data_files=https://x/y.jsonl", "expected a path or pattern inside the repository"),
         ("hf://a/configs/easy?split=train[1:2", "cannot be read; expected a name, a slice"),
         ("hf://a/configs/easy?split=train[:101%]", "beyond 100 %"),

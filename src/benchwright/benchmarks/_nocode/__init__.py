@@ -103,7 +103,7 @@ def _compared_by(table: BuiltinBenchmark, grader: GraderStyle) -> GraderStyle:
     if table.metric == "cosine":
         raise ConfigError(
             "metric cosine compares embeddings, and there is no embedding model here (all-MiniLM-L6-v2 would have "
-            "to be installed with its library); take levenshtein, which is what is used without metric"
+            "to be installed with its library); use levenshtein, the default"
         )
     if table.metric != "levenshtein":
         raise ConfigError(f"metric {table.metric!r} is not known; expected levenshtein")

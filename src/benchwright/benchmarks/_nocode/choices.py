@@ -201,7 +201,7 @@ class ChoiceReader:
         texts = [text_of(entry) for entry in value]
         kept = [text for text in texts if text is not None]
         if len(kept) != len(texts):
-            raise _odd(column, "something else than texts, numbers and booleans")
+            raise _odd(column, "something other than texts, numbers and booleans")
         return kept
 
     def _right(self, row: Row, count: int) -> int:

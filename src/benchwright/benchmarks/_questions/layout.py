@@ -238,8 +238,8 @@ def _answer_notes(answers: _Answers, given: str, usual: str) -> Iterator[str]:
         yield f'"{answers.column}" is the label of an option'
     elif answers.verbatim:
         yield (
-            f'"{answers.column}" holds numbers that are texts of options, and is read so; where they count the '
-            "options, say from where: --answer-index 0 or --answer-index 1"
+            f'"{answers.column}" holds numbers that match the texts of options and is read as text; if they are '
+            "positions, name the first one: --answer-index 0 or --answer-index 1"
         )
     elif given != usual:
         yield f'the right option is read from "{answers.column}"'
@@ -294,7 +294,7 @@ def _own_options(row: Row) -> Iterator[str]:
 def _without_options(rows: Sequence[Row], options: QuestionOptions, mapping: dict[str, str]) -> Layout:
     if options.answer_index is not None and rows:
         raise UsageError(
-            f"answer_index says that answers count options, and no row has two options; the rows have: {', '.join(rows[0])}"
+            f"answer_index says that answers are positions of options, but no row has two options; the rows have: {', '.join(rows[0])}"
         )
     return Layout(mapping=mapping, notes=tuple(_plainly(mapping)), used=frozenset(mapping))
 

@@ -118,7 +118,9 @@ class QuestionOptions:
         if self.template is not None and self.human_prompt is not None:
             raise UsageError("template and human_prompt are the same thing; give one of them")
         if self.answer_index not in (None, 0, 1) or isinstance(self.answer_index, bool):
-            raise UsageError(f"answer_index is {self.answer_index!r}; expected 0 or 1, where counting begins")
+            raise UsageError(
+                f"answer_index is {self.answer_index!r}; expected 0 or 1, the position of the first option"
+            )
         self._check_ranking()
         for name in _NUMBERS:
             value = getattr(self, name)

@@ -149,7 +149,8 @@ class RowRules:
         ]
         if len(options) == len(LETTERS) and not is_blank(row.get(BEYOND)):
             raise MissingFieldError(
-                BEYOND, reason=f"more than {len(LETTERS)} options: A to Z name no further one; ask with fewer"
+                BEYOND,
+                reason=f"more than {len(LETTERS)} options, and the letters end at Z; use fewer options",
             )
         if len(found) > len(options):
             lacking = LETTERS[len(options)]
@@ -162,7 +163,7 @@ class RowRules:
             has = f"only {', '.join(options)}" if options else "none"
             raise MissingFieldError(
                 LETTERS[len(options)],
-                reason=f"a question of multiple choice needs two options or more (A, B, …); this row has {has}",
+                reason=f"a multiple-choice question needs two or more options (A, B, …); this row has {has}",
             )
         for letter in options:
             if isinstance(row[letter], list | dict):
@@ -202,7 +203,7 @@ def _check_letter(answer: Any, options: Mapping[str, str], field: str, *, severa
     text = f"{field} {_shown(answer)} is not one of {known}"
     number = whole_number(answer)
     if number is not None and number <= len(options):
-        text += ". If it counts the options, say from where: --answer-index 0 or --answer-index 1"
+        text += ". If it is the position of an option, name the first position: --answer-index 0 or --answer-index 1"
     elif isinstance(answer, list | dict):
         text += ": expected one letter"
     elif len(str(answer).strip()) > 1:
@@ -217,7 +218,7 @@ def _check_text_answer(answer: Any, field: str) -> None:
     if isinstance(answer, dict) or (
         isinstance(answer, list) and any(isinstance(one, list | dict) or one is None for one in answer)
     ):
-        inside = " with something else than texts and numbers" if isinstance(answer, list) else ""
+        inside = " with something other than texts and numbers" if isinstance(answer, list) else ""
         raise MissingFieldError(
             field,
             reason=f"{field} is {_kind(answer)}{inside}; expected a text, a number, or a list of them (any of which is right)",

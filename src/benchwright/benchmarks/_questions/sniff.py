@@ -134,7 +134,7 @@ def _unused(
     for name in answer_columns(free):
         if gold and not is_working(name):  # without any answer, the run does not start
             yield (
-                f'column "{name}" looks like an answer and is not used: right is what "{columns.answer}" says. Where it '
+                f'column "{name}" looks like an answer and is not used: the expected answer is read from "{columns.answer}". Where it '
                 f"is the other one: --output-column {quote(name)}"
             )
     if not media:

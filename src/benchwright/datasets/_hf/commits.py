@@ -265,7 +265,7 @@ def _front(hub: Hub, ref: RepoRef, commit: str, card: HubFile) -> str:
         if digest.hexdigest() == card.digest.partition(":")[2]:
             return front_matter(body.decode("utf-8", "replace"))
     raise DatasetError(
-        f"{ref.uri}: {card.path} at commit {commit} arrived twice with content that is not its own"
+        f"{ref.uri}: {card.path} at commit {commit} was downloaded twice with content that does not match it"
     )
 
 

@@ -107,7 +107,7 @@ def _refusal(failure: HubRefusedError, ref: RepoRef, settings: HubSettings, know
 def _gated(page: str, settings: HubSettings) -> str:
     if settings.token is None:
         return (
-            f"the dataset is gated: its owners require to know who reads it. Accept the conditions on {page}, then set "
+            f"the dataset is gated: its owners want to know who reads it. Accept the conditions on {page}, then set "
             f"HF_TOKEN to a token of yours ({TOKENS_PAGE})"
         )
     return f"the dataset is gated and the account of {settings.token_source} has no access yet. Request access on {page}"

@@ -201,12 +201,12 @@ def named_files(uri: str, pattern: str, paths: Sequence[str]) -> tuple[str, ...]
     unknown = [path for path in found if hub_format(path) is None]
     if unknown and not is_wild(pattern):
         raise DatasetError(
-            f"{uri}: {unknown[0]} is of no format that is read here ({', '.join(_READ)}, also .gz and .zst)"
+            f"{uri}: {unknown[0]} has a format that benchwright does not read (it reads {', '.join(_READ)}, also .gz and .zst)"
         )
     kept, _ = one_format(_rows_in(found, [pattern]))
     if not kept:
         raise DatasetError(
-            f"{uri}: data_files={pattern} matches no file of a format that is read here ({', '.join(_READ)})"
+            f"{uri}: data_files={pattern} matches no file in a format that benchwright reads ({', '.join(_READ)})"
         )
     return tuple(kept)
 

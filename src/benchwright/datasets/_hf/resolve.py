@@ -133,7 +133,7 @@ def _loader_and_config(dataset: PinnedDataset) -> tuple[Loader, Config]:
     if uri.loader in by_name:
         if uri.loader != "datasets" and (uri.data_files or uri.field):
             raise DatasetError(
-                f"{text}: loader={uri.loader} knows no data_files and no field. Leave them out"
+                f"{text}: loader={uri.loader} takes neither data_files nor field. Leave them out"
             )
         loader = by_name[uri.loader](dataset)
         return loader, choose_config(text, uri.config, loader.configs)
@@ -162,15 +162,15 @@ def _why_not_files(dataset: PinnedDataset) -> tuple[str | None, Loader | None]:
     if loader.configs:
         return None, loader
     holds = f"it holds {', '.join(paths[:8])}{' …' if len(paths) > 8 else ''}" if paths else "it is empty"
-    return f"the repository has no data files in a format that is read here ({holds})", None
+    return f"the repository has no data files in a format that benchwright reads ({holds})", None
 
 
 def _unusable(config: Config) -> str | None:
     if config.unsupported:
         options = ", ".join(config.unsupported)
-        return f"the card has its files read in a way that is not understood here ({options})"
+        return f"the card asks for a way of reading its files that benchwright does not support ({options})"
     if not any(config.splits.values()):
-        return f"configuration {config.name!r} names no file that is there in a format that is read here"
+        return f"configuration {config.name!r} names no existing file in a format that benchwright reads"
     return None
 
 
@@ -219,7 +219,7 @@ def _spelled_out(written: str, term: Term, config: Config) -> list[Term]:
     if term.split in config.splits:
         if not config.splits[term.split] and any(config.splits.values()):
             raise DatasetError(
-                f"{written}: split {term.split!r} names no file that is there in a format that is read here; "
+                f"{written}: split {term.split!r} names no existing file in a format that benchwright reads; "
                 f"splits with files: {', '.join(name for name, files in config.splits.items() if files)}"
             )
         return [term]

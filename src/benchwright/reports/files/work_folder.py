@@ -67,7 +67,7 @@ def make_work_folder(work_dir: Path, moment: float | None = None) -> Path:
                 f"{folder} cannot be made: {error.strerror}. Choose another --work-dir"
             ) from None
         return folder
-    raise UsageError(f"{work_dir} has a thousand folders of this second; choose another --work-dir")
+    raise UsageError(f"{work_dir} has a thousand folders with this time; choose another --work-dir")
 
 
 def find_work_folder(work_dir: Path, reuse: str | None = None) -> Path:
@@ -156,7 +156,7 @@ def task_files(tasks: Sequence[WorkTask]) -> tuple[list[TaskFiles], list[str]]:
         taken |= {(model, dataset.lower()), (model, (dataset + FAILED).lower())}
         if number > 1:
             notes.append(
-                f"{task.dataset} on {task.model} (run {task.run_id}): the name is taken, its files are called {dataset}"
+                f"{task.dataset} on {task.model} (run {task.run_id}): the name is taken; its files are called {dataset}"
             )
         found.append(TaskFiles(task, model, dataset))
     return found, notes

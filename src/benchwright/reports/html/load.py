@@ -181,7 +181,7 @@ def level_table(summary: LoadSummary) -> tuple[list[tuple[str, str]], list[list[
             columns.append((f"{name} {key}", METRICS[name].definition, cells))
 
     if summary.search is not None:
-        about = "Whether enough requests kept all limits, and the server kept up; a probe does not count if the client was the limit"
+        about = "Whether enough requests met all limits, and the server kept up; a probe does not count if the client was the limit"
         columns.append(("probe", about, probe_words(summary)))
     columns.append(
         ("sent", "Requests that were sent and count", [f"{stage.counts.sent:,}" for stage in stages])

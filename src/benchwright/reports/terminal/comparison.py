@@ -118,9 +118,9 @@ def _sentences(comparison: Comparison) -> list[str]:
     sentences += [_sentence(metric, comparison.noun) for metric in comparison.metrics[:1]]
     tests, wrong = comparison.tests, comparison.tests_failures_as_wrong
     if max(tests, wrong) > 1:
-        also = f", of failures as wrong for {wrong}" if wrong else ""
+        also = f" (for {wrong} with failures as wrong)" if wrong else ""
         sentences.append(
-            f"p is corrected for {plural(tests, 'test')}{also}, by Holm's rule: of many, some differ by chance"
+            f"p is corrected for {plural(tests, 'test')}{also} by Holm's method: of many tests, some find a difference by chance"
         )
     for significant, sentence in _DISAGREEMENTS.items():
         if any(_disagrees(metric, significant=significant) for metric in comparison.metrics):
@@ -131,8 +131,8 @@ def _sentences(comparison: Comparison) -> list[str]:
 
 
 _DISAGREEMENTS = {
-    False: "where an interval leaves out 0 and p is 0.05 or more, p decides: the interval is approximate",
-    True: "where an interval includes 0 and p is below 0.05, p decides: the interval is of the mean, the test of all rows",
+    False: "if an interval excludes 0 but p is 0.05 or more, p decides: the interval is approximate",
+    True: "if an interval includes 0 but p is below 0.05, p decides: the interval is of the mean, the test of all rows",
 }
 """What a reader must know if test and interval disagree, by whether the test finds a difference."""
 
@@ -207,7 +207,7 @@ def _sentence(metric: MetricComparison, noun: str) -> str:
     p_value = paired.p_value if metric.p_adjusted is None else metric.p_adjusted
     how = "too few pairs for an interval" if paired.ci_low is None else f"{paired.interval} interval"
     if paired.ci_low is not None and paired.too_few:
-        how += ", too few pairs to rely on it"
+        how += ", unreliable with so few pairs"
     return (
         f"{metric.name}: {'up' if paired.difference > 0 else 'down'} {abs(paired.difference):.4f} on {paired.pairs:,} paired "
         f"{'rows' if noun == 'sample' else 'steps'}; {verdict} ({test}, {p_words(p_value)}; {how})"
@@ -280,7 +280,7 @@ def workflow_parts(comparison: Comparison) -> list[RenderableType]:
         parts += _unlisted(comparison)
     others = [pair for pair in comparison.steps if pair.present != "both" or pair.output == "same"]
     if others:
-        parts += [Text(), Text("other steps that are not the same", "bold")]
+        parts += [Text(), Text("other steps that differ", "bold")]
         for pair in others:
             run = comparison.run_a.id if pair.present == "only_a" else comparison.run_b.id
             text = (

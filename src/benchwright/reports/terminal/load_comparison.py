@@ -68,8 +68,8 @@ def load_comparison_table(comparison: LoadComparison) -> Group:
         parts.append(Text(f"not tested, too few requests: {', '.join(comparison.untested)}", "dim"))
     parts.append(
         Text(
-            f"p is corrected for {plural(comparison.tests, 'test')} by Holm's rule. Intervals hold the chance within the two tests, not what "
-            "changes from one test to the next: repeat a test to see that",
+            f"p is corrected for {plural(comparison.tests, 'test')} by Holm's method. Intervals cover chance within the two tests, "
+            "not the variation from one test to the next: repeat a test to see it",
             "dim",
         )
     )

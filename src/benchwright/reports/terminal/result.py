@@ -301,7 +301,7 @@ def _warnings(view: ResultView) -> list[str]:
 
 
 def _speed(view: ResultView) -> str:
-    parts = [f"{duration(view.seconds)} asking"]
+    parts = [duration(view.seconds)]
     if view.requests_sent is not None:
         more = [plural(view.retries, "retry")] if view.retries else []
         more += [f"{view.sent_again:,} sent again after a lost connection"] if view.sent_again else []

@@ -27,7 +27,7 @@ def request_list(view: RequestList) -> RenderableType:
     from benchwright.reports.terminal.tables import WholeTable
 
     if not view.requests:
-        return Text("no request is like that")
+        return Text("No requests match.")
     if view.in_full:
         return _in_full(view.requests[0], view)
     table = WholeTable(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)

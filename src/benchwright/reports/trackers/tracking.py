@@ -110,7 +110,7 @@ class Tracking:
             self._thread.join(_LOOK_S)
         if self._thread.is_alive():
             self._problems.append(
-                f"tracker {self._busy_with} did not answer, and was left alone; it may lack the end of the run"
+                f"tracker {self._busy_with} did not answer, and was not waited for; it may lack the end of the run"
             )
         return self._problems
 

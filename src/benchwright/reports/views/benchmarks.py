@@ -148,7 +148,7 @@ def benchmark_samples(store: Store, run: RunRecord, request: PartsRequest) -> Sa
     empty = {
         SampleFilter(): "no samples",
         SampleFilter(verdict="wrong"): "no sample was judged wrong",
-        SampleFilter(Outcome.UNPARSED.value): "an answer was read out of every reply",
+        SampleFilter(Outcome.UNPARSED.value): "every reply has a readable answer",
         SampleFilter(scored=False): "every sample has a score"
         if summary is not None and not summary.partial
         else "every sample evaluated so far has a score",

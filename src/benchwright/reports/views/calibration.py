@@ -170,7 +170,7 @@ def _notes(found: Agreement, binary: bool, sensitivity: float | None, specificit
         notes.append(f"With fewer than {FEWEST} {counted}, the 95 % intervals are unreliable.")
     if found.ci_low is None:
         notes.append(
-            "one of the two gave a single grade throughout, so κ says nothing. Label rows of every grade"
+            "one of the two gave a single grade throughout, so κ is not informative. Label rows of every grade"
         )
     if binary and (sensitivity is None or specificity is None):
         missing = "right" if sensitivity is None else "wrong"

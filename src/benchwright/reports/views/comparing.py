@@ -289,7 +289,7 @@ def _doubts(a: RunRecord, b: RunRecord, first: RunSummary, second: RunSummary) -
         if summary.older_replies:
             yield (
                 f"{title_of(run)}: {plural(summary.older_replies, 'reply')} came from earlier runs "
-                f"({reused_span(summary.reused)}); they do not describe the server at the time of the run"
+                f"({reused_span(summary.reused)}); they do not show how the server answered at the time of the run"
             )
         if summary.partial:
             yield f"{title_of(run)} is partial: {summary.evaluated} samples"

@@ -128,9 +128,9 @@ def search_words(search: SearchResult, settings: LoadSettings) -> str:
     if search.status == "not_met":
         why = "" if failed is None else failed.why
         level = "" if search.failing_level is None else f" ({level_label(settings, search.failing_level)})"
-        parts.append(f"the server does not keep {rule} even at the lowest level{level}: {why}")
+        parts.append(f"the server does not meet {rule} even at the lowest level{level}: {why}")
     elif search.level is None:
-        parts.append(f"no level is known to keep {rule}")
+        parts.append(f"no level is known to meet {rule}")
         if failed is not None:
             level = level_label(settings, failed.level)
             parts.append(
@@ -145,7 +145,7 @@ def search_words(search: SearchResult, settings: LoadSettings) -> str:
         parts.append(f"{search.passed[0]} of {plural(search.passed[1], 'probe')} passed there")
     else:
         least = "" if search.status == "found" else "at least "
-        parts.append(f"the largest load that keeps {rule} is {least}{level_label(settings, search.level)}")
+        parts.append(f"the largest load that meets {rule} is {least}{level_label(settings, search.level)}")
         if search.status == "at_least":
             flag = "--rate" if settings.open_loop else "--concurrency"
             parts[-1] += f", the highest level allowed ({flag} LOWEST,HIGHEST)"
@@ -266,10 +266,10 @@ def _of_client(stages: Sequence[StageSummary], *, open_loop: bool) -> tuple[str,
     if not judged:
         return "warn", f"the client was not judged: {'; '.join((others[0].health or {})['reasons'])}"
     lag = max((stage.health or {})["event_loop_lag_p99_ms"] for stage in judged)
-    words = f"its event loop was {lag:.1f} ms late at the 99th percentile (below {STRAINED_LAG_S * 1000:g} ms is good)"
+    words = f"event-loop delay was {lag:.1f} ms at p99 (warning above {STRAINED_LAG_S * 1000:g} ms)"
     if open_loop:
         late = max((stage.health or {})["send_lateness_p99_ms"] for stage in judged)
-        words += f" and requests {late:.1f} ms (below {STRAINED_LATE_S * 1000:g} ms is good)"
+        words += f", and requests were sent {late:.1f} ms late at p99 (warning above {STRAINED_LATE_S * 1000:g} ms)"
     if others:
         words += f"; not judged{_where(others, stages)}"
     return "ok", f"the client kept up: {words}"
@@ -307,7 +307,7 @@ def _of_limits(view: LoadView) -> tuple[str, str]:
     share = slo.met / max(1, slo.sent)
     where = "" if len(view.summary.stages) == 1 else f" at the best level, {stage.label}"
     state = "ok" if share >= view.settings.slo_share else "warn" if share >= 0.9 else "bad"
-    return state, f"{100 * share:.1f} % of requests kept all limits{where}: {limits}"
+    return state, f"{100 * share:.1f} % of requests met all limits{where}: {limits}"
 
 
 def server_rows(stage: StageSummary) -> list[tuple[str, str]]:

@@ -58,7 +58,7 @@ class MetricComparison:
     lower_is_better: bool = False
     """Whether a smaller value is the better one."""
     p_adjusted: float | None = None
-    """The p-value, corrected by Holm's rule for the number of tests; None if no pair differs, and for times."""
+    """The p-value, corrected by Holm's method for the number of tests; None if no pair differs, and for times."""
     failures_as_wrong: PairedResult | None = None
     """The same test with every failed sample counted as 0; None if no paired sample failed."""
     p_adjusted_failures_as_wrong: float | None = None
@@ -201,7 +201,7 @@ def requested_metrics(names: Sequence[str], only: str | None) -> list[str]:
 
 
 def adjusted(metrics: Iterable[MetricComparison]) -> list[MetricComparison]:
-    """Correct the p-values of metrics by Holm's rule, because some of many tests find a difference by chance.
+    """Correct the p-values of metrics by Holm's method, because some of many tests find a difference by chance.
 
     Metrics with the same or mirrored paired differences ask one question, so they share one test. Metrics without a differing pair
     and times are not part of it. Counting failures as wrong asks each question a second time: these tests are corrected

@@ -136,27 +136,27 @@ def mcq_remarks(metrics: Mapping[str, MetricSummary], fallback: str = "none") ->
             remarks.append(f"Strict accuracy: {percent(strict, 1)}. No answers were guessed.")
         else:
             points = round(100 * guessed, 1) - round(100 * strict, 1)
-            effect = "decided" if points >= 0 else "lost"
-            by = "AISBench's reading" if fallback == "aisbench" else "nearest-option fallback"
-            how = "that reading" if fallback == "aisbench" else "guess"
+            effect = "gained" if points >= 0 else "lost"
+            by = "AISBench's reading" if fallback == "aisbench" else "the nearest-option fallback"
+            how = "that reading" if fallback == "aisbench" else "guessing"
             remarks.append(
-                f"strict {percent(strict, 1)}, with {by} {percent(guessed, 1)}, {abs(points):.1f} points {effect} by {how}"
+                f"Strict accuracy: {percent(strict, 1)}. With {by}: {percent(guessed, 1)}, {abs(points):.1f} points {effect} by {how}."
             )
-    remarks += unread_remark(metrics, _GUESSES.get(fallback, "counted as not right"))
+    remarks += unread_remark(metrics, _GUESSES.get(fallback, "counted as wrong"))
     chance = _value(metrics, "chance")
     if chance is not None:
         remarks.append(f"chance level {percent(chance, 1)}")
     return remarks
 
 
-def unread_remark(metrics: Mapping[str, MetricSummary], counted: str = "counted as not right") -> list[str]:
+def unread_remark(metrics: Mapping[str, MetricSummary], counted: str = "counted as wrong") -> list[str]:
     """How many replies have no readable answer, and how they count; empty if all can be read."""
     read = _value(metrics, "extraction_rate")
     if read is None or read >= 1:
         return []
     among = _value(metrics, "accuracy_parsed")
     shown = "" if among is None else f", accuracy among readable ones {percent(among, 1)}"
-    return [f"{_share(1 - read)} of the replies hold no readable answer: {counted}{shown}"]
+    return [f"{_share(1 - read)} of the replies have no readable answer: {counted}{shown}"]
 
 
 def _share(share: float) -> str:

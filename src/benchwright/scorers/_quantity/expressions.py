@@ -62,7 +62,7 @@ UNREAD: dict[str, str] = {
     "notation": "not written as one number: `1,23,4`",
     "ambiguous": "what the notation means is not clear: `1.234` where 1234 is expected, `0.5 %` where 0.5 is",
     "corrected": "the stated number is corrected afterwards, and by what is not clear",
-    "too_long": "more digits than any number has",
+    "too_long": "too many digits for a number",
 }
 """Why a number is not read, by the `rule` of a sample."""
 

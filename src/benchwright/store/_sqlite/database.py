@@ -31,7 +31,7 @@ def not_written(database: Path, error: Exception) -> StoreError:
         return StoreError(_damaged(database, error))
     else:
         what = f"a record could not be written to {database}: {error}"
-        cure = "make room or repair the disk"
+        cure = "free disk space or repair the disk"
     return StoreError(
         f"{what}. Everything recorded before is safe",
         resume=f", what was being done will be done again; {cure}, then: benchwright resume",
@@ -46,7 +46,7 @@ def not_read(error: sqlite3.Error, database: Path | None = None) -> StoreError:
     if kind == "damaged":
         return StoreError(_damaged(database, error))
     causes = {
-        "full": f"{where} cannot be used, because the disk is full ({error}). Make room and try again",
+        "full": f"{where} cannot be used, because the disk is full ({error}). Free disk space and try again",
         "locked": f"{where} is locked by another process. Wait for it, or see what it does",
         "readonly": f"{where} cannot be written to ({error}). Check the rights of its folder, or choose another --workspace",
         "disk": f"{where} could not be read or written: the disk reports an error ({error}). Check the disk, then: "
