@@ -207,8 +207,8 @@ def test_a_target_column_that_is_nowhere_is_told() -> None:
     unnamed = check(rows, target_field="target")  # some scorers need no target
     assert unnamed.ok
     assert unnamed.warnings == (
-        'no row has the field "target", which should hold the expected answer unless target_field says '
-        'otherwise; the rows have: question, anwser. Write the right one in @benchmark: target_field="…"',
+        'no row has the field "target", which holds the expected answer unless target_field names '
+        'another field; the rows have: question, anwser. Write the right one in @benchmark: target_field="…"',
     )
     assert check([{"question": "a", "answer": None}]).warnings == (
         '1 row without a target in "answer"; it is taken as empty',
@@ -256,7 +256,7 @@ def test_a_prompt_that_reads_no_field_is_told_with_the_plain_form() -> None:
         "The plain form is {Frage}" in check(rows, prompt="{{Frage|trim}}", target_field="target").warnings[0]
     )
     (constant,) = definition_doubts(spec_of(rows, prompt='Say {{"a": 1}}'))
-    assert constant.endswith("every row asks the same; name a column in braces, such as {question}")
+    assert constant.endswith("every row asks the same question; name a column in braces, such as {question}")
     sound: list[dict[str, Any]] = [
         {"prompt": 'As {{"answer": …}}: {Frage}'},
         {"prompt": "Hello!", "next_turn": lambda conversation: None},

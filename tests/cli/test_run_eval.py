@@ -555,7 +555,7 @@ def test_a_recorded_demo_model_with_settings_of_its_own_must_be_named(
 
 def test_a_second_run_configuration_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run_eval", "--run-config", "a.yaml", "--config", "b.yaml"]) == 2
-    assert "--config b.yaml: a.yaml is named already" in capsys.readouterr().err
+    assert "--config b.yaml: a.yaml is already named" in capsys.readouterr().err
 
 
 def test_replaced_files_are_named_then_and_later(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

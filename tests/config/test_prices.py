@@ -115,7 +115,7 @@ def test_a_named_file_must_be_there(tmp_path: Path) -> None:
         (b"\xff\xfe", "cannot be read as TOML"),
         (
             GOOD.encode() + GOOD.encode(),
-            r"prices.toml:21: big-\* has a price already, at .*prices.toml:3; keep one",
+            r"prices.toml:21: big-\* already has a price, at .*prices.toml:3; keep one",
         ),
         (b'price = [{model = "m", input = 1}]', "prices.toml, entry 1: output is missing"),
     ],

@@ -97,7 +97,7 @@ def test_a_schedule_keeps_to_the_files_that_it_may_open(monkeypatch: pytest.Monk
     assert stub.most_open == 2
     assert stage.delayed == sum(record.delayed_s > 0 for record in records) > 0
     (found,) = summarise(Requests.of(records), settings, [stage]).stages
-    assert any("may open no more files" in note.text for note in found.notes if note.kind == "delayed")
+    assert any("cannot open more files" in note.text for note in found.notes if note.kind == "delayed")
 
 
 def test_more_connections_than_files_are_refused_with_the_cure() -> None:

@@ -118,7 +118,7 @@ def test_labels_of_a_run_by_sample(folder: Path) -> None:
     assert main(["judge-calibrate", written(labels), "--run", "last"]) == 0
     with pytest.raises(DatasetError, match=r"labels.jsonl:2: the run has no sample 99"):
         calibrate_judge(written([labels[0], {"sample_id": 99, "label": "C"}]), run="last")
-    with pytest.raises(DatasetError, match=r"labels.jsonl:2: sample 0 has a label already"):
+    with pytest.raises(DatasetError, match=r"labels.jsonl:2: sample 0 already has a label"):
         calibrate_judge(written([labels[0], labels[0]]), run="last")
     with pytest.raises(DatasetError, match=r"labels.jsonl:1: the row has no 'sample_id'"):
         calibrate_judge(written([{"label": "C"}]), run="last")

@@ -154,9 +154,7 @@ def parameter_without_column(spec: BenchmarkSpec, parameter: str, columns: Seque
             f"the style of [benchmarks.{spec.name}]"
         )
     if spec.family:
-        text = (
-            f'no row has the field "{field}", which should hold the expected answer; {_columns(columns)}.'
-        )
+        text = f'no row has the field "{field}", which should hold the expected answer; {_columns(columns)}.'
         if spec.likely_answer:
             if field in columns:
                 text = f'"{field}", which should hold the expected answer, is empty in all rows; {_columns(columns)}.'

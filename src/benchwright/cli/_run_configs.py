@@ -31,7 +31,7 @@ class _Once(Action):
         self, parser: ArgumentParser, space: Namespace, value: object, flag: str | None = None
     ) -> None:
         if getattr(space, self.dest) is not None:
-            parser.error(f"{flag} {value}: {getattr(space, self.dest)} is named already; give one file")
+            parser.error(f"{flag} {value}: {getattr(space, self.dest)} is already named; give one file")
         setattr(space, self.dest, value)
 
 

@@ -71,7 +71,7 @@ def _hub(where: str, uri: str, parameters: Mapping[str, str]) -> str:
     there = parse_qsl(query, keep_blank_values=True)
     for key in parameters:
         if key in dict(there):
-            raise ConfigError(f"{where}: {key} is in {uri} already; keep one of them")
+            raise ConfigError(f"{where}: {key} is already in {uri}; keep one of them")
     pairs = [*there, *parameters.items()]
     return f"{base}?{urlencode(pairs)}" if pairs else base
 

@@ -192,7 +192,7 @@ def _read(path: Path) -> list[Price]:
         key = (price.model, price.url)
         if key in found:
             raise ConfigError(
-                f"{where}: {price.model} has a price already, at {found[key][0]}; keep one of them, or give them different urls"
+                f"{where}: {price.model} already has a price, at {found[key][0]}; keep one of them, or give them different urls"
             )
         found[key] = (where, price)
     return [price for _, price in found.values()]

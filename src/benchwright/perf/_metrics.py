@@ -218,7 +218,7 @@ PER_REQUEST: tuple[Metric, ...] = (
         definition="From the last event with content until the last byte of the reply. No other latency includes it.",
     ),
     Metric(
-        name="send_delay", title="sent after plan", unit="ms", better="lower", needs=_SCHEDULE, values=_from("planned", "sent"),
+        name="send_delay", title="sending delay", unit="ms", better="lower", needs=_SCHEDULE, values=_from("planned", "sent"),
         definition="From the planned time of the request until it was handed to the socket.",
     ),
     Metric(

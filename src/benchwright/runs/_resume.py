@@ -232,7 +232,7 @@ def _retargeted(
         settings = replace(settings, questions=questions)
         if options.dataset is not None:
             raise UsageError(
-                f"--dataset: {source.target} is the data already; give the other file with --target"
+                f"--dataset: {source.target} is already the data; give the other file with --target"
             )
         if name is not None:
             settings = replace(settings, asked=name, target=name, cwd=str(cwd))

@@ -273,7 +273,7 @@ def _question_file(
 ) -> Target:
     effective = options.over(defaults)
     if effective.dataset is not None:
-        raise UsageError(f"--dataset: {target} is the data already; give the other file as the target")
+        raise UsageError(f"--dataset: {target} is already the data; give the other file as the target")
     if effective.fewshot_dataset is not None and effective.num_fewshot is None:
         raise UsageError("--fewshot-dataset: say how many examples to show, as in --num-fewshot 5")
     questions = question_options(effective, config)

@@ -102,7 +102,7 @@ class Grades:
             label = self._known(each, self._field)
             if key in labels:
                 name = f"{key[0]}/{key[1]}" if key[1] else key[0]
-                raise DatasetError(f"{each.where}: sample {name} has a label already; keep one")
+                raise DatasetError(f"{each.where}: sample {name} already has a label; keep one")
             if label is not None:
                 labels[key] = label
         if left := sum(key not in graded for key in labels):

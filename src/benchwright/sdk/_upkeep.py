@@ -84,7 +84,7 @@ def cancel_workflow(store: Store, run: RunRecord) -> Canceled:
 def _owner(store: Store, run: RunRecord) -> tuple[Owner | None, str | None]:
     """The process of a run, and a note if no signal can reach it. Raises UsageError for a run that has ended."""
     if RUN_STATUSES[run.status].final:
-        raise UsageError(f"run {run.id} has ended already ({run.status}). See: benchwright show {run.id}")
+        raise UsageError(f"run {run.id} has already ended ({run.status}). See: benchwright show {run.id}")
     owner = store.run_owner(run.id)
     if owner is None or owner.host == socket.gethostname():
         return owner, None

@@ -178,7 +178,7 @@ def _targets(
         defaults = layered(defaults, configured.run)
     effective = options.over(layered(defaults, suite.run, entry.run))
     if effective.dataset is not None:
-        raise UsageError(f"dataset: {base} is the data already; give the other file as path")
+        raise UsageError(f"dataset: {base} is already the data; give the other file as path")
     questions = _questions(entry, effective, options, config)
     if questions.name is None and configured is not None:
         questions = replace(questions, name=str(entry.target))

@@ -337,7 +337,7 @@ def _prefix(ctx: WorkflowContext, name: str | None) -> str:
         number = sum(1 for known in names if known == "" or known.isdigit()) + 1
         name = "" if number == 1 else str(number)
     if name in names:
-        raise ValueError(f"this run has a dataset named {name!r} already; give each its own name")
+        raise ValueError(f"this run already has a dataset named {name!r}; give each its own name")
     names.add(name)
     return f"dataset:{name}:" if name else "dataset-"
 

@@ -133,7 +133,7 @@ def test_a_broken_card_is_told(hub: LoopbackHub) -> None:
 def test_ways_of_reading_that_are_not_understood_are_not_ignored(hub: LoopbackHub) -> None:
     card = "---\nconfigs:\n- config_name: x\n  data_files: a.csv\n  skiprows: 3\n---\n"
     hub.repo("a/odd").commit({"README.md": card, "a.csv": "a\n1\n"})
-    assert "in a way that is not understood here (skiprows)" in refused("hf://a/odd")
+    assert "that benchwright does not support (skiprows)" in refused("hf://a/odd")
 
 
 def test_an_address_that_is_no_hub(hub: LoopbackHub, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,7 +53,7 @@ def test_the_export_of_the_same_commit_serves_scripts(hub: LoopbackHub, scripted
 def test_the_export_can_be_asked_for(hub: LoopbackHub, scripted: Repo) -> None:
     assert load_dataset("hf://a/quiz/one/test?loader=export") == TEST
     assert load_dataset("hf://a/quiz/one/test?revision=refs%2Fconvert%2Fparquet") == TEST
-    with pytest.raises(DatasetError, match="loader=export knows no data_files"):
+    with pytest.raises(DatasetError, match="loader=export takes neither data_files"):
         load_dataset("hf://a/quiz?loader=export&data_files=x.jsonl")
 
 

@@ -80,7 +80,11 @@ def find_work_folder(work_dir: Path, reuse: str | None = None) -> Path:
         if (work_dir / reuse / RUNS_FILE).is_file():
             return work_dir / reuse
         near = suggest(reuse, known)
-        there = f" It has: {', '.join(known[-5:])}." if known else " It has none."
+        there = (
+            f" It has: {', '.join(known[-5:])}."
+            if known
+            else " It has none: start one by leaving --reuse off, or name another --work-dir."
+        )
         meant = ""
         if reuse.isdecimal() or reuse in ("last", "latest"):  # names of runs in other commands
             meant = f" --reuse takes the name of a work folder, not a run; to score a run again: benchwright rescore {reuse}"
