@@ -270,7 +270,7 @@ def test_only_some_repeats_may_be_labelled() -> None:
     once = calibrate_judge([{"sample_id": n, "label": human(n)} for n in range(24)], run=result)
     assert (found.labelled, found.labelled_rows, found.judged, found.judged_rows) == (24, 24, 120, 40)
     assert found.to_json() == once.to_json()
-    with pytest.raises(DatasetError, match=r"label 24: sample 1/1 has a label already"):
+    with pytest.raises(DatasetError, match=r"label 24: sample 1/1 already has a label"):
         calibrate_judge([*every, every[1]], run=result)
 
 
