@@ -412,7 +412,7 @@ def test_kappa_of_a_single_grade_is_not_shown_as_certain(capsys: pytest.CaptureF
     assert main(["judge-calibrate", written(rows_of(CC=30, CI=10))]) == 0
     shown = capsys.readouterr().out
     assert re.search(r"kappa +–", shown)
-    assert "one of the two gave a single grade throughout, so κ says nothing" in " ".join(shown.split())
+    assert "one of the two gave a single grade throughout, so κ is not informative" in " ".join(shown.split())
 
 
 def test_grades_may_be_written_in_small_letters() -> None:
