@@ -109,12 +109,12 @@ def test_a_level_with_mixed_probes_is_not_shown_as_the_largest_load(tmp_path: Pa
     made = searched(settings_of(lowest=5.0), {0: 9}, count=40, most=2)
     view, requests = view_of(made, tmp_path)
     page, shown = load_page(view, requests), text_of(view)
-    assert "1 of 2 probes failed at 5 in flight: 70 % of 30 requests kept the limits" in " ".join(
+    assert "1 of 2 probes failed at 5 in flight: 70 % of 30 requests met the limits" in " ".join(
         shown.split()
     )
     assert "Largest load" not in page + shown
-    assert "No largest load was found. Figures of one probe: 5 in flight, not known to keep the limits after 2 probes" in page  # fmt: skip
-    assert "not known to keep the limits" in headline(view.summary)
+    assert "No largest load was found. Figures of one probe: 5 in flight, not known to meet the limits after 2 probes" in page  # fmt: skip
+    assert "not known to meet the limits" in headline(view.summary)
     best = best_stage(view.summary)
     assert best is not None
     assert best.stage == 0, "the probe that failed, as the verdict says"
@@ -166,7 +166,7 @@ def test_page_terminal_json_and_exit_code_agree(seed: int, tmp_path: Path) -> No
         assert next(probe for probe in search.probes if probe.stage == best.stage).passed
     else:
         assert "is at least" not in found[0][1]
-    if code == 0 or "the largest load that keeps" in found[0][1]:
+    if code == 0 or "the largest load that meets" in found[0][1]:
         assert search.requests >= search.needed
     if search.status == "unfinished":
         assert re.search(r"--max-probes \d+ ended|--search-seconds \d+ left", found[0][1])

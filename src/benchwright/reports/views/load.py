@@ -147,7 +147,7 @@ def best_of(summary: LoadSummary) -> str:
     if summary.search is not None:
         probes = plural(len(summary.search.probes), "probe")
         if summary.search.level is None:
-            return f"not known to keep the limits after {probes}"
+            return f"not known to meet the limits after {probes}"
         return f"found by {probes}" if summary.search.status == "found" else f"or more, after {probes}"
     steady, count = len(_steady(summary)), len(summary.stages)
     return f"of {count} levels, {'none' if not steady else 'all' if steady == count else steady} steady"
