@@ -41,6 +41,9 @@ ENDLESS = {
     "wide format": "{{ '{:9999999999}'.format(1) }}",
     "wide by a value": "{{ '%*d' | format(9999999999, 1) }}",
     "centred": "{{ 'a' | center(10**10) }}",
+    "indented JSON": "{{ [[1]] | tojson(indent=10**9) }}",
+    "much indented JSON": "{{ (range(9999) | list) | tojson(9999) }}",
+    "indented lines": "{{ ('\\n' * 9999) | indent(9999, true, true) }}",
     "centred bytes": "{{ 'a'.encode().center(10**10) }}",
     "words": "{{ lipsum(n=10000, max=10000) }}",
     "large list sorted again and again": (

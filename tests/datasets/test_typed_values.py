@@ -12,10 +12,13 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import benchwright
+from benchwright import benchmark, scorer
 from benchwright.benchmarks import QuestionOptions, check_benchmark, load_questions
 from benchwright.core import encode_json
 from benchwright.datasets import load_dataset
@@ -228,3 +231,65 @@ def test_nan_as_a_text_is_an_answer(tmp_path: Path) -> None:
 def test_a_missing_value_of_pandas_in_rows_from_python() -> None:
     rows = [{"q": "a", "n": math.nan, "deep": [{"x": math.inf}], "t": (1.5, math.nan), "s": "nan"}]
     assert load_dataset(rows) == [{"q": "a", "n": None, "deep": [{"x": None}], "t": [1.5, None], "s": "nan"}]
+
+
+class NAType:
+    """What pandas has for a missing value of any type."""
+
+    def __eq__(self, other: object) -> Any:
+        return self
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __bool__(self) -> bool:
+        raise TypeError("boolean value of NA is ambiguous")
+
+
+NaTType = type("NaTType", (), {})  # and for one of a time
+
+
+@pytest.mark.parametrize(
+    ("value", "read"),
+    [
+        (np.float32("nan"), None),
+        (np.float16("inf"), None),
+        (np.datetime64("NaT"), None),
+        (NAType(), None),
+        (NaTType(), None),
+        (Decimal("NaN"), None),
+        (Decimal("0.10"), Decimal("0.10")),
+        (np.float32(0.1), np.float32(0.1)),
+        (np.int64(3), np.int64(3)),
+        ([1, NAType(), {"x": np.float32("inf")}], [1, None, {"x": None}]),
+        (np.array([0.1, np.nan], np.float32), [0.1, None]),
+        (np.array([[1, 2], [3, 4]]), [[1, 2], [3, 4]]),
+        (np.array(["a", "b"]), ["a", "b"]),
+        (np.array(["a", None]), ["a", None]),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_values_of_libraries_in_rows_from_python(value: Any, read: Any) -> None:
+    (row,) = load_dataset([{"q": "a", "answer": value}])
+    assert row == {"q": "a", "answer": read}
+    assert repr(row["answer"]) == repr(read), "no type of a library inside lists"
+    json_row = encode_json(row)
+    assert b"nan" not in json_row.lower()
+
+
+def test_rows_from_python_with_such_answers_are_checked() -> None:
+    answers = [NAType(), np.float32("nan"), np.array([1.5, 2.5])]
+
+    @benchmark(
+        name="odd_answers",
+        dataset=[{"q": "a", "answer": one} for one in answers],
+        prompt="{q}",
+        target_field="answer",
+    )
+    @scorer
+    def odd_answers(sample: Any) -> dict[str, Any]:
+        return {"correct": True}
+
+    rows = load_dataset([{"answer": one} for one in answers])
+    assert [row["answer"] for row in rows] == [None, None, [1.5, 2.5]]
+    (report,) = benchwright.check(odd_answers)
+    assert any("2 rows" in note for note in report.warnings), report.warnings

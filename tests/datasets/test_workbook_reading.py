@@ -263,3 +263,40 @@ def test_validate_takes_the_cure_that_it_names(
     assert main(["validate", "d.csv", "--encoding", "cp1252"]) == 0
     workbook(tmp_path / "b.xlsx", Notes=[["read me"]], Quiz=[["question", "answer"], ["1+1", 2]])
     assert main(["validate", "b.xlsx", "--sheet", "Quiz"]) == 0
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        '<c r="B2" t="s"><v>99</v></c>',
+        '<c r="B2" t="s"><v>-1</v></c>',
+        '<c r="B2" t="s"><v>1.5</v></c>',
+        '<c r="B2"><v>four</v></c>',
+        '<c r="B2" s="x"><v>4</v></c>',
+    ],
+)
+def test_a_cell_that_no_spreadsheet_writes_is_a_bad_row(tmp_path: Path, cell: str) -> None:
+    path = workbook(tmp_path / "b.xlsx", Q=[["q", "n"], ["one", 4], ["two", 5]])
+    _with_sheet(path, '<c r="B2" t="n"><v>4</v></c>', cell)
+    bad: list[str] = []
+    (batch,) = open_dataset(path).batches(on_bad=lambda row: bad.append(str(row)))
+    assert batch.rows == [{"q": "two", "n": 5}]
+    assert bad[0].startswith(f"{path}:2: sheet 'Q', cell B2 has no value that can be read")
+
+
+def test_rows_that_no_spreadsheet_numbers_are_an_error(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "b.xlsx", Q=[["q", "n"], ["one", 4]])
+    _with_sheet(path, '<row r="2"', '<row r="two"')
+    with pytest.raises(DatasetError, match="the row after 1 has no number"):
+        load_dataset(path)
+
+
+def _with_sheet(path: Path, old: str, new: str) -> None:
+    with zipfile.ZipFile(path) as book:
+        parts = {name: book.read(name) for name in book.namelist()}
+    (name,) = (name for name in parts if name.startswith("xl/worksheets/sheet"))
+    assert old in parts[name].decode()
+    parts[name] = parts[name].decode().replace(old, new).encode()
+    with zipfile.ZipFile(path, "w") as book:
+        for each, data in parts.items():
+            book.writestr(each, data)

@@ -222,3 +222,21 @@ def test_a_lost_load_test_is_adopted_as_one(said: Any) -> None:
     assert said("gate", "3", "--policy", "policy.toml")[0] != 0
     assert "requests are missing from the records" in " ".join(said("show", "3")[1].split())
     assert said("doctor")[0] == 1
+
+
+def test_load_tests_of_other_data_stay_so_without_their_records(said: Any) -> None:
+    for name, text in (("one", "What is 1 + 1?"), ("two", "What is 2 + 2, and why is that so?")):
+        Path(name).mkdir()
+        Path(name, "quiz.jsonl").write_text(
+            "".join(json.dumps({"question": f"{text} {k}", "answer": "2"}) + "\n" for k in range(8))
+        )
+        words = ("--concurrency", "2", "--requests", "8", "--quiet")
+        assert said("perf", f"{name}/quiz.jsonl", *words)[0] in (0, 3)
+    warning = "the tests sent the rows of different data"
+    assert warning in said("compare", "3", "4")[1]
+    folders = [str(next(Path(".benchwright/runs").glob(f"000{run}-*"))) for run in (3, 4)]
+    assert warning in said("compare", *folders)[1]
+    for file in Path(".benchwright").glob("benchwright.db*"):
+        file.unlink()
+    assert said("doctor")[0] == 0
+    assert warning in said("compare", "3", "4")[1]

@@ -133,6 +133,25 @@ def test_one_old_reply_among_new_ones_is_enough(said: Any) -> None:
     assert "1 reply is older than the run" in " ".join(shown.split())
 
 
+def test_nor_a_comparison_with_a_baseline_of_old_replies(said: Any) -> None:
+    said("run", "bench.py")
+    said("run", "bench.py")
+    said("run", "bench.py", "--no-cache")
+    Path("policy.toml").write_text('[[regression]]\nmetric = "correct"\nbound = "value"\nmargin = 0.0\n')
+    words = ("gate", "3", "--policy", "policy.toml", "--baseline")
+    folder = next(Path(".benchwright/runs").glob("0002-*"))
+    for baseline in ("2", str(folder)):
+        code, shown = said(*words, baseline)
+        assert code == 3
+        assert "24 replies are older than the run" in " ".join(shown.split())
+        assert said(*words, baseline, "--accept-cached")[0] == 0
+    assert said(*words, "1")[0] == 0
+    said("export", "2", "--baseline", "base.jsonl", "--accept-cached")
+    code, shown = said(*words, "base.jsonl")
+    assert code == 0, "accepted by whoever exported it"
+    assert "24 replies are older than the run" in " ".join(shown.split())
+
+
 @pytest.mark.parametrize(
     "words", [("bless", "2", "--as", "main"), ("export", "2", "--baseline", "base.jsonl")]
 )

@@ -44,6 +44,8 @@ PARTS = {
     "first segment": "http://host.example/{s}/v1",
     "last segment": "http://host.example/v1/{s}",
     "after a word": "http://host.example/v1/token/{s}/chat/completions",
+    "parameter of a segment": "http://host.example/v1;key={s}/chat",
+    "segment that is a parameter": "http://host.example/v1/session={s}",
     "query without a name": "http://host.example/v1?{s}",
     "fragment": "http://host.example/v1#{s}",
     "parameter in the fragment": "http://host.example/v1#a=1&k={s}",
@@ -176,3 +178,9 @@ def test_the_address_of_a_hub_too(
         assert variable in said.err
         assert "a8Jd92kd" not in said.out + said.err
         monkeypatch.delenv(variable)
+
+
+def test_parameters_of_a_path_are_read_as_those_of_a_query() -> None:
+    assert key_in_url("http://host.example/v1;key=hunter-two/chat") == "a part of its path"
+    assert public_url("http://host.example/v1;key=hunter-two/chat") == "http://host.example/…/chat"
+    assert key_in_url("http://host.example/v1;version=2/chat") is None

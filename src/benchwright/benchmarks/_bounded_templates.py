@@ -38,7 +38,9 @@ _CHARACTERS_PER_STEP, _ITEMS_PER_STEP = 1000, 10
 _COUNT, _JOIN, _KEEP = "_counted", "_joined", "_bounded"
 _SLOW_FILTERS = {"pprint": 20, "urlize": 20, "wordwrap": 5, "sort": 5, "tojson": 2}
 """Filters that take longer than others, and how many times as long."""
-_SIZED_FILTERS = frozenset(("batch", "center", "format", "indent", "round", "slice", "wordwrap"))
+_SIZED_FILTERS = frozenset(("batch", "center", "format", "indent", "round", "slice", "tojson", "wordwrap"))
+_INDENTING_FILTERS = {"indent": 1, "tojson": MAX_COPIES}
+"""Filters that put as many spaces as a number says before each line, and how often: nested values are indented more."""
 _SIZED_METHODS = frozenset(("center", "expandtabs", "ljust", "rjust", "to_bytes", "zfill"))
 """Functions of which a number is a width or a count. Patterns contain widths too."""
 _REPEATED_TYPES = (str, bytes, list, tuple)
@@ -228,6 +230,8 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
                 _check_pattern(str(value), given)
             elif name in _SIZED_FILTERS:
                 _check_numbers(given)
+                times = _INDENTING_FILTERS.get(name, 0)
+                self._check_growth(_size(value), times * sum(one for one in given if isinstance(one, int)))
             self._check_growth(_size(value), sum(map(_size, given)))
             return self._kept(function(*before, value, *others, **kwargs))
 

@@ -139,14 +139,22 @@ def key_in_url(url: str) -> str | None:
 
 
 def _key_segments(segments: list[str]) -> list[int]:
-    """The numbers of a path's segments that may be keys: they look random, or follow a word such as `token`."""
+    """The numbers of a path's segments that may be keys: they look random, follow a word such as `token`, or have a parameter
+    (`v1;key=…`) that may be one."""
     found, before = [], ""
     for number, segment in enumerate(map(unquote, segments)):
         named = before.lower() in _NAMES_FOLLOW
         if (
             segment
             and not named
-            and (_looks_like_key(segment) or (_names_secret(before) and not _plain(segment)))
+            and (
+                _looks_like_key(segment)
+                or (_names_secret(before) and not _plain(segment))
+                or any(
+                    "=" in part and not _is_public_parameter(*part.split("=", 1))
+                    for part in segment.split(";")
+                )
+            )
         ):
             found.append(number)
         before = segment

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from msgspec import Struct, field as struct_field
 
-from benchwright.core import BenchwrightError, DatasetError, Row, canonical_json, finite_json, suggest
+from benchwright.core import BenchwrightError, DatasetError, Row, canonical_json, suggest
 
 _LISTED = 20
 
@@ -255,17 +255,49 @@ def _take(chunk: Chunk, value: object, number: int) -> None:
     # A copy: some sources yield one dict and change it in place.
     row = dict(value)
     with suppress(RecursionError):  # a row that is nested too deeply is refused later
-        row.update({name: finite_json(one) for name, one in value.items() if _may_be_odd(one)})
+        row.update({name: _plain(one) for name, one in value.items() if _may_be_odd(one)})
     chunk.add(row, number)
 
 
 def _may_be_odd(value: object) -> bool:
-    """Whether a value of a row is, or contains, a number that JSON does not have: pandas gives NaN for a missing value."""
-    if isinstance(value, float):
-        return not isfinite(value)
+    """Whether a value of a row is, or contains, a missing value or a number that JSON does not have, or an array."""
+    if isinstance(value, str | int) or value is None:
+        return False
     if isinstance(value, dict):
         return any(map(_may_be_odd, value.values()))
-    return isinstance(value, list | tuple) and any(map(_may_be_odd, value))
+    if isinstance(value, list | tuple):
+        return any(map(_may_be_odd, value))
+    return _is_array(value) or _is_missing(value)
+
+
+def _plain(value: Any) -> Any:
+    """A value with null for missing values, which libraries mark in several ways, and lists for arrays of numpy. Other values
+    stay as they are."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if _is_array(value):
+        if value.ndim == 1:  # each number with the digits of its type: 0.1 as a 32-bit float is 0.1
+            value = map(float, map(str, value)) if value.dtype.kind == "f" else value.tolist()
+        return [_plain(item) for item in value]
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return None if _is_missing(value) else value
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether a value means that there is none: NaN or an infinity of any type of number, or a mark of pandas or numpy."""
+    kind = getattr(getattr(value, "dtype", None), "kind", "")
+    if isinstance(value, float) or kind == "f":
+        return not isfinite(value)
+    if kind in ("M", "m"):  # a time
+        return str(value) == "NaT"
+    if hasattr(value, "is_finite"):  # a Decimal
+        return not value.is_finite()
+    return type(value).__name__ in ("NAType", "NaTType")
+
+
+def _is_array(value: object) -> bool:
+    return type(value).__name__ == "ndarray" and bool(getattr(value, "ndim", 0))
 
 
 def _a(value: Any) -> str:

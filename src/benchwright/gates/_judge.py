@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from benchwright.core import RunKind, RunSummary, kind_title, reused_span, rfc3339
-from benchwright.gates._baselines import Baseline, OneRun
+from benchwright.gates._baselines import Baseline, OneRun, StoredLines
 from benchwright.gates._claims import BenchmarkRun, claims_about
 from benchwright.gates._decide import Claim, decide
 from benchwright.gates._evidence import Evidence, commonest_failure, gather
@@ -43,7 +43,7 @@ def judge_benchmark(
     if run.summary is None:
         return _without_result(policy, run, baseline)
     summary = RunSummary.from_json(run.summary)
-    why, notes = _obstacles(policy, run, baseline, harmless)
+    why, notes = _obstacles(policy, run, baseline, harmless, accept_cached=accept_cached)
     source = None if baseline is None or why or baseline.samples is None else baseline.samples
     columns = {rule.slices for rule in policy.rules if rule.slices is not None}
     evidence = gather(samples, run.id, sorted(columns), source)
@@ -206,7 +206,12 @@ def _run_row(
 
 
 def _obstacles(
-    policy: Policy, run: RunRecord, baseline: Baseline | None, harmless: Collection[str]
+    policy: Policy,
+    run: RunRecord,
+    baseline: Baseline | None,
+    harmless: Collection[str],
+    *,
+    accept_cached: bool,
 ) -> tuple[str, list[str]]:
     """Why a run cannot be compared with its baseline (empty if it can), and harmless differences."""
     if baseline is None:
@@ -226,9 +231,18 @@ def _obstacles(
         )
     if known.failed > MOSTLY * known.evaluated:  # whatever it was allowed
         return f"{known.failed:,} of {known.evaluated:,} samples of the baseline {baseline.title} failed", []
+    old = old_replies(known)
+    if old and not accept_cached and not isinstance(baseline.samples, StoredLines):
+        return (
+            f"in the baseline {baseline.title}, {old}. Name a run made with --no-cache, or accept these replies with "
+            "--accept-cached",
+            [],
+        )
     if reasons := list(disagreements(other, run)):
         return f"run and baseline {' and '.join(reasons)}", []
-    return _settings(policy, run, other, setting_differences(other, run, harmless))
+    why, notes = _settings(policy, run, other, setting_differences(other, run, harmless))
+    # Whoever made it a portable baseline accepted them.
+    return why, [*notes, *([f"in the baseline {baseline.title}, {old}"] if old else [])]
 
 
 def _load_obstacles(

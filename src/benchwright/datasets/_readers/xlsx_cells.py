@@ -11,6 +11,7 @@ import datetime
 import re
 import zipfile
 from collections.abc import Iterator
+from math import isfinite
 from typing import Any, TypeAlias
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
@@ -79,7 +80,10 @@ class XlsxBook:
             self._texts = list(self._read_texts())
         number = 0
         for row in self._elements(sheet.part, "row", MOST_BYTES):
-            number = int(row.get("r") or number + 1)
+            try:
+                number = int(row.get("r") or number + 1)
+            except ValueError as exc:
+                raise NotAWorkbookError(f"{sheet.part}: the row after {number} has no number: {exc}") from exc
             cells = self._cells(row, number)
             if cells:
                 yield number, cells
@@ -90,7 +94,12 @@ class XlsxBook:
         for cell in row:
             place = cell.get("r")
             column = column_number(place) if place else column + 1
-            value = self._value(cell)
+            try:
+                value = self._value(cell)
+            except (IndexError, ValueError):
+                value = BadCell(
+                    "has no value that can be read. Open and save the workbook again, or correct the cell"
+                )
             if value is None or (isinstance(value, str) and not value.strip()):
                 continue
             found[column] = value
@@ -132,10 +141,15 @@ class XlsxBook:
 
     def _shared(self, number: str | None) -> str | None:
         assert self._texts is not None
-        return None if not number else self._texts[int(number)]
+        place = int(number) if number else 0
+        if place < 0:
+            raise IndexError
+        return self._texts[place] if number else None
 
     def _number(self, text: str, style: int) -> Any:
         number = float(text)
+        if not isfinite(number):
+            return None
         shown = self._formats[style] if style < len(self._formats) else ""
         if shown == "date":
             return _date(number, self._first_day)

@@ -60,6 +60,7 @@ def summary_json(view: LoadView) -> bytes:
         "run": {**run.identity(), "demo": run.demo},
         "settings": view.settings.to_json(),
         "endpoint": view.endpoint,
+        "dataset": view.manifest.get("dataset"),
         **view.summary.to_json(),
     }
     return orjson.dumps(known_secrets().clean_value(document), option=orjson.OPT_INDENT_2) + b"\n"

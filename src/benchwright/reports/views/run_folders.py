@@ -95,7 +95,7 @@ def folder_run(folder: Path, number: int) -> RunRecord:
 
 
 def _load_of_folder(number: int, folder: Path, found: dict[str, Any]) -> RunRecord:
-    """The record of a load test, from its `summary.json`. Manifest and price are in no file."""
+    """The record of a load test, from its `summary.json`. Of its manifest, only the data are in a file; its price is in none."""
     about, endpoint = found.get("run") or {}, found.get("endpoint") or {}
     made = (folder / LoadFile.SUMMARY).stat().st_mtime
     try:
@@ -115,7 +115,7 @@ def _load_of_folder(number: int, folder: Path, found: dict[str, Any]) -> RunReco
             "model": {"url": endpoint.get("url"), "model_id": endpoint.get("model_id")},
             "adopted": True,
         },
-        manifest={},
+        manifest={"dataset": found["dataset"]} if isinstance(found.get("dataset"), dict) else {},
         summary=None if summary is None else summary.to_json(),
         error=None if whole else "its record was lost; this is what its files hold",
         created_at=made,
