@@ -182,5 +182,5 @@ def test_the_address_of_a_hub_too(
 
 def test_parameters_of_a_path_are_read_as_those_of_a_query() -> None:
     assert key_in_url("http://host.example/v1;key=hunter-two/chat") == "a part of its path"
-    assert public_url("http://host.example/v1;key=hunter-two/chat") == "http://host.example/…/chat"
+    assert public_url("http://host.example/api/v1;key=hunter-two") == "http://host.example/api/…"
     assert key_in_url("http://host.example/v1;version=2/chat") is None
