@@ -110,7 +110,7 @@ async def _carried_out(
     name, arguments = call["name"], call["arguments"]
     function = functions.get(name)
     if function is None:
-        return f"Error: there is no tool {name!r}; the tools are {', '.join(functions)}"
+        return f"Error: there is not a tool {name!r}; there are {', '.join(functions)}"
     if call["error"] is not None:
         return f"Error: {call['error']}"
 
