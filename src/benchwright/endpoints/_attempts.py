@@ -74,7 +74,8 @@ class Attempter:
             else:
                 payload = request.payload if self._native else self._wire.payload(request)
                 reply = await self._transport.post(urls.whole, payload, self._headers, timeout_s, stamps)
-                stamps.take_head(reply.headers)
+                if stamps.arrivals is not None:
+                    stamps.take_head(reply.headers)
                 if reply.status == 200:
                     if self._native and (plain := plain_reply(reply.body, request, stamps)) is not None:
                         return plain
@@ -98,7 +99,8 @@ class Attempter:
     ) -> ModelReply | Trouble:
         payload = self._wire.payload(request)
         stream = await self._transport.stream(url, payload, self._headers, timeout_s, stamps)
-        stamps.take_head(stream.headers)
+        if stamps.arrivals is not None:
+            stamps.take_head(stream.headers)
         try:
             if stream.status != 200:
                 body: list[bytes] = []

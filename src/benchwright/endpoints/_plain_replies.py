@@ -241,7 +241,7 @@ def _answered(
         stamps.started_at,
         times,
         served,
-        reply_id=stamps.reply_id(source.id),
+        reply_id=None if stamps.arrivals is None else stamps.reply_id(source.id),
         request_id=stamps.request_id,
     )
     return without_stop(read, request) if "stop" in asked else read

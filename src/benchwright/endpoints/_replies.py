@@ -125,7 +125,7 @@ def read_reply(
         stamps.started_at,
         stamps.times(),
         served,
-        reply_id=stamps.reply_id(data.get("id")),
+        reply_id=None if stamps.arrivals is None else stamps.reply_id(data.get("id")),
         request_id=stamps.request_id,
     )
 

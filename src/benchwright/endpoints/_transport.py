@@ -47,13 +47,13 @@ class Stamps(Struct):
     """The `x-request-id` header, if arrivals are requested."""
 
     def take_head(self, headers: Headers) -> None:
-        """Note the name of the request in the server's log, if arrivals are requested too."""
-        if self.arrivals is not None and (found := headers.get("x-request-id")) is not None:
+        """Note the name of the request in the server's log. Only those who request arrivals need it: others save the call."""
+        if (found := headers.get("x-request-id")) is not None:
             self.request_id = found[:MOST_OF_ID]
 
     def reply_id(self, given: object) -> str | None:
-        """The `id` of a reply, if arrivals are requested."""
-        named = self.arrivals is not None and isinstance(given, str | int) and not isinstance(given, bool)
+        """The `id` of a reply. Only those who request arrivals need it: others save the call."""
+        named = isinstance(given, str | int) and not isinstance(given, bool)
         return str(given)[:MOST_OF_ID] if named else None
 
     def again(self) -> None:

@@ -89,7 +89,7 @@ def test_content_that_came_by_xet_is_checked_too(
     monkeypatch.setenv("HF_TOKEN", SECRET)
     offered(hub, f"{hub.url}/api/datasets/a/xet/xet-read-token/main")
     xet.content = xet.content.replace(b"row 7", b"raw 7")
-    with pytest.raises(DatasetError, match="arrived twice with content that does not match"):
+    with pytest.raises(DatasetError, match="was downloaded twice with content that does not match"):
         load_dataset("hf://a/xet")
 
 

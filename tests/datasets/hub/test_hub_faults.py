@@ -62,7 +62,7 @@ def test_a_flipped_byte_is_found(hub: LoopbackHub, repo: Repo) -> None:
 @pytest.mark.parametrize("where", ["/objects/", "README"])
 def test_content_that_stays_wrong_is_refused(hub: LoopbackHub, repo: Repo, where: str, cache: Any) -> None:
     hub.fault(where, times=99, corrupt=True)
-    with pytest.raises(DatasetError, match="arrived twice with content that"):
+    with pytest.raises(DatasetError, match="was downloaded twice with content that"):
         load_dataset("hf://a/data")
     assert not list(cache.rglob("*.parquet"))
 

@@ -247,7 +247,7 @@ def download(
         target.unlink(missing_ok=True)
         if last_try:
             raise DatasetError(
-                f"{ref.uri}: {file.path} at commit {commit} arrived twice with content that does not match its hash "
+                f"{ref.uri}: {file.path} at commit {commit} was downloaded twice with content that does not match its hash "
                 f"({file.digest}). Something between here and {hub.settings.endpoint} alters the data; nothing was kept"
             )
 
