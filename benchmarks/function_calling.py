@@ -42,14 +42,16 @@ print(json.dumps([right, len(cases) * int(sys.argv[2]) / (time.process_time() - 
 _OUR_EVALUATION = """
 import sys
 from pathlib import Path
-from benchwright.bfcl import evaluate_results, find_provider
+from benchwright.bfcl import evaluate_results
+from benchwright.bfcl._packages import find_provider
 evaluate_results(Path(sys.argv[1]), find_provider(), task=sys.argv[2], scores=Path(sys.argv[3]), native=False)
 """
 
 
 def function_calling(bench: Bench) -> list[Figure]:
     """Checked cases per second of CPU, and seconds of CPU to evaluate all stored AST results, start-up included."""
-    from benchwright.bfcl import CATEGORIES, GROUPS, NativeFolder, fetch_package
+    from benchwright.bfcl import CATEGORIES, NativeFolder, fetch_package
+    from benchwright.bfcl._categories import GROUPS
 
     os.environ["BENCHWRIGHT_CACHE"] = str(
         venvs.HOME / "cache"

@@ -24,7 +24,9 @@ from typing import Any, TypeAlias
 import benchwright
 from benchmarks.replay_calls import Written, as_message, truth_reply
 from benchwright.benchmarks import BenchmarkSpec, ToolTask
-from benchwright.bfcl import CATEGORIES, GROUPS, categories_of, define, find_provider, load_evaluation
+from benchwright.bfcl import CATEGORIES, define, load_evaluation
+from benchwright.bfcl._categories import GROUPS, categories_of
+from benchwright.bfcl._packages import find_provider
 from benchwright.core import Row
 from benchwright.toolcalls import hinted, prompting_messages, tools_of
 

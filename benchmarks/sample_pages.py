@@ -10,6 +10,7 @@ from pathlib import Path
 from benchmarks.figures import Figure, series, shown
 from benchmarks.rounds import Bench
 from benchwright.core import StepValues, score_key
+from benchwright.results import StoreSamples
 from benchwright.store import SampleFilter, Store, open_store
 
 SAMPLES = 1_000_000
@@ -55,7 +56,7 @@ def sample_pages(bench: Bench) -> list[Figure]:
                     "",
                     times.middle,
                     "ms",
-                    50,
+                    20,
                     at_least=False,
                     note=note,
                 )
@@ -105,5 +106,5 @@ def _sample(index: int) -> StepValues:
 
 def _page_ms(store: Store, run_id: int, where: SampleFilter, count: int, part: float) -> float:
     began = time.perf_counter()
-    store.page_samples(run_id, where, after=int(count * part) * 10_000, limit=_PAGE)
+    StoreSamples(store, run_id).page(where, after=int(count * part) * 10_000, limit=_PAGE)
     return 1e3 * (time.perf_counter() - began)

@@ -6,8 +6,14 @@ import fcntl
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 LONGEST_S = 240
 _INSTALL_S = 540
@@ -45,3 +51,18 @@ def document_of(page: Path, scratch: Path, width: int = 1300) -> str:
     )  # fmt: skip
     assert done.stdout, done.stderr[-1000:]
     return done.stdout
+
+
+@contextmanager
+def driven() -> Iterator[Browser]:
+    """Chromium, driven by a test that clicks and waits for what appears."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=chromium(), args=["--no-sandbox", "--disable-gpu"], timeout=LONGEST_S * 1000
+        )
+        try:
+            yield browser
+        finally:
+            browser.close()

@@ -21,8 +21,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import benchwright.store
-from benchwright.core import forget_secrets
+from benchwright.core._artifacts import ARTIFACT_KINDS
+from benchwright.core._secrets import forget_secrets
 from calm import calm, restored
+from memory_files import MemoryPlaces
 
 KEEP_ENVIRONMENT = "TESTS_KEEP_ENVIRONMENT"
 """Set it to run tests with the variables that they are usually kept from; `make test-environment` does."""
@@ -156,3 +158,10 @@ def pytest_collection(session: pytest.Session) -> Iterator[None]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Long tests first, so that no worker is left with one at the end."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
+@pytest.fixture(params=["folder", "memory"])
+def any_place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The files of runs are in folders, then in memory, where a joined path finds nothing: both must do."""
+    if request.param == "memory":
+        monkeypatch.setitem(ARTIFACT_KINDS, "", MemoryPlaces().open)

@@ -20,37 +20,40 @@ PACKAGE = Path(benchwright.__file__).parent
 MAY_IMPORT: dict[str, str] = {
     "core": "",
     "toolcalls": "core",
-    "plugins": "core",
     "stats": "core",
-    "config": "core plugins",
     "store": "core",
-    "datasets": "core plugins",
-    "endpoints": "core plugins config",
-    "pipeline": "core plugins config endpoints",
+    "config": "core store",
+    "datasets": "core",
+    "endpoints": "core config",
     "demo": "core toolcalls endpoints",
-    "scorers": "core plugins toolcalls",
-    "benchmarks": "core plugins config datasets toolcalls scorers",
+    "scorers": "core toolcalls",
+    "benchmarks": "core config datasets toolcalls scorers",
     "bfcl": "core toolcalls datasets scorers benchmarks",
     "packages": "core datasets benchmarks bfcl",
     "perf": "core stats benchmarks endpoints store",
-    "engine": "core stats config store datasets endpoints pipeline demo scorers benchmarks",
-    "reports": "core toolcalls plugins stats config store perf",
-    "gates": "core config stats store perf reports",
-    "runs": "core config store datasets endpoints pipeline demo benchmarks bfcl perf engine reports",
-    "workflows": "core config store datasets endpoints demo benchmarks runs",
-    "suites": "core config store endpoints benchmarks engine reports runs",
-    "sdk": "core plugins config store datasets endpoints pipeline scorers benchmarks bfcl perf engine reports gates runs workflows suites",
-    "server": "core store datasets workflows sdk",
-    "cli": "core config store datasets demo benchmarks bfcl packages perf engine reports gates workflows suites sdk server",
+    "engine": "core stats config store datasets endpoints demo scorers benchmarks",
+    "results": "core toolcalls stats config store perf",
+    "reports": "core stats store perf results",
+    "workflows": "core config store datasets endpoints demo benchmarks engine",
+    "runs": "core config store datasets endpoints demo scorers benchmarks bfcl perf engine results reports workflows",
+    "server": "core store datasets results workflows runs",
+    "cli": "core config store datasets demo benchmarks bfcl packages perf engine results reports workflows runs server",
+    "bridges": "core config perf results reports",
 }
 ROOMS = sorted(p.name for p in PACKAGE.iterdir() if (p / "__init__.py").exists())
+
+
+@cache
+def nodes_of(path: Path) -> list[ast.AST]:
+    """Every node of a file; each file is parsed once for all tests."""
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
 
 
 @cache
 def imports_of(path: Path) -> list[tuple[str, int]]:
     """Modules of ours that a file imports, lazy and type-only imports included, with line numbers."""
     found = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             found += [(alias.name, node.lineno) for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -109,29 +112,46 @@ def test_front_lists_what_it_exports_in_order(room: str) -> None:
     assert list(listed) == ranked, "sort __all__ as ruff does: CONSTANTS, Classes, functions"
 
 
-IMPORT = re.compile(r"from benchwright\.(\w+) import (?:\(([^)]*)\)|([^\n;]+))")
-FOR_PLUGINS = {"datasets", "endpoints", "pipeline", "reports", "scorers"}
-"""Rooms that also offer the types plugins need for their annotations."""
+FOR_PLUGINS = {"endpoints", "reports"}
+"""Rooms that also offer the types that plugins need for their annotations."""
+IMPORTED_ELSEWHERE = {"demo.demo_server", "packages.load_package", "workflows.run_script"}
+"""By tests of every room, by the packages that `compile` writes, and by the process of a workflow."""
 
 
-def test_fronts_offer_only_what_somebody_imports() -> None:
+def test_fronts_offer_what_another_room_or_a_user_imports() -> None:
+    """Tests import what only they need from its module."""
     used: set[tuple[str, str]] = set()
-    words: set[str] = set()
-    for folder in ("src", "tests", "benchmarks", "examples", "docs"):
-        for path in (PACKAGE.parents[1] / folder).rglob("*"):
-            if path.suffix not in (".py", ".pyi", ".md"):
-                continue
-            text = path.read_text(encoding="utf-8")
-            words |= set(re.findall(r"\w+", text)) if path.suffix == ".md" else set()
-            for room, several, one in IMPORT.findall(text):
-                used |= {(room, name) for name in re.findall(r"\w+", several or one)}
+    for folder in ("src", "examples"):
+        for path in (PACKAGE.parents[1] / folder).rglob("*.py*"):
+            if path.suffix in (".py", ".pyi") and path != PACKAGE / "__init__.pyi":
+                used |= {
+                    (node.module.split(".")[1], alias.name)
+                    for node in nodes_of(path)
+                    if isinstance(node, ast.ImportFrom)
+                    and re.fullmatch(r"benchwright\.\w+", node.module or "")
+                    for alias in node.names
+                    if node.module
+                }
+                text = path.read_text(encoding="utf-8")
+                for room in re.findall(
+                    r"^ *from benchwright import (\w+)$", text, re.MULTILINE
+                ):  # a room by its name
+                    used |= {(room, name) for name in re.findall(rf"\b{room}\.(\w+)", text)}
+    manual = "".join(path.read_text(encoding="utf-8") for path in (PACKAGE.parents[1] / "docs").glob("*.md"))
+    named = {
+        word
+        for code in re.findall(r"```.*?```|`[^`]+`", manual, re.DOTALL)
+        for word in re.findall(r"\w+", code)
+    }
     idle = [
         f"{room}.{name}"
         for room in sorted({*ROOMS} - FOR_PLUGINS)
         for name in importlib.import_module(f"benchwright.{room}").__all__
-        if (room, name) not in used and name not in words
+        if (room, name) not in used and name not in named
     ]
-    assert not idle, "nothing outside these rooms uses these names: take them out of the fronts"
+    assert {*idle} == IMPORTED_ELSEWHERE, (
+        "nothing outside these rooms uses these names: take them out of the fronts"
+    )
 
 
 def test_no_room_but_the_store_knows_its_database() -> None:
@@ -139,7 +159,7 @@ def test_no_room_but_the_store_knows_its_database() -> None:
     for path in PACKAGE.rglob("*.py"):
         if path.relative_to(PACKAGE).parts[0] == "store":
             continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes_of(path):
             names = {alias.name for alias in node.names} if isinstance(node, ast.Import) else set()
             if isinstance(node, ast.ImportFrom):
                 names = {str(node.module)}
@@ -148,11 +168,83 @@ def test_no_room_but_the_store_knows_its_database() -> None:
     assert not wrong, f"use the protocols of benchwright.store instead: {', '.join(wrong)}"
 
 
+_ON_DISK = {
+    "exists", "glob", "is_dir", "is_file", "iterdir", "joinpath", "mkdir", "open", "read_bytes", "read_text", "rename", "rglob",
+    "rmdir", "stat", "touch", "unlink", "write_bytes", "write_text",
+}  # fmt: skip
+_FOLDERS_OF_THEIR_OWN = ("packages/", "datasets/_hf/", "bfcl/_packages.py", "core/_artifacts.py")
+"""Code whose folders are never those of runs: packages, the caches of hubs; and what puts the files of runs into folders."""
+
+
+def test_nobody_joins_a_path_to_the_folder_of_a_run() -> None:
+    """The files of a run may be anywhere: `open_artifacts(run.folder)` reads and writes them, and knows their names."""
+    found = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        place = str(path.relative_to(PACKAGE))
+        if place.startswith(_FOLDERS_OF_THEIR_OWN):
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            joined = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)
+            left = node.left if joined else node.value if isinstance(node, ast.Attribute) else None
+            of_a_run = isinstance(left, ast.Attribute) and left.attr == "folder"
+            named = isinstance(node, ast.BinOp) and any(
+                isinstance(part, ast.Name)
+                and part.id in ("RunFile", "LoadFile", "CallFolder", "STREAM_FILES")
+                for part in ast.walk(node.right)
+            )
+            touched = isinstance(node, ast.Attribute) and node.attr in _ON_DISK
+            if (joined and (of_a_run or named)) or (of_a_run and touched):
+                found.append(f"{place}:{node.lineno}")  # type: ignore[attr-defined]
+    assert not found, f"use open_artifacts instead: {', '.join(found)}"
+
+
+def test_values_are_structs() -> None:
+    """One kind of value inside. What users hand in may be a dataclass; its canonical form takes it apart."""
+    users = {"scorers/_scorer.py", "workflows/_canonical.py"}
+    used = {
+        str(path.relative_to(PACKAGE))
+        for path in PACKAGE.rglob("*.py")
+        if re.search(r"^ *(from|import) dataclasses\b", path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    assert used == users, "declare values as msgspec.Struct"
+
+
+def test_values_become_json_in_one_way() -> None:
+    own = [path.name for path in PACKAGE.rglob("*.py") if "to_builtins" in path.read_text(encoding="utf-8")]
+    assert own == ["_json.py"], "use benchwright.core.as_json, which also writes paths and times"
+
+
+TABLES = "runs|steps|events|marks|metrics|workflow_steps|reply_index|sample_index|sample_metrics"
+LOOK_BELOW_THE_PORTS = {
+    "stored_records.py",
+    "counted_statements.py",
+    "conftest.py",
+    "quoted_secrets.py",
+    "test_house.py",
+}
+"""The helper with the tables, those that watch every connection, and one that looks for secrets in every file."""
+
+
+def test_no_test_but_those_of_the_store_knows_its_database() -> None:
+    """Another driver must not need other tests: what they need of the records is in `tests/stored_records.py`."""
+    tests = Path(__file__).parent
+    sql = re.compile(rf"\b(FROM|INTO|UPDATE)\s+({TABLES})\b")
+    wrong = []
+    for path in sorted(tests.rglob("*.py")):
+        if path.name in LOOK_BELOW_THE_PORTS or path.relative_to(tests).parts[0] == "store":
+            continue
+        text = path.read_text(encoding="utf-8")
+        for number, line in enumerate(text.splitlines(), 1):
+            if re.search(r"import sqlite3|sqlite3\.connect", line) or sql.search(line):
+                wrong.append(f"{path.relative_to(tests)}:{number}")
+    assert not wrong, "use the ports, or tests/stored_records.py"
+
+
 def test_messages_end_a_sentence_with_one_mark() -> None:
     """What exceptions say may end in a mark of its own; `clause` takes it off."""
     found = []
     for path in sorted(PACKAGE.rglob("*.py")):
-        for text in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for text in nodes_of(path):
             parts = text.values if isinstance(text, ast.JoinedStr) else ()
             for said, after in pairwise(parts):
                 name = said.value if isinstance(said, ast.FormattedValue) else None
@@ -166,7 +258,7 @@ def test_p_values_are_written_in_one_way() -> None:
     """A format of its own shows a small p-value as 0 sooner or later; `p_text` and `p_words` do not."""
     found = []
     for path in sorted(PACKAGE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes_of(path):
             if not isinstance(node, ast.FormattedValue) or path.name == "_texts.py":
                 continue
             names = {getattr(part, "attr", getattr(part, "id", "")) for part in ast.walk(node.value)}
@@ -221,7 +313,7 @@ def test_a_home_folder_is_asked_for_in_one_place() -> None:
     asking = [
         f"{path.relative_to(PACKAGE)}:{node.lineno}"
         for path in PACKAGE.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes_of(path)
         if isinstance(node, ast.Attribute)
         and (node.attr == "expanduser" or (node.attr == "home" and getattr(node.value, "id", "") == "Path"))
     ]

@@ -4,8 +4,8 @@ from benchwright import ScorerInput, benchmark, multiple_choice_acc, scorer
 
 
 @benchmark(
-    name="capitals",
-    dataset="capitals.jsonl",
+    name="sums",
+    dataset="sums.jsonl",
     prompt="{question}",
     target_field="answer",
     endpoint_type="completions_logprob",

@@ -26,7 +26,7 @@ class _Package(ModuleType):
 
     @property
     def perf(self) -> object:
-        from benchwright.sdk import perf
+        from benchwright.runs import perf
 
         return perf
 

@@ -1,9 +1,6 @@
 """The package for type checkers: the names of `__init__.py`, imported from the subpackages that define them."""
 
-from benchwright.benchmarks import (
-    benchmark as benchmark,
-    scorer as scorer,
-)
+from benchwright.benchmarks._decorators import benchmark as benchmark, scorer as scorer
 from benchwright.config import (
     RunOptions as RunOptions,
 )
@@ -17,13 +14,27 @@ from benchwright.core import (
     RunOwnedError as RunOwnedError,
     UsageError as UsageError,
 )
-from benchwright.datasets import (
-    load_dataset as load_dataset,
-    register_fetcher as register_fetcher,
+from benchwright.datasets._fetchers import register_fetcher as register_fetcher
+from benchwright.datasets._open import load_dataset as load_dataset
+from benchwright.endpoints._scripted import ScriptedEndpoint as ScriptedEndpoint
+from benchwright.results import Verdict as Verdict
+from benchwright.runs import (
+    LoadResult as LoadResult,
+    RunResult as RunResult,
+    SuiteResult as SuiteResult,
+    bless as bless,
+    calibrate_judge as calibrate_judge,
+    check as check,
+    compare as compare,
+    gate as gate,
+    perf as perf,
+    rescore as rescore,
+    resume as resume,
+    run as run,
+    run_suite as run_suite,
 )
-from benchwright.endpoints import (
-    ScriptedEndpoint as ScriptedEndpoint,
-)
+from benchwright.runs._judge import judge_panel as judge_panel, judge_score as judge_score
+from benchwright.runs._suites.suite import read_base as read_base
 from benchwright.scorers import (
     ScorerInput as ScorerInput,
     all_of as all_of,
@@ -41,77 +52,57 @@ from benchwright.scorers import (
     retrieval_metrics as retrieval_metrics,
     rouge as rouge,
 )
-from benchwright.sdk import (
-    LoadResult as LoadResult,
-    ProgramResult as ProgramResult,
-    RunResult as RunResult,
-    SuiteResult as SuiteResult,
-    Verdict as Verdict,
-    bless as bless,
-    calibrate_judge as calibrate_judge,
-    check as check,
-    compare as compare,
-    gate as gate,
-    judge_panel as judge_panel,
-    judge_score as judge_score,
-    perf as perf,
-    rescore as rescore,
-    resume as resume,
-    run as run,
-    run_suite as run_suite,
-)
-from benchwright.stats import (
-    Classification as Classification,
-    Statistics as Statistics,
-)
-from benchwright.store import (
+from benchwright.stats._helpers import Classification as Classification, Statistics as Statistics
+from benchwright.store import RunClosedError as RunClosedError, StoreError as StoreError
+from benchwright.store._workflow_records import (
     InputChangedError as InputChangedError,
-    RunClosedError as RunClosedError,
     StaleAttemptError as StaleAttemptError,
     StepHeldError as StepHeldError,
-    StoreError as StoreError,
 )
-from benchwright.suites import (
-    read_base as read_base,
-)
-from benchwright.workflows import (
-    AgentResult as AgentResult,
-    ApiError as ApiError,
-    AssistantMessage as AssistantMessage,
+from benchwright.workflows import ProgramResult as ProgramResult, stable_stringify as stable_stringify
+from benchwright.workflows._agent import AgentResult as AgentResult, run_agent as run_agent
+from benchwright.workflows._canonical import hash_json as hash_json
+from benchwright.workflows._client import (
     BenchwrightClient as BenchwrightClient,
     BenchwrightRun as BenchwrightRun,
+    RunRecord as RunRecord,
+    StepParams as StepParams,
+)
+from benchwright.workflows._concurrency import (
+    collect_async_iter as collect_async_iter,
+    iter_async_with_concurrency as iter_async_with_concurrency,
+)
+from benchwright.workflows._context import WorkflowContext as WorkflowContext, emit as emit, step as step
+from benchwright.workflows._datasets import (
     Dataset as Dataset,
-    DatasetSource as DatasetSource,
+    RowError as RowError,
+    dataset as dataset,
+    map_dataset as map_dataset,
+)
+from benchwright.workflows._execution import (
+    WorkflowDescriptor as WorkflowDescriptor,
+    entrypoint as entrypoint,
+    workflow as workflow,
+)
+from benchwright.workflows._llm import (
+    AssistantMessage as AssistantMessage,
     LLMError as LLMError,
     LLMMessage as LLMMessage,
     LLMReply as LLMReply,
-    LLMTool as LLMTool,
-    LLMToolCall as LLMToolCall,
-    MissingKeyError as MissingKeyError,
     ModelProvider as ModelProvider,
-    RowError as RowError,
-    RunRecord as RunRecord,
-    StepParams as StepParams,
-    StepTimeoutError as StepTimeoutError,
     SystemMessage as SystemMessage,
     ToolMessage as ToolMessage,
     UserMessage as UserMessage,
-    WorkflowContext as WorkflowContext,
-    WorkflowDescriptor as WorkflowDescriptor,
-    WorkflowError as WorkflowError,
     call_llm as call_llm,
-    collect_async_iter as collect_async_iter,
-    dataset as dataset,
-    emit as emit,
-    entrypoint as entrypoint,
-    error_message as error_message,
-    hash_json as hash_json,
-    iter_async_with_concurrency as iter_async_with_concurrency,
-    map_dataset as map_dataset,
-    run_agent as run_agent,
-    stable_stringify as stable_stringify,
-    step as step,
-    workflow as workflow,
 )
+from benchwright.workflows._llm_tools import LLMTool as LLMTool, LLMToolCall as LLMToolCall
+from benchwright.workflows._recorder import (
+    ApiError as ApiError,
+    MissingKeyError as MissingKeyError,
+    StepTimeoutError as StepTimeoutError,
+    WorkflowError as WorkflowError,
+    error_message as error_message,
+)
+from benchwright.workflows._sources import DatasetSource as DatasetSource
 
 __version__: str

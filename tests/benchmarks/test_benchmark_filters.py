@@ -7,20 +7,14 @@ from typing import Any
 
 import pytest
 
-from benchwright.benchmarks import (
-    BenchmarkSpec,
-    RowSettings,
-    benchmark,
-    build_prompts,
-    check_benchmark,
-    load_benchmarks,
-    scan_rows,
-)
+from benchwright import benchmark
+from benchwright.benchmarks import BenchmarkSpec, RowSettings, build_prompts, check_benchmark, load_benchmarks
+from benchwright.benchmarks._scan import scan_rows
 from benchwright.core import BenchmarkError
 from benchwright.datasets import Filter, open_dataset
 
 FILE = """
-from benchwright.benchmarks import benchmark, scorer
+from benchwright import benchmark, scorer
 ROWS = [{"frage": f"question {i}", "sprache": "hi" if i < 3 else "en", "level": i % 2} for i in range(10)]
 
 @benchmark("b", ROWS, "{q}", field_mapping={"frage": "q", "sprache": "lang"}, FILTERS)

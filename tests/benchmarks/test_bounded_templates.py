@@ -13,8 +13,8 @@ from threading import Barrier, Thread
 import pytest
 
 import benchwright
-from benchwright.benchmarks import compile_template
 from benchwright.benchmarks._nocode.templates import RowTemplate
+from benchwright.benchmarks._template import compile_template
 from benchwright.bfcl._data_templates import load_template as load_data_template
 from benchwright.core import BenchwrightError, BraceTemplate, MissingFieldError, Row
 from benchwright.scorers._judge_templates import render as render_judge_template

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +14,14 @@ from benchwright.benchmarks import (
     RowSettings,
     build_prompts,
     check_benchmark,
-    check_gold,
     judge_key_names,
     judge_problems,
     open_rows,
-    scan_rows,
-    target_problem,
 )
-from benchwright.benchmarks._doubts import definition_doubts
+from benchwright.benchmarks._gold import check_gold
+from benchwright.benchmarks._missing_fields import target_problem
+from benchwright.benchmarks._scan import scan_rows
+from benchwright.benchmarks._warnings import definition_warnings
 from benchwright.datasets import open_dataset
 from benchwright.scorers import (
     JudgeConfig,
@@ -207,7 +206,7 @@ def test_a_target_column_that_is_nowhere_is_told() -> None:
     unnamed = check(rows, target_field="target")  # some scorers need no target
     assert unnamed.ok
     assert unnamed.warnings == (
-        'no row has the field "target", which holds the expected answer unless target_field names '
+        'no row has the field "target", which contains the expected answer unless target_field names '
         'another field; the rows have: question, anwser. Write the right one in @benchmark: target_field="…"',
     )
     assert check([{"question": "a", "answer": None}]).warnings == (
@@ -248,21 +247,21 @@ def test_a_doubtful_definition_is_told(tmp_path: Path) -> None:
 
 def test_a_prompt_that_reads_no_field_is_told_with_the_plain_form() -> None:
     rows = [{"Frage": "a", "target": "b"}]
-    assert list(definition_doubts(spec_of(rows, prompt="F: {{ Frage }}"))) == [
+    assert list(definition_warnings(spec_of(rows, prompt="F: {{ Frage }}"))) == [
         'the prompt uses no field, so every row asks the same question: {{ Frage }} is sent as "{ Frage }", since Jinja2 is '
         "used only for .jinja and .jinja2 files and for texts with {% or {#. The plain form is {Frage}"
     ]
     assert (
         "The plain form is {Frage}" in check(rows, prompt="{{Frage|trim}}", target_field="target").warnings[0]
     )
-    (constant,) = definition_doubts(spec_of(rows, prompt='Say {{"a": 1}}'))
+    (constant,) = definition_warnings(spec_of(rows, prompt='Say {{"a": 1}}'))
     assert constant.endswith("every row asks the same question; name a column in braces, such as {question}")
     sound: list[dict[str, Any]] = [
         {"prompt": 'As {{"answer": …}}: {Frage}'},
         {"prompt": "Hello!", "next_turn": lambda conversation: None},
         {"prompt": "", "response_field": "Frage"},
     ]
-    assert [list(definition_doubts(spec_of(rows, **parameters))) for parameters in sound] == [[], [], []]
+    assert [list(definition_warnings(spec_of(rows, **parameters))) for parameters in sound] == [[], [], []]
 
 
 def test_choices_that_run_into_the_prompt_are_told() -> None:
@@ -315,7 +314,7 @@ def test_settings_of_judges_are_checked_before_anyone_is_asked() -> None:
     spec = spec_of(rows_of(3), judge_score, config=config)
     assert [text.split(";")[0] for text in judge_problems(spec)] == [
         "\"judge_1\": unknown setting 'temprature'. Did you mean 'temperature'? Known: "
-        + ", ".join(field.name for field in fields(JudgeConfig)),
+        + ", ".join(JudgeConfig.__struct_fields__),
         '"judge_2" lacks model_id',
         '"judge_3": "api_key" must be the name of an environment variable, such as JUDGE_API_KEY, not the key '
         "itself: export JUDGE_API_KEY=… and name the variable here",
@@ -450,7 +449,7 @@ def test_choices_are_checked_row_by_row() -> None:
     report = check(rows, multiple_choice_acc, **parameters)
     assert (report.strategy, report.rows, report.requests) == ("choices", 2, 3)
     assert [str(bad) for bad in report.bad_rows] == [
-        '<list>:3: choices_field "options" holds str where a list of candidates is expected'
+        '<list>:3: choices_field "options" contains str where a list of candidates is expected'
     ]
     assert report.samples[0].choices == (" x", " y")
     assert report.gold is not None

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from benchwright.benchmarks import BenchmarkSpec, benchmark, scorer, strategy_of
+from benchwright import benchmark, scorer
+from benchwright.benchmarks import BenchmarkSpec, strategy_of
 from benchwright.core import BenchmarkError, UsageError
 
 BASIC: dict[str, Any] = {"dataset": "data.jsonl", "prompt": "Q: {q}"}

@@ -7,17 +7,10 @@ from typing import Any
 
 import pytest
 
-from benchwright.benchmarks import (
-    BenchmarkSpec,
-    Generation,
-    benchmark,
-    build_prompts,
-    chat_request,
-    completions_request,
-    open_conversation,
-    resolve_fewshot,
-    scorer,
-)
+from benchwright import benchmark, scorer
+from benchwright.benchmarks import BenchmarkSpec, Generation, build_prompts, chat_request, completions_request
+from benchwright.benchmarks._fewshot import resolve_fewshot
+from benchwright.benchmarks._requests import open_conversation
 from benchwright.scorers import ScorerInput
 
 BOM = b"\xef\xbb\xbf"

@@ -4,31 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
-from msgspec.structs import replace as replace_struct
+from msgspec.structs import replace
 
-from benchwright.benchmarks import (
-    BenchmarkSpec,
-    FewShot,
-    RowSettings,
-    benchmark,
-    build_prompts,
-    check_benchmark,
-    compile_template,
-    resolve_fewshot,
-    scan_rows,
-    scorer,
-)
+from benchwright import benchmark, register_fetcher, scorer
+from benchwright.benchmarks import BenchmarkSpec, FewShot, RowSettings, build_prompts, check_benchmark
 from benchwright.benchmarks._examples import Example
-from benchwright.benchmarks._fewshot import fewshot_problem, strict_problem
+from benchwright.benchmarks._fewshot import fewshot_problem, resolve_fewshot, strict_problem
 from benchwright.benchmarks._leak_guard import SelfExampleGuard, normalised
+from benchwright.benchmarks._scan import scan_rows
+from benchwright.benchmarks._template import compile_template
 from benchwright.core import BenchmarkError, UsageError
-from benchwright.datasets import Filter, RowRange, Sampling, open_dataset, register_fetcher
+from benchwright.datasets import Filter, RowRange, Sampling, open_dataset
 from benchwright.scorers import ScorerInput
 
 Rows = list[dict[str, Any]]
@@ -260,7 +252,7 @@ def test_an_own_source_with_evaluated_rows_is_noticed_and_told(tmp_path: Path) -
     assert told not in strict.warnings
     assert fewshot_problem(None, scan) is None
     # Of a pool that is known to overlap, only how many examples rows are shown is news.
-    known = fewshot_problem(replace_struct(fewshot, overlapping=True), scan)
+    known = fewshot_problem(replace(fewshot, overlapping=True), scan)
     assert known is not None
     assert known.startswith("not every row is shown 3 examples")
     beyond = scan_rows(spec, open_dataset(HUNDRED[3:]), build_prompts(spec, fewshot))

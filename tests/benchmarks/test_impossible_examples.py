@@ -10,7 +10,8 @@ import pytest
 import yaml
 
 from benchwright import ScorerInput, benchmark, run, scorer
-from benchwright.benchmarks import BenchmarkSpec, RowSettings, check_benchmark, resolve_fewshot
+from benchwright.benchmarks import BenchmarkSpec, RowSettings, check_benchmark
+from benchwright.benchmarks._fewshot import resolve_fewshot
 from benchwright.core import BenchmarkError
 
 ROWS = [{"question": f"What is {n} + {n}?", "answer": str(2 * n)} for n in range(20)]

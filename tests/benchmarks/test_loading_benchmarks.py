@@ -12,7 +12,7 @@ import pytest
 from benchwright.benchmarks import BENCHMARK_PLUGINS, load_benchmarks
 from benchwright.core import BenchmarkError, NotFoundError
 
-HEADER = "from benchwright.benchmarks import benchmark, scorer\n"
+HEADER = "from benchwright import benchmark, scorer\n"
 
 
 def one(name: str, prompt: str = "{q}") -> str:

@@ -16,7 +16,7 @@ from benchwright import ScriptedEndpoint
 from benchwright.cli import main
 from benchwright.core import DatasetError, ModelRequest, UsageError
 from benchwright.demo import DemoSettings, demo_server
-from benchwright.sdk import rescore
+from benchwright.runs import rescore
 from recording_server import recording
 
 
@@ -414,6 +414,6 @@ def test_a_missing_file_of_an_image_column_is_a_bad_row() -> None:
 def test_an_image_column_that_cannot_be_sent_is_refused(cell: Any) -> None:
     path = write([{"question": "q", "answer": "a", "image": cell}])
     with pytest.raises(
-        UsageError, match=r'column "image" holds nothing that can be sent as image.*rename or remove it'
+        UsageError, match=r'column "image" contains nothing that can be sent as image.*rename or remove it'
     ):
         benchwright.run(path, endpoint=ScriptedEndpoint("a"))

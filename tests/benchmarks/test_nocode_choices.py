@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from benchwright.benchmarks import MissingFieldError
 from benchwright.benchmarks._nocode import choices, figures, graders, templates
 from benchwright.benchmarks._nocode.choices import ChoiceReader, label_of, shuffled, siphash13
 from benchwright.benchmarks._nocode.figures import LabelFigures, Similarities
 from benchwright.config import ChoiceStyle
+from benchwright.core import MissingFieldError
 
 
 def reader(**changes: Any) -> ChoiceReader:
@@ -83,8 +83,8 @@ def test_choices_are_a_list_an_object_or_either_as_json(column: Any) -> None:
     ("row", "part"),
     [
         ({"a": "A"}, '"c" is missing; the row has: a'),
-        ({"c": [], "a": "A"}, "holds 0 choices"),
-        ({"c": ["x"] * 5, "a": "A"}, "holds 5 choices; expected 1 to 4"),
+        ({"c": [], "a": "A"}, "contains 0 choices"),
+        ({"c": ["x"] * 5, "a": "A"}, "contains 5 choices; expected 1 to 4"),
         ({"c": "no json", "a": "A"}, "a text that is not JSON"),
         ({"c": {"A": "x"}, "a": "A"}, "an object without B, C, D"),
         ({"c": None, "a": "A"}, "null"),

@@ -13,10 +13,10 @@ import pytest
 import yaml
 
 import benchwright
+from benchwright import ScriptedEndpoint
 from benchwright.cli import main
 from benchwright.core import BenchwrightError, ConfigError, DatasetError, UsageError
-from benchwright.endpoints import ScriptedEndpoint
-from benchwright.sdk import RunOptions, RunResult, check, rescore, resume, run
+from benchwright.runs import RunOptions, RunResult, check, rescore, resume, run
 
 ROWS = [
     {"id": f"r{k}", "q": f"{k}?", "a": str(k), "wrong": str(k + 1), "label": "BA"[k % 2]} for k in range(6)
@@ -137,7 +137,7 @@ def test_bad_rows_are_listed_before_anything_is_sent(folder: Path) -> None:
 def test_answers_that_no_reply_could_match_are_bad_rows(folder: Path) -> None:
     write(folder, [{"q": "1?", "a": "none"}])
     table(folder, 'type = "numeric", golden_column = "a"')
-    with pytest.raises(DatasetError, match="holds no number"):
+    with pytest.raises(DatasetError, match="contains no number"):
         answered(echo)
     write(folder, [{"q": "1?", "a": "("}])
     table(folder, 'type = "regex", golden_column = "a"')
@@ -288,7 +288,7 @@ def test_the_recorded_command_and_configuration_have_the_input(folder: Path, nam
     for place, words in commands.items():
         assert main([*words, "--quiet", "--output-dir", place]) in (0, 3)
         again = yaml.safe_load((folder / place / "run_config.yml").read_text(encoding="utf-8"))
-        assert again["settings"]["nocode"] == first["settings"]["nocode"], place
+        assert again["settings"]["definition"] == first["settings"]["definition"], place
         assert again["config"]["params"]["limit_samples"] == 2, place
 
 

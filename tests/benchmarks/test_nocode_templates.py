@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from benchwright.benchmarks import MissingFieldError
 from benchwright.benchmarks._nocode.templates import RowTemplate
-from benchwright.core import ConfigError
+from benchwright.core import ConfigError, MissingFieldError
 
 
 def template(text: str) -> RowTemplate:

@@ -12,20 +12,16 @@ import pytest
 from benchwright.benchmarks import (
     BenchmarkSpec,
     Generation,
-    MissingFieldError,
     Prompt,
     build_prompts,
     chat_request,
-    choice_request,
     completions_request,
     conversation_request,
     next_user_turn,
-    open_conversation,
-    resolve_choices,
-    response_of,
-    target_of,
 )
-from benchwright.core import JsonObject
+from benchwright.benchmarks._fields import resolve_choices, response_of, target_of
+from benchwright.benchmarks._requests import choice_request, open_conversation
+from benchwright.core import JsonObject, MissingFieldError
 
 
 def spec_of(**parameters: Any) -> BenchmarkSpec:
@@ -56,12 +52,12 @@ def test_a_system_text_is_a_message_or_a_first_line() -> None:
 
 
 def test_settings_that_are_none_are_left_to_the_server() -> None:
-    generation = Generation("m", temperature=None, max_tokens=None, top_p=None)
+    generation = Generation.of("m", temperature=None, max_tokens=None, top_p=None)
     assert list(chat_request(Prompt("x"), generation).body) == ["model", "messages"]
 
 
 def test_further_settings_follow_and_extra_body_wins() -> None:
-    generation = Generation(
+    generation = Generation.of(
         "m", stop=["\n"], seed=7, stream=True, extra_body={"top_k": 5, "temperature": 1.0}
     )
     body = completions_request(Prompt("x"), generation).body
@@ -156,10 +152,10 @@ def test_with_an_empty_prompt_the_row_holds_every_turn() -> None:
 @pytest.mark.parametrize(
     ("turns", "said"),
     [
-        ("text", "holds str where a list of turns is expected"),
+        ("text", "contains str where a list of turns is expected"),
         ([1], "turn 1 of .t. is neither text nor"),
         ([{"role": "system", "content": "x"}], "has the role 'system'"),
-        ([], "holds no user turn"),
+        ([], "contains no user turn"),
     ],
 )
 def test_turns_that_are_no_turns_are_named(turns: Any, said: str) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
 import pytest
 import tiny_media
+from msgspec.structs import replace
 
 from benchwright.benchmarks import (
     BenchmarkSpec,
@@ -20,8 +20,8 @@ from benchwright.benchmarks import (
     validate_questions,
 )
 from benchwright.core import UsageError
+from benchwright.runs import run
 from benchwright.scorers import exact_match
-from benchwright.sdk import run
 
 TEXTS = ["ash", "birch", "cedar", "dogwood"]
 TWO = ["q1", "q2"]

@@ -15,8 +15,8 @@ from benchwright.benchmarks import (
     build_prompts,
     check_benchmark,
     load_questions,
-    resolve_fewshot,
 )
+from benchwright.benchmarks._fewshot import resolve_fewshot
 from benchwright.core import UsageError
 
 SUM = {"question": "165+833+650+615=", "A": "2258", "B": "2263", "C": "2281", "answer": "B"}

@@ -161,7 +161,7 @@ def test_a_mistyped_question_column_is_said_once_with_the_near_name(tmp_path: Pa
 
 def test_a_file_without_header_is_told_where_names_of_columns_stand(tmp_path: Path) -> None:
     report = validated(tmp_path, "bare.csv", "What is 2 + 2?,4\nWhat is 3 + 3?,6\n")
-    assert "The first line of a CSV or TSV file holds the names" in report.errors[0]
+    assert "The first line of a CSV or TSV file contains the names" in report.errors[0]
 
 
 def test_one_row_without_its_question_is_told_what_it_has(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from benchwright.benchmarks import BenchmarkSpec, _doubts as doubts
-from benchwright.benchmarks._doubts import definition_doubts
+from benchwright.benchmarks import BenchmarkSpec, _warnings as checks
+from benchwright.benchmarks._warnings import definition_warnings
 
 
 def told(*required: str) -> list[str]:
@@ -21,7 +21,7 @@ def told(*required: str) -> list[str]:
         scorer=lambda s: {},
         requirements=required,
     )
-    return list(definition_doubts(spec))
+    return list(definition_warnings(spec))
 
 
 def test_a_missing_package_is_told_with_a_quoted_command() -> None:
@@ -89,7 +89,7 @@ def test_another_version_is_told() -> None:
 def test_versions_are_compared_as_pip_does(
     monkeypatch: pytest.MonkeyPatch, version: str, requirement: str, met: bool
 ) -> None:
-    monkeypatch.setattr(doubts, "_installed_version", {"p": version}.get)
+    monkeypatch.setattr(checks, "_installed_version", {"p": version}.get)
     assert (told(requirement) == []) is met
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from benchwright.benchmarks import BenchmarkSpec, build_prompts, check_benchmark, resolve_fewshot
+from benchwright.benchmarks import BenchmarkSpec, build_prompts, check_benchmark
+from benchwright.benchmarks._fewshot import resolve_fewshot
 
 Rows = list[dict[str, Any]]
 

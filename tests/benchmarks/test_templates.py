@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from benchwright.benchmarks import MissingFieldError, compile_template, load_template
-from benchwright.core import BenchmarkError
+from benchwright.benchmarks._template import compile_template, load_template
+from benchwright.core import BenchmarkError, MissingFieldError
 
 
 def render(text: str, row: dict[str, object]) -> str:
@@ -103,7 +103,7 @@ def test_wide_rows_are_cut_in_messages() -> None:
         ("{m[x]}", {"m": {"y": 1}}, 'field "m[x]" is missing: no "x" among: y'),
         ("{m[5]}", {"m": [1]}, 'field "m[5]" is missing: no "5" in a list of 1'),
         ("{m.upper}", {"m": "text"}, """field "m.upper" is missing: str 'text' has no "upper\""""),
-        ("{m:d}", {"m": "12a"}, "field \"m\" cannot be written as {m:d}: it holds str '12a'"),
+        ("{m:d}", {"m": "12a"}, "field \"m\" cannot be written as {m:d}: it contains str '12a'"),
     ],
 )
 def test_parts_that_are_not_there_are_named(text: str, row: dict[str, object], said: str) -> None:
@@ -202,7 +202,7 @@ def test_messages_name_the_template_file(tmp_path: Path) -> None:
 
 def test_jinja_is_imported_only_when_needed() -> None:
     code = (
-        "import sys; from benchwright.benchmarks import compile_template as c; c('{a}').render({'a': 1}); "
+        "import sys; from benchwright.benchmarks._template import compile_template as c; c('{a}').render({'a': 1}); "
         "heavy = {'jinja2', 'pyarrow', 'asyncio', 'importlib.metadata', 'difflib'} & set(sys.modules); "
         "assert not heavy, heavy; c('{# #}'); assert 'jinja2' in sys.modules"
     )

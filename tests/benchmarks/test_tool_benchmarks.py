@@ -6,20 +6,19 @@ import json
 import random
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from itertools import count, permutations
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 import benchwright
-from benchwright import BenchmarkError, DatasetError, benchmark
+from benchwright import BenchmarkError, DatasetError, ScriptedEndpoint, benchmark
 from benchwright.benchmarks import ToolTask, ToolTurn
 from benchwright.cli import main
 from benchwright.core import JsonObject, ModelRequest, RequestFailure
-from benchwright.endpoints import ScriptedEndpoint
-from benchwright.reports.views.samples import find_samples
+from benchwright.results._samples import find_samples
 from benchwright.scorers import ScorerInput, tool_calls_match
 from benchwright.store import find_workspace, open_store
 
@@ -140,7 +139,7 @@ def test_wrong_calls_are_named_and_kept(
     if "calls_as_text" in error:
         assert any("--no-native-calling" in note for note in result.summary.notes)
     if error.startswith("ast_decoder"):
-        assert sample["scores"]["error"].startswith("the reply holds no calls that can be read: ")
+        assert sample["scores"]["error"].startswith("the reply contains no calls that can be read: ")
         raw = reply if isinstance(reply, str) else reply["choices"][0]["message"]["tool_calls"][0]
         assert raw == (sample["response"] if isinstance(raw, str) else json.loads(sample["response"])[0])
 

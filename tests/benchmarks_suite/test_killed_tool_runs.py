@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 import threading
@@ -18,6 +17,7 @@ import pytest
 import benchwright
 import warm
 from recording_server import recording
+from stored_records import recorded_calls
 from waiting import PATIENCE_S, until
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -77,13 +77,3 @@ def test_a_sample_killed_between_its_turns_goes_on_where_it_was(
     assert Counter(before + after) - Counter(wanted) == Counter([before[-1]])
     assert verdicts(resumed) == verdicts(calm)
     assert resumed.metrics == calm.metrics
-
-
-def recorded_calls(workspace: Path) -> int:
-    """Replies that would outlive the process."""
-    connection = sqlite3.connect(workspace / ".benchwright" / "benchwright.db")
-    try:
-        found = "SELECT count(*) FROM steps WHERE key LIKE 'call/%' OR call_output IS NOT NULL"
-        return int(connection.execute(found).fetchone()[0])
-    finally:
-        connection.close()

@@ -12,7 +12,7 @@ sys.path.insert(0, str(ROOT))  # benchmarks/ stands beside the package and is no
 
 from benchmarks.replay import LONG, differences, replayed, three_of_ten, verdicts  # noqa: E402
 
-from benchwright.bfcl import GROUPS  # noqa: E402
+from benchwright.bfcl._categories import GROUPS  # noqa: E402
 
 TASK = ",".join(name for name in (*GROUPS["ast"], *GROUPS["multi_turn"]) if name != LONG)
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from benchwright import UsageError
-from benchwright.bfcl import CATEGORIES, EVALUATIONS, GROUPS, Scoreboard, categories_of, evaluation_of
+from benchwright.bfcl import CATEGORIES, EVALUATIONS, evaluation_of
+from benchwright.bfcl._categories import GROUPS, categories_of
+from benchwright.bfcl._scores import Scoreboard
 
 
 def test_groups_have_the_published_sizes() -> None:

@@ -6,27 +6,22 @@ import hashlib
 import json
 import subprocess
 import zipfile
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 import benchwright.bfcl
 from benchwright import DatasetError
 from benchwright.benchmarks import RecordedSample
-from benchwright.bfcl import (
-    CATEGORIES,
-    GROUPS,
-    NativeFolder,
-    _packages as packages,
-    check_executable,
-    fetch_package,
-    find_provider,
-    verdict_of,
-)
+from benchwright.bfcl import CATEGORIES, NativeFolder, _packages as packages, fetch_package
+from benchwright.bfcl._categories import GROUPS
+from benchwright.bfcl._executable import check_executable
+from benchwright.bfcl._packages import find_provider
 from benchwright.bfcl._result_files import write_result_files
-from benchwright.core import ModelReply, Outcome, SampleRecord
+from benchwright.bfcl._verdicts import verdict_of
+from benchwright.core import ModelReply, Outcome, SampleRecord, open_artifacts
 
 MINI = NativeFolder(Path(benchwright.bfcl.__file__).parent / "_mini_set")
 
@@ -185,7 +180,7 @@ def test_a_package_index_out_of_reach_is_an_error_with_the_cure(
 
 def test_stored_results_give_score_files_and_tables(tmp_path: Path) -> None:
     from benchwright.bfcl import evaluate_results
-    from benchwright.bfcl._packages import Provider
+    from benchwright.bfcl._packages import DataProvider
 
     results = tmp_path / "result" / "some_model"
     results.mkdir(parents=True)
@@ -196,7 +191,7 @@ def test_stored_results_give_score_files_and_tables(tmp_path: Path) -> None:
     (results / "BFCL_v3_multi_turn_base_result.json").write_text(
         json.dumps({"id": "multi_turn_base_0", "result": [[["nothing"]], [[]]]})
     )
-    found = evaluate_results(results, Provider("v3", MINI.path, None, "mini"), scores=tmp_path / "score")
+    found = evaluate_results(results, DataProvider("v3", MINI.path, None, "mini"), scores=tmp_path / "score")
     assert found.failed == 1
     assert {name: (tally.right, tally.rows) for name, tally in found.board.tallies.items()} == {
         "simple": (1, 3),
@@ -226,6 +221,6 @@ def test_a_result_line_has_the_tokens_of_servers_that_count_more_than_two_kinds(
     record = SampleRecord(sample_id=0, repeat=0, row=None, outcome=Outcome.SCORED, usage=(10, 5, 3))
     row = {"id": "simple_0", "category": "simple"}
     reply = ModelReply(status="answered", text="no call")
-    write_result_files("v3", tmp_path, "m", [RecordedSample(row, 0, record, reply)])
+    write_result_files("v3", open_artifacts(tmp_path), "m", [RecordedSample(row, 0, record, reply)])
     line = json.loads((tmp_path / "result" / "m" / "BFCL_v3_simple_result.json").read_text())
     assert (line["result"], line["input_token_count"], line["output_token_count"]) == ("no call", 10, 5)

@@ -11,9 +11,10 @@ import pytest
 import yaml
 
 import benchwright
-from benchwright.bfcl import CATEGORIES, GROUPS, define, load_evaluation
+from benchwright import ScriptedEndpoint
+from benchwright.bfcl import CATEGORIES, define, load_evaluation
+from benchwright.bfcl._categories import GROUPS
 from benchwright.cli import main
-from benchwright.endpoints import ScriptedEndpoint
 from benchwright.scorers import ScorerInput
 from recording_server import recording
 

@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from benchwright import DatasetError
-from benchwright.bfcl import CATEGORIES, categories_of, read_custom
+from benchwright.bfcl import CATEGORIES
+from benchwright.bfcl._categories import categories_of
+from benchwright.bfcl._custom import read_custom
 from benchwright.cli import main
 
 FUNCTION = {

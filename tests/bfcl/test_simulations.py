@@ -10,17 +10,10 @@ from typing import Any
 import pytest
 
 import benchwright.bfcl
-from benchwright.bfcl import (
-    CATEGORIES,
-    GROUPS,
-    NativeFolder,
-    Simulation,
-    SimulationError,
-    check_turns,
-    decode_calls,
-)
-from benchwright.bfcl._multi_turn import doubtful_truths
-from benchwright.bfcl._simulations import COSTLY
+from benchwright.bfcl import CATEGORIES, NativeFolder, decode_calls
+from benchwright.bfcl._categories import GROUPS
+from benchwright.bfcl._multi_turn import check_turns, doubtful_truths
+from benchwright.bfcl._simulations import COSTLY, Simulation, SimulationError
 
 MINI = NativeFolder(Path(benchwright.bfcl.__file__).parent / "_mini_set")
 SHOP = {"CornerShop": {"balance": 5, "stock": {"tea": {"price": 2.5, "count": 3}}}}

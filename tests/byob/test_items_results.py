@@ -11,10 +11,9 @@ import pytest
 import yaml
 from tests.byob.eval_command import run_eval
 
-from benchwright import BenchmarkError, ScorerInput, run
+from benchwright import BenchmarkError, ScorerInput, ScriptedEndpoint, run
 from benchwright.core import ModelRequest, RequestFailure
 from benchwright.demo import DemoSettings, FaultMix, demo_server
-from benchwright.endpoints import ScriptedEndpoint
 from benchwright.scorers import multiple_choice_acc, multiple_choice_acc_verbatim
 from benchwright.scorers._judge_replies import json_grade, stated_grade
 from recording_server import recording

@@ -14,10 +14,18 @@ from typing import Any
 import pytest
 from tests.byob.eval_command import run_eval
 
-from benchwright import BenchmarkError, BenchwrightError, DatasetError, load_dataset, resume, run
+from benchwright import (
+    BenchmarkError,
+    BenchwrightError,
+    DatasetError,
+    ScriptedEndpoint,
+    load_dataset,
+    resume,
+    run,
+)
 from benchwright.cli import main
 from benchwright.core import EchoedTokens
-from benchwright.endpoints import ScriptedEndpoint, continuation_likelihood
+from benchwright.endpoints import continuation_likelihood
 from recording_server import Refusal, recording
 
 Write = Callable[..., Path]

@@ -66,7 +66,7 @@ def json_of(capsys: pytest.CaptureFixture[str]) -> Any:
 def test_the_starter_runs_as_it_is(starter: Path, said: Any) -> None:
     code, shown = said("run", "my_bench.py")
     assert code == 0
-    assert "my_bench on demo: 12 rows" in shown
+    assert "my_bench on demo, 12 rows: correct " in shown
     assert "scored 12" in shown
     assert DEMO_NOTE in shown
     folder = starter / ".benchwright" / "runs" / "0001-my_bench"

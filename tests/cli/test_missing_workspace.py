@@ -30,7 +30,9 @@ def test_a_named_workspace_that_is_not_there_is_an_error(
     assert main([*words, "--workspace", "no/such"]) == 4
     shown = capsys.readouterr()
     assert shown.out == ""
-    assert "error: the workspace no/such is not there. Name the folder that holds .benchwright/" in shown.err
+    assert (
+        "error: the workspace no/such is not there. Name the folder that contains .benchwright/" in shown.err
+    )
     assert not list(tmp_path.iterdir())
 
 

@@ -157,3 +157,44 @@ def test_a_note_on_examples_names_what_can_be_typed(folder: Path, capsys: pytest
     shown = " ".join(capsys.readouterr().out.split())
     assert "with --fewshot-dataset FILE, or leave rows for examples with --limit N" in shown
     assert "fewshot_dataset=" not in shown
+
+
+CALLS = '{"question": "Paris?", "answer": [{"name": "weather", "arguments": {"city": "Paris"}}]}\n'
+
+
+@pytest.mark.parametrize(
+    ("words", "cure"),
+    [
+        (["run", "nope.csv"], "Data files in that folder: "),
+        (["run", "empty/nope.csv"], "That folder has no data files"),
+        (["list", "--failed"], "benchwright list has: "),
+        (["gate", "last", "--policy", "drop.toml"], "the largest loss that is allowed is the margin: margin = 0.02"),
+        (["gate", "last", "--policy", "value.toml"], "the limit is min or max: min = 0.8"),
+        (["run", "calls.jsonl"], 'tools_field= and expected_calls_field="answer" (docs/tools.md'),
+    ],
+)  # fmt: skip
+def test_a_refusal_names_what_to_do_next(
+    folder: Path, capsys: pytest.CaptureFixture[str], words: list[str], cure: str
+) -> None:
+    (folder / "empty").mkdir()
+    (folder / "calls.jsonl").write_text(CALLS)
+    (folder / "drop.toml").write_text('[[regression]]\nmetric = "exact"\nmax_drop = 0.1\n')
+    (folder / "value.toml").write_text('[[threshold]]\nmetric = "exact"\nvalue = 0.1\n')
+    run("q.csv", model="demo")
+    assert main(words) in (2, 4)
+    assert cure in capsys.readouterr().err
+
+
+def test_flags_of_show_that_exclude_each_other_say_so(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run("q.csv", model="demo")
+    assert main(["show", "last", "--wrong", "--failed"]) == 0
+    assert "a failed sample has no verdict. Use --failed or --wrong alone" in capsys.readouterr().out
+
+
+def test_filters_of_python_may_be_a_dict(folder: Path) -> None:
+    wanted = {"question": ROWS.splitlines()[1].split(",")[0]}
+    assert run("q.csv", model="demo", filters=wanted).summary.rows == 1
+    with pytest.raises(UsageError, match=r"has no option 'n'\. docs/flags.md lists all of them"):
+        run("q.csv", n=5)

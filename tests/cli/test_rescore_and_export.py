@@ -17,6 +17,7 @@ from benchwright.cli import main
 from benchwright.demo import DemoSettings, demo_server
 from benchwright.engine import _perform
 from benchwright.store import Workspace, open_store
+from stored_workflows import created_workflow
 
 QUIZ = 'question,A,B,C,answer,topic\nq1,Paris,London,Rome,B,"geo\ngraphy"\nq2,red,green,blue,C,colours\n'
 
@@ -266,7 +267,7 @@ def test_scoring_later_needs_no_server_not_even_for_the_name_of_its_model(folder
 
 def test_workflows_have_nothing_to_score_or_export(folder: Path, said: Any) -> None:
     store = open_store(Workspace(folder))
-    store.create_workflow("flow")
+    created_workflow(store, "flow")
     store.close()
     for command in ("rescore", "export"):
         code, shown = said(command, "1")

@@ -14,6 +14,7 @@ import yaml
 
 import benchwright
 from benchwright.cli import main
+from benchwright.demo import DemoSettings
 from recording_server import RecordingServer, Refusal, recording
 from waiting import PATIENCE_S
 
@@ -538,19 +539,28 @@ def test_the_recorded_configuration_of_questions_on_a_demo_model_starts_the_same
     )
     assert first["target"] == again["target"]
     assert first["config"]["params"] == again["config"]["params"]
-    assert first["settings"]["questions"] == again["settings"]["questions"]
+    assert first["settings"]["definition"] == again["settings"]["definition"]
     assert first["command"] == again["command"].replace(" --model-type chat", "")
 
 
 def test_a_recorded_demo_model_with_settings_of_its_own_must_be_named(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    url = "demo://demo?skill=0.7&seed=4&version=1"
+    url = "demo://demo?skill=0.7&seed=4&version=2"
     document = {"config": {"type": "my_qa"}, "target": {"api_endpoint": {"url": url, "model_id": "demo"}}}
     file = write("r.yaml", document)
     assert main(["run", "--config", file]) == 2
     assert "--model NAME" in capsys.readouterr().err
     assert main(["run", "--config", file, "--model", "demo", "--dry-run"]) == 0
+
+
+@pytest.mark.parametrize(
+    "settings", [DemoSettings(), DemoSettings(skill=0.4), DemoSettings(model_id="random", by_chance=True)]
+)
+def test_a_recorded_demo_model_is_found_by_its_url(folder: Path, settings: DemoSettings) -> None:
+    endpoint = {"url": settings.fingerprint(), "model_id": settings.model_id}
+    file = write("r.yaml", {"config": {"type": "my_qa"}, "target": {"api_endpoint": endpoint}})
+    assert main(["run", "--config", file, "--dry-run"]) == 0
 
 
 def test_a_second_run_configuration_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

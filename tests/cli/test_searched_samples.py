@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchwright.cli import main
-from benchwright.store._sqlite import samples
+from benchwright.store._statements import samples
 
 BENCH = """
 from benchwright import ScorerInput, benchmark, scorer

@@ -25,7 +25,7 @@ OF_OTHER_RUNS = (
     "numpy", "pandas", "pyarrow", "jinja2", "rich", "pydantic", "yaml", "rapidfuzz", "zstandard", "pyreqwest",
     "huggingface_hub", "datasets", "fsspec", "httpx", "requests", "aiohttp", "starlette", "uvicorn", "multiprocessing",
     "http.client", "urllib.request", "email.parser", "xml", "benchwright.server", "benchwright.perf",
-    "benchwright.reports.kinds", "benchwright.reports.views.run_folders", "benchwright.datasets._hf.client",
+    "benchwright.reports.kinds", "benchwright.results._run_folders", "benchwright.datasets._hf.client",
     "benchwright.endpoints._scripted", "benchwright.demo._judge", "benchwright.demo._tools", "benchwright.benchmarks._check",
     "benchwright.scorers._letters", "benchwright.scorers._judge", "benchwright.scorers._mcq.cascade",
     "benchwright.benchmarks._questions.load", "benchwright.config._benchmark", "benchwright.datasets._sampled",
@@ -117,6 +117,16 @@ def test_a_short_run_imports_nothing_that_only_others_need(short_run: list[str])
     assert [name for name in OF_FILES if name in scoring] == []
     assert [name for name in OF_OTHER_RUNS if name in ended] == []
     assert set(OF_FILES) <= set(ended), "the run wrote no files: this test looks at the wrong thing"
+
+
+def test_a_list_of_benchmarks_loads_no_room_that_only_performs_runs(
+    short_run: list[str], tmp_path: Path
+) -> None:
+    loaded_by_run(short_run)
+    loaded = loaded_by(["list", "--workspace", str(tmp_path / "space")])
+    rooms = {name.split(".")[1] for name in loaded if name.startswith("benchwright.")}
+    assert rooms == {"cli", "config", "core", "reports", "results", "runs", "stats", "store"}
+    assert "benchwright.reports.kinds" not in loaded
 
 
 def test_a_short_run_on_a_server_does_not_import_the_demo_model(short_run: list[str]) -> None:

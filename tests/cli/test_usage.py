@@ -7,7 +7,6 @@ import json
 import re
 import sys
 from argparse import Namespace
-from dataclasses import fields
 
 import pytest
 
@@ -20,7 +19,7 @@ from benchwright.cli._parser import Parser
 from benchwright.cli._run import configure
 from benchwright.config import RUN_SETTINGS
 from benchwright.core import _errors, worst_exit_code
-from benchwright.sdk import RunOptions
+from benchwright.runs import RunOptions
 
 
 def parsed(*words: str) -> Namespace:
@@ -139,7 +138,7 @@ def test_errors_are_json_too(capsys: pytest.CaptureFixture[str]) -> None:
 def test_every_run_option_has_its_flag_and_its_place_in_the_file() -> None:
     asked_by_mode = {"infer_only"}  # --mode infer
     assert sorted({setting.name for setting in RUN_SETTINGS} | asked_by_mode) == sorted(
-        field.name for field in fields(RunOptions)
+        RunOptions.__struct_fields__
     )
 
 

@@ -8,14 +8,8 @@ from typing import get_type_hints
 
 import pytest
 
-from benchwright.config import (
-    LOAD_BY_NAME,
-    SHARED_WITH_RUNS,
-    LoadKeywords,
-    LoadOptions,
-    read_config,
-    split_load_keywords,
-)
+from benchwright.config import SHARED_WITH_RUNS, LoadKeywords, LoadOptions, read_config, split_load_keywords
+from benchwright.config._load_settings import LOAD_BY_NAME
 from benchwright.core import ConfigError, UsageError
 
 

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from hypothesis import given, strategies as st
 
-from benchwright.config import read_override, read_overrides
+from benchwright.config._overrides import read_override, read_overrides
 from benchwright.core import ConfigError
 
 

@@ -18,9 +18,9 @@ from benchwright.config import (
     RunConfig,
     RunOptions,
     check_complete,
-    merge_layers,
     read_run_configs,
 )
+from benchwright.config._config_layers import merge_layers
 from benchwright.core import ConfigError
 
 NATIVE: dict[str, Any] = {
@@ -204,8 +204,8 @@ def test_whether_samples_are_saved_is_a_setting_of_the_run(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", "holds nothing; a run configuration has the keys config and target"),
-        ("- a", "holds a list; a run configuration has"),
+        ("", "contains nothing; a run configuration has the keys config and target"),
+        ("- a", "contains a list; a run configuration has"),
         ("config: {type: x}\nconfig: {type: y}", "run.yaml:2: the key 'config' appears twice"),
         ("config: {type: [x}", "not valid YAML: line 1"),
         (

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import doctest
-from dataclasses import MISSING, fields
 
 import pytest
+from msgspec import NODEFAULT, Struct
 
-from benchwright.benchmarks import Generation, QuestionOptions, body_settings
+from benchwright.benchmarks import Generation, QuestionOptions
+from benchwright.benchmarks._requests import body_settings
 from benchwright.config import (
     BODY_SETTINGS,
     OPTIONS,
@@ -68,18 +69,20 @@ def test_a_recorded_setting_decides_what_its_option_says() -> None:
     assert {name: what for name, what in DECIDES.items() if name in options} == {
         name: options[name] for name in DECIDES if name in options
     }
-    assert DECIDES["target"] == DECIDES["rescored_from"] == "everything"  # nobody said otherwise
+    assert DECIDES["benchmark"] == DECIDES["rescored_from"] == "everything"  # nobody said otherwise
     assert {"parallelism", "request_timeout_s", "verify"} <= changes_no_reply()
     assert changes_no_reply().isdisjoint({"url", "model_id", "model_type", "api", "headers"})
 
 
 @pytest.mark.parametrize("kind", [RunSettings, EndpointSettings, QuestionOptions])
-def test_declared_defaults_are_those_that_hold(kind: type) -> None:
+def test_declared_defaults_are_those_that_hold(kind: type[Struct]) -> None:
     """The manual and the help text show the declaration's."""
-    for each in fields(kind):
-        option = RECORDED.get(each.name)
-        if option is not None and option.default is not None and each.default is not MISSING:
-            assert each.default == option.default, each.name
+    for name, default in zip(
+        reversed(kind.__struct_fields__), reversed(kind.__struct_defaults__), strict=False
+    ):
+        option = RECORDED.get(name)
+        if option is not None and option.default is not None and default is not NODEFAULT:
+            assert default == option.default, name
     assert DemoSettings().skill == RECORDED["demo_skill"].default
 
 
@@ -87,13 +90,13 @@ def test_a_body_holds_what_is_declared_and_given() -> None:
     body = body_settings(Generation("m"))
     assert body == {"temperature": 0.0, "max_tokens": 4096, "top_p": 1.0}
     assert list(Generation("m").to_json()) == ["model", *(s.name for s in BODY_SETTINGS), "extra_body"]
-    given = Generation("m", temperature=None, stop=("a", "b"), stream=True, extra_body={"seed": 2}, seed=1)
+    given = Generation.of("m", temperature=None, stop=("a", "b"), stream=True, extra_body={"seed": 2}, seed=1)
     assert body_settings(given) == {
         "max_tokens": 4096, "top_p": 1.0, "stop": ["a", "b"], "seed": 2, "stream": True,
     }  # fmt: skip
-    assert Generation(**given.to_json()) == given  # type: ignore[arg-type]
+    assert Generation.of(**given.to_json()) == given  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="Did you mean 'top_p'"):
-        Generation("m", topp=1)
+        Generation.of("m", topp=1)
 
 
 @pytest.mark.parametrize(

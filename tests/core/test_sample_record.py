@@ -17,14 +17,13 @@ from benchwright.core import (
     Outcome,
     SampleRecord,
     call_key,
-    decode_sample,
     decode_score,
     encode_sample,
     encode_score,
     judge_key,
     score_columns,
 )
-from benchwright.core._sample_record import _KEYS
+from benchwright.core._sample_record import _KEYS, decode_sample
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12) | st.sampled_from(
     ["\0", "a\0b", "😀", "𝄞 \u202e", '"\\', "\x1b[2J", "[redacted]"]

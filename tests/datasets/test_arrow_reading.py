@@ -10,8 +10,9 @@ import pyarrow as pa
 import pyarrow.feather
 import pytest
 
+from benchwright import load_dataset
 from benchwright.core import DatasetError
-from benchwright.datasets import load_dataset, open_dataset
+from benchwright.datasets import open_dataset
 
 TABLE = pa.table(
     {

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 import zstandard
 
+from benchwright import load_dataset
 from benchwright.core import DatasetError
-from benchwright.datasets import load_dataset, open_dataset
+from benchwright.datasets import open_dataset
 from benchwright.datasets._stored import StoredFile
 
 PACK: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.compress, ".zst": zstandard.compress}

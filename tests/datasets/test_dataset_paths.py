@@ -11,14 +11,9 @@ from typing import Any
 
 import pytest
 
+from benchwright import load_dataset, register_fetcher
 from benchwright.core import DATA_FORMATS, DataFormat, DatasetError, UsageError
-from benchwright.datasets import (
-    FetchResult,
-    _fetchers as fetchers,
-    load_dataset,
-    open_dataset,
-    register_fetcher,
-)
+from benchwright.datasets import FetchResult, _fetchers as fetchers, open_dataset
 
 
 @pytest.fixture(autouse=True)
@@ -69,7 +64,9 @@ def test_a_missing_file_names_the_path_looked_at_and_near_names(data: Path) -> N
     assert str(data.parent / "question.jsonl") in str(caught.value)
     with pytest.raises(DatasetError, match="there is no folder"):
         open_dataset("data/questions.jsonl", base_dir=data.parent)
-    with pytest.raises(DatasetError, match=r"Dataset file not found: .*/zzz$"):
+    with pytest.raises(
+        DatasetError, match=r"Dataset file not found: .*/zzz\. Data files in that folder: questions\.jsonl$"
+    ):
         open_dataset("zzz", base_dir=data.parent)
 
 
@@ -83,7 +80,7 @@ def test_a_file_in_the_current_folder_is_pointed_out_but_not_taken(
 
 
 def test_directories_and_pipes_are_not_files(data: Path, tmp_path: Path) -> None:
-    with pytest.raises(DatasetError, match=r"Dataset path is not a file: .*It holds: questions\.jsonl"):
+    with pytest.raises(DatasetError, match=r"Dataset path is not a file: .*It contains: questions\.jsonl"):
         open_dataset(data.parent)
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(DatasetError, match=r"Dataset path is not a file: .*save the data first"):

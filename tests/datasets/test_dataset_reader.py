@@ -14,8 +14,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import benchwright.datasets
+from benchwright import load_dataset
 from benchwright.core import BadRow, DatasetError
-from benchwright.datasets import DatasetReader, Filter, _stored as stored, load_dataset, open_dataset
+from benchwright.datasets import DatasetReader, Filter, _stored as stored, open_dataset
 
 
 def numbers(folder: Path, count: int) -> Path:

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from benchwright.core import DatasetError
-from benchwright.datasets import Filter, HfUri, parse_hf_uri
+from benchwright.datasets import Filter, parse_hf_uri
+from benchwright.datasets._hf_uri import HfUri
 
 
 @pytest.mark.parametrize(

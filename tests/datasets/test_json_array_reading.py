@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from benchwright import load_dataset
 from benchwright.core import BadRow, DatasetError, finite_json
-from benchwright.datasets import _stored as stored, load_dataset, open_dataset
+from benchwright.datasets import _stored as stored, open_dataset
 
 
 def write(folder: Path, content: bytes | str, name: str = "data.json") -> Path:

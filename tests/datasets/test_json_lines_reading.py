@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from benchwright import load_dataset
 from benchwright.core import BadRow, DatasetError
-from benchwright.datasets import Batch, Sampling, load_dataset, open_dataset
+from benchwright.datasets import Batch, Sampling, open_dataset
 
 
 def write(folder: Path, content: bytes | str, name: str = "data.jsonl") -> Path:

@@ -201,7 +201,7 @@ WRONG: list[tuple[Any, str]] = [
         "output_config.order and output_config.params.order differ",
     ),
     (output(method="percentage", params={"percentage_distribute": [[1, 1]]}, order=3), "order is 3; expected shuffled"),
-    ([], "holds a list; expected an object"),
+    ([], "contains a list; expected an object"),
 ]  # fmt: skip
 
 

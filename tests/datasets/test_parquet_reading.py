@@ -14,8 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
+from benchwright import load_dataset
 from benchwright.core import DatasetError, encode_json
-from benchwright.datasets import load_dataset, open_dataset
+from benchwright.datasets import open_dataset
 from benchwright.datasets._readers import parquet
 
 
@@ -117,7 +118,7 @@ def test_columns_of_one_name_are_refused(tmp_path: Path) -> None:
 def test_only_parquet_pays_for_pyarrow(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("a\n1\n")
     code = (
-        "import sys; from benchwright.datasets import load_dataset; load_dataset(sys.argv[1]); "
+        "import sys; from benchwright import load_dataset; load_dataset(sys.argv[1]); "
         "heavy = {'pyarrow', 'zstandard', 'asyncio'} & set(sys.modules); sys.exit(f'{heavy}' if heavy else 0)"
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path / "a.csv")], check=True)

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from benchwright import load_dataset
 from benchwright.core import BadRow, DatasetError
-from benchwright.datasets import load_dataset, open_dataset
+from benchwright.datasets import open_dataset
 
 
 def make_rows() -> Iterator[dict[str, Any]]:

@@ -11,15 +11,9 @@ from typing import Any
 import pytest
 
 from benchwright.core import BadRow, DatasetError
-from benchwright.datasets import (
-    DatasetReader,
-    Filter,
-    Sampling,
-    _sampled as sampled,
-    open_dataset,
-    sample_indexes,
-)
+from benchwright.datasets import DatasetReader, Filter, Sampling, _sampled as sampled, open_dataset
 from benchwright.datasets._lengths import ColumnLengths, FixedLength, LengthShares, UniformLengths
+from benchwright.datasets._sampling import sample_indexes
 
 CSV = "question,answer,max_tokens\nq0,a0,7\nq1,a1,\nq2,a2,9\n"
 
@@ -87,8 +81,8 @@ def test_lengths_may_come_from_a_column(tmp_path: Path) -> None:
         ("q0", 11), ("q3", 14), ("q0", 11), ("q3", 14),
     ]  # fmt: skip
     assert [(b.line, b.field) for b in bad] == [(3, "out"), (4, "out")]
-    assert 'holds "0"' in str(bad[0])
-    with pytest.raises(DatasetError, match=r'qa.csv:3: field "out" holds'):
+    assert 'contains "0"' in str(bad[0])
+    with pytest.raises(DatasetError, match=r'qa.csv:3: field "out" contains'):
         list(reader.batches())
 
 

@@ -8,7 +8,7 @@ from statistics import fmean, median, stdev
 
 import pytest
 
-from benchwright.datasets import Sampling, output_lengths, sample_indexes
+from benchwright.datasets import Sampling
 from benchwright.datasets._lengths import (
     ColumnLengths,
     FixedLength,
@@ -18,6 +18,7 @@ from benchwright.datasets._lengths import (
     UniformLengths,
     ZipfLengths,
 )
+from benchwright.datasets._sampling import output_lengths, sample_indexes
 
 HALF_THIRD_FIFTH = LengthShares(((100, Fraction("0.5")), (200, Fraction("0.3")), (400, Fraction("0.2"))))
 MOSTLY_LONG = LengthShares(((10, Fraction("0.29")), (20, Fraction("0.71"))))

@@ -18,10 +18,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import benchwright
-from benchwright import benchmark, scorer
+from benchwright import benchmark, load_dataset, scorer
 from benchwright.benchmarks import QuestionOptions, check_benchmark, load_questions
 from benchwright.core import encode_json
-from benchwright.datasets import load_dataset
 from benchwright.datasets._readers.parquet import batch_rows
 
 WHEN = dt.datetime(2024, 1, 2, 3, 4, 5, 678900)  # noqa: DTZ001  # types without a zone
@@ -253,7 +252,7 @@ NaTType = type("NaTType", (), {})  # and for one of a time
     [
         (np.float32("nan"), None),
         (np.float16("inf"), None),
-        (np.datetime64("NaT"), None),
+        (np.datetime64("NaT", "s"), None),
         (NAType(), None),
         (NaTType(), None),
         (Decimal("NaN"), None),

@@ -13,8 +13,9 @@ import pytest
 from openpyxl import Workbook
 
 import benchwright
+from benchwright import load_dataset
 from benchwright.core import DatasetError
-from benchwright.datasets import load_dataset, open_dataset
+from benchwright.datasets import open_dataset
 
 
 def workbook(path: Path, **sheets: list[list[Any]]) -> Path:
@@ -223,7 +224,9 @@ def test_formulas_give_their_values_and_are_refused_without_one(tmp_path: Path) 
     bad: list[str] = []
     (batch,) = open_dataset(path).batches(on_bad=lambda row: bad.append(str(row)))
     assert batch.rows == [{"q": "two", "n": 5}]
-    assert bad[0].startswith(f"{path}:2: sheet 'A & B', cell B2 holds a formula whose value was never saved")
+    assert bad[0].startswith(
+        f"{path}:2: sheet 'A & B', cell B2 contains a formula whose value was never saved"
+    )
     assert bad[1:] == [f"{path}:{n}: sheet 'A & B', column B: such a cell too" for n in (4, 5)]
     assert "Open the workbook in a spreadsheet program and save it" in bad[0]
     saved_by_a_spreadsheet(path, {"B2": "2", "B4": "", "B5": "4"})

@@ -12,13 +12,15 @@ from typing import Any
 import pytest
 from openpyxl import Workbook
 
+import benchwright
 import warm
+from benchwright import load_dataset
 from benchwright.benchmarks import QuestionOptions, check_benchmark, load_questions
 from benchwright.core import DatasetError
-from benchwright.datasets import load_dataset, open_dataset
+from benchwright.datasets import open_dataset
 from benchwright.datasets._readers import xlsx_cells
+from benchwright.runs import validate
 from benchwright.scorers import ScorerInput, qa_answers
-from benchwright.sdk import validate
 
 
 def book(path: Path, **sheets: list[list[Any]]) -> Path:
@@ -171,7 +173,7 @@ def test_an_error_is_named_by_its_cell(error: str, tmp_path: Path) -> None:
     first = report.bad_rows[0]
     assert (first.line, first.reason) == (
         3,
-        f"sheet 'Sheet', cell C3 holds the error {error}. Correct its formula, or delete the cell",
+        f"sheet 'Sheet', cell C3 contains the error {error}. Correct its formula, or delete the cell",
     )
     assert report.bad_rows[1].reason == "sheet 'Sheet', column C: such a cell too"
 
@@ -382,6 +384,26 @@ def test_a_row_of_totals_is_named_as_such(last: list[Any], tmp_path: Path) -> No
     )
     said = " ".join(report.warnings)
     assert "there are also 'Deckblatt', 'Juni'. Choose with --sheet Juni," in said
+
+
+@pytest.mark.parametrize("last", TOTALS)
+def test_skipped_totals_count_nowhere_and_are_noted(
+    last: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        ["Punkte", "Frage", "Antwort"],
+        *[[n, f"Was ist {n} + 1?", n + 1] for n in range(1, 6)],
+        last,
+        [6, "Was ist 8 + 1?", 9],
+    ]
+    path = book(tmp_path / "b.xlsx", Mai=rows)
+    result = benchwright.run(str(path), model="demo", skip_bad_rows=True)
+    summary, names = result.summary, isinstance(last[0], str)
+    assert (summary.rows, summary.failed, summary.comparable) == ((6, 0, True) if names else (7, 1, False))
+    noted = [note for note in summary.notes if note.startswith("left out as totals")]
+    assert noted == ([f"left out as totals, not as rows: {last[0]!r}"] if names else [])
+    assert benchwright.rescore(result).summary.rows == summary.rows
 
 
 @pytest.mark.parametrize("row", [["Summe", None, "es ist 9"], ["leicht", None, None]])

@@ -13,7 +13,8 @@ import pytest
 
 import benchwright.demo
 from benchwright.core import ModelReply, ModelRequest, Route, encode_json
-from benchwright.demo import DemoEndpoint, DemoSettings, FaultMix
+from benchwright.demo import DemoSettings, FaultMix
+from benchwright.demo._endpoint import DemoEndpoint
 from benchwright.endpoints import open_endpoint
 
 MODULES = sorted(path.stem for path in Path(benchwright.demo.__file__).parent.glob("_[a-z]*.py"))

@@ -10,18 +10,20 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from benchwright.core import EchoedTokens
-from benchwright.demo import DemoEndpoint, DemoModel, DemoSettings
-from benchwright.demo._completions import DemoChoice
+from benchwright.demo import DemoSettings
+from benchwright.demo._completions import DemoChoice, echoed_tokens
+from benchwright.demo._endpoint import DemoEndpoint
+from benchwright.demo._model import DemoModel
 from benchwright.endpoints import continuation_likelihood, learn_echo
 
 PROMPTS = [
     "2 + 2 =",
-    "The capital of France is",
+    "The sum 12 + 5 is",
     "Question: What is 3*4?\nAnswer:",
     "Q: 1+1?\nA: 2\n\nQ: 2+2?\nA:",
     "What is 2+2?",
     "Once upon a time there was a",
-    "Translate to French: hello world",
+    "Repeat: hello world",
     "Is 5 larger than 3? Answer yes or no:",
     "What is 2 * 3?\nA) 5\nB) 6\n\nReply with the letter of the correct option only.",
     "東京は日本の首都ですか?",
@@ -39,7 +41,7 @@ def complete(prompt: str, skill: float = 1.0, seed: int = 0, **body: Any) -> Dem
 
 def scored(choice: DemoChoice) -> EchoedTokens:
     assert choice.logprobs is not None
-    return choice.logprobs
+    return echoed_tokens(choice.logprobs)
 
 
 @pytest.mark.parametrize("prompt", PROMPTS)
@@ -124,7 +126,7 @@ def rank(context: str, choices: list[str], skill: float, seed: int = 0) -> tuple
     ("context", "choices", "right"),
     [
         ("Question: What is 3*4?\nAnswer:", [" 10", " 12", " 14"], " 12"),
-        ("The capital of Japan is", [" Osaka", " Tokyo", " Seoul"], " Tokyo"),
+        ("The sum 12 + 5 is", [" 16", " 17", " 18"], " 17"),
         ("What is 3*4?\nA. 10\nB. 12\nAnswer:", [" A", " B"], " B"),
         ("What is 3*4?\nA. 10\nB. 12\nAnswer:", [" 10", " 12"], " 12"),
         ("Is 7 larger than 9?\nAnswer:", [" yes", " no"], " no"),

@@ -8,8 +8,9 @@ import orjson
 import pytest
 
 from benchwright.core import UsageError
-from benchwright.demo import DemoModel, DemoSettings, FaultMix
+from benchwright.demo import DemoSettings, FaultMix
 from benchwright.demo._completions import DemoCompletion
+from benchwright.demo._model import DemoModel
 from benchwright.demo._requests import DemoRefusalError
 from benchwright.demo._words import count_tokens
 
@@ -81,7 +82,7 @@ def test_completions_continue_the_text() -> None:
 
     assert text("Question: 2 + 2?\nAnswer:") == " 4"
     assert text("Question: 2 + 2?\nAnswer: ") == "4"
-    assert text("The capital of Peru is") == " Lima"
+    assert text("The sum 2 + 2 is") == " 4"
 
 
 def test_a_list_of_prompts_gets_a_list_of_choices() -> None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import replace as replace_struct
+from msgspec.structs import replace
 
 import benchwright
 from benchwright.core import CallTimes, ModelReply, ModelRequest, Route, encode_json
@@ -70,7 +69,7 @@ def test_over_http_and_in_process_the_reply_is_the_same(server: DemoServer, name
     else:
         assert far.served == SERVED_BY_DEMO
         same = {"started_at": 0.0, "times": CallTimes(), "served": None}
-        assert replace_struct(far, **same) == replace_struct(near, **same)  # type: ignore[arg-type]
+        assert replace(far, **same) == replace(near, **same)  # type: ignore[arg-type]
 
 
 def test_the_echo_check_accepts_the_server(server: DemoServer) -> None:

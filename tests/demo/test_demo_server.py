@@ -149,7 +149,11 @@ def test_mistakes_get_openai_shaped_errors(
         (b"POST /v1/completions HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n", b"501"),
         (b"POST /v1/completions HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", b"400"),
         (b"POST /v1/completions HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabcdef\r\n", b"400"),
-        (b"POST /v1/completions HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nfffffff\r\n", b"413"),
+        (
+            b"POST /v1/completions HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nfffffff\r\n"
+            + b"x" * 100_001,
+            b"413",
+        ),
         (b"GET /health HTTP/1.1\r\nX: " + b"y" * 70_000, b"431"),
     ],
 )

@@ -7,8 +7,8 @@ from typing import Any
 import orjson
 import pytest
 
-from benchwright.demo import DemoModel, DemoSettings
-from benchwright.demo._tools import Filler
+from benchwright.demo import DemoSettings
+from benchwright.demo._model import DemoModel
 
 WEATHER = {
     "name": "get_weather",
@@ -166,38 +166,3 @@ def test_after_a_tool_has_answered_the_model_reports() -> None:
     choice = model.complete("chat", body).choices[0]
     assert choice.text == "The result is 18 degrees."
     assert choice.tool_calls is None
-
-
-@pytest.mark.parametrize(
-    ("kind", "more", "text", "expected"),
-    [
-        ("Java integer", "", "Read 10 lines", "10"),
-        ("Java long", "", "Wait 5000 milliseconds", "5000L"),
-        ("Java boolean", "", "Do it", "true"),
-        (
-            "Java Array",
-            " Its elements are of type double.",
-            "The mean of 1.5 and 4",
-            "new double[]{1.5, 4.0}",
-        ),
-        (
-            "JavaScript array",
-            " Its elements are of type String.",
-            'Load "a.png" and "b.png"',
-            '["a.png","b.png"]',
-        ),
-        (
-            "JavaScript dict",
-            ' Its properties are {"width": {"type": "integer"}}.',
-            "A width of 300",
-            '{"width":300}',
-        ),
-        ("Java String", "", 'Open "app.log"', "app.log"),
-    ],
-)
-def test_values_that_descriptions_request_as_text_of_another_language(
-    kind: str, more: str, text: str, expected: str
-) -> None:
-    description = f"The value. This is a {kind}; write its value as a string.{more}"
-    schema = {"properties": {"value": {"type": "string", "description": description}}, "required": ["value"]}
-    assert Filler(text).fill(schema) == {"value": expected}

@@ -9,7 +9,8 @@ import pytest
 
 import benchwright
 from benchwright.core import UsageError
-from benchwright.demo import DemoModel, DemoSettings
+from benchwright.demo import DemoSettings
+from benchwright.demo._model import DemoModel
 
 
 def said(question: str, *, seed: int = 0, repeat: int = 0) -> str:

@@ -51,7 +51,7 @@ def _content(command: str) -> str:
             for setting in LOAD_OPTIONS
         ]
         return "\n".join(["", "| flag | value | default | meaning |", "|---|---|---|---|", *rows, "", ""])
-    taken = {"resume": (*RESUME_OVERRIDES, "workspace"), "rescore": RESCORE_OPTIONS}[command]
+    taken = {"resume": (*RESUME_OVERRIDES, "workspace", "store"), "rescore": RESCORE_OPTIONS}[command]
     rows = [
         f"| {_flags(setting)} | {_meaning(setting)} |" for setting in RUN_SETTINGS if setting.name in taken
     ]

@@ -121,7 +121,7 @@ def test_results_of_an_earlier_job_are_not_judged_in_place_of_this_ones(tmp_path
 
 def test_every_exit_code_of_the_gate_is_in_the_table() -> None:
     from benchwright.core import ConfigError, NotFoundError, UsageError
-    from benchwright.gates._verdict import EXIT_CODES
+    from benchwright.results._gates.verdict import EXIT_CODES
 
     page = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
     table = page.partition("| `gate` |")[2].partition("\n\n")[0]

@@ -10,7 +10,6 @@ import runpy
 import shlex
 import sys
 from collections.abc import Iterator
-from dataclasses import fields
 from pathlib import Path
 from typing import get_args
 
@@ -21,19 +20,19 @@ from settings_tables import GROUPS, PAGES, rendered
 
 import benchwright
 import warm
-from benchwright.benchmarks import benchmark
+from benchwright import benchmark
+from benchwright.bridges._aisbench_entries import MODEL_KEYS
 from benchwright.cli._commands import COMMANDS
 from benchwright.cli._main import normalise
 from benchwright.cli._parser import Parser
 from benchwright.config import CONFIG_NAMES, PROFILES, RUN_SETTINGS, read_config
-from benchwright.config._foreign_keys import FOREIGN_KEYS
 from benchwright.core import APIS, OUTCOMES, ConfigError, FailureKind, RunFile, WireFormat
+from benchwright.core._extension_points import EXTENSION_POINTS
 from benchwright.demo import DemoSettings, FaultMix
-from benchwright.plugins import EXTENSION_POINTS
-from benchwright.reports import SampleView
+from benchwright.results import SampleView
+from benchwright.runs import RunOptions, RunResult
 from benchwright.scorers import BUILTIN_SCORERS, JudgeConfig, ScorerInput, judge_score
 from benchwright.scorers._judge_templates import TEMPLATES
-from benchwright.sdk import RunOptions, RunResult
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -171,7 +170,8 @@ def test_simulate_flags_have_their_defaults() -> None:
 
 
 def test_exit_codes_are_those_of_the_program() -> None:
-    from benchwright.core import WORST_FIRST, _errors
+    from benchwright.core import _errors
+    from benchwright.core._errors import WORST_FIRST
 
     documented = {int(row[0]) for row in table_rows(sections("running")["Exit codes"]) if row[0].isdigit()}
     raised = {
@@ -226,14 +226,14 @@ def test_metrics_of_the_twelve_are_the_documented_ones() -> None:
 
 def test_judges_are_documented() -> None:
     judges = sections("scorers")["Judges"]
-    assert {field.name for field in fields(JudgeConfig)} <= first_column(judges)
+    assert set(JudgeConfig.__struct_fields__) <= first_column(judges)
     parameters = set(inspect.signature(judge_score).parameters) - {"sample", "template_kwargs"}
     assert parameters <= first_column(judges)
     scores = {cells[0].strip("`"): cells[1] for cells in table_rows(judges)}
     for name, template in TEMPLATES.items():
         for score in template.scores.values():
             assert str(score) in scores[name]
-    assert {field.name for field in fields(ScorerInput)} - {"ask"} <= first_column(page("scorers"))
+    assert set(ScorerInput.__struct_fields__) - {"ask"} <= first_column(page("scorers"))
 
 
 def test_profiles_and_wire_formats_are_documented() -> None:
@@ -245,7 +245,7 @@ def test_profiles_and_wire_formats_are_documented() -> None:
     assert rows == {p.name: [p.api, p.type, "yes" if p.stream else "no"] for p in PROFILES.values()}
     assert set(APIS) <= first_column(sections("endpoints")["Wire formats"])
     foreign = first_column(sections("configuration")["Models"])
-    assert set(FOREIGN_KEYS) - {"query_per_second"} <= foreign
+    assert set(MODEL_KEYS) - {"query_per_second"} <= foreign
 
 
 def test_extension_points_are_documented_as_they_are_declared() -> None:
@@ -297,7 +297,8 @@ def test_every_file_and_outcome_is_documented() -> None:
     assert {outcome.value for outcome in OUTCOMES} == first_column(sections("results")["Outcomes"])
     kinds = {name for row in table_rows(sections("failures")["Kinds of failure"]) for name in named(row[1])}
     assert set(get_args(FailureKind)) - kinds == {"budget"}
-    assert {field.name for field in fields(FaultMix)} <= first_column(page("rehearsing"))
+    assert tuple(kind for kind, _ in FaultMix().weights()) == FaultMix.__struct_fields__
+    assert set(FaultMix.__struct_fields__) <= first_column(page("rehearsing"))
 
 
 @pytest.fixture(scope="module")
@@ -367,15 +368,16 @@ def test_summary_and_metric_fields_are_documented() -> None:
     from benchwright.core import MetricSummary, RunSummary
 
     text = named(sections("json")["The summary of a run"])
-    assert {field.name for field in (*fields(RunSummary), *fields(MetricSummary))} <= text
+    assert {*RunSummary.__struct_fields__, *MetricSummary.__struct_fields__} <= text
 
 
 def test_python_names_options_and_results_are_documented() -> None:
     text = page("python")
     assert set(benchwright.__all__) == first_column(text[: text.index("## run")])
-    options = {field.name for field in fields(RunOptions)} - settings_in("The flags of run and check")
+    options = set(RunOptions.__struct_fields__) - settings_in("The flags of run and check")
     assert options <= named(sections("python")["Options"])
-    assert first_column(sections("python")["RunResult"]) == {field.name for field in fields(RunResult)}
+    properties = {name for name, value in vars(RunResult).items() if isinstance(value, property)}
+    assert first_column(sections("python")["RunResult"]) == {*RunResult.__struct_fields__, *properties}
 
 
 def test_import_table_is_the_one_that_is_enforced() -> None:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import orjson
 
 from benchwright.core import ModelRequest, encode_json
-from benchwright.endpoints import LOOP_CLOCK, USUAL, Clock, EndpointSettings, Policy
+from benchwright.endpoints import LOOP_CLOCK, USUAL, Clock, EndpointSettings, SendPolicy
 from benchwright.endpoints._http_endpoint import HttpEndpoint
 from benchwright.endpoints._lean import LeanTransport
 from benchwright.endpoints._reqwest import ReqwestTransport
@@ -162,7 +162,7 @@ def make_transport(name: TransportName, parallelism: int = 8, clock: Clock = LOO
 async def endpoint_at(
     url: str,
     transport: TransportName = "lean",
-    policy: Policy = USUAL,
+    policy: SendPolicy = USUAL,
     clock: Clock = LOOP_CLOCK,
     **settings: Any,
 ) -> AsyncIterator[HttpEndpoint]:

@@ -15,7 +15,7 @@ from test_fault_table import CASES, request_of
 from wire_table import WIRES, Wire
 
 from benchwright.core import CallTimes, ModelReply, ModelRequest, reply_from_json, reply_to_json
-from benchwright.endpoints import SEND_ONCE, USUAL, EndpointSettings, Policy, open_endpoint
+from benchwright.endpoints import SEND_ONCE, USUAL, EndpointSettings, SendPolicy, open_endpoint
 from benchwright.endpoints._http_endpoint import HttpEndpoint
 from benchwright.endpoints._lean import LeanTransport
 from waiting import until_in_loop
@@ -55,7 +55,7 @@ async def timed(
     request: ModelRequest,
     *,
     transport: TransportName = "lean",
-    policy: Policy = SEND_ONCE,
+    policy: SendPolicy = SEND_ONCE,
     planned: float | None = None,
     **settings: Any,
 ) -> ModelReply:
@@ -155,7 +155,7 @@ async def test_arrivals_are_kept_only_where_they_are_requested() -> None:
     clock = FakeClock(TICK)
     async with serving(Recorder(clock, delta("4", finish_reason="stop"))) as server:
         usual = await timed(server.url, clock, chat(stream=True), policy=USUAL)
-        both = await timed(server.url, clock, chat(stream=True), policy=Policy(arrivals=True))
+        both = await timed(server.url, clock, chat(stream=True), policy=SendPolicy(arrivals=True))
     assert (usual.times.arrivals, len(both.times.arrivals)) == ((), 1)
     assert usual.times.first_token is not None
 

@@ -6,8 +6,9 @@ import pytest
 from loopback_server import in_loop
 from split_characters import OFFSETS, SCRIPTS, TEXTS, SplittingModel, near
 
+from benchwright import ScriptedEndpoint
 from benchwright.core import EchoedTokens, ModelRequest, completions_body, encode_json
-from benchwright.endpoints import EmptyContinuationError, ScriptedEndpoint, continuation_likelihood
+from benchwright.endpoints import EmptyContinuationError, continuation_likelihood
 
 EXACT = {"alphabet", "word_marks", "named_bytes"}
 """Texts that show every byte."""

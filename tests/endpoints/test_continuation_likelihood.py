@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from benchwright.core import BenchwrightError, EchoedTokens
-from benchwright.endpoints import ChoiceLikelihood, EmptyContinuationError, continuation_likelihood
+from benchwright.endpoints import EmptyContinuationError, continuation_likelihood
+from benchwright.endpoints._likelihood import ChoiceLikelihood
 
 
 def echo(

@@ -186,6 +186,49 @@ def counted(tokens: int) -> dict[str, Any]:
     return {"choices": [], "usage": {"prompt_tokens": 5, "completion_tokens": tokens}}
 
 
+def replayed(draw: random.Random, said: list[str]) -> Iterator[tuple[list[Any], str, str | None]]:
+    """Ways in which a stream goes back to an earlier event and on from there, what was said, and what is told about it."""
+    role, end = delta("", role="assistant"), delta(None, "stop")
+    words = [delta(each) for each in said]
+    extra = draw.randint(0, 1)  # some servers count the end
+    usage, text, size = counted(len(said) + extra), "".join(said), len(said)
+    yield [role, *words, end, usage], text, None
+    yield [role, *words, end], text, None
+    yield [role, *words, *words, end, counted(2 * size + extra)], 2 * text, None
+    for times in (2, 3):
+        yield [role, *times * words, end, usage], text, "left_out"
+        yield [*times * [role, *words], end, usage], text, "left_out"
+    yield [role, *words, role, *words, end], 2 * text, "suspected"
+    back = draw.randint(1, size - 1)
+    at = draw.randint(back, size)
+    again = words[:at] + words[at - back :]
+    told = "suspected" if back > extra else None  # one piece more is the end
+    yield [role, *again, end, usage], "".join(said[:at] + said[at - back :]), told
+    yield [role, *words[:at], role, *words, end], "".join(said[:at]) + text, "suspected"
+
+
+@pytest.mark.parametrize("seed", range(4))
+@in_loop
+async def test_a_stream_that_goes_back_is_one_answer_or_is_told(seed: int) -> None:
+    draw = random.Random(seed)
+    sent: list[Any] = []
+
+    async def handle(call: Call) -> None:
+        await call.events(sse(*sent))
+
+    async with serving(handle) as server:
+        for _ in range(8):
+            said = draw.sample(
+                ["The", " sum", " of", " 4", " and", " 2", " is", "\n", " six"], draw.randint(2, 7)
+            )
+            for events, text, copied in replayed(draw, said):
+                sent[:] = events
+                async with endpoint_at(server.url, max_retries=0) as endpoint:
+                    for _ in range(2):  # the second is read by what was learned of the first
+                        reply = await endpoint.send(chat(stream=True))
+                        assert (reply.text, reply.copied) == (text, copied), events
+
+
 @in_loop
 async def test_what_cannot_be_told_is_said() -> None:
     role, end = delta("", role="assistant"), delta(None, "stop")

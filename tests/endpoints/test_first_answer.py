@@ -11,8 +11,8 @@ from loopback_server import TransportName, chat, delta, in_loop, serving, sse
 from test_call_times import CALLED, ROLE, TICK, Recorder, in_order, timed
 from test_fault_table import WIRES, Wire, request_of
 
-from benchwright.endpoints import SEND_ONCE, USUAL, Policy, split_reasoning
-from benchwright.endpoints._reasoning import answer_start
+from benchwright.endpoints import SEND_ONCE, USUAL, SendPolicy
+from benchwright.endpoints._reasoning import answer_start, split_reasoning
 
 THOUGHT = ["<th", "ink>hm", "</thi", "nk>", "\n", "4", "2"]
 """Reasoning between tags that no event holds whole; the answer begins with the sixth."""
@@ -29,7 +29,7 @@ def streamed(wire: Wire, texts: list[str]) -> list[Any]:
 
 
 async def places(
-    events: list[Any], wire: Wire | None = None, *, transport: TransportName = "lean", policy: Policy = SEND_ONCE
+    events: list[Any], wire: Wire | None = None, *, transport: TransportName = "lean", policy: SendPolicy = SEND_ONCE
 ) -> tuple[int | None, int | None, int | None, str]:  # fmt: skip
     """Which events the three times are those of, and the answer."""
     clock = FakeClock(TICK)

@@ -9,7 +9,7 @@ import h11
 from hypothesis import given, settings, strategies as st
 
 from benchwright.endpoints import LOOP_CLOCK
-from benchwright.endpoints._lean_connection import Connection
+from benchwright.endpoints._lean_connection import LeanConnection
 from benchwright.endpoints._transport import HttpReply, Stamps, TransportFailure
 
 names = st.sampled_from(["X-A", "content-TYPE", "Server", "x-b", "Date", "ETag"])
@@ -88,9 +88,9 @@ def read_by_h11(data: bytes) -> tuple[int, bytes] | None:
 
 
 class Pool:
-    def released(self, connection: Connection) -> None: ...
+    def released(self, connection: LeanConnection) -> None: ...
 
-    def lost(self, connection: Connection) -> None: ...
+    def lost(self, connection: LeanConnection) -> None: ...
 
 
 class Socket:
@@ -110,7 +110,7 @@ class Socket:
 def read_by_us(pieces: list[bytes], *, streamed: bool) -> tuple[int, bytes] | TransportFailure:
     loop = asyncio.new_event_loop()
     try:
-        connection = Connection(Pool(), "h:1", LOOP_CLOCK)
+        connection = LeanConnection(Pool(), "h:1", LOOP_CLOCK)
         connection.connection_made(Socket())  # type: ignore[arg-type]
         waiter: asyncio.Future[HttpReply] = loop.create_future()
         if streamed:

@@ -12,7 +12,7 @@ from hypothesis import example, given, settings, strategies as st
 
 from benchwright.endpoints import _lean_connection
 from benchwright.endpoints._clock import LOOP_CLOCK
-from benchwright.endpoints._lean_connection import Connection
+from benchwright.endpoints._lean_connection import LeanConnection
 from benchwright.endpoints._transport import Stamps
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -54,10 +54,10 @@ class Log:
     def __init__(self) -> None:
         self.seen: list[str] = []
 
-    def released(self, connection: Connection) -> None:
+    def released(self, connection: LeanConnection) -> None:
         self.seen.append("released")
 
-    def lost(self, connection: Connection) -> None:
+    def lost(self, connection: LeanConnection) -> None:
         if "lost" not in self.seen:
             self.seen.append("lost")
 
@@ -91,7 +91,7 @@ def read(arrivals: list[bytes], then: str, nudged: int) -> Any:
     loop = asyncio.new_event_loop()
     clock, log, stamps = Ticking(), Log(), Stamps()
     try:
-        connection = Connection(log, "h:1", clock)
+        connection = LeanConnection(log, "h:1", clock)
         connection.connection_made(log)  # type: ignore[arg-type]
         stream = connection.hold_streamed(b"", 5.0, loop.create_future(), stamps)
         connection.write_held(0.0)
@@ -160,9 +160,9 @@ def test_usual_events_are_held_until_the_end_comes(end: bytes, monkeypatch: pyte
     event = (EVENT % b"a").replace(b"\n\n", end)
     arrivals = [HEAD, *[b"%x\r\n%b\r\n" % (len(event), event)] * 5, b"0\r\n\r\n"]
     reads: list[float] = []
-    real = Connection._read_body
+    real = LeanConnection._read_body
     monkeypatch.setattr(
-        Connection, "_read_body", lambda self, data, at: (reads.append(self._now()), real(self, data, at))
+        LeanConnection, "_read_body", lambda self, data, at: (reads.append(self._now()), real(self, data, at))
     )
     pieces, times, *_ = read(arrivals, "nothing", 0)
     assert (pieces, times) == ([event] * 5, [2.0, 3.0, 4.0, 5.0, 6.0])

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from loopback_server import Call, endpoint_at, in_loop, serving
 
+from benchwright import ScriptedEndpoint
 from benchwright.core import ModelRequest, RequestFailure
 from benchwright.demo import DemoSettings
 from benchwright.endpoints import (
     EchoProfile,
     EchoRefusedError,
-    ScriptedEndpoint,
     _echo,
     continuation_likelihood,
     learn_echo,

@@ -16,7 +16,7 @@ from benchwright.core import ModelReply, RequestFailure, encode_json
 from benchwright.endpoints import EndpointSettings
 from benchwright.endpoints._http1 import RawHeaders
 from benchwright.endpoints._http_endpoint import HttpEndpoint
-from benchwright.endpoints._retry import Trouble, pause_s, retry_after_s
+from benchwright.endpoints._retry import FailedAttempt, pause_s, retry_after_s
 from benchwright.endpoints._transport import HttpReply, HttpStream, Stamps, TransportFailure
 
 GOOD = encode_json(chat_json("four"))
@@ -235,12 +235,12 @@ async def test_many_at_once_all_find_the_place_without_v1() -> None:
 @in_loop
 async def test_pauses_grow_and_are_random_from_nothing() -> None:
     rng = random.Random(1)
-    trouble = Trouble(RequestFailure("server_error", "x", 500))
+    trouble = FailedAttempt(RequestFailure("server_error", "x", 500))
     for retries, ceiling in ((1, 0.5), (2, 1.0), (3, 2.0), (20, 30.0)):
         pauses = [pause_s(trouble, retries, 0.5, rng) for _ in range(300)]
         assert 0 <= min(pauses) < 0.1 * ceiling
         assert 0.9 * ceiling < max(pauses) <= ceiling
-    asked = Trouble(RequestFailure("rate_limited", "x", 429), retry_after_s=7.0)
+    asked = FailedAttempt(RequestFailure("rate_limited", "x", 429), retry_after_s=7.0)
     assert all(7.0 <= pause_s(asked, 1, 0.5, rng) <= 7.5 for _ in range(50))
 
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 from loopback_server import chat, chat_json, completion, in_loop
 
+from benchwright import ScriptedEndpoint
 from benchwright.core import JsonObject, ModelReply, ModelRequest, RequestFailure
-from benchwright.endpoints import ScriptedEndpoint
 
 
 @in_loop
@@ -21,7 +21,7 @@ async def test_list_is_answered_in_order_and_then_used_up() -> None:
     assert [r.status for r in replies] == ["answered", "refused", "answered", "failed", "failed"]
     assert (replies[2].text, replies[2].reasoning) == ("b", "x")
     assert replies[4].failure is not None
-    assert "script is used up: it held 4 answers" in replies[4].failure.message
+    assert "script is used up: it had 4 answers" in replies[4].failure.message
     assert [r.body["messages"][0]["content"] for r in endpoint.requests] == list("01234")  # type: ignore[index, call-overload]
     assert (endpoint.requests_sent, endpoint.in_flight, endpoint.retries, endpoint.limit) == (5, 0, 0, 1)
     await endpoint.aclose()

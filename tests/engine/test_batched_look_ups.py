@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import benchwright
-from benchwright.store._sqlite.steps import Steps
+from benchwright.store._statements.steps import Steps
 
 ROWS = 200
 BENCH = """
@@ -38,9 +38,11 @@ def batches(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     seen: list[int] = []
     plain = Steps.reusable
 
-    async def counted(self: Steps, run_id: int, input_hashes: Sequence[bytes]) -> dict[bytes, bytes]:
+    async def counted(
+        self: Steps, run_id: int, input_hashes: Sequence[bytes], preferred: Sequence[int]
+    ) -> dict[bytes, bytes]:
         seen.append(len(input_hashes))
-        return await plain(self, run_id, input_hashes)
+        return await plain(self, run_id, input_hashes, preferred)
 
     monkeypatch.setattr(Steps, "reusable", counted)
     return seen
@@ -68,7 +70,9 @@ def test_a_look_up_that_fails_ends_the_run_with_its_reason(
 ) -> None:
     benchwright.run(bench, model="demo", workspace=tmp_path, limit=5)
 
-    async def broken(self: Steps, run_id: int, input_hashes: Sequence[bytes]) -> dict[bytes, bytes]:
+    async def broken(
+        self: Steps, run_id: int, input_hashes: Sequence[bytes], preferred: Sequence[int]
+    ) -> dict[bytes, bytes]:
         raise OSError("the disk is gone")
 
     monkeypatch.setattr(Steps, "reusable", broken)

@@ -12,7 +12,7 @@ import pytest
 import benchwright
 from benchwright import ScriptedEndpoint
 from benchwright.core import BenchwrightError
-from benchwright.sdk import check
+from benchwright.runs import check
 
 BENCH = """
 from benchwright import ScorerInput, benchmark, scorer

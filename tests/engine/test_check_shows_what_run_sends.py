@@ -16,7 +16,7 @@ import benchwright
 from benchwright import ScriptedEndpoint
 from benchwright.benchmarks import RowSettings, load_benchmarks, open_rows
 from benchwright.core import STRATEGIES, EchoedTokens, ModelReply, ModelRequest
-from benchwright.sdk import check
+from benchwright.runs import check
 
 BENCH = """
 from benchwright import benchmark, scorer

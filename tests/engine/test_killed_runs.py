@@ -6,7 +6,6 @@ import json
 import os
 import random
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
@@ -17,6 +16,7 @@ import pytest
 import benchwright
 import warm
 from benchwright.demo import DemoSettings, demo_server
+from stored_records import count_runs, statuses, step_keys, steps_in_order
 from waiting import PATIENCE_S, until
 
 ROWS = 2000
@@ -83,7 +83,7 @@ def test_killed_and_resumed_equals_undisturbed(bench: Path, tmp_path: Path) -> N
             os.kill(child.pid, signal.SIGKILL)
             child.communicate()
             kills += 1
-            if (disturbed / ".benchwright" / "benchwright.db").exists() and runs_of(disturbed):
+            if count_runs(disturbed):
                 child = start(RESUME, disturbed)
             else:  # killed before the run was recorded: nothing to resume, nothing lost
                 child = start(START, bench, server.url, PARALLELISM, disturbed, disturbed / "out")
@@ -93,12 +93,12 @@ def test_killed_and_resumed_equals_undisturbed(bench: Path, tmp_path: Path) -> N
     assert results_of(disturbed) == results_of(calm).replace(str(calm), str(disturbed)), f"seed {seed}"
     assert ROWS <= asked <= ROWS + kills * PARALLELISM, f"seed {seed}: {asked} requests after {kills} kills"
     print(f"{kills} kills, {asked - ROWS} requests repeated")
-    keys = keys_of(disturbed)
+    keys = step_keys(disturbed)
     assert len(keys) == len(set(keys))
     scored, called = (
         {key.partition("/")[2] for key in keys if key.startswith(kind)} for kind in ("score/", "call/")
     )
-    beside = {key.partition("/")[2] for key in keys_of(disturbed, "call_output IS NOT NULL")}
+    beside = {step[0].partition("/")[2] for step in steps_in_order(disturbed) if step[-1] is not None}
     assert len(scored) == ROWS
     assert called | beside == scored
     assert not called & beside, "a call stands in the row of its score or in one of its own"
@@ -106,25 +106,6 @@ def test_killed_and_resumed_equals_undisturbed(bench: Path, tmp_path: Path) -> N
 
 def results_of(workspace: Path) -> str:
     return (workspace / "out" / "results.yml").read_text(encoding="utf-8")
-
-
-def runs_of(workspace: Path) -> int:
-    try:
-        return int(query(workspace, "SELECT count(*) FROM runs")[0])
-    except sqlite3.OperationalError:  # killed while the tables were made
-        return 0
-
-
-def keys_of(workspace: Path, which: str = "1") -> list[str]:
-    return query(workspace, f"SELECT key FROM steps WHERE run_id = 1 AND {which}")
-
-
-def query(workspace: Path, sql: str) -> list[str]:
-    connection = sqlite3.connect(workspace / ".benchwright" / "benchwright.db")
-    try:
-        return [row[0] for row in connection.execute(sql)]
-    finally:
-        connection.close()
 
 
 SLOW_SHOTS = """
@@ -152,7 +133,7 @@ def test_a_run_killed_while_its_examples_load_can_be_resumed(
     with demo_server(DemoSettings()) as server:
         monkeypatch.setenv("SHOTS_TAKE_S", "3000")
         child = start(START, bench, server.url, PARALLELISM, workspace, workspace / "out")
-        until(lambda: (workspace / ".benchwright" / "benchwright.db").exists() and runs_of(workspace))
+        until(lambda: count_runs(workspace))
         until(bench.with_name("loading").exists)
         os.kill(child.pid, signal.SIGKILL)
         child.communicate()
@@ -191,7 +172,7 @@ def test_what_is_killed_while_its_files_are_written_is_not_complete(
         child = start(WRITTEN, bench, server.url, workspace, workspace / "out", command)
         _, errors = child.communicate(timeout=PATIENCE_S)
         assert child.returncode == -signal.SIGKILL, errors
-        assert query(workspace, "SELECT status FROM runs") == ["running"], "of a process that is gone"
+        assert statuses(workspace) == ["running"], "of a process that is gone"
         sent = server.stats()["requests"]
         if command == "run":
             result = benchwright.resume(1, workspace=workspace)

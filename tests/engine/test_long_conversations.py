@@ -10,7 +10,7 @@ import pytest
 
 import benchwright
 from benchwright import ScorerInput, ScriptedEndpoint, benchmark, scorer
-from benchwright.sdk import check
+from benchwright.runs import check
 
 numbers = count()
 

@@ -18,8 +18,8 @@ from benchwright.core import ModelReply, ModelRequest, RequestFailure, RunFailed
 from benchwright.demo import DemoSettings, demo_server
 from benchwright.endpoints import AdaptedEndpoint
 from benchwright.endpoints._refused_settings import cut_at, refused_setting, setting_advice
-from benchwright.runs._models import choose_model
-from benchwright.sdk import RunOptions
+from benchwright.engine._models import choose_model
+from benchwright.runs import RunOptions
 from recording_server import Refusal, recording
 
 BENCH = """

@@ -22,9 +22,10 @@ from tests.store.backends import forget_samples
 import benchwright
 from benchwright import RunResult
 from benchwright.core import call_key
-from benchwright.sdk import RunOptions, rescore
+from benchwright.runs import RunOptions, rescore
 from benchwright.store import Workspace, open_store
 from recording_server import recording
+from stored_records import hash_all_calls_alike
 
 BENCHMARKS = """
 from benchwright import benchmark, judge_score, scorer
@@ -230,12 +231,9 @@ def test_replies_of_an_older_version_are_taken_and_resumed(dice: Dice, folder: P
     write_rows(folder / "rows.jsonl", [{"question": "q", "answer": "A", "id": n} for n in range(3)])
     first = run(dice, "bench.py:plain")
     store = open_store(Workspace(folder))
-    known = store.call(first.run_id, call_key(0, 0))
+    known = store.calls(first.run_id, 0, 0).get(call_key(0, 0))
     assert known is not None
-    with store._transaction() as connection:
-        plain = (known.input_hash,)
-        connection.execute("UPDATE steps SET call_hash = ? WHERE call_hash IS NOT NULL", plain)
-        connection.execute("UPDATE steps SET input_hash = ? WHERE key LIKE 'call/%'", plain)
+    hash_all_calls_alike(folder, known.input_hash)
     forget_samples(store, first.run_id, [(2, 0)], kinds=("judge", "score"))
     store.close()
     asked = dice.asked

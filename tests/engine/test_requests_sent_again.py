@@ -42,7 +42,7 @@ async def test_requests_of_lost_connections_are_no_retries(
     printed = result.to_json()
     assert (printed["retries"], printed["sent_again"]) == (0, result.sent_again)
     out = io.StringIO()
-    Console(file=out, width=300).print(result_table(result.view))
+    Console(file=out, width=300).print(result_table(result))
     assert f"({result.sent_again} sent again after a lost connection)" in out.getvalue()
     assert "retr" not in out.getvalue()
 

@@ -17,7 +17,7 @@ from benchwright import ScriptedEndpoint
 from benchwright.core import ModelRequest, RequestFailure, UsageError
 from benchwright.demo import DemoServer, DemoSettings, demo_server
 from benchwright.engine import _perform
-from benchwright.sdk import RunOptions, rescore
+from benchwright.runs import RunOptions, rescore
 from benchwright.store import Workspace, open_store
 
 HEAD = """
@@ -85,7 +85,7 @@ def shout(request: ModelRequest) -> Any:
 def samples(folder: Path, run_id: int) -> list[dict[str, Any]]:
     store = open_store(Workspace(folder))
     try:
-        return [orjson.loads(output) for _, _, output in store.scores(run_id)]
+        return [orjson.loads(output) for *_, output in store.scored(run_id)]
     finally:
         store.close()
 
@@ -336,7 +336,7 @@ def test_a_killed_rescoring_goes_on_without_the_model(
         encoding="utf-8",
     )
     killed = warm.run(
-        [sys.executable, "-c", f"from benchwright.sdk import rescore; rescore({first.run_id})"], check=False
+        [sys.executable, "-c", f"from benchwright.runs import rescore; rescore({first.run_id})"], check=False
     )
     assert killed.returncode == -9
     again = benchwright.resume("last")

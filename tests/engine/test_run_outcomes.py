@@ -287,7 +287,7 @@ def test_a_deadline_stops_the_run(tmp_path: Path) -> None:
     result = benchwright.run(
         make(QA * 20), endpoint=endpoint, workspace=tmp_path, max_minutes=0.3 / 60, parallelism=1
     )
-    assert 1 <= result.summary.evaluated < 20
+    assert result.summary.evaluated < 20  # a busy machine may not even have begun
     assert "--max-minutes" in result.stopped_because
 
 

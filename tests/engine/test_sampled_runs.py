@@ -6,12 +6,12 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 import benchwright
 from benchwright import RunResult, ScriptedEndpoint, benchmark, scorer

@@ -5,30 +5,23 @@ from __future__ import annotations
 import asyncio
 import json
 import pickle
-import sqlite3
-from contextlib import aclosing, closing
-from dataclasses import replace
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import replace as replace_struct
+from msgspec.structs import replace
 from tests.store.backends import forget_samples
 
 import benchwright
 from benchwright.benchmarks import load_benchmarks
-from benchwright.core import SampleRecord, decode_sample, reply_from_json, score_key
+from benchwright.core import SampleRecord, reply_from_json, score_key
+from benchwright.core._sample_record import decode_sample
 from benchwright.endpoints import open_endpoint
-from benchwright.engine import (
-    Budget,
-    OpenSample,
-    Prepared,
-    RunSettings,
-    SampleWorker,
-    WorkItem,
-    prepare,
-)
-from benchwright.store import Workspace, open_store
+from benchwright.engine import Budget, Prepared, RunSettings, SampleWorker, WorkItem, prepare
+from benchwright.engine._worker import OpenSample
+from benchwright.store import Workspace, named_run, open_store
+from stored_records import steps_in_order
 
 BENCH = """
 from benchwright import benchmark, scorer
@@ -82,13 +75,11 @@ def stored(folder: Path, name: str) -> tuple[RunSettings, list[SampleRecord]]:
     benchwright.run(f"bench.py:{name}", workspace=folder, model="demo", repeats=2)
     workspace = Workspace(folder)
     with open_store(workspace) as store:
-        settings = RunSettings.from_json(store.find_run("last").settings)
-    columns = "key, input_hash, input, output, reusable, started_at, finished_at, call_hash, call_input, call_output"
-    with closing(sqlite3.connect(workspace.database)) as connection:
-        steps = connection.execute(f"SELECT {columns} FROM steps ORDER BY key").fetchall()
+        settings = RunSettings.from_json(named_run(store, "last").settings)
+    steps = steps_in_order(folder)
     samples: dict[str, list[Any]] = {}
     for step in sorted(steps, key=lambda step: step[0].startswith("score/")):
-        samples.setdefault(step[0].split("/", 1)[1][:14], []).append((*step[:4], bool(step[4]), *step[5:]))
+        samples.setdefault(step[0].split("/", 1)[1][:14], []).append(step)
     return settings, [decode_sample(samples[sample]) for sample in sorted(samples)]
 
 
@@ -114,13 +105,13 @@ def without_times(record: SampleRecord) -> SampleRecord:
     calls = sorted(
         (
             (call.key if call.key.count("/") > 2 else "", call.input_hash, call.input, call.reusable,
-             replace_struct(reply_from_json(json.loads(call.output)), started_at=0.0, times=None))
+             replace(reply_from_json(json.loads(call.output)), started_at=0.0, times=None))
             for call in record.calls
         ),
         key=lambda call: (call[0], call[1]),
     )  # fmt: skip
     usage = None if record.usage is None else tuple(record.usage)
-    return replace_struct(record, started_at=0.0, finished_at=0.0, calls=tuple(calls), usage=usage)  # type: ignore[arg-type]
+    return replace(record, started_at=0.0, finished_at=0.0, calls=tuple(calls), usage=usage)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -151,7 +142,7 @@ def test_a_sample_that_the_budget_cuts_off_stays_open_with_the_calls_that_were_p
 def test_work_items_are_frozen_and_carry_only_the_calls_of_their_own_sample(folder: Path) -> None:
     stored(folder, "converse")
     with open_store(Workspace(folder)) as store:
-        run = store.find_run("last")
+        run = named_run(store, "last")
         forget_samples(store, run.id, [(0, 0), (2, 1)], kinds=("score",))
     seen: list[WorkItem] = []
 

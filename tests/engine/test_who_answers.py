@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 import benchwright
 from benchwright import ScriptedEndpoint
 from benchwright.core import DEMO_NOTE, ModelReply
 from benchwright.demo import DemoServer, DemoSettings, demo_server
-from benchwright.reports.views.command import command_of
-from benchwright.reports.views.runs import plain_view
+from benchwright.results._command import command_of
+from benchwright.results._runs import plain_view
 from benchwright.store import Workspace, open_store
 
 

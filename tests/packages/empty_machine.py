@@ -8,7 +8,7 @@ import sysconfig
 import venv
 from pathlib import Path
 
-from benchwright.packages import write_own_wheel
+from benchwright.packages._container import write_own_wheel
 from waiting import PATIENCE_S
 
 

@@ -319,7 +319,7 @@ def test_datasets_of_registered_fetchers_stay_references(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_fetchers, "_fetchers", list(_fetchers._fetchers))
-    before = "from benchwright.datasets import register_fetcher\nfrom pathlib import Path\n"
+    before = "from benchwright import register_fetcher\nfrom pathlib import Path\n"
     before += "class Tables:\n    def supports(self, uri): return uri.startswith('table:')\n"
     before += "    def fetch(self, uri, cache_dir=None): return Path(__file__).parent / 'rows.csv'\n"
     quiz(dataset="table:sums", before=f"{before}register_fetcher(Tables())\n")

@@ -126,7 +126,7 @@ def test_what_cannot_be_pushed_is_an_error(
         (["--tag", "a b"], "expected the name of an image"),
         (["--base-image", "x\nRUN true"], "expected the name of an image"),
         (["--platform", "linux/amd64,linux/arm64"], "expected one platform"),
-        (["--reference-data"], "an image holds its data"),
+        (["--reference-data"], "an image contains its data"),
     ],
 )
 def test_wrong_names_of_images(capsys: pytest.CaptureFixture[str], words: list[str], expected: str) -> None:

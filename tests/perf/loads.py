@@ -6,15 +6,9 @@ from typing import Any
 
 from benchwright.core import ModelRequest, encode_json
 from benchwright.endpoints import EndpointSettings
-from benchwright.perf import (
-    LoadSettings,
-    LoadTest,
-    RequestPlan,
-    RequestRecord,
-    StageRecord,
-    open_crew,
-    planned_request,
-)
+from benchwright.perf import LoadSettings, LoadTest, RequestPlan, RequestRecord, open_crew
+from benchwright.perf._plan import planned_request
+from benchwright.perf._values import StageRecord
 
 
 def plan_of(rows: int = 3, *, stream: bool = True, max_tokens: int = 16) -> RequestPlan:

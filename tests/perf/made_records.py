@@ -6,6 +6,7 @@ import heapq
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from random import Random
+from typing import BinaryIO
 
 import pyarrow.parquet as pq
 
@@ -82,7 +83,7 @@ def poisson(rate: float, count: int, seed: int = 7) -> list[float]:
     return times
 
 
-def read_request_file(path: Path) -> Requests:
+def read_request_file(path: Path | BinaryIO) -> Requests:
     """The requests of a `requests.parquet`, by the columns that records have."""
     names = Requests.of([]).table.column_names
     return Requests(pq.read_table(path, columns=names).combine_chunks())

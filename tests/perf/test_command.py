@@ -17,9 +17,10 @@ import pytest
 from tests.perf.stub_server import serving
 
 import warm
+from benchwright.core import open_artifacts
 from benchwright.perf import Journals, RequestOutcome, RequestRecord, recorded_requests
 from benchwright.perf._values import encode_record
-from benchwright.sdk import view_of
+from benchwright.runs import view_of
 from benchwright.store import find_workspace, open_store
 from waiting import PATIENCE_S
 
@@ -299,8 +300,9 @@ def numbers(journals: Journals) -> list[int]:
     return [record.number for record in journals.records()]
 
 
+@pytest.mark.usefixtures("any_place")
 def test_a_journal_holds_what_is_not_committed_and_no_more(tmp_path: Path) -> None:
-    journals = Journals(tmp_path, 7)
+    journals = Journals(open_artifacts(tmp_path), 7)
     journal = journals.of(0)
     for number in range(3):
         journal.write(encode_record(RequestRecord(number)))
@@ -311,17 +313,19 @@ def test_a_journal_holds_what_is_not_committed_and_no_more(tmp_path: Path) -> No
     assert numbers(journals) == [3]
     assert journal.turn() == 1
     journal.write(encode_record(RequestRecord(4)))
-    (torn,) = (path for path in tmp_path.iterdir() if path.name.endswith("0.journal"))
-    torn.write_bytes(torn.read_bytes()[:-1])  # killed while it was written
+    files = open_artifacts(tmp_path)
+    (torn,) = (name for name in files.names() if name.endswith("0.journal"))
+    files.write(torn, files.read(torn)[:-1])  # killed while it was written
     assert numbers(journals) == [3]
     journal.close(keep=False)
-    assert not list(tmp_path.iterdir())
+    assert files.names() == []
 
 
+@pytest.mark.usefixtures("any_place")
 def test_the_journal_of_a_worker_holds_what_the_other_process_has_not(tmp_path: Path) -> None:
     """However late the other process says what it has: nothing else is dropped, and what it has is dropped soon."""
-    journals, chance = Journals(tmp_path, 7), random.Random(0)
-    journal, other = journals.of(1), Journals(tmp_path, 77).of(0)
+    journals, chance = Journals(open_artifacts(tmp_path), 7), random.Random(0)
+    journal, other = journals.of(1), Journals(open_artifacts(tmp_path), 77).of(0)
     written = safe = 0
     for _ in range(500):
         if chance.random() < 0.7:
@@ -343,8 +347,9 @@ def test_the_journal_of_a_worker_holds_what_the_other_process_has_not(tmp_path: 
     other.close(keep=False)
 
 
+@pytest.mark.usefixtures("any_place")
 def test_a_journal_out_of_step_gives_what_came_before(tmp_path: Path) -> None:
-    journals = Journals(tmp_path, 7)
+    journals = Journals(open_artifacts(tmp_path), 7)
     journal = journals.of(2)
     journal.write(encode_record(RequestRecord(0)))
     journal.write(b"\x00\xff")

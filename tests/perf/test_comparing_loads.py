@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from rich.console import Console
 
 from benchwright import compare, perf
 from benchwright.perf import Difference, ScoreDifference, StageComparison
-from benchwright.reports import LoadComparison, load_comparison_table
+from benchwright.reports import load_comparison_table
+from benchwright.results import LoadComparison
 
 
 def compared(folder: Path, *loads: tuple[int, int]) -> LoadComparison:

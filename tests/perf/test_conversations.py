@@ -17,15 +17,14 @@ from benchwright.core import DatasetError, ModelRequest, UsageError, encode_json
 from benchwright.perf import (
     LoadSettings,
     LoadSummary,
-    PlannedRequest,
     RequestOutcome,
     RequestPlan,
     Requests,
     parse_think_time,
-    planned_request,
     summarise,
 )
 from benchwright.perf._conversations import Conversation, Turn
+from benchwright.perf._plan import PlannedRequest, planned_request
 
 
 def talk(row: int, *later: Turn) -> PlannedRequest:

@@ -6,6 +6,7 @@ import asyncio
 import math
 from collections.abc import Sequence
 from itertools import pairwise
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -13,9 +14,9 @@ from tests.perf.loads import Loaded, load, plan_of
 from tests.perf.stub_server import Stub, serving
 from tests.perf.test_schedule import ks_distance_to_exponential, mean_and_cv
 
-from benchwright.core import RunFailedError
+from benchwright.core import CallTimes, ModelReply, ModelRequest, RequestFailure, RunFailedError
 from benchwright.perf import LoadSettings, LoadTest, RequestOutcome
-from benchwright.perf._loop import PhaseResult, PhaseTask
+from benchwright.perf._loop import PhaseLoop, PhaseResult, PhaseTask
 
 
 def run(settings: LoadSettings, rows: int = 3, **how: Any) -> tuple[list[Any], list[Any], Stub]:
@@ -342,3 +343,49 @@ def test_nobody_waits_for_the_counters_of_a_server_after_ctrl_c_twice() -> None:
         assert test.cause == "interrupt"
 
     asyncio.run(work())
+
+
+class InstantEndpoint:
+    """Answers every request at once, and logs when it was asked."""
+
+    def __init__(self, log: list[str], failing: frozenset[int]) -> None:
+        self._log, self._failing, self._sent = log, failing, 0
+
+    async def send(self, request: ModelRequest) -> ModelReply:
+        number = self._sent
+        self._sent += 1
+        self._log.append(f"sent {number}")
+        await asyncio.sleep(0)
+        now = monotonic()
+        times = CallTimes(planned=now, sent=now, first_byte=now, last_byte=now)
+        if number in self._failing:
+            return ModelReply("failed", failure=RequestFailure("server_error", "busy", 503), times=times)
+        return ModelReply("answered", text="4", times=times)
+
+
+@pytest.mark.parametrize("stop_share", [None, 0.5])
+@pytest.mark.parametrize("failing", [(), (0,), (2,), (0, 1, 2, 3)])
+def test_the_next_request_is_sent_before_the_ended_one_is_booked(
+    failing: tuple[int, ...], stop_share: float | None
+) -> None:
+    """Unless the reply may stop the test: then it is judged first, and nothing is sent that would not have been."""
+    log: list[str] = []
+    settings = LoadSettings(requests=6, stream=False, stop_error_share=stop_share)
+
+    async def work() -> None:
+        start = monotonic()
+        task = PhaseTask(
+            stage=0, phase="measured", zero=start, wall=0.0, start_at=start, base=0, closed=1, requests=6
+        )
+        endpoint: Any = InstantEndpoint(log, frozenset(failing))
+        loop = PhaseLoop(
+            settings, task, plan_of(6), [endpoint], lambda record: log.append(f"booked {record.number}")
+        )
+        await loop.run()
+
+    asyncio.run(work())
+    assert sorted(log) == sorted(f"{what} {number}" for what in ("sent", "booked") for number in range(6))
+    answered = next(number for number in range(6) if number not in failing)
+    for number in range(5):
+        early = log.index(f"sent {number + 1}") < log.index(f"booked {number}")
+        assert early == (stop_share is None and number > answered)

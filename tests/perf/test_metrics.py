@@ -7,7 +7,6 @@ from made_records import failed, streamed
 
 from benchwright.core import UsageError
 from benchwright.perf import (
-    LIMITS,
     METRICS,
     LoadSettings,
     RequestOutcome,
@@ -17,6 +16,7 @@ from benchwright.perf import (
     explain,
     summarise,
 )
+from benchwright.perf._metrics import LIMITS
 
 
 def stage(*records: RequestRecord, settings: LoadSettings | None = None) -> StageSummary:

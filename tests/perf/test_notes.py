@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from made_records import closed_loop, streamed
 
-from benchwright.perf import (
-    Health,
-    LoadSettings,
-    LoadSummary,
-    RequestRecord,
-    Requests,
-    StageRecord,
-    summarise,
-)
+from benchwright.perf import LoadSettings, LoadSummary, RequestRecord, Requests, summarise
+from benchwright.perf._values import ClientHealth, StageRecord
 
 
 def kinds(*records: RequestRecord, settings: LoadSettings | None = None) -> dict[str, str]:
@@ -76,7 +69,7 @@ def test_a_rate_that_was_not_sent_is_noted() -> None:
 
 
 def test_a_client_that_was_the_limit_comes_first_and_is_not_comparable() -> None:
-    health = Health(verdict="limit", reasons=("CPU at 100 %; use --workers 2",))
+    health = ClientHealth(verdict="limit", reasons=("CPU at 100 %; use --workers 2",))
     found = summarise(Requests.of(plain(50)), LoadSettings(), [StageRecord(0, 4.0, health=health)])
     assert found.notes[0].kind == "client_limit"
     assert "--workers 2" in found.notes[0].text
@@ -97,7 +90,7 @@ def test_a_summary_comes_back_from_its_json() -> None:
     import orjson
 
     settings = LoadSettings(levels=(4.0,), slo=(("ttft", 0.1),))
-    health = Health(reasons=("fine",), cpu_shares=(0.25,))
+    health = ClientHealth(reasons=("fine",), cpu_shares=(0.25,))
     found = summarise(
         Requests.of(plain(500, scores={"exact": 1.0})), settings, [StageRecord(0, 4.0, health=health)]
     )

@@ -11,13 +11,8 @@ from tests.perf.made_records import read_request_file, streamed
 
 from benchwright import benchmark, compare, perf, scorer
 from benchwright.core import UsageError
-from benchwright.perf import (
-    LoadSettings,
-    Requests,
-    StageScores,
-    score_differences,
-    summarise,
-)
+from benchwright.perf import LoadSettings, Requests, summarise
+from benchwright.perf._quality import StageScores, score_differences
 from recording_server import Refusal, recording
 
 

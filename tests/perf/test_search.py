@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -13,53 +12,51 @@ from typing import Any
 import pytest
 from msgspec import structs
 from tests.perf.loads import Loaded, plan_of
-from tests.perf.made_records import queue, streamed
+from tests.perf.made_records import streamed
+from tests.perf.simulated_servers import HELD_OUT, SERVERS, SimulatedServer
 from tests.perf.stub_server import serving
 
 from benchwright import compare, perf
-from benchwright.perf import (
-    LoadSearch,
-    LoadSettings,
-    LoadTest,
-    Probe,
-    Requests,
-    SearchResult,
-    StageRecord,
-    arrivals,
-    next_level,
-    search_result,
-    summarise,
-)
-from benchwright.perf._search import FILLING, probe_seconds, requests_needed
-from benchwright.perf._slo import probe_evidence
+from benchwright.core import LoadProfile
+from benchwright.perf import LoadSearch, LoadSettings, Requests, SearchResult, next_probe, summarise
+from benchwright.perf._schedule import schedule
+from benchwright.perf._search import FILLING, Probe, requests_needed, search_result
+from benchwright.perf._slo import evidence_of
 from benchwright.perf._summary import probe_of
-from benchwright.reports import LoadComparison
-from benchwright.reports.views.load_comparison import SearchComparison
+from benchwright.perf._values import StageRecord
+from benchwright.results import LoadComparison
+from benchwright.results._load_comparison import SearchComparison
+
+
+def settings_of(search: LoadSearch, *, whole: bool = False) -> LoadSettings:
+    profile = LoadProfile.CONCURRENT if whole else LoadProfile.CONSTANT
+    return LoadSettings(profile=profile, slo=(("e2e", 1.0),), search=search, requests=1000)
 
 
 def searched(
     passes: Callable[[float], bool], search: LoadSearch | None = None, *, whole: bool = False, most: int = 60
 ) -> SearchResult:
     """A whole search on a server of which only the verdicts are known."""
-    search = search or LoadSearch(lowest=1.0, highest=1e6)
+    settings = settings_of(search or LoadSearch(lowest=1.0, highest=1e6, share=0.99), whole=whole)
     probes: list[Probe] = []
-    while len(probes) < most and (level := next_level(probes, search, whole=whole)) is not None:
-        passed = passes(level)
-        probes.append(Probe(stage=len(probes), level=level, passed=passed, share=float(passed), requests=100))
-    return search_result(probes, search, whole=whole)
+    while len(probes) < most and (following := next_probe(probes, settings)) is not None:
+        passed = passes(following.level)
+        probes.append(Probe(len(probes), following.level, passed, float(passed), 1000))
+    return search_result(probes, settings)
 
 
 @pytest.mark.parametrize("capacity", [1.0, 1.3, 7.0, 97.3, 5000.0])
-def test_a_sharp_boundary_is_bracketed_within_five_percent(capacity: float) -> None:
+def test_a_sharp_boundary_is_found_from_below(capacity: float) -> None:
     found = searched(lambda level: level <= capacity)
     assert found.status == "found"
     assert found.level is not None
     assert found.failing_level is not None
     assert found.ci95 is not None
-    assert found.level <= capacity < found.failing_level <= found.level * 1.0501
-    assert found.passed == found.failed == (3, 3)
-    assert found.ci95[0] <= capacity <= found.ci95[1]
-    assert len(found.probes) < 25
+    assert 0.9 * capacity <= found.level <= capacity < found.failing_level
+    assert found.passed[0] == found.passed[1] >= 3
+    assert found.ci95[0] <= 1.01 * capacity
+    assert 0.99 * capacity <= found.ci95[1] <= 1.1501 * found.ci95[0]
+    assert len(found.probes) < 35
 
 
 @pytest.mark.parametrize("capacity", [1, 2, 3, 6, 17, 100])
@@ -69,31 +66,14 @@ def test_levels_of_a_closed_loop_are_whole_numbers(capacity: int) -> None:
     assert found.level is not None
     assert found.failing_level is not None
     assert found.level <= capacity < found.failing_level
-    assert found.failing_level - found.level <= max(1, 0.05 * capacity)
-
-
-def test_a_blurred_boundary_has_a_wider_interval_and_the_truth_is_in_it() -> None:
-    """Probes near the boundary pass by chance; of 20 searches, the interval may miss the truth in a few."""
-
-    def blurred(width: float, dice: random.Random) -> Callable[[float], bool]:
-        return lambda level: dice.random() < 1 / (1 + math.exp((math.log(level) - math.log(50)) / width))
-
-    hits, widths = 0, {0.01: 0.0, 0.15: 0.0}
-    for width in widths:
-        for seed in range(10):
-            found = searched(blurred(width, random.Random(seed)))
-            assert found.ci95 is not None
-            hits += found.ci95[0] <= 50 <= found.ci95[1]
-            widths[width] += math.log(found.ci95[1] / found.ci95[0]) / 10
-    assert hits >= 17
-    assert widths[0.15] > 1.2 * widths[0.01]
+    assert found.failing_level - found.level <= max(1, 0.12 * capacity)
 
 
 def test_ends_of_a_search_that_are_no_boundary() -> None:
-    everything = searched(lambda level: True, LoadSearch(lowest=1.0, highest=48.0))
+    everything = searched(lambda level: True, LoadSearch(lowest=1.0, highest=48.0, share=0.99))
     assert (everything.status, everything.level, everything.ci95) == ("at_least", 48.0, None)
     assert everything.passed == (3, 3)
-    nothing = searched(lambda level: False, LoadSearch(lowest=2.0, highest=48.0))
+    nothing = searched(lambda level: False, LoadSearch(lowest=2.0, highest=48.0, share=0.99))
     assert (nothing.status, nothing.level, nothing.failing_level) == ("not_met", None, 2.0)
     assert [probe.level for probe in nothing.probes] == [2.0] * 3
     short = searched(lambda level: level < 100, most=4)
@@ -102,12 +82,14 @@ def test_ends_of_a_search_that_are_no_boundary() -> None:
         Probe(0, 1.0, True, 1.0, 9),
         Probe(1, 2.0, False, 0.2, 9, client_limit=True),
     ]
-    search = LoadSearch()
-    assert next_level(limited, search, whole=False) == 2.0
-    assert search_result(limited, search, whole=False).status == "unfinished"
+    settings = settings_of(LoadSearch())
+    again = next_probe(limited, settings)
+    assert again is not None
+    assert again.level == 2.0
+    assert search_result(limited, settings).status == "unfinished"
     limited.append(Probe(2, 2.0, False, 0.2, 9, client_limit=True))
-    assert next_level(limited, search, whole=False) is None
-    found = search_result(limited, search, whole=False)
+    assert next_probe(limited, settings) is None
+    found = search_result(limited, settings)
     assert (found.status, found.level, found.failing_level) == ("client_limit", 1.0, None)
 
 
@@ -120,7 +102,7 @@ def test_a_probe_that_was_unlucky_is_outvoted() -> None:
         return level <= 20 and not (level == 4 and seen.count(4) == 1)
 
     found = searched(passes, whole=True)
-    assert found.level in (19.0, 20.0)
+    assert found.level in (18.0, 19.0, 20.0)
 
 
 def test_the_capacity_of_a_server_with_slots_is_found() -> None:
@@ -176,6 +158,7 @@ def test_a_search_is_a_test_like_any_other(folder: Path) -> None:
     assert (result.exit_code, result.summary.comparable) == (0, True)
     page = (folder / ".benchwright/runs/0001-qa/report.html").read_text(encoding="utf-8")
     assert "at least 4 in flight" in page
+    assert "at least 4 in flight" in " ".join(result._repr_html_().split())
     never = perf("qa.csv", **how, slo="e2e=0.000001ms", concurrency=1)
     assert (never.summary.search.status, never.exit_code, never.status) == ("not_met", 1, "completed")
     ended = perf("qa.csv", **how, slo="e2e=60s", max_probes=2)
@@ -227,64 +210,86 @@ def test_searches_that_cannot_be_are_refused(folder: Path, how: dict[str, Any], 
         perf("qa.csv", **how)
 
 
-# -- a server on paper: so many slots, a fixed time of service, arrivals as the schedule plans them
+# -- searches on simulated servers, in virtual time
 
 
-def true_capacity(slots: int, service: float, limit: float, share: float) -> float:
-    """The largest rate at which this share of requests keeps the limit in the long run."""
-    low, high = 0.2 * slots / service, 1.1 * slots / service
-    for _ in range(9):
-        middle = math.sqrt(low * high)
-        settings = LoadSettings(profile="poisson", levels=(middle,), requests=40_000, seed=99)
-        times = list(arrivals(settings))
-        kept = sum(
-            done - came <= limit
-            for came, (_, done) in zip(times, queue(times, slots, lambda _: service), strict=True)
-        )
-        low, high = (middle, high) if kept >= share * len(times) else (low, middle)
-    return low
-
-
-def search_on_paper(slots: int, service: float, limit: float, seed: int) -> tuple[SearchResult, float]:
-    """A search by the product's own rules, and how many seconds it would have taken."""
-    search = LoadSearch(lowest=1.0, highest=1e6, sized=True, share=0.99)
+def search_on_paper(
+    server: SimulatedServer, seed: int, *, seconds: float, most: int = 40
+) -> tuple[SearchResult, float, int]:
+    """A search by the product's own rules, and how many seconds and requests it would have taken."""
+    search = LoadSearch(lowest=1.0, highest=1e6, sized=True, share=0.99, seconds=seconds, most_probes=most)
     settings = LoadSettings(
-        profile="poisson", slo=(("e2e_planned", limit),), search=search, seconds=10.0, seed=seed
-    )
-    test = LoadTest(settings, None)  # type: ignore[arg-type]  # nobody sends
+        profile=server.profile,  # type: ignore[arg-type]
+        slo=(("e2e_planned", server.limit),), search=search, seconds=10.0, seed=seed,
+    )  # fmt: skip
     probes: list[Probe] = []
-    total = 0.0
-    while len(probes) < 60 and (level := next_level(probes, search, whole=False)) is not None:
-        seconds = test._probe_seconds(level)
-        assert seconds is not None
-        total += seconds
-        times = list(arrivals(structs.replace(settings, seconds=seconds, levels=(level,) * 99), len(probes)))
-        records = [
-            streamed(n, came, planned=came, ttft=done - came, gaps=[], close=0.0)
-            for n, (came, (_, done)) in enumerate(
-                zip(times, queue(times, slots, lambda _: service), strict=True)
-            )
+    total, sent, dice = 0.0, 0, random.Random(seed)
+    while len(probes) < most and (following := next_probe(probes, settings)) is not None:
+        level, length = following
+        assert length is not None
+        if total + length > seconds:
+            break
+        times = [
+            at for at, _ in schedule(structs.replace(settings, seconds=length), len(probes), level=level)
         ]
-        requests = Requests.of(records)
-        seen = probe_evidence(settings.slo, requests, requests, open_loop=True)
+        replies = server.serve(times, dice)
+        took = max(length, *(at + (each or 0.0) for at, each in zip(times, replies, strict=True)))
+        total, sent = total + took, sent + len(times)
+        later = replies[round(FILLING * len(times)) :]
+        taken = [each for each in later if each is not None]
+        used = [None if each is None else each / server.limit for each in later]
+        seen = evidence_of(used, taken, server.limit - sorted(taken)[len(taken) // 2], share=0.99)
         stage: Any = SimpleNamespace(
-            stage=len(probes), level=level, probe=seen, notes=(), absent={}, health=None
+            stage=len(probes),
+            level=level,
+            probe=seen,
+            notes=(),
+            absent={},
+            health=None,
+            figures={"duration_s": took},
         )
-        probes.append(probe_of(stage, settings, probes))
-        test._near = any(not probe.passed for probe in probes)
-    return search_result(probes, search, whole=False), total
+        probes.append(probe_of(stage, settings))
+    return search_result(probes, settings), total, sent
 
 
-@pytest.mark.parametrize(("slots", "service", "limit"), [(4, 0.333, 0.6), (16, 1.0, 1.3), (8, 0.7, 5.0)])
-def test_the_capacity_of_a_known_server_is_not_overrated(slots: int, service: float, limit: float) -> None:
-    truth = true_capacity(slots, service, limit, 0.99)
-    found = [search_on_paper(slots, service, limit, seed) for seed in range(7)]
-    shares = sorted((result.level or 0.0) / truth for result, _ in found)
-    assert {result.status for result, _ in found} == {"found"}
-    assert shares[-1] < 1.05, shares
-    assert 0.88 < shares[len(shares) // 2] < 1.03, shares
-    assert shares[0] > 0.78, shares
-    assert max(total for _, total in found) < LoadSearch().seconds
+REGULAR = [name for name, server in {**SERVERS, **HELD_OUT}.items() if name.endswith("slots, constant")]
+
+
+@pytest.mark.parametrize("name", ["one slot, constant", "batches of 16, constant", *REGULAR])
+def test_the_capacity_of_a_regular_server_is_found_in_the_default_time(name: str) -> None:
+    server = {**SERVERS, **HELD_OUT}[name]
+    found, seconds, _ = search_on_paper(server, 0, seconds=600)
+    assert (found.status, seconds <= 600) == ("found", True)
+    assert found.level is not None
+    assert 0.9 <= found.level / server.capacity <= 1.0
+    assert found.passed[1] >= 3, "the answer itself was probed"
+    assert 2 * found.passed[0] > found.passed[1]
+
+
+@pytest.mark.parametrize(
+    "name", ["8 slots, jitter", "refuses beyond 2 waiting, constant", "14 slots, jitter"]
+)
+def test_the_answer_of_an_irregular_server_is_a_lower_bound(name: str) -> None:
+    """`benchmarks/search.py` says how often, over many seeds; here one search of each server."""
+    server = {**SERVERS, **HELD_OUT}[name]
+    found, *_ = search_on_paper(server, 500, seconds=600)
+    assert found.status in ("found", "bounded")
+    assert found.level is not None
+    assert 0.8 <= found.level / server.capacity <= 1.02
+
+
+def test_a_search_without_time_has_a_lower_bound() -> None:
+    server = SERVERS["4 slots"]
+    result, seconds, _ = search_on_paper(server, 0, seconds=600)
+    assert seconds <= 660, "no probe begins that would send beyond the end; its replies may come later"
+    assert (result.status, result.ended_by) == ("bounded", "search_seconds")
+    assert result.level is not None
+    assert result.ci95 is not None
+    assert result.ci95[0] <= server.capacity <= result.ci95[1]
+    assert result.level <= server.capacity
+    assert result.sure is not None
+    assert result.sure >= 0.95
+    assert result.next_seconds is not None
 
 
 def test_a_search_keeps_its_time(folder: Path) -> None:
@@ -297,8 +302,6 @@ def test_a_search_keeps_its_time(folder: Path) -> None:
     assert (found.next_level, found.next_seconds) == (40.0, 0.2)
     with pytest.raises(UsageError, match="shorter than the first probe, which sends for 10 s at 20/s"):
         perf("qa.csv", **how, rate=[20, 40], search_seconds=5)
-    with pytest.raises(UsageError, match="shorter than the first probe, which sends for 50 s at 1/s"):
-        perf("qa.csv", find_max_load=True, slo="e2e=1s", rate=1, seconds=2, search_seconds=15)
 
 
 @pytest.mark.parametrize("share", [0.5, 0.9, 0.99, 0.999])
@@ -307,13 +310,18 @@ def test_probes_of_the_highest_level_last_until_they_can_show_the_share(share: f
     settings = LoadSettings(
         profile="constant", slo=(("e2e", 1.0),), slo_share=share, search=search, seconds=10.0
     )
-    seconds = probe_seconds(settings, 8.0, near=False, answered=None)
+    first = next_probe((), settings)
+    assert first is not None
+    seconds = first.seconds
     assert seconds is not None
     counted = int(8 * seconds * (1 - FILLING))
     probes = [Probe(n, 8.0, True, 1.0, counted) for n in range(3)]
-    enough = search_result(probes, search, whole=False)
-    assert (enough.status, enough.next_level) == ("at_least", None) or seconds == 300.0
+    enough = search_result(probes, settings)
+    assert (enough.status, enough.next_level) == (
+        "at_least",
+        None,
+    ) or seconds == 150.0  # a quarter of the time
     few = [Probe(n, 8.0, True, 1.0, 1) for n in range(3)]
     if requests_needed(share) > 3:
-        assert search_result(few, search, whole=False).status == "too_few"
-        assert next_level(few, search, whole=False) == 8.0, "more probes of the same level"
+        assert search_result(few, settings).status == "too_few"
+        assert search_result(few, settings).next_level == 8.0, "more probes of the same level"

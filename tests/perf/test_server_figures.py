@@ -11,15 +11,9 @@ import pytest
 
 from benchwright.demo import DemoSettings, demo_server
 from benchwright.endpoints import EndpointSettings
-from benchwright.perf import (
-    ServerFigures,
-    ServerWatch,
-    StageRecord,
-    decode_stage,
-    encode_stage,
-    figures_between,
-    parse_metrics,
-)
+from benchwright.perf import ServerWatch
+from benchwright.perf._server_figures import ServerFigures, figures_between, parse_metrics
+from benchwright.perf._values import StageRecord, decode_stage, encode_stage
 
 VLLM = """
 # HELP vllm:spec_decode_num_drafts_total Number of spec decoding drafts.

@@ -41,7 +41,8 @@ def test_every_request_can_be_found_in_the_servers_log(tmp_path: Path, workers: 
     assert found.started_at is not None
     assert found.started_at == found.to_json()["stages"][0]["started_at"]  # type: ignore[index, call-overload]
     started = datetime.fromisoformat(found.started_at)
-    write_request_file(requests, tmp_path / "requests.parquet")
+    with (tmp_path / "requests.parquet").open("wb") as file:
+        write_request_file(requests, file)
     rows = pq.read_table(tmp_path / "requests.parquet").to_pylist()
     assert min(row["sent_at"] for row in rows) - started < timedelta(milliseconds=1)
     assert all(row["sent_at"].tzinfo is not None for row in rows)

@@ -14,20 +14,20 @@ from tests.perf.made_records import failed, streamed
 
 from benchwright.cli import main
 from benchwright.perf import (
-    Health,
     LoadSearch,
     LoadSettings,
     LoadSummary,
     RequestOutcome,
     RequestRecord,
     Requests,
-    StageRecord,
     StoreSink,
     request_step,
     stage_step,
     summarise,
 )
-from benchwright.reports import load_details, write_load_files
+from benchwright.perf._values import ClientHealth, StageRecord
+from benchwright.reports import write_load_files
+from benchwright.results import load_details
 from benchwright.store import RunRecord, Store, Workspace, open_store
 
 Made = tuple[list[RequestRecord], LoadSettings]
@@ -145,7 +145,7 @@ KINDS: tuple[Callable[[Random, int], Made], ...] = (
     servers, probes, impossible,
 )  # fmt: skip
 SIZES = (0, 1, 2, 3, 19, 20, 21, 61)
-HEALTH = Health(verdict="ok")
+HEALTH = ClientHealth(verdict="ok")
 
 
 def numbers_in(value: Any) -> Iterator[float]:

@@ -110,7 +110,8 @@ def conversations() -> Made:
 def test_other_code_finds_the_same_digits_by_turn_and_by_server(tmp_path: Path) -> None:
     made = conversations()
     requests = Requests.of(Random(3).sample(made.records, len(made.records)))
-    write_request_file(requests, tmp_path / "requests.parquet")
+    with (tmp_path / "requests.parquet").open("wb") as file:
+        write_request_file(requests, file)
     rows = pq.read_table(tmp_path / "requests.parquet").to_pylist()
     (stage,) = summarise(requests, made.settings).to_json()["stages"]  # type: ignore[union-attr, misc]
     assert isinstance(stage, dict)
@@ -125,7 +126,8 @@ def test_other_code_finds_the_same_digits_by_turn_and_by_server(tmp_path: Path) 
 def test_other_code_finds_the_same_digits_in_the_file(made: Made, tmp_path: Path) -> None:
     shuffled = Random(3).sample(made.records, len(made.records))
     requests = Requests.of(shuffled)
-    write_request_file(requests, tmp_path / "requests.parquet")
+    with (tmp_path / "requests.parquet").open("wb") as file:
+        write_request_file(requests, file)
     summary = summarise(requests, made.settings).to_json()
     rows = pq.read_table(tmp_path / "requests.parquet").to_pylist()
     stages = summary["stages"]
@@ -149,14 +151,16 @@ def test_other_code_finds_the_same_digits_in_the_file(made: Made, tmp_path: Path
 @pytest.mark.parametrize("made", [a_sweep(), an_open_loop()], ids=["sweep", "open"])
 def test_a_summary_of_the_file_is_the_summary_of_the_records(made: Made, tmp_path: Path) -> None:
     requests = Requests.of(made.records)
-    write_request_file(requests, tmp_path / "requests.parquet")
+    with (tmp_path / "requests.parquet").open("wb") as file:
+        write_request_file(requests, file)
     again = summarise(read_request_file(tmp_path / "requests.parquet"), made.settings)
     assert again == summarise(requests, made.settings)
 
 
 def test_the_file_has_each_request_with_its_metrics(tmp_path: Path) -> None:
     made = a_sweep()
-    write_request_file(Requests.of(made.records), tmp_path / "requests.parquet")
+    with (tmp_path / "requests.parquet").open("wb") as file:
+        write_request_file(Requests.of(made.records), file)
     rows = pq.read_table(tmp_path / "requests.parquet").to_pylist()
     assert [row["number"] for row in rows] == list(range(600))
     good = next(

@@ -13,7 +13,8 @@ from tests.perf.made_records import streamed
 from tests.perf.stub_server import serving
 
 from benchwright.core import CallTimes, ModelReply, ModelRequest, TokenUsage
-from benchwright.perf import LoadSettings, RequestRecord, Requests, StageSummary, planned_request, summarise
+from benchwright.perf import LoadSettings, RequestRecord, Requests, StageSummary, summarise
+from benchwright.perf._plan import planned_request
 from benchwright.perf._records import Sending, record_of
 
 GAP = 0.010

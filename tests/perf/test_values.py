@@ -9,12 +9,10 @@ import msgspec
 from hypothesis import given, strategies as st
 
 from benchwright.core import FailureKind
-from benchwright.perf import (
-    Health,
-    LoadSettings,
-    RequestOutcome,
-    RequestRecord,
-    Spread,
+from benchwright.perf import LoadSettings, RequestOutcome, RequestRecord
+from benchwright.perf._values import (
+    ClientHealth,
+    DurationSpread,
     StageRecord,
     decode_record,
     decode_stage,
@@ -64,8 +62,8 @@ def test_a_record_of_a_newer_version_has_more_fields() -> None:
 
 
 def test_a_stage_comes_back_with_its_health() -> None:
-    health = Health(
-        lag=Spread(9, 0.001, 0.01, 0.02), cpu_shares=(0.9, 0.2), verdict="limit", reasons=("busy",)
+    health = ClientHealth(
+        lag=DurationSpread(9, 0.001, 0.01, 0.02), cpu_shares=(0.9, 0.2), verdict="limit", reasons=("busy",)
     )
     stage = StageRecord(
         stage=2, level=math.pi, started=1.0, ended=9.5, delayed=3, stopped_by="seconds", health=health

@@ -75,7 +75,7 @@ def test_the_live_line_has_time_left_limits_and_finished_levels() -> None:
     line = load_line(progress)
     assert "75.0 % within limits" in line
     assert " s left" in line
-    progress.begin(1, "measured", 4.0)
+    progress.begin(1, "measured", 4.0, None)
     assert finished_line(progress, 0).startswith("1 in flight: 4 requests, ")
     assert finished_line(progress, 0).endswith("75.0 % within limits")
     stream = io.StringIO()

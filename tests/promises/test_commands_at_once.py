@@ -15,7 +15,7 @@ import pytest
 
 import warm
 from benchwright.cli import main
-from benchwright.gates import named_baseline
+from benchwright.results import named_baseline
 from benchwright.store import Workspace
 from waiting import PATIENCE_S
 

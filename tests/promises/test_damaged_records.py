@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import random
 import shutil
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +14,7 @@ import pytest
 import benchwright
 from benchwright.cli import main
 from benchwright.store import find_workspace
+from stored_records import lose_rows, pages_of_samples
 
 BENCH = """
 from benchwright import ScorerInput, benchmark, scorer
@@ -64,25 +63,12 @@ def without_files(run: int) -> None:
 
 def lose(run: int, rows: tuple[int, ...] = (0, 17, 39)) -> None:
     """Delete the records of some samples."""
-    with closing(sqlite3.connect(database())) as connection, connection:
-        for row in rows:
-            connection.execute(
-                "DELETE FROM steps WHERE run_id = ? AND substr(key, instr(key, '/') + 1, 9) = ?",
-                (run, f"{row:09d}"),
-            )
+    lose_rows(Path.cwd(), run, rows)
 
 
 def overwrite_a_page(run: int) -> None:
     """Overwrite a page of the table of samples, as a bad disk does."""
-    with closing(sqlite3.connect(database())) as connection:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        size = connection.execute("PRAGMA page_size").fetchone()[0]
-        pages = [
-            page
-            for page, low, high in connection.execute(
-                "SELECT pageno, 0, 0 FROM dbstat WHERE name = 'steps' AND pagetype = 'leaf' ORDER BY pageno"
-            )
-        ]
+    size, pages = pages_of_samples(Path.cwd())
     content = bytearray(database().read_bytes())
     page = pages[len(pages) // 2]
     content[(page - 1) * size : page * size] = random.Random(1).randbytes(size)
@@ -119,8 +105,8 @@ def test_python_and_the_server_say_it_too(folder: Path) -> None:
     policy = {"threshold": [{"metric": "correct", "min": 0.0, "bound": "value"}]}
     assert benchwright.gate(1, policy=policy).verdict == "INCONCLUSIVE"
     with benchwright.store.open_store(find_workspace(folder)) as store:
-        page = store.page_runs()
-        assert {run.id: (run.status, run.lost) for run in page.items} == {
+        found = [benchwright.store.whole(store, run) for run in store.runs()]
+        assert {run.id: (run.status, run.lost) for run in found} == {
             1: ("interrupted", 3),
             2: ("completed", 0),
         }
@@ -197,7 +183,7 @@ def test_a_folder_with_fewer_samples_than_its_results_count_is_refused(said: Any
     for words in (("gate", str(elsewhere), "--policy", "policy.toml"), ("compare", str(elsewhere), "2")):
         code, shown = said(*words)
         assert code == 2
-        assert "holds 37 samples, and results.yml counts 40" in shown
+        assert "contains 37 samples, and results.yml counts 40" in shown
 
 
 def test_a_lost_load_test_is_adopted_as_one(said: Any) -> None:
@@ -209,7 +195,7 @@ def test_a_lost_load_test_is_adopted_as_one(said: Any) -> None:
         file.unlink()
     code, shown = said("doctor")
     assert code == 0
-    assert "load test, 30 requests" in shown
+    assert "30 requests" in shown
     after = json.loads(said("show", "3", "--json")[1])
     assert after["run"]["kind"] == "load"
     assert after["summary"] == before["summary"]
@@ -217,8 +203,7 @@ def test_a_lost_load_test_is_adopted_as_one(said: Any) -> None:
     assert (again["verdict"], again["rows"]) == (verdict["verdict"], verdict["rows"])
     assert len(said("export", "3", "-o", "-", "--format", "jsonl")[1].splitlines()) == 30
     assert said("list")[0] == 0
-    with closing(sqlite3.connect(database())) as connection, connection:
-        connection.execute("DELETE FROM steps WHERE run_id = 3 AND key LIKE 'request/00000000%'")
+    lose_rows(Path.cwd(), 3, range(10))
     assert said("gate", "3", "--policy", "policy.toml")[0] != 0
     assert "requests are missing from the records" in " ".join(said("show", "3")[1].split())
     assert said("doctor")[0] == 1

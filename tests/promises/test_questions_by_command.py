@@ -122,7 +122,7 @@ def test_one_command_prints_a_verdict_with_what_must_stand_beside_it(folder: Pat
     assert done.returncode == 0, done.stderr
     assert "accuracy" in done.stdout
     assert "Strict accuracy: 100.0 %" in done.stdout
-    assert "chance level 33.3 %" in done.stdout
+    assert "Chance level: 33.3 %." in done.stdout
     assert "demo model" in done.stdout
     results = yaml.safe_load((folder / ".benchwright/runs/0001-test_mcq/results.yml").read_text())
     assert results["config"]["type"] == "mcq.test_mcq"

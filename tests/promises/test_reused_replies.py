@@ -4,20 +4,18 @@ decided on them unless the user accepts them."""
 from __future__ import annotations
 
 import json
-import sqlite3
 import time
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import orjson
 import pytest
 import yaml
 
 import benchwright
 from benchwright import UsageError
 from benchwright.cli import main
-from benchwright.store import find_workspace
+from benchwright.store import find_workspace, open_store
+from stored_records import make_older
 
 POLICY = '[[threshold]]\nmetric = "correct"\nmin = 0.0\nbound = "value"\n'
 BENCH = """
@@ -54,19 +52,7 @@ def said(capsys: pytest.CaptureFixture[str]) -> Any:
 
 def made_older(run: int) -> None:
     """Let the replies of a run, and the run, be three days old."""
-    with closing(sqlite3.connect(find_workspace(Path.cwd()).database)) as connection, connection:
-        for column, rows in (("call_output", "call_output IS NOT NULL"), ("output", "key LIKE 'call/%'")):
-            found = connection.execute(
-                f"SELECT key, {column} FROM steps WHERE run_id = ? AND {rows}", (run,)
-            ).fetchall()
-            for key, output in found:
-                reply = orjson.loads(output)
-                reply["at"] -= AGE_S
-                connection.execute(
-                    f"UPDATE steps SET {column} = ? WHERE run_id = ? AND key = ?",
-                    (orjson.dumps(reply), run, key),
-                )
-        connection.execute("UPDATE runs SET created_at = created_at - ? WHERE id = ?", (AGE_S, run))
+    make_older(Path.cwd(), run, AGE_S)
 
 
 def day_before() -> str:
@@ -225,11 +211,10 @@ def test_in_ci_the_cache_is_used_only_if_requested(
 def test_runs_of_earlier_versions_are_counted_when_a_gate_reads_them(said: Any) -> None:
     said("run", "bench.py")
     said("run", "bench.py")
-    with closing(sqlite3.connect(find_workspace(Path.cwd()).database)) as connection, connection:
-        for number, text in connection.execute("SELECT id, summary FROM runs").fetchall():
-            summary = orjson.loads(text)
-            del summary["reused"]
-            connection.execute("UPDATE runs SET summary = ? WHERE id = ?", (orjson.dumps(summary), number))
+    with open_store(find_workspace(Path.cwd())) as store:
+        for run in store.runs():
+            summary = {name: value for name, value in (run.summary or {}).items() if name != "reused"}
+            store.update_run(run.id, summary=summary)
     assert said("gate", "2", "--policy", "policy.toml")[0] == 3
     assert said("gate", "1", "--policy", "policy.toml")[0] == 0
     with pytest.raises(UsageError, match="older than the run"):

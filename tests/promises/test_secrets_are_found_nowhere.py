@@ -17,7 +17,8 @@ from quoted_secrets import FORMS, PLACES, SECRETS, everything_in, quoting_server
 
 from benchwright.cli import main
 from benchwright.cli._commands import COMMANDS
-from benchwright.core import RunKind, forget_secrets
+from benchwright.core import RunKind
+from benchwright.core._secrets import forget_secrets
 from benchwright.server import serving
 from benchwright.store import Workspace, open_store
 
@@ -261,7 +262,7 @@ def test_no_command_and_no_kind_of_run_writes_a_value_of_the_environment(
         assert {run.kind for run in store.runs()} == set(RunKind)
     written("few.jsonl", [{"place": "a", "text": SECRETS["MY_KEY"], "answer": "c"}])
     refused = searched(["compile", "../data/plain.py", "--no-install", "--install-dir", "wheels"], capfd)
-    assert "few.jsonl:1: this line holds the value of an environment variable" in refused
+    assert "few.jsonl:1: this line contains the value of an environment variable" in refused
 
 
 TOOL = {"type": "function", "function": {"name": "f", "description": "Does it.", "parameters": {
@@ -341,7 +342,7 @@ TYPED = {
     "extra_body.user": ["--extra-body", '{"user": "KEY"}'],
     "metadata.who": ["--metadata", '{"who": ["KEY"]}'],
     "system": ["--system", "You are KEY."],
-    "questions.template": ["--template", "{question} KEY"],
+    "definition.settings.template": ["--template", "{question} KEY"],
     "model.headers.X-Team": ["--header", "X-Team=KEY"],
     "model.headers.X-Other": ["--header", "X-Other=TEAM", "--header", "X-Team=${TEAM}"],
 }
@@ -362,7 +363,7 @@ def test_what_is_recorded_as_a_setting_may_hold_no_value_of_the_environment(
         pytest.skip("no setting of load tests")
     said = searched([command, "../data/questions.jsonl", *direct, *typed], capfd, codes=(2,))
     variable = "TEAM" if "Other" in place else "MY_KEY"
-    assert f"{place}: this holds the value of the environment variable {variable}" in said
+    assert f"{place}: this contains the value of the environment variable {variable}" in said
     for name, text in everything_in(Path()):
         assert not traces(text), name
 

@@ -11,7 +11,8 @@ import pytest
 from quoted_secrets import everything_in
 
 from benchwright.cli import main
-from benchwright.core import forget_secrets, key_in_url, public_url, url_owner
+from benchwright.core import key_in_url, public_url, url_owner
+from benchwright.core._secrets import forget_secrets
 
 SECRETS = {
     "a key of a service": "sk-proj-a8Jd92kdQ0",

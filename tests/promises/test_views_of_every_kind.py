@@ -365,6 +365,8 @@ def test_on_pages(done: Done) -> None:
             name: count for name, count in case.outcomes.items() if count
         }
         shown = {row["name"]: row["value"] for row in data["metrics"]}
+        equal, _, headline = data["equal"].partition(": the same as ")
+        shown |= {name: shown[headline] for name in equal.split(", ") if headline}
         assert {name: shown[name] for name in case.values} == pytest.approx(case.values)
         assert len(data["samples"]) == sum(case.outcomes.values())
         assert data["counts"].get("failed", 0) == case.failed

@@ -21,7 +21,7 @@ import pytest
 
 import warm
 from benchwright.cli import main
-from benchwright.reports import duration
+from benchwright.results import duration
 from benchwright.store import Store, Workspace, open_store
 from waiting import PATIENCE_S, until, until_delivered
 

@@ -10,21 +10,15 @@ sys.path.append(str(Path(__file__).parents[1] / "perf"))
 
 from made_records import closed_loop, failed, poisson, queue, streamed
 
-from benchwright.perf import (
-    Health,
-    LoadSettings,
-    RequestOutcome,
-    RequestRecord,
-    Requests,
-    Spread,
-    StageRecord,
-    summarise,
-)
-from benchwright.reports import LoadView, load_details
+from benchwright.perf import LoadSettings, RequestOutcome, RequestRecord, Requests, summarise
+from benchwright.perf._values import ClientHealth, DurationSpread, StageRecord
+from benchwright.results import LoadView, load_details
 from benchwright.store import RunRecord
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
-HEALTH = Health(Spread(900, 0.0002, 0.001, 0.004), Spread(900, 0.0001, 0.0004, 0.002), (0.31,), 0.012)
+HEALTH = ClientHealth(
+    DurationSpread(900, 0.0002, 0.001, 0.004), DurationSpread(900, 0.0001, 0.0004, 0.002), (0.31,), 0.012
+)
 
 
 def sweep() -> tuple[list[RequestRecord], LoadSettings, list[StageRecord]]:

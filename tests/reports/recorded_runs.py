@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchwright import reports
+from benchwright import reports, results
 from benchwright.core import (
     OUTCOMES,
     CallTimes,
@@ -138,11 +138,11 @@ def every_kind_of_sample() -> list[StepValues]:
     ]
 
 
-def write_run_files(store: Store, run: RunRecord, summary: RunSummary) -> list[Path]:
-    return reports.write_run_files(reports.benchmark_details(run), reports.RunSamples(store, run), summary)
+def write_run_files(store: Store, run: RunRecord, summary: RunSummary) -> list[str]:
+    return reports.write_run_files(results.benchmark_details(run), results.RunSamples(store, run), summary)
 
 
 def write_work_folder(
-    store: Store, folder: Path, tasks: Sequence[reports.WorkTask], **options: Any
+    store: Store, folder: Path, tasks: Sequence[results.WorkTask], **options: Any
 ) -> list[Path]:
-    return reports.write_work_folder(folder, store.workspace.root, reports.work_runs(store, tasks), **options)
+    return reports.write_work_folder(folder, store.workspace.root, results.work_runs(store, tasks), **options)

@@ -93,7 +93,8 @@ def test_writing_the_files_of_a_run_does_not_load_pandas(
     program = f"""
 import sys
 from pathlib import Path
-from benchwright.reports import RunSamples, benchmark_details, write_run_files
+from benchwright.results import RunSamples, benchmark_details
+from benchwright.reports import write_run_files
 from benchwright.core import RunSummary
 from benchwright.store import Workspace, open_store
 store = open_store(Workspace(Path({str(store.workspace.root)!r})), read_only=True)

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import orjson
 
-from benchwright.reports.views.benchmarks import benchmark_details, benchmark_view
-from benchwright.reports.views.samples import find_samples
+from benchwright.results._benchmarks import benchmark_details, benchmark_view
+from benchwright.results._samples import find_samples
 from benchwright.store import RunRecord, Store
 
 Record = Callable[..., RunRecord]
@@ -18,10 +18,16 @@ def test_a_run_in_a_list(record: Record) -> None:
     assert list(shape) == [
         "id", "kind", "name", "workflow_name", "target", "model", "model_name", "rescored_from", "demo", "status", "error",
         "folder", "created_at", "started_at", "finished_at", "duration_s", "evaluated", "failed", "outcomes", "comparable",
-        "partial", "metrics", "cost", "reused", "input", "output", "tags", "starts",
+        "partial", "metrics", "headline", "progress", "cost", "reused", "input", "output", "tags", "starts",
     ]  # fmt: skip
     assert shape["metrics"] == {"correct": 0.6, "words_[bold]": 1 / 3}
     assert (shape["evaluated"], shape["failed"], shape["comparable"]) == (7, 2, False)
+    assert shape["headline"].keys() == {"text", "name", "value", "ci_low", "ci_high", "n"}
+    assert (shape["headline"]["name"], shape["headline"]["value"], shape["headline"]["n"]) == (
+        "correct",
+        0.6,
+        5,
+    )
 
 
 def test_a_run_without_result_has_nulls(record: Record) -> None:
@@ -40,6 +46,8 @@ def test_one_run_in_full(store: Store, record: Record) -> None:
     assert list(shape) == [
         "run",
         "summary",
+        "sentence",
+        "notes",
         "recorded",
         "ttft_s",
         "command",

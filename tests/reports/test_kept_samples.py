@@ -9,9 +9,8 @@ import pytest
 from recorded_runs import chat_call, every_kind_of_sample, score
 
 from benchwright.core import CallTimes, ModelReply, StepValues, reply_columns
-from benchwright.reports import RunSamples
-from benchwright.reports.views import samples as of_runs
-from benchwright.reports.views.sample_columns import COLUMNS
+from benchwright.results import RunSamples, _samples as of_runs
+from benchwright.results._sample_columns import COLUMNS
 from benchwright.store import RunRecord, Store
 
 Record = Callable[..., RunRecord]

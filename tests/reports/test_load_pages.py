@@ -13,11 +13,13 @@ from made_records import closed_loop, failed, streamed
 from msgspec.structs import replace
 from rich.console import Console
 
-from benchwright.perf import LoadSettings, RequestOutcome, RequestRecord, StageRecord
-from benchwright.reports import LoadView, load_page, load_table, load_view
+from benchwright.perf import LoadSearch, LoadSettings, RequestOutcome, RequestRecord
+from benchwright.perf._values import StageRecord
+from benchwright.reports import load_table
 from benchwright.reports.html.charts import Axis, axis_for
-from benchwright.reports.html.load import level_table, metric_rows, tiles
-from benchwright.reports.views.load_verdicts import verdicts
+from benchwright.reports.html.load import level_table, load_page, metric_rows, tiles
+from benchwright.results import LoadView, load_view
+from benchwright.results._load_verdicts import verdicts
 from browser import document_of
 
 
@@ -283,3 +285,27 @@ def test_limits_are_lines_on_the_plots_and_errors_come_first(tmp_path: Path) -> 
     records, settings, stages = open_loop(200)
     assert '<line class="limit"' not in load_page(*view_of((records, settings, stages), tmp_path))
     assert "<h2>Errors</h2>" not in load_page(*view_of((records, settings, stages), tmp_path))
+
+
+@pytest.mark.parametrize(("limit", "chosen"), [(9.0, True), (0.001, False)])
+def test_a_probe_is_marked_as_the_best_only_if_the_search_has_an_answer(
+    tmp_path: Path, limit: float, chosen: bool
+) -> None:
+    records, settings, stages = sweep()
+    probed = replace(settings, slo=(("e2e", limit),), slo_share=0.8, search=LoadSearch(share=0.8, highest=16))
+    view, requests = view_of((records, probed, stages), tmp_path)
+    assert ('class="chosen"' in load_page(view, requests)) == chosen
+
+
+def test_a_search_without_time_shows_the_nearest_probe_below_its_answer(tmp_path: Path) -> None:
+    records, settings, stages = sweep()
+    probed = replace(settings, slo=(("e2e", 9.0),), slo_share=0.95, search=LoadSearch(share=0.95, highest=99))
+    view, requests = view_of((records, probed, stages), tmp_path)
+    search = view.summary.search
+    assert search is not None
+    assert (search.status, search.passed) == ("bounded", (0, 0))
+    assert search.level is not None
+    assert 4 < search.level < 16
+    page = load_page(view, requests)
+    assert "no probe had exactly this load" in page
+    assert "Figures of the nearest probe below: 4 in flight, after 3 probes" in page

@@ -15,15 +15,17 @@ from benchwright import ScriptedEndpoint, compare
 from benchwright.cli import main
 from benchwright.core import RunKind, UsageError
 from benchwright.perf import LoadSettings, RequestRecord, Requests, summarise
-from benchwright.reports import benchmark_details
-from benchwright.sdk import RUN_KINDS, kind_of, view_of
+from benchwright.reports import KIND_REPORTS
+from benchwright.results import benchmark_details
+from benchwright.runs import RUN_KINDS, run_suite, view_of
 from benchwright.server import ServerAddress, serving
 from benchwright.server._bodies import RunBody
 from benchwright.store import StepRequest, Store, Workspace, open_store
-from benchwright.suites import run_suite
+from stored_records import change_run
+from stored_workflows import add_metric, begin_step, complete_step, created_workflow, finish_workflow
 from waiting import PATIENCE_S
 
-THIS_START = ("run_id", "exit_code", "summary", "stopped_because", "first_failure", "requests_sent", "retries",
+THIS_START = ("run_id", "exit_code", "sentence", "notes", "summary", "stopped_because", "first_failure", "requests_sent", "retries",
               "sent_again", "from_cache", "seconds", "samples_per_s", "ttft_s", "report_problems")  # fmt: skip
 
 
@@ -52,24 +54,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _workflow(store: Store, value: float) -> None:
-    lease = store.create_workflow(
-        "my_eval", input_json=b'{"model": "m", "text": "\\u00e9"}', tags={"team": "a"}
+    lease = created_workflow(
+        store, "my_eval", input_json=b'{"model": "m", "text": "\\u00e9"}', tags={"team": "a"}
     )
-    step = store.begin_step(lease, StepRequest("s", "0" * 64, b"1"))
-    store.complete_step(lease, step.step_id, 1, b'{"x": 2}')
-    store.add_metric(lease, "score", value, unit="points", step_id=step.step_id)
-    store.finish_workflow(lease, "completed", output=b'{"rows": 2}')
+    step = begin_step(store, lease, StepRequest("s", "0" * 64, b"1"))
+    complete_step(store, lease, step.step_id, 1, b'{"x": 2}')
+    add_metric(store, lease, "score", value, unit="points", step_id=step.step_id)
+    finish_workflow(store, lease, "completed", output=b'{"rows": 2}')
 
 
 def _rename_kind(place: Path, run_id: int, kind: str) -> None:
     """As if a newer version had written the run."""
-    import sqlite3
-
-    (database,) = (place / ".benchwright").glob("*.db")
-    connection = sqlite3.connect(database)
-    with connection:
-        connection.execute("UPDATE runs SET kind = ? WHERE id = ?", (kind, run_id))
-    connection.close()
+    change_run(place, run_id, kind=kind)
 
 
 @pytest.fixture
@@ -134,7 +130,7 @@ def test_show_list_server_and_python_tell_the_same_of_a_run(
     with open_store(Workspace(here)) as store:
         run = store.run(number)
         assert json.loads(json.dumps(view_of(run).to_json())) == listed
-        assert json.loads(json.dumps(kind_of(run).reports.details(store, run).to_json())) == shown
+        assert json.loads(json.dumps(KIND_REPORTS[run.kind].details(store, run).to_json())) == shown
     if number == 1:
         result = json.loads((here / "result-1.json").read_text())
         assert {name: value for name, value in result.items() if name not in THIS_START} == listed
@@ -195,13 +191,13 @@ def test_a_suite_prints_what_it_returns(
 def test_the_server_describes_the_shape_of_a_run(here: Path) -> None:
     with open_store(Workspace(here)) as store:
         shape = benchmark_details(store.run(1)).run.to_json()
-    assert set(RunBody.model_fields) == {*shape, "summary"}
+    assert set(RunBody.__struct_fields__) == {*shape, "summary"}
 
 
 def test_every_kind_has_a_row_and_a_newer_kind_gets_a_clear_message(
     here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert set(RUN_KINDS) == set(RunKind)
+    assert set(RUN_KINDS) == set(KIND_REPORTS) == set(RunKind)
     monkeypatch.setenv("COLUMNS", "160")
     assert main(["list"]) == 0
     (row,) = [line for line in capsys.readouterr().out.splitlines() if "6  new" in line]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -68,3 +69,15 @@ def test_the_usual_document_is_written_without_the_library() -> None:
         "scores": {"pass@1": {"value": 0.2065, "count": 1, "too_few": True, "git_hash": None}},
     }
     assert plain_yaml(document) == by_the_library(document)
+
+
+def test_every_commit_is_plain_and_written_as_the_library_writes_it() -> None:
+    """Else the library is loaded for some commits, and start-up depends on the last commit."""
+    dice = random.Random(1)
+    starts = ["", "0", "0b", "00b", "01b", "0b1", "0b0", "09b", "1e", "0e", "0a", "00", "9"]
+    for number in range(2_000):
+        start = starts[number % len(starts)]
+        commit = start + "".join(dice.choice("0123456789abcdef") for _ in range(39 - len(start))) + "c"
+        found = plain_yaml({"git_hash": commit})
+        assert found == yaml.safe_dump({"git_hash": commit}), commit
+        assert yaml.safe_load(found) == {"git_hash": commit}

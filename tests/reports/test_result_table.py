@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
+from itertools import product
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
+from recorded_runs import SUMMARY
 
 from benchwright import run
-from benchwright.reports.terminal.result import result_parts
-from benchwright.reports.views.benchmarks import ResultView
-from benchwright.reports.views.figures import figures_of, figures_to_show
+from benchwright.cli import main
+from benchwright.core import RunSummary
+from benchwright.reports.terminal.result import result_blocks
+from benchwright.results._benchmarks import ResultView
+from benchwright.results._figures import figures_of, figures_to_show, result_sentence
 
 
 @pytest.fixture
@@ -18,12 +24,12 @@ def view(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ResultView:
     rows = "".join(f"What is {n} + {n}?,{2 * n},{2 * n + 1},{n},A\n" for n in range(3, 15))
     Path("quiz.csv").write_text("question,A,B,C,answer\n" + rows)
     found = run("quiz.csv", model="demo", demo_skill=0.6, repeats=5, pass_k=[5, 1, 3], temperature=1.0)
-    view: ResultView = found.view
+    view: ResultView = found
     return view
 
 
 def test_the_headline_comes_first_and_no_figure_twice(view: ResultView) -> None:
-    rows = result_parts(view).metrics[1:]
+    rows = result_blocks(view)[2].rows
     names = [row[0] for row in rows]
     assert names[0] == "accuracy"
     assert not [name for name in names if name.startswith("parsed,") or "avg@" in name]
@@ -35,7 +41,7 @@ def test_the_headline_comes_first_and_no_figure_twice(view: ResultView) -> None:
         assert values[name].value == pytest.approx(values["accuracy"].value, abs=1e-12)
         assert values[name].ci_low == pytest.approx(values["accuracy"].ci_low, abs=1e-12)
         assert values[name].ci_high == pytest.approx(values["accuracy"].ci_high, abs=1e-12)
-    ((label, pieces), *_) = result_parts(view).remarks
+    ((label, pieces), *_) = result_blocks(view)[3].rows
     assert (label, pieces[0][0]) == ("equal", f"{', '.join(equal)}: the same as accuracy")
 
 
@@ -45,3 +51,50 @@ def test_every_k_is_there_in_order(view: ResultView) -> None:
     assert passes == ["pass@1", "pass@3", "pass@5", "pass^1", "pass^3", "pass^5"]
     chances = [over[name]["accuracy"].value for name in ("pass^5", "pass^3", "pass@1", "pass@3", "pass@5")]
     assert chances == sorted(chances)
+
+
+def _summaries() -> list[RunSummary]:
+    found = []
+    for metrics, repeats, failed, partial, fine in product(
+        ({}, SUMMARY.metrics), (1, 3), (0, 2), (True, False), (True, False)
+    ):
+        evaluated = 4 if partial else 7 * repeats
+        found.append(
+            replace(
+                SUMMARY, metrics=metrics, repeats=repeats, failed=failed, partial=partial, evaluated=evaluated,
+                comparable=fine and not partial,
+            )
+        )  # fmt: skip
+    return found
+
+
+@pytest.mark.parametrize("summary", _summaries())
+def test_the_sentence_has_the_headline_and_every_limit_of_it(summary: RunSummary) -> None:
+    said = result_sentence("q on m", summary)
+    assert said.startswith("q on m, 7 rows × 3 repeats: " if summary.repeats == 3 else "q on m, 7 rows: ")
+    headline = "correct 0.6000 (95 % interval 0.2307 – 0.8823, n = 5)"
+    assert (headline in said) == bool(summary.metrics)
+    assert ("no sample gave a score" in said) == (not summary.metrics)
+    assert (f"2 of {summary.evaluated} samples failed" in said) == (summary.failed == 2)
+    assert (f"only 4 of {7 * summary.repeats} samples evaluated" in said) == summary.partial
+    assert said.endswith("not comparable with other runs") == (not summary.comparable)
+
+
+def test_every_view_begins_with_the_same_sentence(
+    view: ResultView, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    said = view.sentence
+    assert main(["show", "1"]) == 0
+    assert capsys.readouterr().out.strip().splitlines()[0] == said
+    assert main(["show", "1", "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["sentence"] == said
+    assert shown["notes"] == view.to_json()["notes"]
+    assert json.dumps(said)[1:-1] in json.dumps((view.run.folder / "report.html").read_text())
+    Path("policy.toml").write_text('[[threshold]]\nmetric = "accuracy"\nmin = 0.1\nbound = "value"\n')
+    main(["gate", "1", "--policy", "policy.toml", "--markdown", "gate.md"])
+    assert said.split(" (")[0] in Path("gate.md").read_text().replace("\\", "")
+    capsys.readouterr()
+    assert main(["rescore", "1"]) == 0
+    assert capsys.readouterr().out.strip().splitlines()[0] == said

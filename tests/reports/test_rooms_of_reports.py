@@ -26,11 +26,30 @@ def test_renderers_never_see_the_store(folder: str) -> None:
     assert not wrong, f"take a view instead: {', '.join(wrong)}"
 
 
-def test_views_do_not_know_who_shows_them() -> None:
-    for path in (REPORTS / "views").rglob("*.py"):
-        text = path.read_text(encoding="utf-8")
-        for folder in ("terminal", "html", "files"):
-            assert f"benchwright.reports.{folder}" not in text, path.name
+def test_results_print_nothing() -> None:
+    """They do not know who shows them: no library that draws, nothing on standard output."""
+    wrong = []
+    for path in (REPORTS.parent / "results").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            drawn = isinstance(node, ast.ImportFrom) and str(node.module).startswith(("rich", "jinja2"))
+            if drawn or (isinstance(node, ast.Name) and node.id == "print"):
+                wrong.append(f"{path.relative_to(REPORTS.parent)}:{node.lineno}")  # type: ignore[attr-defined]
+    assert not wrong, f"make a value, and draw it in reports: {', '.join(wrong)}"
+
+
+def test_reports_compute_nothing() -> None:
+    """Of statistics they know the values, which they show, and no function."""
+    from benchwright import stats
+
+    asked = [
+        f"{path.relative_to(REPORTS)}: {name.name}"
+        for path in REPORTS.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.module == "benchwright.stats"
+        for name in node.names
+        if not isinstance(getattr(stats, name.name), type)
+    ]
+    assert not asked, "compute it in results, and show the value"
 
 
 def test_templates_are_in_the_wheel(tmp_path: Path) -> None:

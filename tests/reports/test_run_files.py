@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
 import yaml
+from msgspec.structs import replace
 from recorded_runs import SETTINGS, SUMMARY, every_kind_of_sample, write_run_files
 
 from benchwright.config import BODY_SETTINGS, RUN_SETTINGS
-from benchwright.core import RunFile, RunSummary, replacing, write_whole
-from benchwright.reports import benchmark_details, results_document, run_of_folder, write_run_config
-from benchwright.reports.views.command import command_of
-from benchwright.reports.views.settings import params_of, recorded_params
+from benchwright.core import RunFile, RunSummary, open_artifacts, replacing, write_whole
+from benchwright.reports import results_document, write_run_config
+from benchwright.results import benchmark_details, run_of_folder
+from benchwright.results._command import command_of
+from benchwright.results._settings import params_of, recorded_params
 from benchwright.store import RunRecord, Store
 
 Record = Callable[..., RunRecord]
 GOLDEN = Path(__file__).parent / "golden"
+
+pytestmark = pytest.mark.usefixtures("any_place")
 
 
 @pytest.fixture
@@ -30,17 +33,18 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def read(here: Path, name: str) -> bytes:
+    return open_artifacts(here / "out").read(name)
+
+
 def test_all_files_are_written_into_the_folder(store: Store, record: Record, here: Path) -> None:
-    paths = write_run_files(store, record(), SUMMARY)
-    assert [path.name for path in paths] == list(RunFile)
-    assert sorted(path.name for path in (here / "out").iterdir()) == sorted(RunFile), (
-        "no temporary file stays"
-    )
+    assert write_run_files(store, record(), SUMMARY) == list(RunFile)
+    assert open_artifacts(here / "out").names() == sorted(RunFile), "no temporary file stays"
 
 
 def test_results_file_has_the_documented_shape(store: Store, record: Record, here: Path) -> None:
     write_run_files(store, record(folder=Path("out")), SUMMARY)
-    assert (here / "out" / "results.yml").read_text() == (GOLDEN / "results.yml").read_text()
+    assert read(here, RunFile.RESULTS) == (GOLDEN / "results.yml").read_bytes()
 
 
 VALUES: dict[str, Any] = {
@@ -71,7 +75,7 @@ def test_every_setting_of_bodies_and_data_is_found_in_the_command_and_read_back(
 
 def test_numbers_keep_their_full_precision(store: Store, record: Record, here: Path) -> None:
     write_run_files(store, record(), SUMMARY)
-    task = yaml.safe_load((here / "out" / "results.yml").read_text())["results"]["tasks"]["my_qa"]
+    task = yaml.safe_load(read(here, RunFile.RESULTS))["results"]["tasks"]["my_qa"]
     stats = task["metrics"]["pass@1"]["scores"]["words_[bold]"]["stats"]
     assert stats["mean"] == 1 / 3
     assert stats["stderr"] == 0.05773502691896258
@@ -82,7 +86,7 @@ def test_an_interrupted_and_an_undisturbed_run_give_equal_results(
     store: Store, record: Record, here: Path
 ) -> None:
     write_run_files(store, record(), SUMMARY)
-    undisturbed = (here / "out" / "results.yml").read_bytes()
+    undisturbed = read(here, RunFile.RESULTS)
     settings = {**SETTINGS, "budget": {"max_requests": None, "max_tokens_total": None, "max_minutes": 5.0}}
     again = record(reversed(every_kind_of_sample()), settings=settings, groups=5)
     store.claim_run(again.id)
@@ -90,26 +94,26 @@ def test_an_interrupted_and_an_undisturbed_run_give_equal_results(
     write_run_files(
         store, store.run(again.id), RunSummary.from_json(orjson.loads(orjson.dumps(SUMMARY.to_json())))
     )
-    assert (here / "out" / "results.yml").read_bytes() == undisturbed
+    assert read(here, RunFile.RESULTS) == undisturbed
 
 
 def test_awkward_texts_survive_yaml(record: Record, store: Store, here: Path) -> None:
     notes = ["yes", "1e3", "a: b # c", "zeile\nzwei", "émoji 🎉", "'quoted\"", "", " x ", "[x]", "\x07bell"]
     write_run_files(store, record(), replace(SUMMARY, notes=notes))
-    task = yaml.safe_load((here / "out" / "results.yml").read_text())["results"]["tasks"]["my_qa"]
+    task = yaml.safe_load(read(here, RunFile.RESULTS))["results"]["tasks"]["my_qa"]
     assert task["notes"] == notes
 
 
 def test_no_file_holds_a_secret(store: Store, record: Record, here: Path) -> None:
-    for path in write_run_files(store, record(), SUMMARY):
-        content = path.read_bytes()
+    for name in write_run_files(store, record(), SUMMARY):
+        content = read(here, name)
         for secret in (b"sk-in-url", b"sk-in-header", b"me:pw"):
-            assert secret not in content, f"{path.name} holds {secret!r}"
+            assert secret not in content, f"{name} holds {secret!r}"
 
 
 def test_run_config_can_be_written_before_the_first_request(record: Record, here: Path) -> None:
-    path = write_run_config(benchmark_details(record([], summary=None)))
-    config = yaml.safe_load(path.read_text())
+    write_run_config(benchmark_details(record([], summary=None)))
+    config = yaml.safe_load(read(here, RunFile.CONFIG))
     assert config["config"]["params"]["extra"]["dataset"]["num_fewshot"] == 2
     assert config["settings"]["budget"] == {"max_requests": 100}
     assert config["target"]["api_endpoint"]["api_key_name"] == "MY_KEY"
@@ -119,7 +123,7 @@ def test_run_config_can_be_written_before_the_first_request(record: Record, here
 def test_manifest_tells_what_and_when(store: Store, record: Record, here: Path) -> None:
     run = record()
     write_run_files(store, run, SUMMARY)
-    manifest = orjson.loads((here / "out" / "manifest.json").read_bytes())
+    manifest = orjson.loads(read(here, RunFile.MANIFEST))
     assert manifest["dataset"]["fingerprint"] == "sha256:abc"
     assert manifest["versions"]["benchwright"] == "0.1.0"
     assert manifest["run"]["id"] == run.id
@@ -165,12 +169,11 @@ def test_labels_are_read_next_to_the_figures_and_among_them_as_in_older_files(
     store: Store, record: Record, here: Path, older: bool
 ) -> None:
     write_run_files(store, record(), SUMMARY)
-    path = here / "out" / "results.yml"
-    document = yaml.safe_load(path.read_text())
+    document = yaml.safe_load(read(here, RunFile.RESULTS))
     if older:
         for score in document["results"]["tasks"]["my_qa"]["metrics"]["pass@1"]["scores"].values():
             score["stats"]["interval"] = score.pop("interval")
-        path.write_text(yaml.safe_dump(document))
+        open_artifacts(here / "out").write(RunFile.RESULTS, yaml.safe_dump(document).encode())
     summary = run_of_folder(7, here / "out").summary
     assert summary is not None
     assert summary["metrics"] == SUMMARY.to_json()["metrics"]

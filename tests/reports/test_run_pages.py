@@ -7,18 +7,18 @@ import re
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from recorded_runs import SETTINGS, SUMMARY, chat_call, every_kind_of_sample, score, write_run_files
 
-from benchwright.core import OUTCOMES, JsonObject, ModelReply, StepValues
-from benchwright.reports.views import run_page as of_pages
-from benchwright.reports.views.run_page import MOST_SHOWN, ChosenSamples
+from benchwright.core import OUTCOMES, JsonObject, ModelReply, RunFile, RunSummary, StepValues, open_artifacts
+from benchwright.results import _run_page as of_pages
+from benchwright.results._run_page import MOST_SHOWN, ChosenSamples
 from benchwright.store import RunRecord, Store, verdict_of
 from browser import document_of
 
@@ -54,30 +54,36 @@ class Elements(HTMLParser):
         return [text for name, text in self.texts if name == tag]
 
 
-def page_of(store: Store, run: RunRecord) -> Path:
-    write_run_files(store, run, SUMMARY)
-    return run.folder / "report.html"
+def page_of(store: Store, run: RunRecord, summary: RunSummary = SUMMARY) -> str:
+    write_run_files(store, run, summary)
+    return open_artifacts(run.folder).read(RunFile.REPORT).decode()
 
 
-def data_of(page: Path) -> dict[str, Any]:
-    found = re.findall(
-        r'<script type="application/json" id="data">(.*?)</script>', page.read_text(encoding="utf-8"), re.S
-    )
+def in_a_file(page: str, folder: Path) -> Path:
+    file = folder / "page.html"
+    file.write_text(page, encoding="utf-8")
+    return file
+
+
+def data_of(page: str) -> dict[str, Any]:
+    found = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)
     assert len(found) == 1
     content: dict[str, Any] = json.loads(found[0])
     return content
 
 
+@pytest.mark.usefixtures("any_place")
 def test_a_page_has_every_figure_and_every_sample(store: Store, record: Record) -> None:
     page = page_of(store, record(every_kind_of_sample()))
-    assert "<h1>my_qa on my-model</h1>" in page.read_text(encoding="utf-8")
+    (sentence,) = Elements(page).inside("h1")
     data = data_of(page)
     assert {row["name"]: row["value"] for row in data["metrics"]} == {
         name: metric.value for name, metric in SUMMARY.metrics.items()
     }
     assert data["outcomes"] == [[outcome.value, SUMMARY.outcomes[outcome.value]] for outcome in OUTCOMES]
-    assert [words for state, words in data["verdicts"] if state == "bad"]
-    assert SUMMARY.notes[0] in [words for _, words in data["verdicts"]]
+    assert sentence.startswith("my_qa on my-model, 7 rows: correct 0.6000 (95 % interval ")
+    assert sentence.endswith("not comparable with other runs")
+    assert SUMMARY.notes[0] in [words for _, words in data["notes"]]
     assert [sample["sample_id"] for sample in data["samples"]] == [0, 1, 2, 3, 4, 5, 6]
     assert data["counts"] == {"right": 3, "wrong": 2, "failed": 2}
     kinds = {sample["sample_id"]: sample["kind"] for sample in data["samples"]}
@@ -88,7 +94,7 @@ def test_a_page_has_every_figure_and_every_sample(store: Store, record: Record) 
 
 
 def test_no_secret_is_on_a_page(store: Store, record: Record) -> None:
-    text = page_of(store, record(every_kind_of_sample())).read_text(encoding="utf-8")
+    text = page_of(store, record(every_kind_of_sample()))
     assert "sk-in-url" not in text
     assert "sk-in-header" not in text
     assert "MY_KEY" in text
@@ -112,7 +118,7 @@ def hostile_run(store: Store, record: Record) -> RunRecord:
 
 def test_nothing_of_a_model_becomes_markup(store: Store, record: Record) -> None:
     page = page_of(store, hostile_run(store, record))
-    found = Elements(page.read_text(encoding="utf-8"))
+    found = Elements(page)
     assert [tag for tag, _ in found.tags].count("script") == 2
     assert "img" not in [tag for tag, _ in found.tags]
     (sample, _) = data_of(page)["samples"]
@@ -121,7 +127,7 @@ def test_nothing_of_a_model_becomes_markup(store: Store, record: Record) -> None
 
 
 def test_the_policy_of_a_page_admits_its_own_script_only(store: Store, record: Record) -> None:
-    found = Elements(page_of(store, record(every_kind_of_sample())).read_text(encoding="utf-8"))
+    found = Elements(page_of(store, record(every_kind_of_sample())))
     (policy,) = [str(given["content"]) for _, given in found.tags if given.get("http-equiv")]
     script = found.inside("script")[-1]
     assert f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'" in policy
@@ -130,15 +136,18 @@ def test_the_policy_of_a_page_admits_its_own_script_only(store: Store, record: R
     assert not linked, "a page opens without network"
 
 
+@pytest.mark.usefixtures("any_place")
 @pytest.mark.parametrize("report", [{"enabled": False}, {"report_types": ["json"]}])
 def test_a_step_of_the_pipeline_may_leave_the_page_out(
     store: Store, record: Record, report: JsonObject
 ) -> None:
     steps: JsonObject = {"interceptors": [{"name": "post_eval_report", "config": report}]}
     run = record(every_kind_of_sample(), settings={**SETTINGS, "steps": steps})
-    assert not page_of(store, run).exists()
+    assert RunFile.REPORT not in write_run_files(store, run, SUMMARY)
+    assert not open_artifacts(run.folder).exists(RunFile.REPORT)
 
 
+@pytest.mark.usefixtures("any_place")
 def test_a_run_without_saved_samples_has_none_on_its_page(store: Store, record: Record) -> None:
     run = record(every_kind_of_sample(), settings={**SETTINGS, "save_predictions": False})
     data = data_of(page_of(store, run))
@@ -146,7 +155,7 @@ def test_a_run_without_saved_samples_has_none_on_its_page(store: Store, record: 
 
 
 def columns_of(count: int, scores: Callable[[int], dict[str, Any] | None], text: str = "t") -> dict[str, Any]:
-    from benchwright.reports.views.sample_columns import COLUMNS
+    from benchwright.results._sample_columns import COLUMNS
 
     found: dict[str, Any] = {name: [None] * count for name in COLUMNS}
     found |= {"sample_id": list(range(count)), "repeat": [0] * count, "response": [text] * count}
@@ -191,20 +200,23 @@ def test_no_column_hides_the_kind_of_a_sample() -> None:
 
 def test_a_stopped_run_says_so_once_and_the_worst_first(store: Store, record: Record) -> None:
     run = record(every_kind_of_sample())
-    store.finish_run(run.id, "interrupted", summary=SUMMARY.to_json(), error="interrupted")
-    data = data_of(page_of(store, store.run(run.id)))
+    graded = replace(SUMMARY, notes=["for information", "careful", "partial"])
+    graded = replace(graded, note_grades={"for information": "information", "partial": "problem"})
+    store.finish_run(run.id, "interrupted", summary=graded.to_json(), error="interrupted")
+    data = data_of(page_of(store, store.run(run.id), graded))
     assert "interrupted" in data["about"]
-    states = [state for state, _ in data["verdicts"]]
-    assert states == sorted(states, key=lambda state: state != "bad")
-    assert "interrupted" not in [words for _, words in data["verdicts"]]
+    assert data["notes"] == [
+        ["problem", "partial"],
+        ["caution", "careful"],
+        ["information", "for information"],
+    ]
 
 
 def test_a_run_without_scores_has_none_to_compare(store: Store, record: Record) -> None:
     unscored = replace(SUMMARY, metrics={}, derived={}, comparable=True, failed=0)
     run = record(every_kind_of_sample(), summary=unscored)
-    write_run_files(store, run, unscored)
-    words = " ".join(words for _, words in data_of(run.folder / "report.html")["verdicts"])
-    assert "can be compared" not in words
+    page = page_of(store, run, unscored)
+    assert "<h1>my_qa on my-model, 7 rows: no sample gave a score</h1>" in page
 
 
 DIALOGUE = [
@@ -236,9 +248,9 @@ def test_a_browser_shows_dialogues_whole_and_integers_exactly(
     chosen = ChosenSamples()
     chosen.add(columns)
     data = {**data_of(page), "samples": chosen.records, "counts": dict(chosen.counts)}
-    before, start, rest = page.read_text(encoding="utf-8").partition('id="data">')
-    page.write_text(before + start + json.dumps(data) + rest[rest.index("</script>") :], encoding="utf-8")
-    found = Elements(document_of(page, tmp_path))
+    before, start, rest = page.partition('id="data">')
+    page = before + start + json.dumps(data) + rest[rest.index("</script>") :]
+    found = Elements(document_of(in_a_file(page, tmp_path), tmp_path))
     assert '[user] first turn\n[assistant] add({"a": 1})\n[tool] 2\n[assistant] second reply' in found.inside(
         "pre"
     )
@@ -254,9 +266,9 @@ def test_a_browser_shows_dialogues_whole_and_integers_exactly(
 @pytest.mark.slow
 def test_a_browser_shows_every_part_of_the_page(store: Store, record: Record, tmp_path: Path) -> None:
     page = page_of(store, record(every_kind_of_sample()))
-    found = Elements(document_of(page, tmp_path))
+    found = Elements(document_of(in_a_file(page, tmp_path), tmp_path))
     headings = found.inside("h2")
-    assert headings == ["Scores", "Outcomes", "Usage", "Samples", "Settings"]
+    assert headings == ["Scores", "Notes", "Outcomes", "Usage", "Samples", "Settings"]
     cells = found.inside("td")
     for name, metric in SUMMARY.metrics.items():
         assert name in cells
@@ -271,7 +283,7 @@ def test_a_browser_shows_every_part_of_the_page(store: Store, record: Record, tm
 
 @pytest.mark.slow
 def test_a_browser_shows_hostile_texts_as_texts(store: Store, record: Record, tmp_path: Path) -> None:
-    found = Elements(document_of(page_of(store, hostile_run(store, record)), tmp_path))
+    found = Elements(document_of(in_a_file(page_of(store, hostile_run(store, record)), tmp_path), tmp_path))
     assert "img" not in [tag for tag, _ in found.tags]
     assert found.inside("title")[0] != "taken"
     assert any("onerror" in text for text in found.inside("pre"))

@@ -10,18 +10,21 @@ import pyarrow.parquet as pq
 import pytest
 from recorded_runs import SETTINGS, SUMMARY, chat_call, score, write_run_files
 
-from benchwright.core import ModelReply, call_key, encode_json
-from benchwright.reports import RunSamples
+from benchwright.core import ModelReply, call_key, encode_json, open_artifacts
 from benchwright.reports.files import parquet
+from benchwright.results import RunSamples
 from benchwright.store import RunRecord, Store
 from stored_steps import stored_step
 
 Record = Callable[..., RunRecord]
 
+pytestmark = pytest.mark.usefixtures("any_place")
+
 
 def written(store: Store, run: RunRecord) -> list[dict[str, object]]:
     write_run_files(store, run, SUMMARY)
-    rows: list[dict[str, object]] = pq.read_table(run.folder / "samples.parquet").to_pylist()
+    with open_artifacts(run.folder).open("samples.parquet") as file:
+        rows: list[dict[str, object]] = pq.read_table(file).to_pylist()
     return rows
 
 
@@ -122,10 +125,11 @@ def test_rows_are_written_in_groups_bounded_by_count_and_size(
     monkeypatch.setattr(parquet, "GROUP_BYTES", size)
     steps = [score(i, 0, {"o": "scored", "s": {}, "t": 1, "r": "x" * 220}) for i in range(10)]
     path = tmp_path / "samples.parquet"
-    assert parquet.write_samples(path, RunSamples(store, record(steps)), []) == 10
-    file = pq.ParquetFile(path)
-    assert file.metadata.num_row_groups == groups
-    assert file.read().column("sample_id").to_pylist() == list(range(10))
+    with path.open("wb") as file:
+        assert parquet.write_samples(file, RunSamples(store, record(steps)), []) == 10
+    found = pq.ParquetFile(path)
+    assert found.metadata.num_row_groups == groups
+    assert found.read().column("sample_id").to_pylist() == list(range(10))
 
 
 def test_texts_of_any_script_and_size_come_back(store: Store, record: Record) -> None:

@@ -18,14 +18,14 @@ from benchwright.perf import (
     LoadSummary,
     RequestRecord,
     Requests,
-    StageRecord,
     level_label,
-    next_level,
+    next_probe,
     summarise,
 )
-from benchwright.reports import load_page
-from benchwright.reports.views.load import best_stage, headline
-from benchwright.reports.views.load_verdicts import verdicts
+from benchwright.perf._values import StageRecord
+from benchwright.reports.html.load import load_page
+from benchwright.results._load import best_stage, headline
+from benchwright.results._load_verdicts import verdicts
 from benchwright.runs._perf import ended_as
 
 _LIMITED = replace(HEALTH, verdict="limit", reasons=("its event loop was late",))
@@ -42,9 +42,10 @@ def searched(
     clock = 0.0
     while len(stages) < min(most, settings.search.most_probes):
         found = summarise(Requests.of(records), settings, stages).search
-        level = next_level(() if found is None else found.probes, settings.search, whole=True)
-        if level is None:
+        probe = next_probe(() if found is None else found.probes, settings)
+        if probe is None:
             break
+        level = probe.level
         slow = misses.get(len(stages), 0)
         for number in range(count):
             late = count - number <= slow  # the first quarter of a probe does not count

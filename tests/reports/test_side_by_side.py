@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import io
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from rich.console import Console
 
 from benchwright.core import OUTCOMES, MetricSummary, RunSummary
-from benchwright.reports import SideBySide, SideBySideTable, SideRun, side_by_side
+from benchwright.reports import side_by_side_table
+from benchwright.results import SideBySide, SideRun, side_by_side
 from benchwright.store import RunRecord
 
 
@@ -48,7 +49,7 @@ def compared(*models: str, **more: Any) -> SideBySide:
 
 def drawn(comparison: SideBySide, width: int) -> str:
     out = io.StringIO()
-    Console(file=out, width=width, highlight=False).print(SideBySideTable(comparison))
+    Console(file=out, width=width, highlight=False).print(side_by_side_table(comparison))
     return out.getvalue()
 
 

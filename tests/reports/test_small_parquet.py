@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from benchwright.reports.files.small_parquet import MOST_ROWS, Kind, small_parquet
-from benchwright.reports.views.number_columns import number_column, small_numbers
+from benchwright.results._number_columns import number_column, small_numbers
 
 ARROW: dict[Kind, Any] = {"text": pa.string(), "integer": pa.int64(), "number": pa.float64()}
 VALUES: dict[Kind, st.SearchStrategy[Any]] = {
@@ -62,9 +62,9 @@ def test_a_file_of_another_writer_is_left_to_pyarrow(tmp_path: Path) -> None:
     file = tmp_path / "samples.parquet"
     pq.write_table(pa.table({"a": [1.5, None, 2.5]}), file)
     assert small_numbers(file.read_bytes(), "a") is None
-    assert number_column(file, "a") == [1.5, 2.5]
-    file.write_bytes(small_parquet({"a": [None, 0.5, math.inf]}, {"a": "number"}))
-    assert number_column(file, "a") == [0.5, math.inf]
+    assert number_column(io.BytesIO(file.read_bytes()), "a") == [1.5, 2.5]
+    small = small_parquet({"a": [None, 0.5, math.inf]}, {"a": "number"})
+    assert number_column(io.BytesIO(small), "a") == [0.5, math.inf]
 
 
 def test_texts_may_be_bytes_and_long_and_there_may_be_as_many_rows_as_promised() -> None:

@@ -18,8 +18,8 @@ import yaml
 from benchwright import ScriptedEndpoint, compare
 from benchwright.cli import main
 from benchwright.core import OUTCOMES, ModelReply, ModelRequest, RequestFailure, RunSummary, UsageError
-from benchwright.reports.views.figures import figures_to_show
-from benchwright.sdk import run_suite
+from benchwright.results._figures import figures_to_show
+from benchwright.runs import run_suite
 from benchwright.server._bodies import run_body
 from benchwright.store import Workspace, open_store
 
@@ -85,7 +85,7 @@ def truth(here: Path) -> RunSummary:
     """As recorded, and as counted from the samples one by one."""
     store = open_store(Workspace(here))
     summary = RunSummary.from_json(store.run(1).summary or {})
-    records = [json.loads(output) for _, _, output in store.scores(1)]
+    records = [json.loads(output) for *_, output in store.scored(1)]
     store.close()
     assert Counter(record["o"] for record in records) == {k: v for k, v in summary.outcomes.items() if v}
     absent = [outcome for outcome in OUTCOMES if not summary.outcomes[outcome]]

@@ -29,15 +29,10 @@ from benchwright.core import (
     UsageError,
     safe_name,
 )
-from benchwright.reports import (
-    WorkTask,
-    find_work_folder,
-    make_work_folder,
-    read_work_tasks,
-    record_work_tasks,
-)
+from benchwright.reports import find_work_folder, make_work_folder, read_work_tasks, record_work_tasks
 from benchwright.reports.files import work_folder
 from benchwright.reports.files.work_folder import task_files
+from benchwright.results import WorkTask
 from benchwright.store import RunRecord, Store
 
 Record = Callable[..., RunRecord]
@@ -52,7 +47,7 @@ def metric(value: float, count: int, low: float, high: float) -> MetricSummary:
 
 
 def summary(**changes: Any) -> RunSummary:
-    values: dict[str, Any] = {name: getattr(SUMMARY, name) for name in SUMMARY.__dataclass_fields__}
+    values: dict[str, Any] = {name: getattr(SUMMARY, name) for name in SUMMARY.__struct_fields__}
     return RunSummary(**{**values, **changes})
 
 

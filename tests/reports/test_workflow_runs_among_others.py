@@ -10,6 +10,14 @@ import pytest
 
 from benchwright.cli import main
 from benchwright.store import StepRequest, Workspace, open_store
+from stored_workflows import (
+    add_event,
+    add_metric,
+    begin_step,
+    complete_step,
+    created_workflow,
+    finish_workflow,
+)
 
 
 @pytest.fixture
@@ -18,16 +26,16 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "120")
     store = open_store(Workspace(tmp_path))
-    lease = store.create_workflow("my_eval", input_json=b'{"limit":2}')
+    lease = created_workflow(store, "my_eval", input_json=b'{"limit":2}')
     for number in range(2):
-        begun = store.begin_step(lease, StepRequest(f"s{number}", "0" * 64, b"1"))
-        store.complete_step(lease, begun.step_id, 1, b"2")
-        store.add_metric(lease, "score", float(number), unit="points")
-    store.add_event(lease, "sampling.done", "half of it")
-    store.finish_workflow(lease, "completed", output=b'{"rows":2}')
-    failed = store.create_workflow("broken")
-    store.finish_workflow(failed, "failed", error="Traceback\nValueError: no such row")
-    store.create_workflow("open")
+        begun = begin_step(store, lease, StepRequest(f"s{number}", "0" * 64, b"1"))
+        complete_step(store, lease, begun.step_id, 1, b"2")
+        add_metric(store, lease, "score", float(number), unit="points")
+    add_event(store, lease, "sampling.done", "half of it")
+    finish_workflow(store, lease, "completed", output=b'{"rows":2}')
+    failed = created_workflow(store, "broken")
+    finish_workflow(store, failed, "failed", error="Traceback\nValueError: no such row")
+    created_workflow(store, "open")
     store.close()
     return tmp_path
 

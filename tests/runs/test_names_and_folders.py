@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from benchwright.cli import main
+from benchwright.core import Registry
 from benchwright.demo import DemoSettings, demo_server
-from benchwright.plugins import Registry
 
 BENCH = """
 from benchwright import ScorerInput, benchmark, scorer

@@ -17,8 +17,8 @@ from benchwright import ScorerInput, benchmark, scorer
 from benchwright.config import PROFILES
 from benchwright.core import ConfigError, UsageError
 from benchwright.demo import DemoServer, DemoSettings, demo_server
-from benchwright.runs._models import choose_model
-from benchwright.sdk import RunOptions
+from benchwright.engine._models import choose_model
+from benchwright.runs import RunOptions
 from benchwright.store import Workspace, open_store
 
 ROWS = [{"question": f"What is {n} + 2?", "answer": str(n + 2)} for n in range(6)]
@@ -228,7 +228,7 @@ def test_key_is_sent_with_the_question_which_model(lists: Any, monkeypatch: pyte
         model_id_of(model="vllm_api_general", model_url=url, api_key_name="LIST_KEY")
     assert handler.seen[0] == ("/v1/models", "Bearer sk-very-secret-key")
     assert "bad key [redacted]. Check the key in the environment variable LIST_KEY" in str(caught.value)
-    with pytest.raises(ConfigError, match="variable that holds the key: --api-key-name NAME"):
+    with pytest.raises(ConfigError, match="variable that contains the key: --api-key-name NAME"):
         model_id_of(model="vllm_api_general", model_url=url)
 
 

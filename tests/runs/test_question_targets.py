@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from benchwright import ScriptedEndpoint
 from benchwright.benchmarks import QuestionOptions
 from benchwright.config import JUDGE_SETTINGS, OPTIONS, RunOptions, find_config
-from benchwright.core import ConfigError, DatasetError, UsageError
-from benchwright.endpoints import ScriptedEndpoint
+from benchwright.core import QUESTIONS, ConfigError, DatasetError, UsageError, defined_settings
 from benchwright.engine import judge_settings
+from benchwright.runs import check, list_evaluations, run, validate
 from benchwright.runs._questions import changed_questions, question_options
 from benchwright.scorers import JudgeConfig
-from benchwright.sdk import check, list_evaluations, run, validate
 from benchwright.store import find_workspace, open_store
 
 MCQ = "question,A,B,C,answer\n1+1=,1,2,3,B\n2+2=,3,4,5,B\n3+3=,5,6,7,B\n"
@@ -46,7 +45,7 @@ def test_the_settings_are_on_record_whole(folder: Path) -> None:
         record = store.run(result.run_id)
     finally:
         store.close()
-    questions: Any = record.settings["questions"]
+    questions: Any = defined_settings(record.settings, QUESTIONS)
     assert questions["mcq_fallback"] == "levenshtein"
     assert questions["prompt_style"] == "benchwright"
     assert record.settings["eval_type"] == "mcq.mcq"
@@ -101,13 +100,13 @@ def test_a_described_judge() -> None:
 
 def test_options_of_files_of_questions_are_declared_once() -> None:
     declared = {setting.name: setting for setting in OPTIONS if setting.group == "questions"}
-    fields_of = {each.name: each for each in fields(QuestionOptions)}
+    defaults = dict(zip(QuestionOptions.__struct_fields__, QuestionOptions.__struct_defaults__, strict=True))
     further = {"name", "human_prompt", "bot_prompt", "judge"}
-    assert set(fields_of) - further == {name for name in declared if not name.startswith("judge_")}
+    assert set(defaults) - further == {name for name in declared if not name.startswith("judge_")}
     for name, setting in declared.items():
         if setting.default is not None and not setting.judge:
-            assert fields_of[name].default == setting.default, name
-    assert {*JUDGE_SETTINGS.values()} <= {each.name for each in fields(JudgeConfig)}
+            assert defaults[name] == setting.default, name
+    assert {*JUDGE_SETTINGS.values()} <= set(JudgeConfig.__struct_fields__)
 
 
 def test_a_judge_has_certificates_of_its_own(folder: Path) -> None:

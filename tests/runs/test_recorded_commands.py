@@ -15,12 +15,13 @@ from benchwright.cli._flags import run_options
 from benchwright.cli._parser import Parser
 from benchwright.cli._run import configure
 from benchwright.config import RUN_SETTINGS, RunOptions, Setting, find_config, read_run_configs
-from benchwright.reports import benchmark_details
-from benchwright.reports.views.command import command_of, run_config
-from benchwright.reports.views.comparing import setting_differences
-from benchwright.runs._models import choose_model
-from benchwright.runs._run import find_targets, run_settings
-from benchwright.sdk import configure_run
+from benchwright.engine._models import choose_model
+from benchwright.results import benchmark_details
+from benchwright.results._command import command_of, run_config
+from benchwright.results._comparing import setting_differences
+from benchwright.runs import configure_run
+from benchwright.runs._run import run_settings
+from benchwright.runs._targets import find_targets
 from benchwright.store import RunRecord, find_workspace, open_store
 
 SERVER = {"model_url": "http://localhost:1/v1", "model_id": "m"}

@@ -20,8 +20,8 @@ from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 from benchwright import compare
 from benchwright.config import SuiteOptions
 from benchwright.core import UsageError
-from benchwright.sdk import RunOptions, run_suite
-from benchwright.suites import check_suite, load_suite
+from benchwright.runs import RunOptions, check_suite, run_suite
+from benchwright.runs._suites.suite import load_suite
 from recording_server import Received, RecordingServer, recording
 
 BENCHMARKS = """

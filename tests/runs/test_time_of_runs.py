@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
 import time
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +10,10 @@ import pytest
 
 import benchwright
 from benchwright import ScriptedEndpoint
-from benchwright.reports.views.runs import plain_view
+from benchwright.results._runs import plain_view
 from benchwright.store import Workspace, open_store
+from stored_records import change_run, end_steps_at, shift_runs
+from stored_workflows import claimed_workflow, created_workflow, finish_workflow
 
 TIMES = ("started_at", "finished_at", "duration_s", "starts")
 GAP_S = 5000.0
@@ -24,11 +24,6 @@ def rows(tmp_path: Path) -> Path:
     path = tmp_path / "rows.csv"
     path.write_text("question,answer\n" + "".join(f"q{n},a{n}\n" for n in range(8)), encoding="utf-8")
     return path
-
-
-def change(folder: Path, sql: str, **values: float) -> None:
-    with closing(sqlite3.connect(Workspace(folder).database)) as connection, connection:
-        connection.execute(sql, values)
 
 
 def run(rows: Path, **options: Any) -> dict[str, Any]:
@@ -47,11 +42,7 @@ def resume(rows: Path, **options: Any) -> dict[str, Any]:
 
 def let_time_pass(rows: Path) -> None:
     """As if the run had been started and left long ago."""
-    change(
-        rows.parent,
-        "UPDATE runs SET created_at = created_at - :gap, finished_at = finished_at - :gap",
-        gap=GAP_S,
-    )
+    shift_runs(rows.parent, GAP_S, "created_at", "finished_at")
 
 
 @pytest.mark.parametrize("options", [{}, {"retry_failed": True}])
@@ -89,24 +80,18 @@ def test_a_killed_start_counts_up_to_its_last_sign_of_life(rows: Path, sign: str
     run(rows, max_requests=3)
     began = time.time() - GAP_S
     beat, record = (began + 100, began + 7) if sign == "heartbeat" else (began, began + 100)
-    change(
-        rows.parent,
-        "UPDATE runs SET status = 'running', created_at = :began, began = :began, worked = 30, finished_at = NULL, heartbeat = :beat,"
-        " owner = '[\"elsewhere\",1,\"x\"]', lease = 'x'",
-        began=began, beat=beat,
+    change_run(
+        rows.parent, 1, status="running", created_at=began, began=began, worked=30, finished_at=None, heartbeat=beat,
+        owner='["elsewhere",1,"x"]', lease="x",
     )  # fmt: skip
-    change(rows.parent, "UPDATE steps SET finished_at = :record", record=record)
+    end_steps_at(rows.parent, record)
     assert 130 <= resume(rows)["duration_s"] < 230
 
 
 def test_a_run_of_an_older_version_counts_from_its_start_to_its_end(rows: Path) -> None:
     run(rows, max_requests=3)
     began = time.time() - GAP_S
-    change(
-        rows.parent,
-        "UPDATE runs SET worked = NULL, created_at = :began, finished_at = :began + 100",
-        began=began,
-    )
+    change_run(rows.parent, 1, worked=None, created_at=began, finished_at=began + 100)
     with open_store(Workspace(rows.parent)) as store:
         assert plain_view(store.run(1)).seconds == pytest.approx(100)
     assert 100 <= resume(rows)["duration_s"] < 200
@@ -117,7 +102,7 @@ def test_a_run_starts_when_its_turn_comes(tmp_path: Path) -> None:
         waiting = store.create_run(
             name="b", target="b.py", model="m", folder=None, settings={}, manifest={}, status="queued"
         )
-        change(tmp_path, "UPDATE runs SET created_at = created_at - :gap", gap=GAP_S)
+        shift_runs(tmp_path, GAP_S, "created_at")
         begun = store.start_run(waiting.id, {"some": "manifest"})
         store.finish_run(waiting.id, "completed", summary={})
         ended = store.run(waiting.id)
@@ -129,14 +114,10 @@ def test_a_run_starts_when_its_turn_comes(tmp_path: Path) -> None:
 
 def test_a_resumed_workflow_does_not_count_the_time_between(tmp_path: Path) -> None:
     with open_store(Workspace(tmp_path)) as store:
-        lease = store.create_workflow("w")
-        store.finish_workflow(lease, "failed", error="x")
-        change(
-            tmp_path,
-            "UPDATE runs SET created_at = created_at - :gap, finished_at = finished_at - :gap",
-            gap=GAP_S,
-        )
-        store.finish_workflow(store.claim_workflow(lease.run_id), "completed")
+        lease = created_workflow(store, "w")
+        finish_workflow(store, lease, "failed", error="x")
+        shift_runs(tmp_path, GAP_S, "created_at", "finished_at")
+        finish_workflow(store, claimed_workflow(store, lease.run_id), "completed")
         run = store.run(lease.run_id)
     assert run.starts == 2
     assert run.worked is not None

@@ -13,12 +13,11 @@ from typing import Any
 import pytest
 
 import benchwright
-from benchwright import DatasetError, UsageError
+from benchwright import DatasetError, ScriptedEndpoint, UsageError
 from benchwright.bfcl import CATEGORIES, NativeFolder, evaluation_of
 from benchwright.cli import main
 from benchwright.core import JsonObject, ModelRequest, RequestFailure
 from benchwright.demo import DemoSettings, demo_server
-from benchwright.endpoints import ScriptedEndpoint
 from benchwright.toolcalls import decode_calls
 from recording_server import Refusal, recording
 from waiting import PATIENCE_S
@@ -273,10 +272,10 @@ def assert_counts_have_the_form_of_results(folder: Path) -> None:
 def assert_files_agree(folder: Path, result: Any, native: bool) -> None:
     """With the table of the run, and with a second judgement of the stored replies."""
     from benchwright.bfcl import evaluate_results
-    from benchwright.bfcl._packages import Provider
+    from benchwright.bfcl._packages import DataProvider
 
     stored = evaluate_results(
-        folder / "result" / "scripted", Provider("v3", MINI.path, None, "mini"), scores=folder / "again", native=native
+        folder / "result" / "scripted", DataProvider("v3", MINI.path, None, "mini"), scores=folder / "again", native=native
     )  # fmt: skip
     assert stored.failed == result.summary.failed
     for name, tally in stored.board.tallies.items():
@@ -462,7 +461,7 @@ def test_rows_that_moved_within_their_file_are_compared(tmp_path: Path) -> None:
 
 
 def test_names_and_listings() -> None:
-    from benchwright.sdk import list_evaluations
+    from benchwright.runs import list_evaluations
 
     names = {each.name for each in list_evaluations()}
     assert {

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from pathlib import Path
 
 from benchwright.scorers import (
     CHOICE_RULES,
     NO_ANSWER_REASONS,
     QA_METRICS,
-    UNREAD,
     ChoiceRule,
     ScorerInput,
     mcq_answers,
 )
+from benchwright.scorers._quantity.expressions import UNREAD
 
 PAGE = (Path(__file__).parents[2] / "docs" / "scorers.md").read_text(encoding="utf-8")
 ROWS = [line for line in PAGE.splitlines() if line.startswith("| `")]
@@ -43,5 +42,5 @@ def test_every_score_and_metric_stands_in_the_manual() -> None:
     for name in (*scores, *QA_METRICS):
         assert f"`{name}`" in heads
     for name in ("name", "step", "method", "meaning", "examples", "pattern"):
-        assert name in {field.name for field in fields(ChoiceRule)}
+        assert name in set(ChoiceRule.__struct_fields__)
         assert f"`{name}`" in PAGE

@@ -10,7 +10,6 @@ import pytest
 
 from benchwright.scorers import (
     BUILTIN_SCORERS,
-    Scorer,
     ScorerInput,
     Scores,
     all_of,
@@ -19,6 +18,7 @@ from benchwright.scorers import (
     exact_match,
     f1_token,
 )
+from benchwright.scorers._scorer import Scorer
 
 
 def sample(response: str, target: Any) -> ScorerInput:

@@ -7,7 +7,6 @@ import pytest
 from benchwright.benchmarks import scores_of
 from benchwright.scorers import (
     AnswerScores,
-    Scorer,
     ScorerInput,
     boolean_yesno,
     boolean_yesno_strict,
@@ -17,6 +16,7 @@ from benchwright.scorers import (
     mcq_letter_strict,
     qa_answers,
 )
+from benchwright.scorers._scorer import Scorer
 from benchwright.stats import RepeatTally
 
 

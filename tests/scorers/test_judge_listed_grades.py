@@ -113,8 +113,8 @@ def test_four_of_five_is_four() -> None:
         ("GRADE: C or I", "grade 'C or I' is not one of C, I;"),
         ("GRADE: " + "z" * 300, f"grade '{'z' * 40}…' is not one of"),
         ('{"grade": "Z"}', "grade 'Z' is not one of C, I;"),
-        ("GRADE:", "holds no grade"),
-        ("Nothing.", "holds no grade"),
+        ("GRADE:", "contains no grade"),
+        ("Nothing.", "contains no grade"),
     ],
 )
 def test_the_message_names_the_grade(reply: str, words: str) -> None:

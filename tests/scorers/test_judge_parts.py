@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from benchwright.core import ConfigError
-from benchwright.scorers import JudgeConfig, JudgeTemplateError, _judge_replies
+from benchwright.scorers import JudgeConfig, _judge_replies
 from benchwright.scorers._judge_replies import json_grade, stated_grade
-from benchwright.scorers._judge_templates import render
+from benchwright.scorers._judge_templates import JudgeTemplateError, render
 
 BARE: dict[str, Any] = {"url": "http://localhost/v1", "model_id": "m"}
 

@@ -21,10 +21,10 @@ from benchwright.scorers import (
     JudgeConfig,
     JudgeFailedError,
     ScorerInput,
-    UnreadableVerdictError,
     judge_panel,
     judge_score,
 )
+from benchwright.scorers._judge_config import UnreadableVerdictError
 
 SETTINGS = {"url": "http://judge.test/v1", "model_id": "j"}
 
@@ -61,7 +61,7 @@ def test_a_verdict_that_cannot_be_read_is_asked_for_again_with_the_judges_own_wo
 @pytest.mark.parametrize(("retries", "asked"), [(0, 1), (1, 2), (2, 3)])
 def test_asking_again_is_bounded_and_ends_in_a_failure(retries: int, asked: int) -> None:
     judge = Judge("no verdict")
-    with pytest.raises(UnreadableVerdictError, match="holds no grade") as caught:
+    with pytest.raises(UnreadableVerdictError, match="contains no grade") as caught:
         judge_score(sample(judge, parse_retries=retries))
     assert len(judge.calls) == asked
     assert caught.value.reason == "judge_unparsed"

@@ -17,52 +17,147 @@ from benchwright.scorers import (
 )
 
 REPLIES = Path(__file__).parent / "replies"
+Reader = Callable[[str, dict[str, str]], str | None]
 OPTIONS = {"A": "Paris", "B": "London", "C": "Rome", "D": "Berlin"}
 
 
-def replies(name: str) -> list[tuple[str, str | None]]:
+DISPUTED = {
+    # Weights are no choice: `letters_a`, `_b`, `_c` and `_f` say so too.
+    "A: 0.10\nB: 0.75\nC: 0.10\nD: 0.05",
+    "A: 5%, B: 10%, C: 80%, D: 5%",
+    # Of several statements the last one counts.
+    "The answer is A.\n\nThe answer is D.",
+}
+"""Replies whose label contradicts documented rules: not counted."""
+
+
+def replies(name: str) -> list[tuple[str, str | None, dict[str, str]]]:
     lines = (REPLIES / f"{name}.jsonl").read_text("utf-8").splitlines()
-    return [(reply, answer) for reply, answer in map(json.loads, lines)]
+    return [
+        (reply, answer, row_of(more[0]) if more else OPTIONS)
+        for reply, answer, *more in map(json.loads, lines)
+        if reply not in DISPUTED
+    ]
 
 
-def chosen(reply: str) -> str | None:
-    return extract_choice(reply, OPTIONS).letter
+def row_of(asked: list[str] | str) -> dict[str, str]:
+    return {"question": asked} if isinstance(asked, str) else dict(zip("ABCDEFGHIJ", asked, strict=False))
 
 
-def lettered(reply: str) -> str | None:
-    scores = mcq_letter_strict(ScorerInput(reply, "A", {"choices": list(OPTIONS.values())}))
+def chosen(reply: str, options: dict[str, str] = OPTIONS) -> str | None:
+    return extract_choice(reply, options).letter
+
+
+def lettered(reply: str, options: dict[str, str] = OPTIONS) -> str | None:
+    scores = mcq_letter_strict(ScorerInput(reply, "A", {"choices": list(options.values())}))
     return getattr(scores, "extracted", None)
 
 
-def verdict(reply: str) -> str | None:
-    return getattr(boolean_yesno_strict(ScorerInput(reply, True, {})), "extracted", None)
+def verdict(reply: str, row: dict[str, str] = OPTIONS) -> str | None:
+    return getattr(boolean_yesno_strict(ScorerInput(reply, True, dict(row))), "extracted", None)
 
 
 @pytest.mark.parametrize("read", [chosen, lettered])
-@pytest.mark.parametrize(
-    "name", ["letters_a", "letters_b", "letters_c", "letters_d", "letters_e", "letters_f", "letters_g"]
-)
-def test_letters_are_read_as_a_careful_reader_reads_them(
-    name: str, read: Callable[[str], str | None]
-) -> None:
-    check(name, read)
+@pytest.mark.parametrize("name", [f"letters_{letter}" for letter in "abcdefghijk"])
+def test_letters_are_read_as_a_careful_reader_reads_them(name: str, read: Reader) -> None:
+    check(name, read, 0.95)
 
 
-@pytest.mark.parametrize(
-    "name", ["yesno_a", "yesno_b", "yesno_c", "yesno_d", "yesno_e", "yesno_f", "yesno_g"]
-)
+@pytest.mark.parametrize("name", [f"yesno_{letter}" for letter in "abcdefghijk"])
 def test_yes_and_no_are_read_as_a_careful_reader_reads_them(name: str) -> None:
-    check(name, verdict)
+    """The sets from h on are less plain: some replies answer only together with the question, which h and i do not have."""
+    check(name, verdict, 0.92 if name > "yesno_g" else 0.95)
 
 
-def check(name: str, read: Callable[[str], str | None]) -> None:
-    """At least 95 % alike, and never another answer."""
+def check(name: str, read: Reader, share: float) -> None:
+    """So many alike, and never another answer."""
     alike = 0
-    for reply, answer in replies(name):
-        found = read(reply)
+    for reply, answer, options in replies(name):
+        found = read(reply, options)
         assert found in (answer, None), (reply, answer, found)
         alike += found == answer
-    assert alike / len(replies(name)) >= 0.95
+    assert alike / len(replies(name)) >= share
+
+
+@pytest.mark.parametrize("word", ["Réponse", "Opción", "Alternativa", "Antwort", "Risposta", "Ответ"])
+@pytest.mark.parametrize("letter", "ABCD")
+def test_words_for_an_answer_in_other_languages_name_a_letter(word: str, letter: str) -> None:
+    assert chosen(f"{word} {letter}.") == chosen(f"{word} {letter}") == letter
+
+
+@pytest.mark.parametrize(
+    "lead", ["So the most likely diagnosis is", "Therefore, the capital must be", "Donc la capitale est"]
+)
+def test_a_conclusion_may_end_with_the_text_of_an_option(lead: str) -> None:
+    text = "Row (C) is tempting, and so is row (A)."
+    assert chosen(f"{text} {lead} London.") == "B"
+
+
+@pytest.mark.parametrize(
+    ("reply", "letter"),
+    [
+        ("Most likely: A\nSecond most likely: B\nLeast likely: D", "A"),
+        ("The setting points to A, while the plot points to B. I can't choose between the two.", None),
+        ("It's not A, because Paris is not in England.", None),
+        ("The answer is B) Rome.", None),
+        ("Looking at option A, Paris would require", None),
+        ("If the switch is open the answer is A; if it is closed the answer is C.", None),
+        ("~~B~~ D", "D"),
+        ("B (confidence: 90%)", "B"),
+        ("Il s'agit donc de A.", "A"),
+        ("A. No, perdón: se declaró en 1816, así que es la B.", "B"),
+        ("La risposta corretta è pertanto la D.", "D"),
+        ("A. Paris\n\nWhich city is in Italy?\nA. Paris B. London C. Rome D. Berlin\nAnswer: C", "A"),
+    ],
+)
+def test_what_is_ranked_last_denied_or_left_open_is_not_chosen(reply: str, letter: str | None) -> None:
+    assert chosen(reply) == letter
+
+
+@pytest.mark.parametrize(
+    ("yes", "no"),
+    [
+        ("Sì", "No"),
+        ("Sim", "Não"),
+        ("Tak", "Nie"),
+        ("Ja", "Nee"),
+        ("Evet", "Hayır"),
+        ("Oui", "Non"),
+        ("Да", "Нет"),
+        ("Doch", "Nein"),
+    ],
+)
+@pytest.mark.parametrize("rest", [", 1912.", ". 1912!", ""])
+def test_words_for_yes_and_no_open_replies_in_every_language(yes: str, no: str, rest: str) -> None:
+    assert (verdict(f"{yes}{rest}"), verdict(f"{no}{rest}")) == ("yes", "no")
+
+
+@pytest.mark.parametrize(
+    "adverb", ["Probably", "Most likely", "Definitely", "Certainly", "Almost certainly", "Absolutely"]
+)
+def test_adverbs_with_not_are_a_no(adverb: str) -> None:
+    assert verdict(f"{adverb} not; the paint is too new.") == verdict(f"{adverb} not.") == "no"
+    assert verdict(f"The paint is old, so {adverb.lower()} yes.") == "yes"
+
+
+@pytest.mark.parametrize(
+    ("reply", "read"),
+    [
+        ("No... hold on, the islands cross the meridian, so technically yes.", "yes"),
+        ("Yes, it is prime. Hmm, wait. Let me check divisibility by 13:", None),
+        ("Yes\n\nQuestion: Is coal white?\nAnswer: No", "yes"),
+        ("La risposta quindi è no.", "no"),
+        ("Yeah, no. They lost.", "no"),
+        ("No problem! It freezes well.", "yes"),
+        ("Indeed, she won it in 1903 and in 1911.", "yes"),
+        ("Assolutamente no, può danneggiare la retina.", "no"),
+        ("If I had to choose, I'd say yes.", "yes"),
+        ("Yes.\n\nFinal answer: No.\n\nFinal answer: Yes and No.", None),
+        ("No question about it, he was.", "yes"),
+    ],
+)
+def test_verdicts_that_are_taken_back_or_followed_by_another_question(reply: str, read: str | None) -> None:
+    assert verdict(reply) == read
 
 
 @pytest.mark.parametrize(
@@ -126,7 +221,8 @@ def test_targets_in_other_languages(target: str, right: str) -> None:
 @pytest.mark.parametrize(
     "unit",
     ["yes ", "no, ", "it is true ", "answer is ", "wait ", "if ", "A: 1, ", "{A: 1,", "A is ", "Paris is ", "A: B\n", "answer (",
-     "yes or no ", "some people say ", "是", "not a ", "true ", "so no "],
+     "yes or no ", "some people say ", "是", "not a ", "true ", "so no ", "so it is ", "\nQ: ", "B) Paris ", "probably not ", "hold on ",
+     "can't choose "],
 )  # fmt: skip
 def test_hostile_texts_are_read_in_linear_time(unit: str) -> None:
     for read in (verdict, chosen, lettered):

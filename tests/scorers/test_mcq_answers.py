@@ -89,8 +89,13 @@ def test_the_guess_decides_where_it_was_asked_for_and_says_so() -> None:
 
 
 def test_a_letter_that_was_read_is_never_guessed_over() -> None:
-    scores = score("B) Amsterdam", TOWNS, "B", "levenshtein")
+    scores = score("B) Amsterdm", TOWNS, "B", "levenshtein")
     assert (scores["accuracy"], scores["fallback_rate"]) == (True, False)
+
+
+@pytest.mark.parametrize("reply", ["B) Amsterdam", "The answer is B) Amsterdam.", "Answer: B. Amsterdam"])
+def test_a_letter_with_the_text_of_another_option_names_neither(reply: str) -> None:
+    assert score(reply, TOWNS, "B")["rule"] == "ambiguous"
 
 
 @pytest.mark.parametrize("reply", ["", "zzz", "b", "The correct answer is **B**"])
@@ -173,7 +178,7 @@ def test_the_effect_of_guessing_is_printed_beside_the_strict_figure() -> None:
     assert remarks == [
         "Strict accuracy: 71.2 %. With the nearest-option fallback: 74.0 %, 2.8 points gained by guessing.",
         "2.8 % of the replies have no readable answer: counted as wrong, accuracy among readable ones 73.3 %",
-        "chance level 50.0 %",
+        "Chance level: 50.0 %.",
     ]
 
 
@@ -181,7 +186,7 @@ def test_where_nothing_was_guessed_that_is_said_shortly() -> None:
     rows = [score("B")] * 3 + [score("A")]
     assert mcq_remarks(metrics_of(rows)) == [
         "Strict accuracy: 75.0 %. No answers were guessed.",
-        "chance level 33.3 %",
+        "Chance level: 33.3 %.",
     ]
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.scorers.growth import assert_linear
 from tests.scorers.number_notations import parts, written
+from tests.scorers.reply_shapes import beside, followed, without
 from tests.scorers.word_problems import explanations
 
 from benchwright.scorers import ScorerInput, Scores, gsm8k_answer_strict, qa_answers
@@ -129,9 +130,7 @@ def test_the_target_decides_only_where_that_is_sound(
     assert (scores["rule"] == "ambiguous") == (verdict is None)
 
 
-@pytest.mark.parametrize(
-    "name", ["numbers_a", "numbers_b", "numbers_c", "numbers_d", "numbers_e", "numbers_f", "numbers_g"]
-)
+@pytest.mark.parametrize("name", [f"numbers_{letter}" for letter in "abcdefghijklmnop"])
 def test_replies_are_read_as_a_careful_reader_reads_them(name: str) -> None:
     """At least 92 % alike, and never another number."""
     replies = [json.loads(line) for line in (REPLIES / f"{name}.jsonl").read_text("utf-8").splitlines()]
@@ -180,6 +179,47 @@ def test_word_problems_are_read_by_their_conclusion(seed: int) -> None:
     assert unread / len(every) <= 0.05
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_what_follows_an_answer_and_gives_none_is_not_read(seed: int) -> None:
+    for kind, text, number in followed(seed):
+        assert score(text, number)["numeric"], (kind, text, score(text, number)["matched"])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_replies_without_an_answer_are_unparsed(seed: int) -> None:
+    for kind, text in without(seed):
+        scores = score(text, 987654321)
+        assert not scores["parsed"], (kind, text, scores["matched"])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_answer_is_found_among_other_numbers(seed: int) -> None:
+    for text, number in beside(seed):
+        assert score(text, number)["numeric"], (text, score(text, number)["matched"])
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("Il y en a quatre-vingt-dix-sept.", 97),
+        ("L'armée comptait sept mille soldats.", 7000),
+        ("Compró una docena de huevos.", 12),
+        ("Hay treinta y dos alumnos.", 32),
+        ("Novembre ha trenta giorni.", 30),
+        ("São quarenta e dois dias.", 42),
+        ("Там двадцать пять книг.", 25),
+        ("She bought half a dozen rolls.", 6),
+        ("Earth has one moon.", 1),
+        ("That is one of the moons.", None),
+        ("Il y en a cent vingt.", None),
+        ("Son mil quinientos.", None),
+    ],
+)
+def test_numbers_in_words_are_read_as_a_whole_or_not_at_all(text: str, value: int | None) -> None:
+    number = read_number(text).number
+    assert (None if number is None else number.value) == value
+
+
 @pytest.mark.parametrize(
     ("text", "rule"),
     [
@@ -219,7 +259,8 @@ def test_the_noise_of_binary_arithmetic_is_no_difference(response: str, target: 
     "unit",
     ["answer is ", "答案是", "1/2 ", "(5", "so 5 ", "5 = ", "not 5 ", "answer to 1 ", "[5]", "one hundred and ", r"\frac{1}{",
      "10^", "wait 5 ", "\n5)", "5 feet ", "minus ", "x_1", "<think>", "{", "$",
-     "5 and ", "so ", "because 5 ", "also 5. "],
+     "5 and ", "so ", "because 5 ", "also 5. ", "check 5. ", "cannot 5. ", "5? ", "if 5 ", "**5** ", "[1] ", "a) 5. ", "\nQ: ",
+     "note 5. ", "The car uses 5 litres. ", "i.e. ", "trente et ", "```python ", "~~5~~", "<5>", "- if 5\n", "many people say 5 ", "5 → ", "\nwhat is 5?\n", "1,", "5,0", "((5", "{5}"],
 )  # fmt: skip
 def test_hostile_texts_are_read_in_linear_time(unit: str) -> None:
     assert_linear(lambda text: score(text, "5"), unit)

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from benchwright.scorers import Scorer, ScorerInput, bleu, contains, exact_match, f1_token, regex_match, rouge
+from benchwright.scorers import ScorerInput, bleu, contains, exact_match, f1_token, regex_match, rouge
+from benchwright.scorers._scorer import Scorer
 
 VALUES = st.one_of(st.text(), st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False))
 

@@ -321,6 +321,24 @@ def test_the_record_of_a_dead_server_is_replaced(tmp_path: Path) -> None:
     assert not record.exists()
 
 
+def test_a_new_code_comes_from_the_living_server_only(tmp_path: Path) -> None:
+    """The port of a dead server may be another program's by now, which must not get the token."""
+    asked = [sys.executable, "-m", "benchwright", "serve", "--workspace", str(tmp_path), "--new-code"]
+    none = warm.run(asked, capture_output=True, text=True, cwd=tmp_path)
+    assert none.returncode == 4
+    assert "is not served; start a server with `benchwright serve`" in none.stderr
+    first, one = served(tmp_path, "--port", "0")
+    told = warm.run(asked, capture_output=True, text=True, cwd=tmp_path)
+    assert told.stdout.startswith(f"open: {first['url']}/?code=")
+    assert told.stdout.split()[1] != first["open_url"]
+    stopped(one, signal.SIGKILL)
+    with closing(socket.create_server(("127.0.0.1", int(first["url"].rpartition(":")[2])))) as other:
+        assert warm.run(asked, capture_output=True, text=True, cwd=tmp_path).returncode == 4
+        other.setblocking(False)
+        with pytest.raises(BlockingIOError):  # nobody called
+            other.accept()
+
+
 @pytest.mark.parametrize("left", ["a damaged record", "a link"])
 def test_what_lies_in_the_records_place_is_replaced(tmp_path: Path, left: str) -> None:
     record = tmp_path / ".benchwright" / "server.json"

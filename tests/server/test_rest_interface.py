@@ -15,12 +15,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 import warm
-from benchwright.server import ServerAddress, ServerSettings, openapi_document, serving
-from benchwright.server._routes import ROUTES
-from benchwright.store import Workspace
+from benchwright.core import score_key
+from benchwright.server import ServerAddress, ServerSettings, serving
+from benchwright.server._routes import ROUTES, Route, openapi_document
+from benchwright.store import Store, Workspace, open_store
+from stored_steps import stored_step
 from waiting import PATIENCE_S
 
 
@@ -104,6 +107,38 @@ def test_a_run_from_begin_to_end(client: Client) -> None:
     assert code_of(client("POST", f"/runs/{run}/output", {"output": "2"})) == (409, "run_closed")
 
 
+def test_samples_come_by_page_and_filter(tmp_path: Path) -> None:
+    async def write(store: Store, run_id: int) -> None:
+        writer = store.step_writer(run_id)
+        records = [
+            b'{"o":"scored","t":"4","s":{"right":%s}}' % (b"true" if row % 2 else b"false")
+            for row in range(6)
+        ]
+        steps = [
+            stored_step(score_key(row, 0), b"h", b"{}", each, False, 1.0, 2.0)
+            for row, each in enumerate(records)
+        ]
+        await writer.append(steps)
+        await writer.close()
+
+    with open_store(Workspace(tmp_path)) as store:
+        run = store.create_run(name="b", target="b", model="m", folder=None, settings={}, manifest={}).id
+        asyncio.run(write(store, run))
+    with serving(Workspace(tmp_path)) as (address, _):
+        client = Client(address)
+        seen, after = [], ""
+        while after is not None:
+            _, page = client("GET", f"/runs/{run}/samples?verdict=wrong&limit=2{after and f'&after={after}'}")
+            seen += [(sample["sample_id"], sample["scores"]) for sample in page["samples"]]
+            after = page["next"]
+        assert seen == [(row, {"right": False}) for row in (0, 2, 4)]
+        _, page = client("GET", f"/runs/{run}/samples?metric=right&above=0.5&scored=true")
+        assert [sample["sample_id"] for sample in page["samples"]] == [1, 3, 5]
+        assert code_of(client("GET", f"/runs/{run}/samples?metric=right&below=much")) == (422, "invalid")
+        assert client("GET", f"/runs/{run}/samples?below=1")[0] == 422
+        assert client("GET", "/runs/99/samples")[0] == 404
+
+
 def test_pages_go_on_where_the_last_ended(client: Client) -> None:
     runs = [client("POST", "/runs", {"workflow_name": f"w{k}"})[1]["run_id"] for k in range(5)]
     seen, after = [], ""
@@ -155,27 +190,37 @@ def test_refusals_have_one_shape(
     assert code_of(client(method, path, body)) == expected
 
 
-EVERY_ROUTE = [(route.method, route.path.replace("{run_id}", "1")) for route in ROUTES] + [
-    ("GET", "/openapi.json")
+BODIES = [
+    (route, place)
+    for route in ROUTES
+    if route.body is not None
+    for place in (route.path.replace("{run_id}", "1"),)
 ]
 
 
-@pytest.mark.parametrize(("method", "path"), EVERY_ROUTE)
-def test_every_route_needs_the_token(client: Client, method: str, path: str) -> None:
-    body = None if method == "GET" else {}
-    assert code_of(client(method, path, body, token=None)) == (401, "unauthorized")
-    assert code_of(client(method, path, body, token="wrong")) == (401, "unauthorized")
+@pytest.mark.parametrize(
+    ("route", "place"), BODIES, ids=[f"{route.method} {place}" for route, place in BODIES]
+)
+def test_unknown_fields_are_refused_with_the_near_name(client: Client, route: Route, place: str) -> None:
+    assert route.body is not None
+    for field in (*route.body.__struct_fields__, "x"):
+        answer = client(route.method, place, {f"{field}s": 1})
+        assert code_of(answer) == (422, "invalid")
+        message = answer[1]["error"]["message"]
+        assert f"{field}s: there is no such field" in message
+        assert field == "x" or f"Did you mean '{field}'" in message
 
 
-@pytest.mark.parametrize(("method", "path"), EVERY_ROUTE)
-def test_open_reads_open_records_and_nothing_else(tmp_path: Path, method: str, path: str) -> None:
-    with serving(Workspace(tmp_path), ServerSettings(port=0, open_reads=True)) as (address, _):
-        client = Client(address)
-        client("POST", "/runs", {"workflow_name": "w"})
-        if method == "GET":
-            assert client("GET", path, token=None)[0] == 200
-        else:  # hub datasets too: they are read with the owner's own token
-            assert code_of(client(method, path, {}, token=None)) == (401, "unauthorized")
+@pytest.mark.parametrize(
+    ("route", "place"), BODIES, ids=[f"{route.method} {place}" for route, place in BODIES]
+)
+def test_a_value_of_another_type_is_refused_with_its_field(client: Client, route: Route, place: str) -> None:
+    assert route.body is not None
+    for field in msgspec.structs.fields(route.body):
+        if field.type is not Any:
+            answer = client(route.method, place, f'{{"{field.encode_name}": [[]]}}'.encode())
+            assert code_of(answer) == (422, "invalid")
+            assert field.encode_name in answer[1]["error"]["message"]
 
 
 @pytest.mark.parametrize(
@@ -283,7 +328,7 @@ def test_the_description_names_every_route() -> None:
 
 
 def test_the_clients_of_workflows_speak_it(client: Client) -> None:
-    from benchwright.workflows import BenchwrightClient, workflow
+    from benchwright import BenchwrightClient, workflow
 
     async def handler(input_value: Any, ctx: Any) -> Any:
         doubled = await ctx.step(

@@ -11,7 +11,8 @@ from itertools import groupby
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from benchwright.stats import ScoreAccumulator, ScoreSummary, wilson_interval
+from benchwright.stats import ScoreSummary, wilson_interval
+from benchwright.stats._accumulator import ScoreAccumulator
 from benchwright.stats._intervals import UNSEEN, Z_95, t_quantile
 
 FINITE = st.floats(-1e9, 1e9, allow_nan=False)

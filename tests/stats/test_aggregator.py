@@ -8,7 +8,8 @@ from enum import IntEnum
 import pytest
 from hypothesis import given, strategies as st
 
-from benchwright.stats import Aggregator, ScoreAccumulator, wilson_interval
+from benchwright.stats import Aggregator, wilson_interval
+from benchwright.stats._accumulator import ScoreAccumulator
 
 
 def test_bools_and_numbers_are_averaged_texts_and_none_are_not() -> None:

@@ -12,7 +12,8 @@ import pytest
 from interval_grid import NOISE, RUNS, SIZES, simulate
 from interval_settings import DISCRETE, ONE_SIDED, UNSEEN_ROWS, Setting, settings
 
-from benchwright.stats import Aggregator, ScoreAccumulator, compare_pairs, wilson_interval
+from benchwright.stats import Aggregator, compare_pairs, wilson_interval
+from benchwright.stats._accumulator import ScoreAccumulator
 from benchwright.stats._intervals import mean_interval
 
 

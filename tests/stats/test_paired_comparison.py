@@ -7,7 +7,8 @@ from itertools import product
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from benchwright.stats import compare_pairs, mcnemar_exact, wilcoxon_signed_rank
+from benchwright.stats import compare_pairs
+from benchwright.stats._paired import mcnemar_exact, wilcoxon_signed_rank
 
 
 def test_mcnemar_counts_only_the_pairs_that_differ() -> None:

@@ -10,7 +10,6 @@ import pytest
 
 from benchwright.stats import (
     LimitTest,
-    ScoreAccumulator,
     Spread,
     compare_pairs,
     gain_against,
@@ -22,6 +21,7 @@ from benchwright.stats import (
     share_against,
     smallest_effect,
 )
+from benchwright.stats._accumulator import ScoreAccumulator
 from benchwright.stats._limits import _paired_share_p
 from benchwright.stats._tails import binomial_tail
 

@@ -1,4 +1,4 @@
-"""The backends that the tests of the store run on."""
+"""The drivers that the tests of the store run on."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ import pytest
 
 from benchwright.core import score_key
 from benchwright.store import Workspace
-from benchwright.store._sqlite.steps import forget_sample, lower_marks
+from benchwright.store._statements.marks import forget_sample, lower_marks
 
-BACKENDS: dict[str, Callable[[Path], Workspace]] = {"sqlite": Workspace}
+BACKENDS: dict[str, Callable[[Path], Workspace]] = {
+    "sqlite": Workspace,
+    "memory": lambda folder: Workspace(folder, url=f"memory://{folder}"),
+}
 """By name: an empty workspace in a folder."""
 
 sqlite_only = pytest.mark.parametrize("workspace", ["sqlite"], indirect=True)
-"""For a test that looks into the SQLite file itself."""
+"""For a test of files, of other processes, or of damage."""
 
 
 def forget_samples(

@@ -1,4 +1,4 @@
-"""One fixture over backends: a test of the store that asks for `store` or `workspace` runs on each of them."""
+"""One fixture over drivers: a test of the store that asks for `store` or `workspace` runs on each of them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ import pytest
 from backends import BACKENDS
 
 from benchwright.store import Store, Workspace, open_store
+from benchwright.store._drivers.sqlite_memory import SqliteMemory
 
 
 @pytest.fixture(params=BACKENDS)
-def workspace(request: pytest.FixtureRequest, tmp_path: Path) -> Workspace:
+def workspace(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Workspace]:
     """A workspace in `tmp_path` without records."""
-    return BACKENDS[request.param](tmp_path)
+    workspace = BACKENDS[request.param](tmp_path)
+    yield workspace
+    SqliteMemory.forget(workspace.store_url)
 
 
 @pytest.fixture

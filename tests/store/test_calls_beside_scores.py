@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
-from contextlib import closing
 
-from backends import forget_samples, sqlite_only
+from backends import forget_samples
 
 from benchwright.core import StepValues, call_key, score_key
-from benchwright.store import CallStep, SampleSteps, StepOutput, Store, open_store
+from benchwright.store import CallStep, SampleSteps, StepOutput, Store
 from stored_steps import stored_step
 
 
@@ -53,7 +51,7 @@ def test_samples_are_the_same_together_and_apart(store: Store) -> None:
         SampleSteps(n, 0, b"row %d" % n, b"score %d" % n, b"asked %d" % n, b"reply %d" % n) for n in range(4)
     ]
     assert [steps.call_output for steps in store.samples(run, 2)] == [b"reply 2"]
-    assert [output for _, _, output in store.scores(run)] == [b"score %d" % n for n in range(4)]
+    assert [output for *_, output in store.scored(run)] == [b"score %d" % n for n in range(4)]
 
 
 def test_recorded_calls_and_their_number_are_the_same(store: Store) -> None:
@@ -63,11 +61,13 @@ def test_recorded_calls_and_their_number_are_the_same(store: Store) -> None:
     assert store.recorded(mixed, "call", 1, 1).keys() == {call_key(1, 0)}
     assert store.recorded(mixed, "score", 0, 1) == store.recorded(separate, "score", 0, 1)
     assert store.count_steps(mixed, "call") == store.count_steps(mixed, "score") == 2
-    assert store.call(mixed, call_key(0, 0)) == CallStep(b"call hash 0", b"asked 0", b"reply 0")
-    assert store.call(mixed, call_key(0, 0, "c000")) is None
-    assert store.call(mixed, call_key(2, 0)) is None
+    assert store.calls(mixed, 0, 0)[call_key(0, 0)] == CallStep(b"call hash 0", b"asked 0", b"reply 0")
+    assert call_key(0, 0, "c000") not in store.calls(mixed, 0, 0)
+    assert call_key(2, 0) not in store.calls(mixed, 2, 2)
     assert store.calls(mixed, 0, 9) == {
-        key: step for n in range(9) if (step := store.call(mixed, key := call_key(n, 0))) is not None
+        key: step
+        for n in range(9)
+        if (step := store.calls(mixed, n, n).get(key := call_key(n, 0))) is not None
     }
 
 
@@ -97,30 +97,3 @@ def test_a_score_can_be_forgotten_without_its_call(store: Store) -> None:
     assert reusable(store, new_run(store), b"call hash 0") == b"reply 0"
     forget_samples(store, run, [(0, 0), (1, 0)])
     assert store.count_steps(run, "call") == store.count_steps(run, "score") == 0
-
-
-@sqlite_only
-def test_a_workspace_without_the_columns_is_read_and_migrated(store: Store) -> None:
-    run = new_run(store, *apart(0))
-    workspace = store.workspace
-    store.close()
-    with closing(sqlite3.connect(workspace.database)) as connection:
-        for column in ("call_hash", "call_input", "call_output"):
-            connection.execute(f"ALTER TABLE steps DROP COLUMN {column}")
-        connection.execute("DROP TABLE sample_metrics")
-        connection.execute("ALTER TABLE workflow_steps DROP COLUMN failures")
-        connection.execute("DROP TABLE sample_index")
-        connection.execute("DROP INDEX runs_by_lease")
-        for column in ("began", "worked"):
-            connection.execute(f"ALTER TABLE runs DROP COLUMN {column}")
-        connection.execute("PRAGMA user_version = 2")
-        connection.commit()
-        connection.execute("PRAGMA journal_mode = DELETE")
-    for read_only in (True, False, False):
-        with closing(open_store(workspace, read_only=read_only)) as reopened:
-            assert [steps.call_output for steps in reopened.samples(run)] == [b"reply 0"]
-            known = asyncio.run(reopened.replies_of(run, [(b"call hash 0", 0)]))
-            assert known == {(b"call hash 0", 0): b"reply 0"}
-            if not read_only:
-                new_run(reopened, together(5))
-                assert reopened.index_replies()

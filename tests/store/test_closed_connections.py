@@ -13,8 +13,9 @@ import pytest
 
 from benchwright.core import BenchwrightError
 from benchwright.store import Lease, Workspace, open_store
-from benchwright.store._sqlite.workflow_writer import SqliteWorkflowWriter
-from benchwright.store._sqlite.writer import SqliteStepWriter, checkpoint
+from benchwright.store._drivers.sqlite_file import SqliteFile
+from benchwright.store._statements.step_writer import SampleStepWriter
+from benchwright.store._statements.workflow_writer import GroupWriter
 
 
 def newer(database: Path) -> None:
@@ -51,7 +52,7 @@ def test_a_database_that_cannot_be_used_is_closed(
         warnings.simplefilter("always")
         with pytest.raises(BenchwrightError):
             open_store(workspace, read_only=read_only)
-        checkpoint(workspace.database)
+        SqliteFile(workspace).tidy()
         gc.collect()
     assert [str(warning.message) for warning in seen] == []
 
@@ -62,8 +63,8 @@ def test_a_writer_needs_an_event_loop_before_a_connection(tmp_path: Path) -> Non
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         with pytest.raises(RuntimeError, match="event loop"):
-            SqliteWorkflowWriter(workspace.database)
+            GroupWriter(SqliteFile(workspace))
         with pytest.raises(RuntimeError, match="event loop"):
-            SqliteStepWriter(workspace.database, Lease(1, "x"))
+            SampleStepWriter(SqliteFile(workspace), Lease(1, "x"))
         gc.collect()
     assert [str(warning.message) for warning in seen] == []

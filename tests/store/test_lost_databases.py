@@ -16,10 +16,11 @@ import benchwright
 from benchwright import ScorerInput, ScriptedEndpoint, benchmark, scorer
 from benchwright.cli._main import main
 from benchwright.core import score_key
-from benchwright.sdk import diagnose
+from benchwright.runs import diagnose
 from benchwright.store import RunClosedError, StoreError, Workspace, find_workspace, open_store
-from benchwright.store._sqlite.writer import SqliteStepWriter
+from benchwright.store._statements.step_writer import SampleStepWriter
 from stored_steps import stored_step
+from stored_workflows import claimed_workflow, created_workflow, finish_workflow
 
 ROWS = [{"question": f"q{n}", "answer": str(n)} for n in range(30)]
 
@@ -73,11 +74,11 @@ def test_numbers_of_folders_are_never_given_again(capsys: pytest.CaptureFixture[
 
 def test_doctor_says_what_of_a_workflow_is_lost(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     with open_store(find_workspace(folder)) as store:
-        lease = store.create_workflow("job", input_json=b'{"n":1}')
+        lease = created_workflow(store, "job", input_json=b'{"n":1}')
         place = store.run(lease.run_id).folder
         place.mkdir(parents=True)
         (place / "stdout.txt").write_text("counted 42\n")
-        store.finish_workflow(lease, "completed", output=b"42")
+        finish_workflow(store, lease, "completed", output=b"42")
     lose()
     code, said = command(capsys, "doctor")
     assert code == 0
@@ -89,7 +90,7 @@ def test_doctor_says_what_of_a_workflow_is_lost(capsys: pytest.CaptureFixture[st
         open_store(find_workspace(folder)) as store,
         pytest.raises(RunClosedError, match="cannot be resumed"),
     ):
-        store.claim_workflow(1)
+        claimed_workflow(store, 1)
 
 
 def test_doctor_lists_lost_runs_again(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
@@ -297,7 +298,7 @@ class Trouble:
 def test_a_load_test_that_cannot_be_recorded_says_what_helps(
     trouble: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    append = SqliteStepWriter.append
+    append = SampleStepWriter.append
 
     def full(self: Any, steps: Any) -> Any:
         if watcher.done:
@@ -306,7 +307,7 @@ def test_a_load_test_that_cannot_be_recorded_says_what_helps(
 
     watcher = Trouble(lose if trouble == "deleted" else lambda: None)
     if trouble == "full":
-        monkeypatch.setattr(SqliteStepWriter, "append", full)
+        monkeypatch.setattr(SampleStepWriter, "append", full)
     with pytest.raises(StoreError) as raised:
         benchwright.perf(lost, model="demo", rate=100, seconds=60, watcher=watcher)
     said = str(raised.value)
@@ -316,3 +317,15 @@ def test_a_load_test_that_cannot_be_recorded_says_what_helps(
     code, shown = command(capsys, "show", "1")
     assert code == 0
     assert "requests" in shown
+
+
+def test_a_run_whose_samples_all_failed_is_listed_again_as_failed() -> None:
+    @benchmark(name="broken", dataset=[{"q": "1", "target": "1"}] * 3, prompt="{q}")
+    @scorer
+    def broken(sample: ScorerInput) -> dict[str, Any]:
+        raise ValueError("no")
+
+    assert benchwright.run(broken, endpoint=ScriptedEndpoint(["1"] * 3)).status == "failed"
+    lose()
+    (adopted,) = diagnose(find_workspace(Path.cwd())).adopted
+    assert adopted.status == "failed"

@@ -26,7 +26,7 @@ def score(index: int, word: bytes = b"scored") -> StepValues:
 
 
 def outputs(store: Store, run_id: int) -> list[bytes]:
-    return [output for _, _, output in store.scores(run_id)]
+    return [output for *_, output in store.scored(run_id)]
 
 
 SLEEPER = """
@@ -46,7 +46,7 @@ async def main():
         sys.stdin.readline()
         for attempt in (
             lambda: store.finish_run(run.id, "failed", summary=None, error="by the sleeper"),
-            lambda: store.update_manifest(run.id, {"by": "the sleeper"}),
+            lambda: store.update_run(run.id, manifest={"by": "the sleeper"}),
             lambda: store.forget_step(run.id, score_key(0, 0)),
         ):
             try:
@@ -66,6 +66,7 @@ asyncio.run(main())
 """
 
 
+@sqlite_only
 def test_a_process_that_was_forced_out_can_write_nothing(store: Store) -> None:
     child = warm.Popen(
         [sys.executable, "-c", SLEEPER, store.workspace.store_url],
@@ -110,7 +111,7 @@ def test_an_owner_on_another_host_that_fell_silent_can_write_nothing_after_a_tak
                 await writer.append([score(1)])
             with pytest.raises(RunOwnedError, match="taken it over"):  # at once now, without asking again
                 writer.append([score(2)])
-            store.heartbeat(run_id)
+            store.beat(run_id)
             again = second.step_writer(run_id)
             await again.append([score(1), score(2)])
             await again.close()
@@ -185,6 +186,6 @@ def test_two_runs_at_once_do_not_write_into_one_folder(store: Store, tmp_path: P
 def test_a_run_whose_store_was_closed_is_free(store: Store) -> None:
     with open_store(store.workspace) as other:
         run_id = new_run(other)
-        assert store.run_owner(run_id) is not None
-    assert store.run_owner(run_id) is None
+        assert store.run(run_id).owner is not None
+    assert store.run(run_id).owner is None
     store.finish_run(run_id, "canceled", summary=None)

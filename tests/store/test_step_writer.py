@@ -11,7 +11,7 @@ from backends import sqlite_only
 
 from benchwright.core import StepValues, call_key, score_key
 from benchwright.store import StepWriter, Store, StoreError
-from benchwright.store._sqlite import writer as sqlite_writer
+from benchwright.store._statements import step_writer as sqlite_writer
 from stored_steps import stored_step
 from waiting import PATIENCE_S
 
@@ -35,7 +35,7 @@ def test_appended_steps_are_on_disk_when_the_future_is_done(store: Store) -> Non
     async def main() -> None:
         writer = store.step_writer(run_id)
         await writer.append([step(score_key(0, 0), b'{"o":"scored"}')])
-        assert list(store.scores(run_id)) == [(0, 0, b'{"o":"scored"}')]
+        assert [(*place, output) for *place, _, output in store.scored(run_id)] == [(0, 0, b'{"o":"scored"}')]
         await writer.close()
 
     asyncio.run(main())
@@ -158,7 +158,7 @@ def test_a_step_is_recorded_once_only(store: Store) -> None:
             await writer.close()
 
     asyncio.run(main())
-    assert list(store.scores(run_id)) == [(0, 0, b"1")]
+    assert [(*place, output) for *place, _, output in store.scored(run_id)] == [(0, 0, b"1")]
 
 
 def test_replies_are_reusable_by_other_runs_only(store: Store) -> None:

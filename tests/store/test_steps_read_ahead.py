@@ -11,6 +11,7 @@ import pytest
 
 from benchwright.store import StepRequest, Store, Workspace, open_store
 from counted_statements import count_selects
+from stored_workflows import claimed_workflow, created_workflow
 
 STEPS = 1000
 
@@ -35,7 +36,7 @@ def begun_again(
     store: Store, order: list[int], *, before: Callable[[], int]
 ) -> tuple[int, list[bytes | None]]:
     """SELECTs of a run with all steps completed that is resumed, and the outputs in the given order."""
-    lease = store.create_workflow("w")
+    lease = created_workflow(store, "w")
 
     async def first() -> None:
         writer = store.workflow_writer()
@@ -45,7 +46,7 @@ def begun_again(
         await writer.close()
 
     async def again() -> tuple[int, list[bytes | None]]:
-        lease_again = store.claim_workflow(lease.run_id)
+        lease_again = claimed_workflow(store, lease.run_id)
         writer = store.workflow_writer()
         start = before()
         decisions = [writer.begin(lease_again, request(number)) for number in order]
@@ -55,7 +56,7 @@ def begun_again(
         return selects, [decision.output for decision in decisions]
 
     asyncio.run(first())
-    store.release_workflow(lease)
+    store.release_run(lease.run_id)
     return asyncio.run(again())
 
 
@@ -78,7 +79,7 @@ def test_steps_in_another_order_are_found_and_cost_little_more(
 
 def test_a_step_that_is_begun_anew_is_not_read_from_before(store: Store) -> None:
     """The second step is done again with another input; asked once more, it gives the new output."""
-    lease = store.create_workflow("w")
+    lease = created_workflow(store, "w")
 
     async def first() -> None:
         writer = store.workflow_writer()
@@ -88,7 +89,7 @@ def test_a_step_that_is_begun_anew_is_not_read_from_before(store: Store) -> None
         await writer.close()
 
     async def again() -> list[tuple[str, bytes | None]]:
-        claimed = store.claim_workflow(lease.run_id)
+        claimed = claimed_workflow(store, lease.run_id)
         writer = store.workflow_writer()
         found = [writer.begin(claimed, request(0))]
         changed = StepRequest("s1", "f" * 64, b"2", on_input_change="rerun")
@@ -99,5 +100,5 @@ def test_a_step_that_is_begun_anew_is_not_read_from_before(store: Store) -> None
         return [(decision.kind, decision.output) for decision in found]
 
     asyncio.run(first())
-    store.release_workflow(lease)
+    store.release_run(lease.run_id)
     assert asyncio.run(again()) == [("reuse", b"1"), ("reuse", b"2"), ("reuse", b"1")]

@@ -16,9 +16,9 @@ from backends import forget_samples, sqlite_only
 
 import warm
 from benchwright.core import BenchwrightError, NotFoundError, RunOwnedError
-from benchwright.store import Store, StoreError, Workspace, _owner, find_workspace, open_store
-from benchwright.store._sqlite import runs, workflow_runs
-from benchwright.store._sqlite.database import open_database
+from benchwright.store import Store, StoreError, Workspace, _owner, find_workspace, named_run, open_store
+from benchwright.store._statements import runs
+from stored_workflows import created_workflow, finish_workflow
 
 
 def new_run(store: Store, name: str = "b") -> int:
@@ -36,6 +36,7 @@ time.sleep(600)
 """
 
 
+@sqlite_only
 def test_a_run_of_a_live_process_cannot_be_claimed_but_of_a_killed_one_can(store: Store) -> None:
     child = warm.Popen(
         [sys.executable, "-c", CHILD, store.workspace.store_url], stdout=subprocess.PIPE, text=True
@@ -73,12 +74,11 @@ def test_a_slow_start_does_not_move_the_end(store: Store, monkeypatch: pytest.Mo
         now[0] += 60
         return real()
 
-    for module in (runs, workflow_runs):
-        monkeypatch.setattr(module, "this_process", waits)
+    monkeypatch.setattr(runs, "this_process", waits)
     if kind == "workflow":
-        lease = store.create_workflow("w")
+        lease = created_workflow(store, "w")
         now[0] += 1
-        store.finish_workflow(lease, "completed")
+        finish_workflow(store, lease, "completed")
         run_id = lease.run_id
     else:
         run_id = new_run(store)
@@ -91,23 +91,23 @@ def test_a_slow_start_does_not_move_the_end(store: Store, monkeypatch: pytest.Mo
 
 def test_runs_are_found_by_number_name_last_and_folder(store: Store) -> None:
     first, second = new_run(store, "one"), new_run(store, "two")
-    assert store.find_run(str(first)).id == first
-    assert store.find_run("one").id == first
-    assert store.find_run("last").id == second
-    assert store.find_run(str(store.run(first).folder)).id == first
+    assert named_run(store, str(first)).id == first
+    assert named_run(store, "one").id == first
+    assert named_run(store, "last").id == second
+    assert named_run(store, str(store.run(first).folder)).id == first
     with pytest.raises(NotFoundError, match=r"Did you mean 'two'.*benchwright list"):
-        store.find_run("tow")
+        named_run(store, "tow")
 
 
 def test_an_empty_workspace_says_how_to_start(store: Store) -> None:
     with pytest.raises(NotFoundError, match="no runs yet"):
-        store.find_run("7")
+        named_run(store, "7")
 
 
 @sqlite_only
 def test_forgetting_a_sample_takes_all_its_steps_and_no_others(store: Store) -> None:
     run_id = new_run(store)
-    connection = open_database(store.workspace.database)
+    connection = sqlite3.connect(store.workspace.database, isolation_level=None)
     for key in ("call/000000001/0000", "call/000000001/0000/c001", "score/000000001/0000", "score/000000001/0001",
                 "judge/000000001/0000/000", "score/000000010/0000"):  # fmt: skip
         connection.execute(
@@ -123,7 +123,7 @@ def test_forgetting_a_sample_takes_all_its_steps_and_no_others(store: Store) -> 
 @sqlite_only
 def test_samples_come_with_their_calls_side_by_side(store: Store) -> None:
     run_id = new_run(store)
-    connection = open_database(store.workspace.database)
+    connection = sqlite3.connect(store.workspace.database, isolation_level=None)
     steps = [("call/000000000/0000", b"q0", b"a0"), ("score/000000000/0000", b"r0", b"s0"),
              ("call/000000001/0000/t000", b"q1", b"a1"), ("call/000000001/0000/t001", b"q2", b"a2"),
              ("score/000000001/0000", b"r1", b"s1"), ("score/000000002/0000", b"r2", b"s2"),
@@ -197,8 +197,8 @@ def test_a_read_only_workspace_can_be_looked_at(store: Store) -> None:
     store.close()
     looking = open_store(store.workspace, read_only=True)
     assert looking.run(run_id).error == "half ? a character"
-    with pytest.raises(sqlite3.OperationalError):
-        looking.heartbeat(run_id)
+    with pytest.raises(StoreError):
+        looking.remove_run(run_id)
     looking.close()
 
 
@@ -206,10 +206,9 @@ def test_a_read_only_workspace_can_be_looked_at(store: Store) -> None:
 def test_heartbeat_is_recorded(store: Store) -> None:
     run_id = new_run(store)
     before = time.time()
-    store.heartbeat(run_id)
-    connection = open_database(store.workspace.database, read_only=True)
-    (beat,) = connection.execute("SELECT heartbeat FROM runs WHERE id = ?", (run_id,)).fetchone()
-    connection.close()
+    store.beat(run_id)
+    with closing(sqlite3.connect(store.workspace.database)) as connection:
+        (beat,) = connection.execute("SELECT heartbeat FROM runs WHERE id = ?", (run_id,)).fetchone()
     assert before <= beat <= time.time()
 
 
@@ -243,7 +242,7 @@ def test_the_number_of_a_removed_run_is_not_given_out_again(tmp_path: Path) -> N
     store.remove_run(3)
     store.remove_run(2)
     assert create() == 4
-    assert store.create_workflow("w").run_id == 5
+    assert created_workflow(store, "w").run_id == 5
     store.remove_run(4)
     assert create() == 6
     store.close()

@@ -11,6 +11,7 @@ from workflow_sides import Side, side_of
 
 from benchwright.core import NotFoundError, UsageError
 from benchwright.store import MetricTotals, Store
+from stored_workflows import created_workflow
 
 
 @pytest.fixture(params=["direct", "writer"])
@@ -107,7 +108,7 @@ def test_events_carry_their_step_and_facts(side: Side) -> None:
     side.event("sampling.done", "half of it", data={"rows": [1, None]}, step_id=begun.step_id)
     side.complete(begun.step_id, 1)
     side.settle()
-    (told,) = side.store.page_events(side.lease.run_id, step_id=begun.step_id).items[1:2]
+    (told,) = side.store.events(side.lease.run_id, step_id=begun.step_id)[1:2]
     assert (told.kind, told.message, told.data, told.step_id) == (
         "sampling.done",
         "half of it",
@@ -127,7 +128,6 @@ def test_lists_come_in_pages(side: Side) -> None:
     for page, key in (
         (store.page_steps, "key"),
         (store.page_metrics, "value"),
-        (store.page_events, "message"),
     ):
         seen, after = [], 0
         while True:
@@ -148,16 +148,16 @@ def test_lists_come_in_pages(side: Side) -> None:
 def test_runs_come_in_pages_newest_first(side: Side) -> None:
     store = side.store
     for number in range(3):
-        store.create_workflow(f"wf{number % 2}")
+        created_workflow(store, f"wf{number % 2}")
     store.create_run(name="b", target="b.py", model="m", folder=None, settings={}, manifest={})
-    first = store.page_runs(limit=2)
-    assert [run.id for run in first.items] == [5, 4]
-    assert [run.id for run in store.page_runs(after=first.next, limit=10).items] == [3, 2, 1]
-    assert [run.id for run in store.page_runs(kind="workflow", name="wf0").items] == [4, 2]
-    assert [run.id for run in store.page_runs(kind="benchmark").items] == [5]
+    assert [run.id for run in store.runs(limit=2)] == [5, 4]
+    assert [run.id for run in store.runs(after=4, limit=10)] == [3, 2, 1]
+    assert [run.id for run in store.runs(kind="workflow", name="wf0")] == [4, 2]
+    assert [run.id for run in store.runs(kind="benchmark")] == [5]
 
 
 def test_unknown_steps_are_not_found(side: Side) -> None:
     with pytest.raises(NotFoundError):
         side.store.workflow_step(99)
-    assert side.store.workflow_step_by_key(side.lease.run_id, "x") is None
+    with pytest.raises(NotFoundError, match="has no step 'x'"):
+        side.store.workflow_step((side.lease.run_id, "x"))

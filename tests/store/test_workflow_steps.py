@@ -8,14 +8,10 @@ from collections.abc import Iterator
 import pytest
 from workflow_sides import Side, side_of
 
+from benchwright import InputChangedError, StaleAttemptError, StepHeldError
 from benchwright.core import NotFoundError, RunOwnedError
-from benchwright.store import (
-    BeginDecision,
-    InputChangedError,
-    StaleAttemptError,
-    StepHeldError,
-    Store,
-)
+from benchwright.store import BeginDecision, Store
+from stored_workflows import claimed_workflow, created_workflow
 
 
 @pytest.fixture(params=["direct", "writer"])
@@ -41,7 +37,7 @@ def test_an_unknown_step_is_executed_and_then_taken_from_the_record(side: Side) 
 def test_keys_belong_to_their_run(side: Side) -> None:
     begun = side.begin("a")
     side.complete(begun.step_id, 1)
-    other = side.store.create_workflow("other")
+    other = created_workflow(side.store, "other")
     assert side.begin("a", lease=other).kind == "run"
 
 
@@ -187,7 +183,7 @@ def test_an_interrupted_step_may_still_end_and_else_is_executed_again(side: Side
 def test_steps_of_another_run_and_unknown_steps_are_not_found(side: Side) -> None:
     with pytest.raises(NotFoundError):
         side.complete(12345, 1)
-    other = side.store.create_workflow("other")
+    other = created_workflow(side.store, "other")
     begun = side.begin("a", lease=other)
     side.complete(begun.step_id, 1, lease=other)
     with pytest.raises(NotFoundError):
@@ -198,7 +194,7 @@ def test_who_lost_the_run_can_record_nothing_more(side: Side) -> None:
     begun = side.begin("a")
     done = side.begin("b")
     side.complete(done.step_id, 1, b"kept")
-    taken = side.store.claim_workflow(side.lease.run_id, force=True)
+    taken = claimed_workflow(side.store, side.lease.run_id, force=True)
     with pytest.raises(RunOwnedError, match="no longer this process's"):
         side.complete(begun.step_id, 1, b"late")
     with pytest.raises(RunOwnedError):
@@ -207,7 +203,7 @@ def test_who_lost_the_run_can_record_nothing_more(side: Side) -> None:
         side.begin("c")
     step = side.store.workflow_step(begun.step_id)
     assert (step.status, step.output) == ("interrupted", None)
-    assert side.store.workflow_step_by_key(taken.run_id, "c") is None
+    assert "c" not in [step.key for step in side.store.page_steps(taken.run_id).items]
     assert side.store.workflow_step(done.step_id).output == b"kept"
 
 

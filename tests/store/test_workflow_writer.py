@@ -17,6 +17,7 @@ from backends import sqlite_only
 
 import warm
 from benchwright.store import Lease, StepRequest, Store, StoreError, WorkflowWriter, Workspace, open_store
+from stored_workflows import claimed_workflow, created_workflow, finish_workflow
 from waiting import until_in_loop
 
 
@@ -31,7 +32,7 @@ async def do(writer: WorkflowWriter, lease: Lease, key: str, output: bytes = b"2
 
 
 def test_a_step_that_is_over_at_once_is_one_commit(store: Store) -> None:
-    lease = store.create_workflow("w")
+    lease = created_workflow(store, "w")
 
     async def main() -> int:
         writer = store.workflow_writer()
@@ -47,7 +48,7 @@ def test_a_step_that_is_over_at_once_is_one_commit(store: Store) -> None:
 
 
 def test_a_step_under_way_is_on_record_before_it_ends(store: Store) -> None:
-    lease = store.create_workflow("w")
+    lease = created_workflow(store, "w")
 
     def recorded(step_id: int) -> bool:
         return step_id in {step.id for step in store.page_steps(lease.run_id).items}
@@ -64,7 +65,7 @@ def test_a_step_under_way_is_on_record_before_it_ends(store: Store) -> None:
 
 
 def test_steps_that_end_together_share_commits(store: Store) -> None:
-    lease = store.create_workflow("w")
+    lease = created_workflow(store, "w")
 
     async def main() -> int:
         writer = store.workflow_writer()
@@ -77,7 +78,7 @@ def test_steps_that_end_together_share_commits(store: Store) -> None:
 
 
 def test_one_caller_that_is_cancelled_does_not_disturb_the_others(store: Store) -> None:
-    lease = store.create_workflow("w")
+    lease = created_workflow(store, "w")
 
     async def main() -> None:
         writer = store.workflow_writer()
@@ -95,7 +96,7 @@ def test_one_caller_that_is_cancelled_does_not_disturb_the_others(store: Store) 
 
 
 def test_many_steps_in_a_row_leave_the_loop_its_turns(store: Store) -> None:
-    lease = store.create_workflow("w")
+    lease = created_workflow(store, "w")
 
     async def main() -> int:
         writer = store.workflow_writer()
@@ -119,11 +120,11 @@ def test_many_steps_in_a_row_leave_the_loop_its_turns(store: Store) -> None:
 
 
 def test_runs_do_not_disturb_each_other(store: Store) -> None:
-    first, second = store.create_workflow("a"), store.create_workflow("b")
+    first, second = created_workflow(store, "a"), created_workflow(store, "b")
 
     async def main() -> None:
         writer = store.workflow_writer()
-        store.claim_workflow(first.run_id, force=True)
+        claimed_workflow(store, first.run_id, force=True)
         done = await asyncio.gather(
             *(do(writer, lease, f"s{number}") for number in range(5) for lease in (first, second)),
             return_exceptions=True,
@@ -139,10 +140,11 @@ def test_runs_do_not_disturb_each_other(store: Store) -> None:
 KILLED = """
 import asyncio, os, signal, sys
 from benchwright.store import StepRequest, open_store
+from benchwright.workflows import created_workflow
 
 async def main():
     store = open_store(sys.argv[1])
-    lease = store.create_workflow("w")
+    lease = created_workflow(store, "w")
     writer = store.workflow_writer()
     for number in range(5):
         begun = writer.begin(lease, StepRequest(f"s{number}", "0" * 64, b"1"))
@@ -155,12 +157,13 @@ asyncio.run(main())
 """
 
 
+@sqlite_only
 def test_events_that_a_killed_writer_still_held_are_written_by_who_resumes(store: Store) -> None:
     done = warm.run([sys.executable, "-c", KILLED, store.workspace.store_url], check=False)
     assert done.returncode == -signal.SIGKILL
     before = [event.kind for event in store.events(1)]
     assert "step.completed" not in before
-    store.claim_workflow(1)
+    claimed_workflow(store, 1)
     kinds = [event.kind for event in store.events(1)]
     assert kinds.count("step.started") == 6
     assert kinds.count("step.completed") == 5
@@ -192,12 +195,12 @@ async def fill(store: Store, lease: Lease, writer: WorkflowWriter) -> int:
 
 def create_many(store: Store) -> None:
     for _ in range(1000):
-        store.create_workflow("x" * 2000)
+        created_workflow(store, "x" * 2000)
 
 
 @sqlite_only
 def test_a_database_that_may_not_grow_says_what_is_safe(store: Store) -> None:
-    lease = store.create_workflow("w")
+    lease = created_workflow(store, "w")
 
     async def main() -> int:
         writer = store.workflow_writer()
@@ -214,10 +217,10 @@ def test_a_database_that_may_not_grow_says_what_is_safe(store: Store) -> None:
     recorded = asyncio.run(main())
     assert recorded > 5
     assert store.workflow_step_counts(lease.run_id)["completed"] == recorded
-    store.release_workflow(lease)
+    store.release_run(lease.run_id)
 
     async def resume() -> None:
-        again = store.claim_workflow(lease.run_id)
+        again = claimed_workflow(store, lease.run_id)
         writer = store.workflow_writer()
         assert writer.begin(again, request("s0")).kind == "reuse"
         await do(writer, again, f"s{recorded}")
@@ -250,7 +253,7 @@ def test_a_full_disk_loses_nothing_that_was_recorded(small_disk: Path) -> None:
     ballast = small_disk / "ballast"
     ballast.write_bytes(b"x" * 500_000)
     store = open_store(Workspace(small_disk))
-    lease = store.create_workflow("w")
+    lease = created_workflow(store, "w")
 
     async def main() -> int:
         writer = store.workflow_writer()
@@ -259,7 +262,7 @@ def test_a_full_disk_loses_nothing_that_was_recorded(small_disk: Path) -> None:
         return recorded
 
     recorded = asyncio.run(main())
-    store.release_workflow(lease)
+    store.release_run(lease.run_id)
     with pytest.raises(StoreError) as refused:
         create_many(store)
     check_full(refused.value)
@@ -267,8 +270,8 @@ def test_a_full_disk_loses_nothing_that_was_recorded(small_disk: Path) -> None:
     ballast.unlink()
     again = open_store(Workspace(small_disk))
     assert again.workflow_step_counts(lease.run_id)["completed"] == recorded
-    resumed = again.claim_workflow(lease.run_id, force=True)
-    again.finish_workflow(resumed, "completed", output=b"1")
+    resumed = claimed_workflow(again, lease.run_id, force=True)
+    finish_workflow(again, resumed, "completed", output=b"1")
     assert again.run(lease.run_id).output == 1
     again.close()
     connection = sqlite3.connect(Workspace(small_disk).database)

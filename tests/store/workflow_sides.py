@@ -8,6 +8,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from benchwright.store import BeginDecision, Lease, StepRequest, Store, WorkflowWriter
+from stored_workflows import (
+    add_event,
+    add_metric,
+    begin_step,
+    complete_step,
+    created_workflow,
+    fail_step,
+    finish_workflow,
+)
 
 
 class Side:
@@ -17,7 +26,7 @@ class Side:
         self.store = store
         self._runner = runner
         self._writer = runner and runner.run(self._open())
-        self.lease = store.create_workflow("my_eval")
+        self.lease = created_workflow(store, "my_eval")
 
     async def _open(self) -> WorkflowWriter:
         return self.store.workflow_writer()
@@ -27,7 +36,7 @@ class Side:
     ) -> BeginDecision:
         request = StepRequest(key, hashlib.sha256(given).hexdigest(), given, **options)  # type: ignore[arg-type]
         if self._writer is None:
-            return self.store.begin_step(lease or self.lease, request)
+            return begin_step(self.store, lease or self.lease, request)
         writer = self._writer
         assert self._runner is not None
 
@@ -40,7 +49,7 @@ class Side:
         self, step_id: int, attempt: int | None, output: bytes = b"2", lease: Lease | None = None
     ) -> None:
         if self._writer is None:
-            self.store.complete_step(lease or self.lease, step_id, attempt, output)
+            complete_step(self.store, lease or self.lease, step_id, attempt, output)
         else:
             assert self._runner is not None
             self._runner.run(self._writer.complete(lease or self.lease, step_id, attempt, output))
@@ -49,14 +58,14 @@ class Side:
         self, step_id: int, attempt: int | None, error: str = "no", *, interrupted: bool = False
     ) -> None:
         if self._writer is None:
-            self.store.fail_step(self.lease, step_id, attempt, error, interrupted=interrupted)
+            fail_step(self.store, self.lease, step_id, attempt, error, interrupted=interrupted)
         else:
             assert self._runner is not None
             self._runner.run(self._writer.fail(self.lease, step_id, attempt, error, interrupted=interrupted))
 
     def emit(self, name: str, value: float, **options: object) -> None:
         if self._writer is None:
-            self.store.add_metric(self.lease, name, value, **options)  # type: ignore[arg-type]
+            add_metric(self.store, self.lease, name, value, **options)  # type: ignore[arg-type]
             return
         writer = self._writer
         assert self._runner is not None
@@ -69,7 +78,7 @@ class Side:
 
     def event(self, kind: str, message: str, **options: object) -> None:
         if self._writer is None:
-            self.store.add_event(self.lease, kind, message, **options)  # type: ignore[arg-type]
+            add_event(self.store, self.lease, kind, message, **options)  # type: ignore[arg-type]
             return
         writer = self._writer
         assert self._runner is not None
@@ -82,7 +91,7 @@ class Side:
 
     def finish(self, status: str, **options: object) -> None:
         if self._writer is None:
-            self.store.finish_workflow(self.lease, status, **options)  # type: ignore[arg-type]
+            finish_workflow(self.store, self.lease, status, **options)  # type: ignore[arg-type]
             return
         writer = self._writer
         assert self._runner is not None

@@ -13,6 +13,15 @@ from typing import Any
 
 from benchwright.core import BenchwrightError, NotFoundError, UsageError
 from benchwright.store import Lease, RecordRefusedError, StepRequest, Workspace, open_store
+from stored_workflows import (
+    add_event,
+    add_metric,
+    begin_step,
+    complete_step,
+    created_workflow,
+    fail_step,
+    finish_workflow,
+)
 
 
 class Stub:
@@ -55,8 +64,8 @@ class Stub:
 
     def _create(self, body: Any) -> Any:
         given = body["input"]
-        lease = self.store.create_workflow(
-            body["workflow_name"], input_json=None if given is None else given.encode()
+        lease = created_workflow(
+            self.store, body["workflow_name"], input_json=None if given is None else given.encode()
         )
         self.leases[lease.run_id] = lease
         return {"run_id": lease.run_id}
@@ -71,26 +80,31 @@ class Stub:
         }  # fmt: skip
 
     def _finish(self, run_id: int, status: Any, error: str | None) -> Any:
-        self.store.finish_workflow(self.leases[run_id], status, error=error)
+        if self.store.run(run_id).status != status:  # else the request was sent twice
+            finish_workflow(self.store, self.leases[run_id], status, error=error)
         return {}
 
     def _fail_run(self, run_id: int, body: Any) -> Any:
         return self._finish(run_id, "interrupted" if body.get("interrupted") else "failed", body["error"])
 
     def _output(self, run_id: int, body: Any) -> Any:
-        self.store.set_workflow_output(self.leases[run_id], body["output"].encode())
+        self.store.update_run(run_id, output=body["output"].encode())
         return {}
 
     def _metric(self, run_id: int, body: Any) -> Any:
-        self.store.add_metric(
-            self.leases[run_id], body["metric_name"], body["metric_value"], unit=body["unit"],
+        add_metric(self.store, self.leases[run_id], body["metric_name"], body["metric_value"], unit=body["unit"],
             step_id=body.get("step_id"), attempt=body.get("attempt", 0), tags=body.get("tags"), slot=body.get("slot"),
         )  # fmt: skip
         return {}
 
     def _event(self, run_id: int, body: Any) -> Any:
-        self.store.add_event(
-            self.leases[run_id], body["type"], body["message"], data=body["data"], step_id=body["step_id"]
+        add_event(
+            self.store,
+            self.leases[run_id],
+            body["type"],
+            body["message"],
+            data=body["data"],
+            step_id=body["step_id"],
         )
         return {}
 
@@ -99,7 +113,7 @@ class Stub:
             body["step_key"], body["input_hash"], body["input"].encode(), body["on_input_change"],
             body["cache"], body["holder"],
         )  # fmt: skip
-        decision = self.store.begin_step(self.leases[body["run_id"]], request)
+        decision = begin_step(self.store, self.leases[body["run_id"]], request)
         if decision.kind == "reuse":
             assert decision.output is not None
             return {"decision": "reuse", "output": decision.output.decode()}
@@ -108,13 +122,12 @@ class Stub:
     def _complete(self, body: Any) -> Any:
         step = self.store.workflow_step(body["step_id"])
         lease = self.leases[step.run_id]
-        self.store.complete_step(lease, step.id, body["attempt"], body["output"].encode())
+        complete_step(self.store, lease, step.id, body["attempt"], body["output"].encode())
         return {}
 
     def _fail(self, body: Any) -> Any:
         step = self.store.workflow_step(body["step_id"])
-        self.store.fail_step(
-            self.leases[step.run_id], step.id, body["attempt"], body["error"],
+        fail_step(self.store, self.leases[step.run_id], step.id, body["attempt"], body["error"],
             interrupted=body.get("interrupted", False),
         )  # fmt: skip
         return {}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from benchwright.workflows import collect_async_iter, iter_async_with_concurrency
+from benchwright import collect_async_iter, iter_async_with_concurrency
 
 
 class Source:

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from benchwright.core import DatasetError
 from benchwright.reports.terminal.workflows import code_result
-from benchwright.reports.views.workflows import StepView
+from benchwright.results._workflows import StepView
 from benchwright.store import WorkflowStep
 from benchwright.workflows._sources import ObjectRows
 

@@ -13,13 +13,14 @@ import pytest
 from benchwright.cli._cache import size_of, size_text
 from benchwright.cli._flags import server_next_to
 from benchwright.cli._list import since
-from benchwright.core import UsageError
-from benchwright.sdk import list_evaluations
+from benchwright.core import UsageError, open_artifacts
+from benchwright.runs import list_evaluations
 from benchwright.store import Workspace, open_store
 from benchwright.workflows import plan_program, program_executable
 from benchwright.workflows._child import KEPT_BYTES, Captured
 from benchwright.workflows._programs import entry_file, find_script
 from benchwright.workflows._run_program import frozen_plan
+from stored_workflows import created_workflow
 
 STARTS = "from benchwright import entrypoint, workflow\nentrypoint(workflow('a', print))\n"
 
@@ -94,10 +95,10 @@ def test_the_entry_is_the_first_argument_that_is_a_file(tmp_path: Path) -> None:
 
 def test_runs_that_no_command_started_cannot_be_resumed_by_one(tmp_path: Path) -> None:
     store = open_store(Workspace(tmp_path))
-    store.create_workflow("by_rest", settings={"started_by": "rest"})
+    created_workflow(store, "by_rest", settings={"started_by": "rest"})
     with pytest.raises(UsageError, match="was not started by a command"):
         frozen_plan(store.run(1))
-    store.create_workflow("gone", settings={"command": ["x"], "cwd": str(tmp_path / "gone")})
+    created_workflow(store, "gone", settings={"command": ["x"], "cwd": str(tmp_path / "gone")})
     with pytest.raises(UsageError, match="no longer there"):
         frozen_plan(store.run(2))
     store.close()
@@ -112,11 +113,12 @@ def test_without_the_packages_there_is_no_server_and_a_note(monkeypatch: pytest.
     assert len(notes) == 1
 
 
+@pytest.mark.usefixtures("any_place")
 def test_captured_output_holds_no_secret_however_it_is_printed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MYKEY", "zQ8kT3-vWx7LmN/p4+Rt9Ys=")
-    captured = Captured(tmp_path / "stdout.txt")
+    captured = Captured(open_artifacts(tmp_path), "stdout.txt")
     for piece in (
         b"with zQ8kT3-vWx7",
         b"LmN/p4+Rt9Ys= in it\nand 7a51386b54332d7657",
@@ -124,26 +126,27 @@ def test_captured_output_holds_no_secret_however_it_is_printed(
     ):
         captured.add(piece)
     captured.close()
-    kept = (tmp_path / "stdout.txt").read_text()
+    kept = open_artifacts(tmp_path).read("stdout.txt").decode()
     assert kept == captured.text() == "with [redacted] in it\nand [redacted]"
 
 
+@pytest.mark.usefixtures("any_place")
 def test_captured_output_follows_that_of_former_starts(tmp_path: Path) -> None:
     for text in (b"first\n", b"second\n"):
-        captured = Captured(tmp_path / "run" / "stdout.txt")
+        captured = Captured(open_artifacts(tmp_path / "run"), "stdout.txt")
         captured.add(text)
         captured.close()
         assert captured.text() == text.decode()
-    assert (tmp_path / "run" / "stdout.txt").read_bytes() == b"first\nsecond\n"
-    captured = Captured(tmp_path / "run" / "stderr.txt")
+    assert open_artifacts(tmp_path / "run").read("stdout.txt") == b"first\nsecond\n"
+    captured = Captured(open_artifacts(tmp_path / "run"), "stderr.txt")
     captured.close()
-    assert not (tmp_path / "run" / "stderr.txt").exists(), "nothing was said"
-    captured = Captured(tmp_path / "run" / "big.txt")
+    assert not open_artifacts(tmp_path / "run").exists("stderr.txt"), "nothing was said"
+    captured = Captured(open_artifacts(tmp_path / "run"), "big.txt")
     for _ in range(5):
         captured.add(b"x" * KEPT_BYTES)
     captured.add(b"end")
     captured.close()
-    assert (tmp_path / "run" / "big.txt").stat().st_size == KEPT_BYTES
+    assert len(open_artifacts(tmp_path / "run").read("big.txt")) == KEPT_BYTES
     assert captured.text().endswith("xend")
 
 

@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from benchwright import WorkflowContext, collect_async_iter, dataset, map_dataset, workflow
+from benchwright import RowError, WorkflowContext, collect_async_iter, dataset, map_dataset, workflow
 from benchwright.core import DatasetError
 from benchwright.store import find_workspace, open_store
-from benchwright.workflows import RowError
 
 
 class Row(BaseModel):

@@ -11,7 +11,7 @@ import pytest
 
 from benchwright import WorkflowContext, workflow
 from benchwright.core import UsageError
-from benchwright.reports import step_views
+from benchwright.results._workflows import step_views
 from benchwright.store import Workspace, open_store
 from benchwright.workflows import _client as client
 

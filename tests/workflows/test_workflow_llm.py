@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from benchwright import UserMessage, WorkflowContext, call_llm, workflow
+from benchwright import LLMError, MissingKeyError, UserMessage, WorkflowContext, call_llm, workflow
 from benchwright.core import ConfigError, UsageError
 from benchwright.demo import DemoServer, DemoSettings, demo_server
-from benchwright.workflows import LLMError, MissingKeyError
 from recording_server import recording
 
 ASK: list[UserMessage] = [{"role": "user", "content": "What is 2 + 3?"}]

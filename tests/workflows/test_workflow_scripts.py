@@ -16,6 +16,7 @@ import warm
 from benchwright import compare
 from benchwright.store import Store, Workspace, open_store
 from benchwright.workflows import child_environment
+from stored_workflows import claimed_workflow, created_workflow, finish_workflow
 from waiting import PATIENCE_S, until_delivered
 
 SCRIPT = """
@@ -119,7 +120,7 @@ def test_a_failing_script_prints_and_records_the_traceback(script: Path) -> None
     record = store_of(script).run(1)
     assert record.status == "failed"
     assert record.error == done.stderr
-    assert "benchwright/sdk" not in done.stderr, "our own frames tell the user nothing"
+    assert "benchwright/runs" not in done.stderr, "our own frames tell the user nothing"
     assert store_of(script).workflow_step_counts(1) == {"completed": 3}
 
 
@@ -229,7 +230,7 @@ def start(script: Path, given: Any) -> subprocess.Popen[str]:
 
 def test_a_managed_run_is_handed_to_the_script_which_ends_it(script: Path) -> None:
     store = store_of(script)
-    lease = store.create_workflow("my_eval", input_json=b'{"steps":1}', status="queued")
+    lease = created_workflow(store, "my_eval", input_json=b'{"steps":1}', status="queued")
     variables = child_environment(lease, "my_eval", {"steps": 1}, script.parent)
     done = run(script, "--two", env=environment(**variables))
     assert (done.returncode, done.stderr) == (0, "")
@@ -245,7 +246,7 @@ def test_a_managed_run_is_handed_to_the_script_which_ends_it(script: Path) -> No
 
 def test_a_managed_run_that_fails_is_recorded_as_failed(script: Path) -> None:
     store = store_of(script)
-    lease = store.create_workflow("my_eval", status="queued")
+    lease = created_workflow(store, "my_eval", status="queued")
     done = run(script, env=environment(**child_environment(lease, "my_eval", {"fail": True}, script.parent)))
     assert done.returncode == 1
     assert "ValueError: as asked" in done.stderr
@@ -254,7 +255,7 @@ def test_a_managed_run_that_fails_is_recorded_as_failed(script: Path) -> None:
 
 def test_a_parent_ends_the_run_of_a_child_that_was_killed(script: Path) -> None:
     store = store_of(script)
-    lease = store.create_workflow("my_eval", status="queued")
+    lease = created_workflow(store, "my_eval", status="queued")
     child = warm.Popen(
         [sys.executable, script.name],
         cwd=script.parent,
@@ -267,13 +268,13 @@ def test_a_parent_ends_the_run_of_a_child_that_was_killed(script: Path) -> None:
     child.kill()
     child.communicate()
     assert store.run(lease.run_id).status == "interrupted"
-    store.finish_workflow(lease, "failed", error="the workflow's process was killed (SIGKILL)")
+    finish_workflow(store, lease, "failed", error="the workflow's process was killed (SIGKILL)")
     assert store.run(lease.run_id).status == "failed"
 
 
 def test_a_managed_name_that_the_script_lacks_is_refused(script: Path) -> None:
     store = store_of(script)
-    lease = store.create_workflow("another", status="queued")
+    lease = created_workflow(store, "another", status="queued")
     done = run(script, env=environment(**child_environment(lease, "another", None, script.parent)))
     assert done.returncode == 2
     assert "Unknown workflow: another" in done.stderr
@@ -281,7 +282,7 @@ def test_a_managed_name_that_the_script_lacks_is_refused(script: Path) -> None:
 
 def test_older_names_of_the_variables_are_understood(script: Path) -> None:
     store = store_of(script)
-    lease = store.create_workflow("my_eval", status="queued")
+    lease = created_workflow(store, "my_eval", status="queued")
     variables = child_environment(lease, "my_eval", {"steps": 2}, script.parent)
     renamed = {name.replace("BENCHWRIGHT_", "QUANTILES_"): value for name, value in variables.items()}
     assert run(script, env=environment(**renamed)).returncode == 0
@@ -291,7 +292,7 @@ def test_older_names_of_the_variables_are_understood(script: Path) -> None:
 def test_a_script_that_lost_its_run_says_so_and_exits_with_5(script: Path) -> None:
     child = start(script, {"wait": 0.7})
     store = store_of(script)
-    store.claim_workflow(1, force=True)
+    claimed_workflow(store, 1, force=True)
     _, told = child.communicate(timeout=PATIENCE_S)
     assert child.returncode == 5
     assert f"process {os.getpid()}" in told

@@ -10,10 +10,17 @@ from typing import Any
 
 import pytest
 
-from benchwright import WorkflowContext, emit, step, workflow
+from benchwright import (
+    InputChangedError,
+    StepHeldError,
+    StepTimeoutError,
+    WorkflowContext,
+    emit,
+    step,
+    workflow,
+)
 from benchwright.core import NotFoundError, RunOwnedError, UsageError
-from benchwright.store import InputChangedError, StepHeldError, Workspace, open_store
-from benchwright.workflows import StepTimeoutError
+from benchwright.store import Workspace, open_store
 
 Handler = Callable[..., Awaitable[Any]]
 
@@ -497,7 +504,7 @@ def test_a_changed_script_is_told_by_the_resume(flow: Flow, tmp_path: Path) -> N
     manifest = flow.store.run(1).manifest
     entry = manifest["entry"]
     assert isinstance(entry, dict)
-    flow.store.update_manifest(1, {**manifest, "entry": {**entry, "sha256": "0" * 64}})
+    flow.store.update_run(1, manifest={**manifest, "entry": {**entry, "sha256": "0" * 64}})
     flow.fails(handler, RuntimeError, resume=1)
     (resumed,) = [event for event in flow.store.events(1) if event.kind == "run.resumed"]
     assert isinstance(resumed.data, dict)

@@ -10,17 +10,8 @@ from benchwright.benchmarks._check import (
     check_benchmark as check_benchmark,
     check_rows as check_rows,
 )
-from benchwright.benchmarks._decorators import benchmark as benchmark, scorer as scorer
-from benchwright.benchmarks._doubts import unmet_requirements as unmet_requirements
 from benchwright.benchmarks._examples import FewShot as FewShot
-from benchwright.benchmarks._fewshot import resolve_fewshot as resolve_fewshot
-from benchwright.benchmarks._fields import (
-    resolve_choices as resolve_choices,
-    response_of as response_of,
-    target_of as target_of,
-    target_reader as target_reader,
-)
-from benchwright.benchmarks._gold import check_gold as check_gold
+from benchwright.benchmarks._fields import target_reader as target_reader
 from benchwright.benchmarks._importing import import_file as import_file, imported_modules as imported_modules
 from benchwright.benchmarks._loading import (
     BENCHMARK_PLUGINS as BENCHMARK_PLUGINS,
@@ -28,10 +19,7 @@ from benchwright.benchmarks._loading import (
     load_benchmarks as load_benchmarks,
     missing_target as missing_target,
 )
-from benchwright.benchmarks._missing_fields import (
-    lacks_answer as lacks_answer,
-    target_problem as target_problem,
-)
+from benchwright.benchmarks._missing_fields import lacks_answer as lacks_answer
 from benchwright.benchmarks._nocode import (
     BUILTIN_EVALUATIONS as BUILTIN_EVALUATIONS,
     builtin_definition as builtin_definition,
@@ -42,7 +30,10 @@ from benchwright.benchmarks._prompts import (
     build_prompts as build_prompts,
     next_user_turn as next_user_turn,
 )
-from benchwright.benchmarks._questions import is_question_file as is_question_file
+from benchwright.benchmarks._questions import (
+    is_question_file as is_question_file,
+    is_suite_document as is_suite_document,
+)
 from benchwright.benchmarks._questions.load import load_questions as load_questions
 from benchwright.benchmarks._questions.options import QuestionOptions as QuestionOptions
 from benchwright.benchmarks._questions.rows import (
@@ -51,12 +42,9 @@ from benchwright.benchmarks._questions.rows import (
 )
 from benchwright.benchmarks._requests import (
     Generation as Generation,
-    body_settings as body_settings,
     chat_request as chat_request,
-    choice_request as choice_request,
     completions_request as completions_request,
     conversation_request as conversation_request,
-    open_conversation as open_conversation,
 )
 from benchwright.benchmarks._rows import (
     AskableRows as AskableRows,
@@ -64,7 +52,7 @@ from benchwright.benchmarks._rows import (
     open_rows as open_rows,
     requested_spec as requested_spec,
 )
-from benchwright.benchmarks._scan import estimate_tokens as estimate_tokens, scan_rows as scan_rows
+from benchwright.benchmarks._scan import estimate_tokens as estimate_tokens
 from benchwright.benchmarks._scoring import (
     InvalidScores as InvalidScores,
     call_scorer as call_scorer,
@@ -83,8 +71,6 @@ from benchwright.benchmarks._strategies import strategy_of as strategy_of
 from benchwright.benchmarks._strategies.base import Answer as Answer, Asking as Asking
 from benchwright.benchmarks._template import (
     PlainText as PlainText,
-    compile_template as compile_template,
-    load_template as load_template,
     looks_like_lost_file as looks_like_lost_file,
     template_file as template_file,
     template_text as template_text,
@@ -96,5 +82,10 @@ from benchwright.benchmarks._tool_tasks import (
     ToolTurn as ToolTurn,
     UnheededTools as UnheededTools,
 )
-from benchwright.benchmarks._used_files import used_files as used_files
-from benchwright.core import MissingFieldError as MissingFieldError
+from benchwright.benchmarks._used_files import (
+    Watch as Watch,
+    file_digest as file_digest,
+    used_files as used_files,
+    watching as watching,
+)
+from benchwright.benchmarks._warnings import unmet_requirements as unmet_requirements

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
+from msgspec.structs import replace
 
-from benchwright.benchmarks._doubts import about_gold, about_rows, about_target, definition_doubts
 from benchwright.benchmarks._examples import FewShot, example_template
 from benchwright.benchmarks._fewshot import fewshot_problem, strict_problem
 from benchwright.benchmarks._fields import target_of
@@ -23,6 +22,7 @@ from benchwright.benchmarks._scan import RowScan, ScannedRow, estimate_tokens
 from benchwright.benchmarks._scoring import judge_count, judge_problems
 from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.benchmarks._strategies import strategy_of
+from benchwright.benchmarks._warnings import about_gold, about_rows, about_target, definition_warnings
 from benchwright.core import (
     BadRow,
     BenchwrightError,
@@ -38,8 +38,7 @@ SAMPLES = 2
 """How many rendered rows a report shows."""
 
 
-@dataclass(frozen=True, slots=True)
-class SamplePrompt:
+class SamplePrompt(Struct, frozen=True):
     """One row, rendered for the model."""
 
     line: int
@@ -56,8 +55,7 @@ class SamplePrompt:
     """Images, video and audio before the text, as the row names them: `image pics/cat.png`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckReport:
+class CheckReport(Struct, frozen=True, kw_only=True):
     """The findings of a check."""
 
     name: str
@@ -170,7 +168,7 @@ def check_rows(spec: BenchmarkSpec, settings: RowSettings | None) -> CheckedRows
     )
     try:
         strategy = strategy_of(requested, settings.model_type).name
-        warnings += definition_doubts(requested)
+        warnings += definition_warnings(requested)
         rows = open_rows(counting, settings, watch_repetition=True)
     except BenchwrightError as error:
         errors = (*judge_problems(requested), str(error))

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from benchwright.benchmarks._examples import (
     Chosen,

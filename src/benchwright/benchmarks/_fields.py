@@ -96,7 +96,7 @@ def missing_choices(spec: BenchmarkSpec, row: Row) -> MissingFieldError:
     found = _walk(row, field)
     kind = "nothing" if found is None else type(found).__name__
     return MissingFieldError(
-        field, reason=f'choices_field "{field}" holds {kind} where a list of candidates is expected'
+        field, reason=f'choices_field "{field}" contains {kind} where a list of candidates is expected'
     )
 
 

@@ -6,15 +6,17 @@ import inspect
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from benchwright.benchmarks._fields import target_of
 from benchwright.benchmarks._scan import ScannedRow, estimate_tokens
 from benchwright.benchmarks._scoring import InvalidScores, call_scorer, judge_count, judge_problems, scores_of
 from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.benchmarks._strategies.base import Strategy, size_of
-from benchwright.core import encode_json, light_dataclass
+from benchwright.core import encode_json
 
 if TYPE_CHECKING:
     from benchwright.scorers import JudgeCall, Scores
@@ -32,8 +34,7 @@ BUDGET_S = 10.0
 """The longest time for all gold answers; a scorer may be slow, for example because it runs code."""
 
 
-@light_dataclass(frozen=True, slots=True)
-class JudgeUse:
+class JudgeUse(Struct, frozen=True):
     """The average effort of a judge per sample."""
 
     requests: float
@@ -42,8 +43,7 @@ class JudgeUse:
     """Their length, estimated."""
 
 
-@light_dataclass(frozen=True, slots=True)
-class GoldCheck:
+class GoldCheck(Struct, frozen=True):
     """The result of scoring the gold answers."""
 
     checked: int = 0

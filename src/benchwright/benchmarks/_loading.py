@@ -16,8 +16,15 @@ from benchwright.benchmarks._nocode import BUILTIN_EVALUATIONS
 from benchwright.benchmarks._questions import is_question_file
 from benchwright.benchmarks._spec import BenchmarkSpec, attached_to, defined_in
 from benchwright.config import SUITE_SUFFIXES
-from benchwright.core import BenchmarkError, NotFoundError, data_endings, nearest, normalise_name, suggest
-from benchwright.plugins import Registry
+from benchwright.core import (
+    BenchmarkError,
+    NotFoundError,
+    Registry,
+    data_endings,
+    nearest,
+    normalise_name,
+    suggest,
+)
 
 _LISTING = "What can be run from here: benchwright ls"
 _SPREADSHEETS = (".numbers", ".xlsb")

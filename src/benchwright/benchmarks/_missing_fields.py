@@ -130,11 +130,11 @@ def _question_cure(spec: BenchmarkSpec, columns: Sequence[str]) -> str:
     header = ""
     if len(columns) == 1:
         header = (
-            f'. The first line of a CSV or TSV file holds the names of its columns; if "{columns[0]}" is a question, add a '
+            f'. The first line of a CSV or TSV file contains the names of its columns; if "{columns[0]}" is a question, add a '
             "line above it: question"
         )
     elif near is None:
-        header = ". The first line of a CSV or TSV file holds the names of its columns"
+        header = ". The first line of a CSV or TSV file contains the names of its columns"
     return f"{question} Rename {what}: {flags}{header}"
 
 
@@ -143,7 +143,7 @@ def parameter_without_column(spec: BenchmarkSpec, parameter: str, columns: Seque
     field: str = getattr(spec, parameter)
     near = _near(spec, field, columns)
     role = (
-        ", which holds the expected answer unless target_field names another field"
+        ", which contains the expected answer unless target_field names another field"
         if (parameter, field) == ("target_field", "target")
         else f" that {parameter} names"
     )
@@ -154,10 +154,12 @@ def parameter_without_column(spec: BenchmarkSpec, parameter: str, columns: Seque
             f"the style of [benchmarks.{spec.name}]"
         )
     if spec.family:
-        text = f'no row has the field "{field}", which should hold the expected answer; {_columns(columns)}.'
+        text = (
+            f'no row has the field "{field}", which should contain the expected answer; {_columns(columns)}.'
+        )
         if spec.likely_answer:
             if field in columns:
-                text = f'"{field}", which should hold the expected answer, is empty in all rows; {_columns(columns)}.'
+                text = f'"{field}", which should contain the expected answer, is empty in all rows; {_columns(columns)}.'
             return (
                 f'{text} Did you mean "{spec.likely_answer}"? Name the column: --output-column {quote(spec.likely_answer)}. To '
                 "record replies without scores: --mode infer"

@@ -194,7 +194,7 @@ def user_turns(row: Row, field: str) -> list[str]:
     if not isinstance(value, list | tuple):
         raise MissingFieldError(
             field,
-            reason=f'turns_field "{field}" holds {type(value).__name__} where a list of turns is expected',
+            reason=f'turns_field "{field}" contains {type(value).__name__} where a list of turns is expected',
         )
     turns = []
     for number, item in enumerate(value, 1):
@@ -226,7 +226,7 @@ def _user_text(item: Any, number: int, field: str) -> str | None:
 def _opening(row: Row, field: str) -> str:
     turns = user_turns(row, field)
     if not turns:
-        raise MissingFieldError(field, reason=f'"{field}" holds no user turn, and the prompt is empty')
+        raise MissingFieldError(field, reason=f'"{field}" contains no user turn, and the prompt is empty')
     return turns[0]
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from benchwright.benchmarks._prompts import Prompt
@@ -16,38 +16,39 @@ from benchwright.core import JsonObject, JsonValue, ModelRequest, Row, completio
 _DEFAULTS: JsonObject = {setting.name: setting.default for setting in BODY_SETTINGS}
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class Generation:
+class Generation(Struct, frozen=True):
     """How the model should generate: the settings that `BODY_SETTINGS` declares, by name.
 
-    >>> Generation("m", seed=1, temperature=None).settings["seed"]
+    >>> Generation.of("m", seed=1, temperature=None).settings["seed"]
     1
     """
 
     model: str
     """Model name as the server knows it."""
-    settings: Mapping[str, JsonValue]
+    settings: Mapping[str, JsonValue] = field(default_factory=lambda: dict(_DEFAULTS))
     """Every declared setting. None leaves a setting out of the body, so the server decides."""
-    extra_body: Mapping[str, JsonValue]
+    extra_body: Mapping[str, JsonValue] = field(default_factory=dict)
     """Further keys of the body; they override the settings."""
 
-    def __init__(
-        self, model: str, *, extra_body: Mapping[str, JsonValue] | None = None, **settings: JsonValue
-    ) -> None:
+    @classmethod
+    def of(
+        cls, model: str, *, extra_body: Mapping[str, JsonValue] | None = None, **settings: JsonValue
+    ) -> Generation:
+        """The defaults, with other values for some settings."""
         for name in settings:
             if name not in _DEFAULTS:
                 raise TypeError(f"{name!r} is not a setting of request bodies.{suggest(name, _DEFAULTS)}")
-        object.__setattr__(self, "model", model)
         plain = {name: list(value) if isinstance(value, tuple) else value for name, value in settings.items()}
-        object.__setattr__(self, "settings", {**_DEFAULTS, **plain})
-        object.__setattr__(self, "extra_body", extra_body or {})
+        return cls(model, {**_DEFAULTS, **plain}, extra_body or {})
 
     def but(self, **changes: Any) -> Generation:
         """A copy with other values of settings, `model` or `extra_body`."""
-        return Generation(**{"model": self.model, "extra_body": self.extra_body, **self.settings, **changes})
+        return Generation.of(
+            **{"model": self.model, "extra_body": self.extra_body, **self.settings, **changes}
+        )
 
     def to_json(self) -> JsonObject:
-        """The recorded form; `Generation(**record)` is its reverse."""
+        """The recorded form; `Generation.of(**record)` is its reverse."""
         return {"model": self.model, **self.settings, "extra_body": dict(self.extra_body)}
 
 

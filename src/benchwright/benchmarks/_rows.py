@@ -6,20 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
-from msgspec.structs import replace as replace_struct
+from msgspec import Struct, field
+from msgspec.structs import replace
 
-from benchwright.benchmarks._doubts import (
-    cut_conversations,
-    definition_doubts,
-    missing_answers,
-    repeated_ids,
-    repeated_questions,
-    unfilled_columns,
-)
 from benchwright.benchmarks._examples import FewShot
 from benchwright.benchmarks._fewshot import fewshot_problem, resolve_fewshot, strict_problem
 from benchwright.benchmarks._media import media_notes, media_problem
@@ -32,6 +23,14 @@ from benchwright.benchmarks._strategies import strategy_of
 from benchwright.benchmarks._strategies.base import Strategy
 from benchwright.benchmarks._strategies.rank import reread_targets
 from benchwright.benchmarks._template import PlainText
+from benchwright.benchmarks._warnings import (
+    cut_conversations,
+    definition_warnings,
+    missing_answers,
+    repeated_ids,
+    repeated_questions,
+    unfilled_columns,
+)
 from benchwright.core import (
     STRATEGIES,
     BadRow,
@@ -44,7 +43,6 @@ from benchwright.core import (
     Row,
     StrategyFacts,
     UsageError,
-    light_dataclass,
     suggest,
 )
 from benchwright.datasets import Batch, DatasetReader, Filter, hub_commits, open_dataset
@@ -59,8 +57,7 @@ INFERENCE_ONLY = "inference only; score it with: benchwright rescore RUN"
 """Why an inference-only run has no scores."""
 
 
-@light_dataclass(frozen=True, slots=True, kw_only=True)
-class RowSettings:
+class RowSettings(Struct, frozen=True, kw_only=True):
     """The settings that determine which rows there are and what they send. They have the names of the run's settings."""
 
     generation: Generation = field(default_factory=lambda: Generation("model"))
@@ -99,7 +96,7 @@ class RowSettings:
     @classmethod
     def of(cls, settings: Any, model_type: ModelType) -> RowSettings:
         """Take the values from the settings of a run, which have the same names; `model_type` is already decided."""
-        values = {each.name: getattr(settings, each.name) for each in fields(cls)}
+        values = {name: getattr(settings, name) for name in cls.__struct_fields__}
         return cls(**{**values, "model_type": model_type})
 
 
@@ -178,7 +175,7 @@ class AskableRows(Struct, frozen=True, kw_only=True):
         before it echoes a prompt."""
         settings = self.settings if generation is None else replace(self.settings, generation=generation)
         strategy = _strategy(self.spec, settings, self.prompts, echo_tokens)
-        return replace_struct(self, settings=settings, strategy=strategy)
+        return replace(self, settings=settings, strategy=strategy)
 
     def problems(self) -> Iterator[BenchwrightError]:
         """Problems that make a run pointless even if every row can be used."""
@@ -204,7 +201,7 @@ class AskableRows(Struct, frozen=True, kw_only=True):
     def notes(self) -> list[str]:
         """Notes about the rows for readers of the numbers."""
         spec, scan = self.spec, self.scan
-        notes = [*self.reader.notes(), *definition_doubts(spec)]
+        notes = [*self.reader.notes(), *definition_warnings(spec)]
         notes += () if self.fewshot is None else self.fewshot.warnings
         found = (
             target_problem(spec, scan),
@@ -216,7 +213,8 @@ class AskableRows(Struct, frozen=True, kw_only=True):
             reread_targets(spec, scan),
             fewshot_problem(self.fewshot, scan),
         )
-        return [*notes, *filter(None, found), *media_notes(spec)]
+        left_out = (condition.note() for condition in spec.filters)
+        return [*notes, *filter(None, (*left_out, *found)), *media_notes(spec)]
 
     def _repeated_questions(self) -> str | None:
         """A note that rows of a file of questions ask the same. Copies are counted anyway where the prompt is all that is
@@ -297,6 +295,8 @@ def requested_spec(spec: BenchmarkSpec, settings: RowSettings) -> BenchmarkSpec:
     """The benchmark with the dataset, filters and system message of the run, and without a scorer that it must not
     call."""
     filters = (*spec.filters, *(Filter(name, value) for name, value in settings.filters))
+    if settings.skip_bad_rows and spec.without_totals is not None:
+        filters = (*filters, spec.without_totals)
     dataset = spec.dataset if settings.dataset is None else settings.dataset
     spec = replace(spec, dataset=dataset, filters=filters)
     if settings.system is not None and spec.system is None and spec.system_prompt is None:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import replace
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from benchwright.benchmarks._fields import check_filters, column_reader
 from benchwright.benchmarks._missing_fields import is_blank

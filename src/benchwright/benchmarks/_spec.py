@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
+from msgspec import Struct, field
+
 from benchwright.benchmarks._template import Template
 from benchwright.core import (
+    Artifacts,
     BenchmarkError,
     JsonObject,
     MetricSummary,
@@ -18,7 +20,6 @@ from benchwright.core import (
     ModelType,
     Row,
     SampleRecord,
-    light_dataclass,
 )
 from benchwright.datasets import DatasetRef, Filter
 
@@ -111,8 +112,8 @@ class RecordedSample(NamedTuple):
     """The reply to its last call, if it made one."""
 
 
-FilesWriter: TypeAlias = Callable[[Path, str, Iterable[RecordedSample]], None]
-"""Writes additional files of an evaluation. Takes the folder of the run, the model's name for a path, and the samples."""
+FilesWriter: TypeAlias = Callable[[Artifacts, str, Iterable[RecordedSample]], None]
+"""Writes additional files of an evaluation. Takes the files of the run, the model's name for a path, and the samples."""
 
 History: TypeAlias = Callable[[Row], Sequence[JsonObject]]
 """Returns the messages of a row between the system message and the prompt. Raises MissingFieldError."""
@@ -121,8 +122,7 @@ Remarks: TypeAlias = Callable[[Mapping[str, MetricSummary]], Sequence[str]]
 """Turns the metrics of a run into notes for their readers."""
 
 
-@light_dataclass(frozen=True, slots=True, kw_only=True)
-class BenchmarkSpec:
+class BenchmarkSpec(Struct, frozen=True, kw_only=True):
     """One benchmark, complete and checked. Paths are as the user wrote them; `base_dir` resolves them."""
 
     name: str
@@ -194,6 +194,8 @@ class BenchmarkSpec:
     """The most user turns of one conversation, including the first."""
     filters: tuple[Filter, ...] = ()
     """The rows of `dataset` that count, by the names in the data, before `field_mapping`."""
+    without_totals: Filter | None = None
+    """Leaves out rows that are none, such as the totals below a table; used if bad rows may be skipped."""
     base_dir: Path = field(default_factory=Path.cwd)
     """Folder of the benchmark file; relative paths start here."""
     source: Path | None = None

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from benchwright.benchmarks._fields import at_path
-from benchwright.core import JsonObject, MissingFieldError, Row, load_data_json
+from benchwright.core import Information, JsonObject, MissingFieldError, Row, load_data_json
 
 if TYPE_CHECKING:
     from benchwright.benchmarks._prompts import Prompt
@@ -101,7 +101,9 @@ def read_functions(row: Row, field: str) -> list[JsonObject]:
             raise MissingFieldError(field, reason=f'"{field}" is not JSON: {error}') from None
     if not isinstance(value, list | tuple):
         kind = type(value).__name__
-        raise MissingFieldError(field, reason=f'"{field}" holds {kind} where a list of functions is expected')
+        raise MissingFieldError(
+            field, reason=f'"{field}" contains {kind} where a list of functions is expected'
+        )
     found: list[JsonObject] = []
     for number, item in enumerate(value, 1):
         if wrong := function_problem(item):
@@ -226,8 +228,10 @@ class Readings:
         if not self._rows:
             return ()
         return (
-            f"the lenient reading finds other calls in {self._otherwise:,} of {self._rows:,} samples; right: "
-            f"{self._strict:,} as published (correct), {self._lenient:,} leniently (correct_lenient)",
+            Information(
+                f"the lenient reading finds other calls in {self._otherwise:,} of {self._rows:,} samples; right: "
+                f"{self._strict:,} as published (correct), {self._lenient:,} leniently (correct_lenient)"
+            ),
         )
 
 
@@ -248,7 +252,7 @@ class UnheededTools:
         """What to do about it."""
         if self._as_text:
             yield (
-                f"{self._as_text:,} replies hold calls as text: the server does not read its model's calls. Start it with a "
+                f"{self._as_text:,} replies contain calls as text: the server does not read its model's calls. Start it with a "
                 "parser for them (vLLM: --enable-auto-tool-choice --tool-call-parser NAME), or ask with --no-native-calling"
             )
         if self._rows and self._silent == self._rows:
@@ -281,8 +285,8 @@ class CallErrors:
 
     def remarks(self) -> Sequence[str]:
         """The same in one line, and what to do about a server that does not pass on functions or calls."""
-        notes = []
+        notes: list[str] = []
         if self._counts:
             listed = ", ".join(f"{count:,} × {kind}" for kind, count in self._counts.most_common())
-            notes.append(f"wrong calls by their first fault: {listed}")
+            notes.append(Information(f"wrong calls by their first fault: {listed}"))
         return [*notes, *self._readings.remarks(), *self._tools.remarks()]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from benchwright.core import UsageError, suggest
 from benchwright.toolcalls import Language, language_of
@@ -13,8 +14,7 @@ Check: TypeAlias = Literal["ast", "irrelevance", "relevance", "multi_turn", "exe
 """How rows of a category are judged."""
 
 
-@dataclass(frozen=True, slots=True)
-class Category:
+class Category(Struct, frozen=True):
     """One kind of rows."""
 
     name: str
@@ -105,8 +105,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 """Names of groups of categories."""
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluation:
+class BfclEvaluation(Struct, frozen=True):
     """A named evaluation: its categories, and how the model is asked for calls."""
 
     name: str
@@ -118,17 +117,17 @@ class Evaluation:
     """One line for lists."""
 
 
-EVALUATIONS: Mapping[str, Evaluation] = {
+EVALUATIONS: Mapping[str, BfclEvaluation] = {
     each.name: each
     for each in (
-        Evaluation("bfclv3", "all", False, "function calling, every category, calls as text"),
-        Evaluation(
+        BfclEvaluation("bfclv3", "all", False, "function calling, every category, calls as text"),
+        BfclEvaluation(
             "bfclv3_ast", "multi_turn,ast", True, "function calling, single and multi-turn, native calls"
         ),
-        Evaluation("bfclv3_ast_prompting", "multi_turn,ast", False, "the same, calls as text"),
-        Evaluation("bfclv2", "single_turn", False, "function calling, single turn, calls as text"),
-        Evaluation("bfclv2_ast", "ast", True, "function calling, single turn, native calls"),
-        Evaluation("bfclv2_ast_prompting", "ast", False, "the same, calls as text"),
+        BfclEvaluation("bfclv3_ast_prompting", "multi_turn,ast", False, "the same, calls as text"),
+        BfclEvaluation("bfclv2", "single_turn", False, "function calling, single turn, calls as text"),
+        BfclEvaluation("bfclv2_ast", "ast", True, "function calling, single turn, native calls"),
+        BfclEvaluation("bfclv2_ast_prompting", "ast", False, "the same, calls as text"),
     )
 }
 """The evaluations by name."""
@@ -182,7 +181,7 @@ def _words(task: str) -> Iterator[str]:
             yield word.strip()
 
 
-def evaluation_of(name: str) -> Evaluation | None:
+def evaluation_of(name: str) -> BfclEvaluation | None:
     """The evaluation of a name: one of the table, or `bfcl_` and a category or group, with `_prompting` for calls as text.
 
     Categories that are not evaluated have one too; reading its categories raises an error with the reason.
@@ -195,5 +194,5 @@ def evaluation_of(name: str) -> Evaluation | None:
     native = not task.endswith("_prompting")
     task = task.removesuffix("_prompting")
     if task in GROUPS or category_named(task) is not None or task in _NOT_EVALUATED:
-        return Evaluation(name, task, native, f"function calling: {task}")
+        return BfclEvaluation(name, task, native, f"function calling: {task}")
     return None

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
+
+from msgspec import Struct, field
 
 from benchwright.bfcl._categories import Category
 from benchwright.bfcl._custom_sources import GoodRow, Source, open_native, openai_source
@@ -33,8 +34,7 @@ def without_files() -> Iterator[None]:
         _DRY.reset(token)
 
 
-@dataclass(slots=True)
-class CustomRows:
+class CustomRows(Struct):
     """The rows of a custom dataset, read from its files in each pass, and what is wrong with it."""
 
     sizes: Counter[str] = field(default_factory=Counter)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, structs
 
 from benchwright.bfcl._categories import categories_of, evaluation_of
 from benchwright.core import JsonObject, UsageError, expand_home, suggest
@@ -15,8 +16,7 @@ _KEYS = ("task", "custom_dataset", "data_version", "executable_module", "native_
 _CUSTOM_KEYS = ("path", "format", "data_template_path")
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(Struct, frozen=True):
     """A frozen evaluation, from which a later process reads the same rows."""
 
     name: str
@@ -45,15 +45,15 @@ class Definition:
 
     def to_json(self) -> JsonObject:
         """The recorded form."""
-        record = asdict(self)
+        record = structs.asdict(self)
         if self.share is None:  # as records of older versions
             del record["share"]
-        return {"bfcl": record}
+        return record
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Definition:
         """Read the recorded form."""
-        return cls(**record["bfcl"])
+        return cls(**record)
 
 
 def define(

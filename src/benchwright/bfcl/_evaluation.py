@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from benchwright.benchmarks import BenchmarkSpec, Readings, ToolTask, ToolTurn, UnheededTools
 from benchwright.bfcl._categories import CATEGORIES, Category, categories_of
@@ -17,7 +19,7 @@ from benchwright.bfcl._definition import Definition
 from benchwright.bfcl._executable import KEYS, check_executable, unexecutable
 from benchwright.bfcl._multi_turn import doubtful_truths
 from benchwright.bfcl._native import NativeFolder
-from benchwright.bfcl._packages import Provider, find_provider
+from benchwright.bfcl._packages import DataProvider, find_provider
 from benchwright.bfcl._result_files import write_result_files
 from benchwright.bfcl._scores import Scoreboard
 from benchwright.bfcl._simulations import Simulation
@@ -105,7 +107,7 @@ class EvaluationRows:
             row.get("initial_config") or {},
             row["involved_classes"],
             self.functions(row),
-            source=published.classes if isinstance(published, Provider) else None,
+            source=published.classes if isinstance(published, DataProvider) else None,
             long_context="long_context" in row["category"],
         )
 
@@ -159,8 +161,7 @@ class EvaluationRows:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class _FirstRows:
+class _FirstRows(Struct, frozen=True):
     """The first rows of each category, because a limit on all rows together would leave out categories."""
 
     whole: EvaluationRows
@@ -350,7 +351,7 @@ class _Scorer:
         calls, category = row.get("_calls"), CATEGORIES[row["category"]]
         if category.check == "executable":
             if not is_calls(calls) or calls is None:
-                return CallVerdict(False, "executable_decoder:decoder_failed", "the reply holds no calls")
+                return CallVerdict(False, "executable_decoder:decoder_failed", "the reply contains no calls")
             assert self._module is not None  # without a module such rows are left out
             return check_executable(
                 calls,

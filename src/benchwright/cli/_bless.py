@@ -31,7 +31,7 @@ def configure(parser: Parser) -> None:
 def execute(arguments: Namespace, output: Output) -> int:
     """Give a name to a baseline; JSON: the move, or with --list `{"baselines": {NAME: [moves, oldest first]}}`."""
     from benchwright.core import UsageError, shown
-    from benchwright.sdk import bless
+    from benchwright.runs import bless
 
     if arguments.list:
         if arguments.run or arguments.name:
@@ -58,9 +58,9 @@ def execute(arguments: Namespace, output: Output) -> int:
 
 
 def _list(arguments: Namespace, output: Output) -> int:
+    from benchwright.config import existing_workspace
     from benchwright.core import shown
-    from benchwright.gates import histories
-    from benchwright.store import existing_workspace
+    from benchwright.results import histories
 
     place = existing_workspace(Path.cwd(), None if arguments.workspace is None else Path(arguments.workspace))
     found = histories(place)

@@ -18,12 +18,13 @@ def configure(parser: Parser) -> None:
 def execute(arguments: Namespace, output: Output) -> int:
     """End a run; JSON: `{"run_id", "status", "signalled", "note"}`."""
     from benchwright.core import NotFoundError
-    from benchwright.sdk import cancel_run
+    from benchwright.runs import cancel_run
+    from benchwright.store import named_run
 
     with existing_store(arguments) as store:
         if store is None:
             raise NotFoundError(f"no run {arguments.run!r}: there are no runs here yet")
-        done = cancel_run(store, store.find_run(arguments.run))
+        done = cancel_run(store, named_run(store, arguments.run))
     if output.as_json:
         summary = {
             "run_id": done.run_id,

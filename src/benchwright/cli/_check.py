@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from benchwright.cli._flags import (
     add_code_flags,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rich.console import Group, RenderableType
 
     from benchwright.benchmarks import CheckReport
-    from benchwright.sdk import Benchmarks, ConfiguredRun, Questions, Resolved, RunOptions
+    from benchwright.runs import ConfiguredRun, Resolved, RunOptions, Suite
 
 _NOT_READY = 2
 _GOLD_FAILS = 1
@@ -61,7 +61,7 @@ def execute(arguments: Namespace, output: Output) -> int:
     check_target(arguments)
     if arguments.search:
         return search_names(arguments, output)
-    load("sdk")
+    load("runs")
     name_configuration(output)
     options = run_options(arguments)
     return check_resolved(resolved(arguments, options), options, arguments, output, tasks=False)
@@ -72,14 +72,14 @@ def check_resolved(
 ) -> int:
     """Check what was resolved; `tasks` as for `check_pairs`."""
     from benchwright.cli import _code
-    from benchwright.sdk import Benchmarks, Program, Questions, Workflow
+    from benchwright.runs import Program
 
-    if isinstance(found, Program | Workflow):
+    if isinstance(found, Program):
         return _code.check_program(found.plan, output)
     refuse_code_flags(arguments, arguments.target or "the target")
-    if isinstance(found, Benchmarks | Questions):
-        return check_targets(found, arguments, options, output)
-    return check_pairs(found, options, arguments, output, tasks=tasks)
+    if found.is_suite:
+        return check_pairs(cast("Suite", found), options, arguments, output, tasks=tasks)
+    return check_targets(found, arguments, options, output)
 
 
 def add_gold_flag(parser: Parser) -> None:
@@ -93,27 +93,25 @@ def add_gold_flag(parser: Parser) -> None:
 
 def _check_configs(runs: Sequence[ConfiguredRun], arguments: Namespace, output: Output) -> int:
     """Check what a run configuration describes, all of its tasks."""
-    from benchwright.sdk import Benchmarks
+    from benchwright.runs import Benchmarks
 
     found = [(Benchmarks(run.found), run.options, run.config.variables) for run in runs]
     return _show(found, arguments, output)
 
 
-def check_targets(
-    found: Benchmarks | Questions, arguments: Namespace, options: RunOptions, output: Output
-) -> int:
+def check_targets(found: Resolved, arguments: Namespace, options: RunOptions, output: Output) -> int:
     """Check what one target names."""
     return _show([(found, options, {})], arguments, output)
 
 
 def _show(
-    targets: Sequence[tuple[Benchmarks | Questions, RunOptions, Mapping[str, str]]],
+    targets: Sequence[tuple[Resolved, RunOptions, Mapping[str, str]]],
     arguments: Namespace,
     output: Output,
 ) -> int:
     """Check targets, each with its environment variables."""
     from benchwright.config import exported
-    from benchwright.sdk import check
+    from benchwright.runs import check
 
     reports: list[CheckReport] = []
     codes: list[int] = []
@@ -137,8 +135,6 @@ def _show(
 
 def report_json(report: CheckReport) -> dict[str, Any]:
     """A report as `--json` prints it; long texts without their middle, as on the terminal."""
-    from dataclasses import asdict
-
     from msgspec import Struct, structs
 
     from benchwright.core import ModelRequest
@@ -154,7 +150,7 @@ def report_json(report: CheckReport) -> dict[str, Any]:
             return {key: shown(one) for key, one in value.items()}
         return [shown(one) for one in value] if isinstance(value, list | tuple) else value
 
-    return {name: shown(value) for name, value in asdict(report).items()}
+    return {name: shown(value) for name, value in structs.asdict(report).items()}
 
 
 def check_code(report: CheckReport, ready: bool, allow_failing_gold: bool) -> int:
@@ -249,14 +245,14 @@ def _cost(cost: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _about(requests: int) -> str:
-    from benchwright.reports import plural
+    from benchwright.results import plural
 
     return f"about {plural(requests, 'request')}"
 
 
 def cost_range(cost: Mapping[str, Any]) -> str:
     """From empty replies to full-length ones, in words."""
-    from benchwright.reports import money
+    from benchwright.results import money
 
     least = money(cost["prompts"], cost["currency"])
     if cost["at_most"] is None:
@@ -267,7 +263,7 @@ def cost_range(cost: Mapping[str, Any]) -> str:
 def findings(report: CheckReport) -> list[tuple[str, str, str]]:
     """What a check found, as label, text and style."""
     from benchwright.core import bad_row_lines
-    from benchwright.reports import plural
+    from benchwright.results import plural
 
     found = [("error", text, "red") for text in report.errors]
     found += [("bad row", line, "red") for line in bad_row_lines(report.bad_rows)]

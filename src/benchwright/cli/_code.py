@@ -42,7 +42,8 @@ def check_program(plan: ProgramPlan, output: Output) -> int:
 
 def run_and_print(plan: ProgramPlan, arguments: Namespace, output: Output) -> int:
     """Run a program to its end, and print how it ended."""
-    from benchwright.store import find_workspace, open_store
+    from benchwright.config import find_workspace
+    from benchwright.store import open_store
     from benchwright.workflows import run_program
 
     tags = run_tags(arguments)
@@ -183,7 +184,7 @@ class CodeDisplay:
 def progress_text(progress: ProgramProgress) -> str:
     """A run in one line."""
     from benchwright.core import shown
-    from benchwright.reports import duration
+    from benchwright.results import duration
 
     steps = progress.steps
     done = steps.get("completed", 0)

@@ -84,7 +84,9 @@ COMMANDS: dict[str, Command] = {
     "doctor": Command(
         "doctor", "check the records, recover damaged ones and list lost runs again", "_doctor"
     ),
-    "serve": Command("serve", "serve this workspace over REST, on loopback", "_serve"),
+    "serve": Command(
+        "serve", "show this workspace in a browser and serve it over REST, on loopback", "_serve"
+    ),
     "simulate": Command("simulate", "serve the embedded demo model over HTTP", "_simulate"),
 }
 """In the order of the help text."""

@@ -50,7 +50,7 @@ def configure(parser: Parser) -> None:
 
 def execute(arguments: Namespace, output: Output) -> int:
     """Print both runs side by side; exit with 1 for a difference that --fail-on names, 3 if a run is not comparable."""
-    from benchwright.sdk import compare
+    from benchwright.runs import compare
 
     comparison = compare(
         arguments.a,
@@ -71,7 +71,8 @@ def execute(arguments: Namespace, output: Output) -> int:
     if output.as_json:
         output.json({**comparison.to_json(), "exit_code": code})
     else:
-        from benchwright.reports import LoadComparison, comparison_table, load_comparison_table
+        from benchwright.reports import comparison_table, load_comparison_table
+        from benchwright.results import LoadComparison
 
         if isinstance(comparison, LoadComparison):
             output.show(load_comparison_table(comparison))

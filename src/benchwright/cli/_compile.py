@@ -130,7 +130,7 @@ def _refuse_idle(arguments: Namespace) -> None:
                 raise UsageError(f"--{name.replace('_', '-')} is for images; add --containerize")
     elif arguments.reference_data:
         raise UsageError(
-            "--reference-data: an image holds its data; leave this out, or leave out --containerize"
+            "--reference-data: an image contains its data; leave this out, or leave out --containerize"
         )
     if arguments.reference_data and arguments.max_data is not None:
         raise UsageError(

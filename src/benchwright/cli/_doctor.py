@@ -7,6 +7,7 @@ from argparse import Namespace
 from benchwright.cli._flags import add_workspace, named_workspace
 from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser
+from benchwright.core import as_json
 
 
 def configure(parser: Parser) -> None:
@@ -17,15 +18,12 @@ def configure(parser: Parser) -> None:
 
 def execute(arguments: Namespace, output: Output) -> int:
     """Check and repair; JSON: `{"workspace", "exists", "sound", "problems", "recovered", "adopted", "orphans", "mended"}`."""
-    from dataclasses import asdict
-
-    from benchwright.core import RunKind
-    from benchwright.sdk import diagnose
+    from benchwright.runs import RUN_KINDS, diagnose
 
     found = diagnose(named_workspace(arguments), repair=not arguments.dry_run)
     code = 1 if (arguments.dry_run and not found.sound) or not found.whole else 0
     if output.as_json:
-        output.json({**_texts(asdict(found)), "sound": found.sound})
+        output.json({**as_json(found), "sound": found.sound})
         return code
     for problem in found.problems:
         output.line(f"the database is damaged: {problem}")
@@ -37,9 +35,8 @@ def execute(arguments: Namespace, output: Output) -> int:
         if found.recovered.lost:
             output.line(f"{found.recovered.lost} places in it could not be read")
     for run in found.adopted:
-        held = {RunKind.WORKFLOW: "workflow", RunKind.LOAD: f"load test, {run.samples:,} requests"}.get(
-            RunKind(run.kind), f"{run.samples:,} samples"
-        )
+        kind = RUN_KINDS[run.kind]
+        held = f"{run.samples:,} {kind.unit}" if kind.file is not None else "workflow"
         output.line(f"listed again: run {run.run_id} {run.name}, {run.status}, {held}")
         if run.problem:
             output.line(f"  {run.problem}")
@@ -63,19 +60,3 @@ def execute(arguments: Namespace, output: Output) -> int:
     elif arguments.dry_run:
         output.line("nothing was changed. Repair with: benchwright doctor")
     return code
-
-
-def _texts(value: object) -> dict[str, object]:
-    """The report with paths as texts."""
-    from pathlib import Path
-
-    def text(value: object) -> object:
-        if isinstance(value, dict):
-            return {key: text(each) for key, each in value.items()}
-        if isinstance(value, list | tuple):
-            return [text(each) for each in value]
-        return str(value) if isinstance(value, Path) else value
-
-    found = text(value)
-    assert isinstance(found, dict)
-    return found

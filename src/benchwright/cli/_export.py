@@ -15,7 +15,7 @@ from benchwright.core import expand_home
 
 if TYPE_CHECKING:
     from benchwright.perf import Requests
-    from benchwright.reports import RunDetails, RunSamples
+    from benchwright.results import RunDetails, RunSamples
     from benchwright.store import RunRecord
 
 _FORMAT = Setting(
@@ -59,7 +59,8 @@ def execute(arguments: Namespace, output: Output) -> int:
     """Write the samples of a run; JSON: `{"file", "format", "samples"}`."""
     from benchwright.core import NotFoundError, UsageError, kind_title
     from benchwright.reports import TEXT_FORMATS, exported_lines
-    from benchwright.sdk import kind_of
+    from benchwright.runs import kind_of
+    from benchwright.store import named_run
 
     if arguments.baseline is not None:
         return _export_baseline(arguments, output)
@@ -77,7 +78,7 @@ def execute(arguments: Namespace, output: Output) -> int:
             raise NotFoundError(
                 f"no run {arguments.run!r}: there are no runs here yet. See: benchwright list"
             )
-        run = store.find_run(arguments.run)
+        run = named_run(store, arguments.run)
         if (requests_of := kind_of(run).requests) is not None:
             code = _export_requests(arguments, output, run.id, run.name, requests_of(store, run.id))
             return code or _complete(run, output)
@@ -115,7 +116,7 @@ def _complete(run: RunRecord, output: Output) -> int:
 def _export_baseline(arguments: Namespace, output: Output) -> int:
     """Write a baseline for gates on other machines; JSON: `{"file", "format", "samples", "sha256"}`."""
     from benchwright.core import UsageError
-    from benchwright.sdk import export_baseline
+    from benchwright.runs import export_baseline
 
     if arguments.output is not None or arguments.format is not None:
         raise UsageError("--baseline PATH names the file itself; leave out -o and --format")

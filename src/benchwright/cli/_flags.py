@@ -17,7 +17,7 @@ from benchwright.core import expand_home
 
 if TYPE_CHECKING:
     from benchwright.cli._output import Output
-    from benchwright.sdk import Resolved
+    from benchwright.runs import Resolved
     from benchwright.store import Lease, Store, Workspace
     from benchwright.workflows import ProgramServer, Serve
 
@@ -47,9 +47,10 @@ def add_flags(parser: Parser, settings: Iterable[Setting], several: Collection[s
 
 
 def add_workspace(parser: Parser) -> None:
-    """Add `--workspace`, for commands that only read."""
-    setting = next(setting for setting in RUN_SETTINGS if setting.name == "workspace")
-    _add(parser.common, setting)
+    """Add `--workspace` and `--store`, for commands that only read."""
+    for setting in RUN_SETTINGS:
+        if setting.name in ("workspace", "store"):
+            _add(parser.common, setting)
 
 
 def add_accept_cached(parser: Parser, when: str = "") -> None:
@@ -192,13 +193,13 @@ def resolved(arguments: Namespace, options: RunOptions) -> Resolved:
     """What to evaluate: TARGET, or the suite that the flags describe."""
     from pathlib import Path
 
-    from benchwright.sdk import resolve
+    from benchwright.runs import resolve
 
     cwd = Path.cwd()
     how = suite_options(arguments)
     if arguments.target is not None:
         return resolve(arguments.target, options, how, config_dir=arguments.config_dir)
-    from benchwright.suites import command_suite
+    from benchwright.runs import command_suite
 
     return command_suite(
         files=arguments.custom_dataset_path or [],
@@ -296,7 +297,7 @@ def _serve_next_to(workspace: Workspace, lease: Lease) -> Iterator[ProgramServer
 
 def named_workspace(arguments: Namespace) -> Workspace:
     """The workspace that `--workspace` names, or the nearest one. Raises NotFoundError for a missing folder."""
-    from benchwright.store import existing_workspace
+    from benchwright.config import existing_workspace
 
     return existing_workspace(Path.cwd(), None if arguments.workspace is None else Path(arguments.workspace))
 

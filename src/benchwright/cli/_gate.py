@@ -37,14 +37,14 @@ def configure(parser: Parser) -> None:
 def execute(arguments: Namespace, output: Output) -> int:
     """Print the verdict; exit with 0 for GO, 1 for NO-GO, 3 for INCONCLUSIVE."""
     from benchwright.core import BenchwrightError, UsageError
-    from benchwright.gates import (
+    from benchwright.reports import (
         junit,
         junit_without_verdict,
         markdown,
         markdown_without_verdict,
         verdict_table,
     )
-    from benchwright.sdk import gate
+    from benchwright.runs import gate
 
     to_stdout = [name for name in ("junit", "markdown") if getattr(arguments, name) == "-"]
     if len(to_stdout) + output.as_json > 1:
@@ -107,7 +107,7 @@ def _files(arguments: Namespace) -> dict[str, Path]:
 def _write(path: Path, text: str, *, last: bool) -> None:
     """Write a file whole. A pipe or a device gets only the last text."""
     from benchwright.core import UsageError
-    from benchwright.gates import replace_file
+    from benchwright.results import replace_file
 
     try:
         if path.is_relative_to("/dev") or (path.exists() and not path.is_file() and not path.is_dir()):

@@ -21,7 +21,7 @@ parallelism = 16
 # [models.local]
 # base_url = "http://localhost:8000/v1"
 # model = "my-model"
-# api_key_name = "MY_KEY"        # the variable that holds the key, never the key itself
+# api_key_name = "MY_KEY"        # the variable that contains the key, never the key itself
 
 # A benchmark under a short name: benchwright run my_bench
 [benchmarks.my_bench]

@@ -43,7 +43,7 @@ def configure(parser: Parser) -> None:
 
 def execute(arguments: Namespace, output: Output) -> int:
     """Print agreement, bias and the corrected score; with --json the same as one object."""
-    from benchwright.sdk import calibrate_judge
+    from benchwright.runs import calibrate_judge
 
     found = calibrate_judge(
         arguments.labels,

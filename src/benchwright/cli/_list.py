@@ -61,14 +61,15 @@ def since(text: str, flag: str = "--since") -> float:
 
 def execute(arguments: Namespace, output: Output) -> int:
     """Runs, newest first; JSON: `{"runs": […]}`."""
-    from benchwright.sdk import view_of
+    from benchwright.runs import view_of
+    from benchwright.store import whole
 
     earliest = None if arguments.since is None else since(arguments.since)
     with existing_store(arguments) as store:
         runs = [] if store is None else store.runs()
         lost = named_workspace(arguments).run_folders({run.id for run in runs})
         if store is not None and arguments.status is not None:
-            runs = [store.whole(run) for run in runs]  # one that has lost records is not completed
+            runs = [whole(store, run) for run in runs]  # one that has lost records is not completed
         for field in ("name", "status", "kind"):
             requested = getattr(arguments, field)
             if requested is not None:

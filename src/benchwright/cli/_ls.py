@@ -6,6 +6,7 @@ from argparse import Namespace
 
 from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser
+from benchwright.core import as_json
 
 
 def configure(parser: Parser) -> None:
@@ -24,13 +25,11 @@ def execute(arguments: Namespace, output: Output) -> int:
         return _models(output)
     if arguments.plugins:
         return _plugins(output)
-    from dataclasses import asdict
-
-    from benchwright.sdk import list_evaluations
+    from benchwright.runs import list_evaluations
 
     found = list_evaluations()
     if output.as_json:
-        output.json({"evaluations": [asdict(evaluation) for evaluation in found]})
+        output.json({"evaluations": as_json(found)})
         return 0
     if all(evaluation.kind == "builtin" for evaluation in found):
         output.line("no evaluations of your own here yet. Write a starter with: benchwright init")
@@ -54,13 +53,11 @@ def execute(arguments: Namespace, output: Output) -> int:
 
 def _models(output: Output) -> int:
     """List what `--model` accepts; JSON: `{"models": [{name, kind, api, type, stream, url, model, description}]}`."""
-    from dataclasses import asdict
-
-    from benchwright.sdk import list_models
+    from benchwright.runs import list_models
 
     found = list_models()
     if output.as_json:
-        output.json({"models": [asdict(model) for model in found]})
+        output.json({"models": as_json(found)})
         return 0
     from rich import box
     from rich.text import Text
@@ -79,13 +76,11 @@ def _models(output: Output) -> int:
 
 def _plugins(output: Output) -> int:
     """List plugins; JSON: `{"plugins": [{kind, name, package, version, target, problem}]}`."""
-    from dataclasses import asdict
-
-    from benchwright.sdk import list_plugins
+    from benchwright.runs import list_plugins
 
     found = list_plugins()
     if output.as_json:
-        output.json({"plugins": [asdict(plugin) for plugin in found]})
+        output.json({"plugins": as_json(found)})
         return 0
     if not found:
         output.line("no installed package has plugins for benchwright")

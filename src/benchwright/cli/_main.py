@@ -134,7 +134,13 @@ def _execute(words: list[str], output: Output) -> int:
     if isinstance(arguments, str):
         output.line(arguments)
         return 0
-    return module.execute(arguments, output)
+    named = getattr(arguments, "store", None)
+    if named is None:
+        return module.execute(arguments, output)
+    from benchwright.config import using_store
+
+    with using_store(named):
+        return module.execute(arguments, output)
 
 
 def _with_cure(error: Exception) -> BenchwrightError | None:

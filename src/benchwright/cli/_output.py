@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.segment import Segment
 
     from benchwright.reports import View
-    from benchwright.sdk import RunResult
+    from benchwright.runs import RunResult
 
 _PIPE_WIDTH = 120
 """Columns in a pipe or file, unless COLUMNS is set: tables in a log should not wrap."""
@@ -115,7 +115,7 @@ class Output:
         console = Console(file=stream, width=width, highlight=False, markup=False, emoji=False)
         try:
             with console.capture() as captured:  # rich would end the process on a closed pipe
-                console.print(_Shown(renderable))
+                console.print(_PrintableView(renderable))
         except OSError as error:  # rich writes an empty text to terminals even so
             self._leave(stream, error)
             return
@@ -182,7 +182,7 @@ class Output:
         raise OSError(error.errno, error.strerror, name) from error
 
 
-class _Shown:
+class _PrintableView:
     """A view without control characters in its texts."""
 
     def __init__(self, view: RenderableType) -> None:
@@ -222,9 +222,9 @@ def print_result(result: RunResult, output: Output) -> None:
     from benchwright.reports import plain_result, result_table
 
     columns = output.plain_columns
-    text = None if columns is None else plain_result(result.view, columns)
+    text = None if columns is None else plain_result(result, columns)
     if text is None:
-        output.show(result_table(result.view))
+        output.show(result_table(result))
     else:
         output.line(text)
 

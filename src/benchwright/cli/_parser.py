@@ -16,6 +16,10 @@ _HELP_WIDTH = 110
 """Columns of a help text, if the terminal has as many."""
 
 
+_FEW = 20
+"""The most options of a command that a message lists."""
+
+
 class Parser(argparse.ArgumentParser):
     """Parses the arguments of one command."""
 
@@ -121,7 +125,10 @@ class Parser(argparse.ArgumentParser):
                     f"unknown option {name}: {command} has it, {self.prog} does not"
                     f"{f'. Write -o {key}=VALUE' if key else ''}\nSee: {self.prog} --help, benchwright {command} --help"
                 )
-        return UsageError(f"unknown option {name}.{suggest(name, known)}\nSee: {self.prog} --help")
+        near = suggest(name, known)
+        if not near and len(known) <= _FEW:
+            near = f" {self.prog} has: {', '.join(sorted(known))}"
+        return UsageError(f"unknown option {name}.{near}\nSee: {self.prog} --help")
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):

@@ -19,7 +19,7 @@ from benchwright.core import RunKind, UsageError, shown, worst_exit_code
 
 if TYPE_CHECKING:
     from benchwright.perf import LoadProgress, LoadWatcher
-    from benchwright.sdk import LoadResult
+    from benchwright.runs import LoadResult
 
 
 def configure(parser: Parser) -> None:
@@ -58,7 +58,7 @@ def execute(arguments: Namespace, output: Output) -> int:
         return _explain(arguments.explain, output)
     if arguments.self_test:
         return _self_test(arguments, output)
-    load("sdk")
+    load("runs")
     name_configuration(output)
     keywords = given(arguments, (*SHARED_WITH_RUNS, *(setting.name for setting in LOAD_OPTIONS)))
     options, how = split_load_keywords(keywords)
@@ -77,7 +77,7 @@ def load_options(arguments: Namespace) -> LoadOptions:
 def run_long_form(arguments: Namespace, output: Output) -> int:
     """`run … --mode perf`: a load test of what the long form names; `--mode perf_viz` shows the newest recorded ones."""
     from benchwright.cli._flags import resolved
-    from benchwright.datasets import hub_commits
+    from benchwright.runs import Session
 
     mode, arguments.mode = arguments.mode, None
     if arguments.summarizer in ("default_perf", "stable_stage"):
@@ -87,7 +87,7 @@ def run_long_form(arguments: Namespace, output: Output) -> int:
         return _show_recorded(arguments, output)
     how = {"warmup": arguments.num_warmups, "concurrency": arguments.parallelism, "format": arguments.format}
     load_how = LoadOptions.from_keywords({name: value for name, value in how.items() if value is not None})
-    with hub_commits():
+    with Session(options.workspace, options.store):
         return run_load(resolved(arguments, options), options, load_how, arguments, output)
 
 
@@ -95,9 +95,11 @@ def _show_recorded(arguments: Namespace, output: Output) -> int:
     """Show the newest load test of each data and model: of the named data, or of all."""
     from pathlib import Path
 
+    from benchwright.config import existing_workspace
     from benchwright.core import NotFoundError
-    from benchwright.reports import load_table, recorded_load
-    from benchwright.store import existing_workspace, open_existing
+    from benchwright.reports import load_table
+    from benchwright.results import recorded_load
+    from benchwright.store import open_existing
 
     typed = [arguments.target, *(arguments.datasets or ()), *(arguments.custom_dataset_path or ())]
     names = {Path(name).name for name in typed if name}
@@ -124,7 +126,7 @@ def _show_recorded(arguments: Namespace, output: Output) -> int:
 
 def run_load(target: Any, options: RunOptions, how: LoadOptions, arguments: Namespace, output: Output) -> int:
     """Do the tests of a target and print each result. Returns the exit code of the worst."""
-    from benchwright.sdk import perf
+    from benchwright.runs import perf
 
     results: list[LoadResult] = []
 
@@ -223,8 +225,8 @@ def load_line(progress: LoadProgress) -> str:
     done = f"{progress.done:,}"
     if settings.requests is not None and progress.phase != "warmup":
         done += f" of {settings.requests:,}"
-    if settings.seconds is not None:
-        done += f" in {min(progress.elapsed_s, settings.seconds):.0f} of {settings.seconds:g} s"
+    if progress.seconds is not None:
+        done += f" in {min(progress.elapsed_s, progress.seconds):.0f} of {round(progress.seconds, 1):g} s"
     parts.append(f"warming up: {done}" if progress.phase == "warmup" else done)
     recent = progress.recent()
     parts.append(f"{recent.rate:,.1f}/s")

@@ -9,7 +9,7 @@ from benchwright.cli._output import Output
 
 if TYPE_CHECKING:
     from benchwright.config import LoadOptions, RunOptions
-    from benchwright.sdk import LoadCheck
+    from benchwright.runs import LoadCheck
 
 _SHOWN_CHARS = 2000
 """Characters shown of a body; JSON has all of it."""
@@ -17,7 +17,7 @@ _SHOWN_CHARS = 2000
 
 def show_plan(target: Any, options: RunOptions, how: LoadOptions, output: Output) -> int:
     """Print what would be sent; JSON: `{"checks": […], "exit_code": 0}`."""
-    from benchwright.sdk import check_perf
+    from benchwright.runs import check_perf
 
     checks = check_perf(target, options, how)
     if output.as_json:
@@ -34,7 +34,7 @@ def show_plan(target: Any, options: RunOptions, how: LoadOptions, output: Output
 def _lines(check: LoadCheck) -> Iterator[tuple[str, str]]:
     from benchwright.cli._check import cost_range
     from benchwright.core import encode_json, shown
-    from benchwright.reports import limits_words, plural
+    from benchwright.results import limits_words, plural
 
     load = check.load
     yield "load", f"profile {load.profile}: {_levels(check)}"

@@ -58,7 +58,7 @@ def progress_line(progress: Progress) -> str:
             f"{progress.name}: {progress.done:,} of {progress.total:,} ({percent(progress.done / progress.total)})"
         )
     if progress.phase == "asking":
-        from benchwright.reports import rate
+        from benchwright.results import rate
 
         parts.append(f"{rate(progress.rate_per_s())} per second")
         parts.append(f"{progress.in_flight} in flight")
@@ -69,7 +69,7 @@ def progress_line(progress: Progress) -> str:
         parts.append(f"{progress.cached:,} from earlier runs")
     left = time_left_s(progress)
     if left is not None:
-        from benchwright.reports import duration
+        from benchwright.results import duration
 
         parts.append(f"{duration(left)} left")
     if progress.stopping:
@@ -132,7 +132,7 @@ class BarWatcher:
 
     def _draw(self, progress: Progress) -> None:
         from benchwright.core import shown
-        from benchwright.reports import rate
+        from benchwright.results import rate
 
         if progress.phase == "done":
             self._remove(progress)
@@ -206,7 +206,7 @@ def _left(progress: Progress) -> str:
     left = time_left_s(progress)
     if left is None:
         return ""
-    from benchwright.reports import duration
+    from benchwright.results import duration
 
     return f"{duration(left)} left"
 

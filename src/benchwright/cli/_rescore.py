@@ -27,9 +27,9 @@ def configure(parser: Parser) -> None:
 
 def execute(arguments: Namespace, output: Output) -> int:
     """Score recorded replies again; JSON as of `run`."""
-    load("sdk")
+    load("runs")
     from benchwright.cli._progress import watching
-    from benchwright.sdk import rescore
+    from benchwright.runs import rescore
 
     options = run_options(arguments)
     with watching(quiet=arguments.quiet) as watcher:

@@ -29,7 +29,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--force", action="store_true", help="programs: take over the run from the process that executes it"
     )
-    add_run_flags(parser, only=(*RESUME_OVERRIDES, "workspace"))
+    add_run_flags(parser, only=(*RESUME_OVERRIDES, "workspace", "store"))
     add_code_flags(parser, tags=False)
     parser.common.add_argument("-q", "--quiet", action="store_true", help="do not show progress")
     parser.example("benchwright resume last", "benchwright resume 12 --retry-failed --parallelism 4")
@@ -37,13 +37,14 @@ def configure(parser: Parser) -> None:
 
 def execute(arguments: Namespace, output: Output) -> int:
     """Resume a run where it stopped."""
-    load("sdk")
+    load("runs")
     from benchwright.cli import _code
     from benchwright.cli._flags import existing_store
-    from benchwright.sdk import kind_of
+    from benchwright.runs import kind_of
+    from benchwright.store import named_run
 
     with existing_store(arguments) as store:
-        found = None if store is None else store.find_run(arguments.run)
+        found = None if store is None else named_run(store, arguments.run)
         if store is not None and found is not None and kind_of(found).starts_program:
             if arguments.retry_failed or arguments.allow_changed:
                 from benchwright.core import UsageError
@@ -58,7 +59,7 @@ def execute(arguments: Namespace, output: Output) -> int:
 
 def _resume_benchmark(arguments: Namespace, output: Output) -> int:
     from benchwright.cli._progress import watching
-    from benchwright.sdk import resume
+    from benchwright.runs import resume
 
     values = given(arguments)
     with watching(quiet=arguments.quiet) as watcher:

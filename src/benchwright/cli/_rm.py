@@ -20,13 +20,14 @@ def configure(parser: Parser) -> None:
 def execute(arguments: Namespace, output: Output) -> int:
     """Delete runs; JSON: `{"removed": [{"run_id", "folder", "kept"}]}`."""
     from benchwright.core import NotFoundError
-    from benchwright.sdk import remove_run
+    from benchwright.runs import remove_run
+    from benchwright.store import named_run
 
     removed = []
     with existing_store(arguments) as store:
         if store is None:
             raise NotFoundError(f"no run {arguments.run[0]!r}: there are no runs here yet")
-        found = {run.id: run for run in map(store.find_run, arguments.run)}
+        found = {run.id: run for run in (named_run(store, name) for name in arguments.run)}
         if not (
             arguments.yes or output.as_json or _agreed([f"{run.id} {run.name}" for run in found.values()])
         ):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
+
+from msgspec.structs import replace
 
 from benchwright.cli._check import add_gold_flag
 from benchwright.cli._flags import (
@@ -28,7 +29,7 @@ from benchwright.config import LOAD_MODES
 from benchwright.core import UsageError
 
 if TYPE_CHECKING:
-    from benchwright.sdk import Benchmarks, Questions, RunOptions
+    from benchwright.runs import Resolved, RunOptions, Suite
 
 
 def configure(parser: Parser) -> None:
@@ -76,7 +77,7 @@ def _execute(arguments: Namespace, output: Output) -> int:
         )
     if arguments.search:
         return search_names(arguments, output)
-    load("sdk")
+    load("runs")
     name_configuration(output)
     return _run(arguments, output)
 
@@ -89,8 +90,7 @@ def _run_configuration(arguments: Namespace, output: Output) -> int:
 
 
 def _run(arguments: Namespace, output: Output) -> int:
-    from benchwright.datasets import hub_commits
-    from benchwright.sdk import Benchmarks, Program, Questions, Workflow
+    from benchwright.runs import Program, Session
 
     if arguments.mode in LOAD_MODES:
         from benchwright.cli._perf import run_long_form
@@ -101,27 +101,27 @@ def _run(arguments: Namespace, output: Output) -> int:
             "--format aisbench needs --mode perf; results of other modes: benchwright export --help"
         )
     options = run_options(arguments)
-    with hub_commits():  # resolving and running see the same commit of a hub dataset
+    with Session(
+        options.workspace, options.store
+    ):  # resolving and running see the same commit of a hub dataset
         found = resolved(arguments, options)
         if arguments.dry_run:
             from benchwright.cli import _check
 
             return _check.check_resolved(found, options, arguments, output, tasks=True)
-        if isinstance(found, Program | Workflow):
+        if isinstance(found, Program):
             from benchwright.cli import _code
 
             return _code.run_and_print(found.plan, arguments, output)
         refuse_code_flags(arguments, arguments.target or "the target")
-        if isinstance(found, Benchmarks | Questions):
-            return _run_benchmarks(found, options, arguments, output)
-        return run_pairs(found, options, arguments, output)
+        if found.is_suite:
+            return run_pairs(cast("Suite", found), options, arguments, output)
+        return _run_benchmarks(found, options, arguments, output)
 
 
-def _run_benchmarks(
-    found: Benchmarks | Questions, options: RunOptions, arguments: Namespace, output: Output
-) -> int:
+def _run_benchmarks(found: Resolved, options: RunOptions, arguments: Namespace, output: Output) -> int:
     from benchwright.cli._progress import watching
-    from benchwright.sdk import RunResult, run
+    from benchwright.runs import RunResult, run
 
     if arguments.mode == "infer":
         options = replace(options, infer_only=True)

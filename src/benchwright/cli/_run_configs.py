@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from argparse import Action, ArgumentParser, Namespace
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
+from msgspec.structs import replace
 
 from benchwright.cli._output import Output, conclude, note_problems, print_result
 from benchwright.cli._parser import Parser, value_of
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from benchwright.config import RunConfigs
-    from benchwright.sdk import ConfiguredRun, TaskResult
+    from benchwright.runs import ConfiguredRun, TaskResult
 
 
 class _Once(Action):
@@ -104,8 +104,8 @@ def _execute(
     complete: bool,
     check: Callable[[Sequence[ConfiguredRun]], int] | None,
 ) -> int:
-    load("sdk")
-    from benchwright.sdk import configure_run
+    load("runs")
+    from benchwright.runs import configure_run
 
     for note in found.notes:
         output.note(f"note: {note}")
@@ -137,7 +137,7 @@ def _with_files(run: ConfiguredRun, *, again: bool) -> ConfiguredRun:
 
 def _name_replaced(run: ConfiguredRun, output: Output) -> None:
     """Print whose files this run will replace."""
-    from benchwright.reports import writer_of
+    from benchwright.results import writer_of
 
     folder = run.options.output_dir
     if folder is None or not run.options.overwrite or (writer := writer_of(expand_home(folder))) is None:
@@ -150,7 +150,7 @@ def _name_replaced(run: ConfiguredRun, output: Output) -> None:
 def _run(run: ConfiguredRun, arguments: Namespace, output: Output) -> int:
     from benchwright.cli._progress import watching
     from benchwright.config import exported
-    from benchwright.sdk import Benchmarks, RunResult, run as evaluate
+    from benchwright.runs import Benchmarks, RunResult, run as evaluate
 
     results: list[RunResult] = []
 
@@ -171,7 +171,7 @@ def _run_tasks(
 ) -> int:
     """Run all tasks; JSON: `{"tasks": [{task, result, error, exit_code}], "exit_code": n}`."""
     from benchwright.cli._progress import aside, watching
-    from benchwright.sdk import run_configured
+    from benchwright.runs import run_configured
 
     at_once = arguments.parallel_tasks
     if at_once is None:
@@ -213,7 +213,8 @@ def _summary(results: Sequence[TaskResult]) -> Table:
     from rich import box
     from rich.text import Text
 
-    from benchwright.reports import WholeTable, headline_of
+    from benchwright.reports import WholeTable
+    from benchwright.results import headline_of
 
     table = WholeTable(box=box.SIMPLE_HEAD)
     table.add_column("task", overflow="fold")

@@ -25,7 +25,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument("--port", type=value_of(_PORT), default=8765, metavar="N", help=_PORT.meaning)
     parser.add_argument("--addr", metavar="IP:PORT", help="host and port in one argument")
     parser.add_argument(
-        "--token-name", metavar="VARIABLE", help="environment variable that holds the clients' token"
+        "--token-name", metavar="VARIABLE", help="environment variable that contains the clients' token"
     )
     parser.add_argument(
         "--open-reads", action="store_true", help="let every user of this machine read runs without the token"
@@ -34,14 +34,19 @@ def configure(parser: Parser) -> None:
         "--private", action="store_true", help="require the token on every route (the default)"
     )
     parser.add_argument("--max-body-mb", type=value_of(_BODY), default=64.0, metavar="X", help=_BODY.meaning)
+    parser.add_argument(
+        "--new-code",
+        action="store_true",
+        help="print another URL for the pages of the server that serves this workspace, and end",
+    )
     add_workspace(parser)
     parser.example("benchwright serve --port 8765")
 
 
 def execute(arguments: Namespace, output: Output) -> int:
-    """Serve until Ctrl-C; JSON: `{"url", "token", "workspace"}` once it listens."""
+    """Serve until Ctrl-C; JSON: `{"url", "token", "workspace", "open_url"}` once it listens. With `--new-code`: `{"open_url"}`."""
     try:
-        from benchwright.server import ServerSettings, serve
+        from benchwright.server import ServerSettings, new_open_url, serve
     except ModuleNotFoundError as error:  # not part of a plain installation
         from benchwright.core import UsageError
 
@@ -49,10 +54,17 @@ def execute(arguments: Namespace, output: Output) -> int:
             f"serving needs the extra `server` ({error.name} is missing): pip install 'benchwright[server]', "
             "or in a clone: pip install '.[server]'"
         ) from None
-    from benchwright.store import find_workspace
+    from benchwright.config import find_workspace
 
     explicit = None if arguments.workspace is None else Path(arguments.workspace)
     workspace = find_workspace(Path.cwd(), explicit)
+    if arguments.new_code:
+        url = new_open_url(workspace)
+        if output.as_json:
+            output.json({"open_url": url})
+        else:
+            output.line(_open_line(url))
+        return 0
     if arguments.open_reads and arguments.private:
         from benchwright.core import UsageError
 
@@ -72,14 +84,20 @@ def execute(arguments: Namespace, output: Output) -> int:
                 f"note: this workspace is also served at {address.first.described}; server.json still names that server"
             )
         if output.as_json:
-            output.json({"url": address.url, "token": address.token, "workspace": str(workspace.root)})
+            told = {"url": address.url, "token": address.token, "workspace": str(workspace.root)}
+            output.json({**told, "open_url": address.open_url})
             return
         output.line(f"serving {workspace.root} at {address.url} (Ctrl-C stops it)")
+        output.line(_open_line(address.open_url))
         output.line(f"token: {address.token}")
         output.line(f"OpenAPI: {address.url}/openapi.json")
 
     serve(workspace, settings, on_ready=ready)
     return 0
+
+
+def _open_line(url: str) -> str:
+    return f"open: {url} (works once, within 10 minutes; another one: benchwright serve --new-code)"
 
 
 def _address(arguments: Namespace) -> tuple[str, int]:

@@ -13,9 +13,11 @@ from benchwright.config import Setting
 from benchwright.core import OUTCOMES
 
 if TYPE_CHECKING:
-    from benchwright.reports import PartsRequest
+    from benchwright.store import SampleFilter
 
 _LIMIT = Setting("limit", "int", "list at most N samples or steps (default: 20)", least=1)
+
+_AFTER = Setting("after", "int", "list what follows N: `next` of the JSON of the list before", least=0)
 
 
 def configure(parser: Parser) -> None:
@@ -48,6 +50,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument("--failed-only", action="store_true", help="list only what failed or was interrupted")
     parser.add_argument("--events", action="store_true", help="list all events, oldest first")
     parser.add_argument("--limit", type=value_of(_LIMIT), default=20, metavar="N", help=_LIMIT.meaning)
+    parser.add_argument("--after", type=value_of(_AFTER), metavar="N", help=_AFTER.meaning)
     add_workspace(parser)
     parser.example(
         "benchwright show last", "benchwright show last --wrong", "benchwright show last --where 'f1<0.5'"
@@ -57,41 +60,47 @@ def configure(parser: Parser) -> None:
 def execute(arguments: Namespace, output: Output) -> int:
     """Show a run, its failed or wrong samples, its steps or events, or one sample or step."""
     from benchwright.core import NotFoundError
-    from benchwright.reports import event_table, recorded_events
-    from benchwright.sdk import kind_of
+    from benchwright.reports import KIND_REPORTS, event_table
+    from benchwright.results import recorded_events
+    from benchwright.runs import kind_of
+    from benchwright.store import named_run
 
     with existing_store(arguments) as store:
         if store is None:
             raise NotFoundError(
                 f"no run {arguments.run!r}: there are no runs here yet. See: benchwright list"
             )
-        run = store.find_run(arguments.run)
-        reports = kind_of(run).reports
+        run = named_run(store, arguments.run)
+        reports = KIND_REPORTS[kind_of(run).name]
         if arguments.events:
             output.view(recorded_events(store, run), event_table)
         elif arguments.sample is not None:
             output.view(reports.part(store, run, arguments.sample), reports.show_parts)
-        elif (request := _request(arguments)) is not None:
-            output.view(reports.parts(store, run, request), reports.show_parts)
+        elif (where := _filter(arguments)) is not None:
+            page = reports.parts(store, run, where, arguments.after, arguments.limit)
+            output.view(page, reports.show_parts)
         else:
             output.view(reports.details(store, run), reports.show_details)
     return 0
 
 
-def _request(arguments: Namespace) -> PartsRequest | None:
-    """The list of samples or steps that flags request; None: no list."""
-    from benchwright.reports import PartsRequest
+def _filter(arguments: Namespace) -> SampleFilter | None:
+    """Which samples or steps flags list; None: no list."""
+    from benchwright.core import Outcome, UsageError
+    from benchwright.store import SampleFilter
 
-    failed = arguments.failed or arguments.failed_only
-    listed = failed or arguments.steps or arguments.wrong or arguments.unparsed or arguments.outcome
-    if not (listed or arguments.where or arguments.text):
+    failed, outcome = arguments.failed or arguments.failed_only, arguments.outcome
+    listed = failed or arguments.steps or arguments.wrong or arguments.unparsed or outcome
+    if not (listed or arguments.where or arguments.text or arguments.after is not None):
         return None
-    return PartsRequest(
-        arguments.limit,
-        failed,
-        arguments.wrong,
-        arguments.unparsed,
-        arguments.outcome,
+    if arguments.unparsed and outcome not in (None, Outcome.UNPARSED):
+        raise UsageError(
+            f"--unparsed is --outcome unparsed, which is not --outcome {outcome}; give one of them"
+        )
+    return SampleFilter(
+        Outcome.UNPARSED.value if arguments.unparsed else outcome,
+        "wrong" if arguments.wrong else None,
+        False if failed else None,
         text=arguments.text or None,
         **_within(arguments.where or ()),
     )

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from benchwright.cli._flags import suite_options
 from benchwright.cli._output import Output, note_problems, print_result
+from benchwright.core import as_json
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from benchwright.sdk import RunOptions, SuiteResult
-    from benchwright.suites import PairResult, Pairs, Suite, SuiteCheck
+    from benchwright.runs import PairResult, Pairs, RunOptions, Suite, SuiteCheck, SuiteResult
 
 
 def run_pairs(suite: Suite, options: RunOptions, arguments: Namespace, output: Output) -> int:
     """Run all pairs; JSON: `{"suite", "notes", "work_folder", "results", "comparison", "exit_code"}`."""
     from benchwright.cli._progress import aside, watching
-    from benchwright.sdk import run_suite
-    from benchwright.suites import DEFAULT_WORK_DIR
+    from benchwright.runs import DEFAULT_WORK_DIR, run_suite
 
     how = suite_options(arguments).over(suite.settings)
     if how.work_dir is None and (arguments.target is None or arguments.models or suite.path.is_file()):
@@ -54,10 +54,10 @@ def check_pairs(
 ) -> int:
     """Check all pairs; with `tasks`, as a table of what would be run. JSON: `{"checks": […], "exit_code": n}`, each
     with `suite_model` and `suite_dataset`."""
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     from benchwright.cli._check import check_code, check_view, report_json
-    from benchwright.suites import check_suite
+    from benchwright.runs import check_suite
 
     found = check_suite(suite, options, suite_options(arguments).over(suite.settings))
     allowed = arguments.allow_failing_gold
@@ -95,12 +95,11 @@ def check_pairs(
 
 def search_names(arguments: Namespace, output: Output) -> int:
     """Print where names come from; JSON: `{"found": [{kind, name, source}]}`."""
-    from dataclasses import asdict
     from pathlib import Path
 
     from benchwright.config import find_config
     from benchwright.core import UsageError
-    from benchwright.suites import origins
+    from benchwright.runs import origins
 
     cwd = Path.cwd()
     config = find_config(cwd)
@@ -119,7 +118,7 @@ def search_names(arguments: Namespace, output: Output) -> int:
     ]
     code = 0 if all(origin.source for origin in found) else 4
     if output.as_json:
-        output.json({"found": [asdict(origin) for origin in found], "exit_code": code})
+        output.json({"found": as_json(found), "exit_code": code})
         return code
     for origin in found:
         output.line(f"{origin.kind[:-1]} {origin.name}: {origin.source or 'not found (see: benchwright ls)'}")
@@ -143,28 +142,21 @@ def _print_pair(pair: PairResult, output: Output, *, in_full: bool) -> None:
 
 
 def _line(pair: PairResult) -> str:
-    from benchwright.reports import duration, headline_of
+    from benchwright.results import duration, result_sentence
 
     assert pair.result is not None
-    summary = pair.result.summary
-    headline = headline_of(summary)
-    figure = "no scores" if headline is None else f"{headline} {summary.metrics[headline].value:.4f}"
-    failed = f", {summary.failed:,} failed" if summary.failed else ""
-    noun = "sample" if summary.evaluated == 1 else "samples"
-    return (
-        f"{pair.dataset} on {pair.model}: {figure}, {summary.evaluated:,} {noun}{failed}, "
-        f"{duration(pair.result.seconds)} (run {pair.run_id})"
-    )
+    sentence = result_sentence(f"{pair.dataset} on {pair.model}", pair.result.summary)
+    return f"{sentence}; {duration(pair.result.seconds)} (run {pair.run_id})"
 
 
 def _print_end(result: SuiteResult, output: Output) -> None:
-    from benchwright.reports import SideBySideTable
-    from benchwright.suites import DEFAULT_WORK_DIR
+    from benchwright.reports import side_by_side_table
+    from benchwright.runs import DEFAULT_WORK_DIR
 
     if len(result.pairs) > 1 or any(
         pair.result is not None and not pair.result.seconds for pair in result.pairs
     ):
-        output.show(SideBySideTable(result.comparison))
+        output.show(side_by_side_table(result.comparison))
     if result.work_folder is not None:
         output.line(f"work folder: {result.work_folder}/")
         page = max(result.work_folder.glob("summary/summary_*.html"), default=None)

@@ -9,6 +9,7 @@ from benchwright.cli._flags import add_run_flags, run_options
 from benchwright.cli._output import Output, option_range
 from benchwright.cli._parser import Parser
 from benchwright.config import settings_deciding
+from benchwright.core import as_json
 
 if TYPE_CHECKING:
     from benchwright.benchmarks import FileReport
@@ -26,15 +27,13 @@ def configure(parser: Parser) -> None:
 
 def execute(arguments: Namespace, output: Output) -> int:
     """Print every bad row with its line; JSON: the report and its exit code. Exit code 2 if there is any."""
-    from dataclasses import asdict
-
-    from benchwright.sdk import validate
+    from benchwright.runs import validate
 
     report = validate(arguments.file, run_options(arguments))
     code = 0 if report.ok else _NOT_READY
     if output.as_json:
         counts = {str(count): rows for count, rows in report.options.items()}
-        output.json({"ok": report.ok, **asdict(report), "options": counts, "exit_code": code})
+        output.json({"ok": report.ok, **as_json(report), "options": counts, "exit_code": code})
         return code
     from benchwright.reports import printable
 

@@ -8,11 +8,12 @@ from benchwright.config._config_layers import (
     Layer as Layer,
     as_table as as_table,
     leaves as leaves,
-    merge_layers as merge_layers,
 )
 from benchwright.config._environment import (
     assigned as assigned,
     exported as exported,
+    merge_variables as merge_variables,
+    read_variables as read_variables,
     recorded_variables as recorded_variables,
     unset_variables as unset_variables,
 )
@@ -27,7 +28,6 @@ from benchwright.config._files import (
 )
 from benchwright.config._keywords import keywords_in_errors as keywords_in_errors
 from benchwright.config._load_settings import (
-    LOAD_BY_NAME as LOAD_BY_NAME,
     LOAD_OPTIONS as LOAD_OPTIONS,
     SHARED_WITH_RUNS as SHARED_WITH_RUNS,
     LoadOptions as LoadOptions,
@@ -39,13 +39,16 @@ from benchwright.config._model import (
     provider_model as provider_model,
     read_model_entry as read_model_entry,
 )
+from benchwright.config._named_files import (
+    files_beside as files_beside,
+    note_on as note_on,
+    place_beside as place_beside,
+)
 from benchwright.config._nocode import NoCodeBenchmark as NoCodeBenchmark
 from benchwright.config._nocode_style import ChoiceStyle as ChoiceStyle, GraderStyle as GraderStyle
-from benchwright.config._overrides import read_override as read_override, read_overrides as read_overrides
 from benchwright.config._pipeline import PipelineSettings as PipelineSettings, StepEntry as StepEntry
 from benchwright.config._pipeline_reader import pipeline_settings as pipeline_settings
 from benchwright.config._pipeline_steps import (
-    STEP_SETTINGS as STEP_SETTINGS,
     STEPS as STEPS,
     Caching as Caching,
     ExchangeReport as ExchangeReport,
@@ -68,7 +71,15 @@ from benchwright.config._prices import (
     find_prices as find_prices,
 )
 from benchwright.config._recorded_runs import question_options as question_options
-from benchwright.config._run_config import RunConfig as RunConfig, check_complete as check_complete
+from benchwright.config._run_config import (
+    TO_BE_GIVEN as TO_BE_GIVEN,
+    RunConfig as RunConfig,
+    check_complete as check_complete,
+    config_of as config_of,
+    flag_layer as flag_layer,
+    override_layer as override_layer,
+    read_layer as read_layer,
+)
 from benchwright.config._run_config_files import (
     RunConfigs as RunConfigs,
     read_run_configs as read_run_configs,
@@ -106,11 +117,17 @@ from benchwright.config._servers import (
     header_variables as header_variables,
     host_url as host_url,
     is_provider_value as is_provider_value,
+    profile_of_class as profile_of_class,
     resolve_headers as resolve_headers,
     resolve_provider as resolve_provider,
     trusted_certificates as trusted_certificates,
 )
 from benchwright.config._setting import HARMLESS as HARMLESS, Decides as Decides, Setting as Setting
+from benchwright.config._stores import (
+    existing_workspace as existing_workspace,
+    find_workspace as find_workspace,
+    using_store as using_store,
+)
 from benchwright.config._suite_settings import (
     LOAD_MODES as LOAD_MODES,
     SUITE_SETTINGS as SUITE_SETTINGS,

@@ -4,11 +4,11 @@ a program (`type = "custom_code"`), or an evaluation that the table describes.""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from benchwright.config._model import ModelConfig, read_model_value
 from benchwright.config._nocode import NoCodeBenchmark, read_nocode, read_source

@@ -103,7 +103,7 @@ def read_config(path: Path) -> ConfigFile:
         ) from error
     foreign = path.name in FOREIGN_NAMES
     for key in document:
-        if key not in _TABLES and not foreign:
+        if key not in (*_TABLES, "store") and not foreign:  # the store is read with the workspace
             raise ConfigError(
                 f"{path}: [{key}] is not known.{suggest(key, _TABLES)} Known tables: [run], [perf], [models.NAME], "
                 "[benchmarks.NAME]"
@@ -156,7 +156,7 @@ def read_document(
     document = _checked(path, text, read)
     if not isinstance(document, dict):
         found = "nothing" if document is None else f"a {type(document).__name__}"
-        raise ConfigError(f"{path} holds {found}; {expected}")
+        raise ConfigError(f"{path} contains {found}; {expected}")
     table = {str(key): value for key, value in document.items()}
     unknown = [key for key in table if known and key not in (*known, *others)]
     aliased = aliased_keys(text) if unknown and read is _yaml else set()
@@ -209,7 +209,7 @@ def _check_size(path: Path, document: object) -> None:
         count += len(inner)
         if count > _MOST_VALUES:
             raise ConfigError(
-                f"{path} holds more than {_MOST_VALUES:,} values, counting those that aliases stand for (*name); write fewer"
+                f"{path} contains more than {_MOST_VALUES:,} values, counting those that aliases stand for (*name); write fewer"
             )
         left.extend(inner)
 

@@ -7,10 +7,11 @@ What a load test shares with a run (model, data, bodies of requests, files) is i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from benchwright.config._run_settings import OPTIONS, RunOptions
 from benchwright.config._setting import Setting, Table, row, settings_in
@@ -30,8 +31,7 @@ _search = partial(row, decides="everything", group="search", tables=_PERF)
 _client = partial(row, decides="effort", group="client", tables=_PERF)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoadOptions:
+class LoadOptions(Struct, frozen=True, kw_only=True):
     """The settings of a load test. None: not given; then `[perf]` of benchwright.toml counts, then the default."""
 
     # fmt: off
@@ -95,7 +95,7 @@ class LoadOptions:
         see="load.md#the-largest-load")
     probe_repeats: int | None = _search("number of probes at each of the two loads between which the answer lies", least=1, most=100, default=3)
     max_probes: int | None = _search("maximum number of probes in a search", least=1, most=1000, default=40)
-    search_seconds: float | None = _search("maximum duration of a search; a probe that does not fit is not begun", above=0, default=3600.0, metavar="SECONDS")
+    search_seconds: float | None = _search("maximum duration of a search; a probe that does not fit is not begun", above=0, default=600.0, metavar="SECONDS")
 
     more_urls: tuple[str, ...] | None = _shape("additional servers of the same model; requests go to all of them in turn", commas=True,
         metavar="URL,…", see="load.md#several-servers", more="The same as giving `--model-url` several times")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct, field
 from msgspec.structs import replace
 
-from benchwright.config._foreign_keys import FOREIGN_KEYS, translate
 from benchwright.config._run_settings import BODY_SETTINGS, settings_of
 from benchwright.config._servers import (
     DEFAULT_PROFILE_URL,
@@ -32,8 +31,8 @@ from benchwright.core import (
     ConfigError,
     JsonObject,
     JsonValue,
+    bridge,
     expand_home,
-    light_dataclass,
 )
 
 if TYPE_CHECKING:
@@ -76,8 +75,7 @@ _DEMO = (_TYPE, *settings_of("demo"), *_CHARACTER)
 _SENT = tuple(setting.name for setting in BODY_SETTINGS)
 
 
-@light_dataclass(frozen=True, slots=True, kw_only=True)
-class ModelConfig:
+class ModelConfig(Struct, frozen=True, kw_only=True):
     """A model as the configuration file describes it. None: not set there."""
 
     name: str
@@ -156,7 +154,7 @@ def read_model_entry(where: str, values: Mapping[str, object], folder: Path | No
         raise ConfigError(f"{where} has name = {own!r} and abbr = {abbr!r}; keep one of them")
     name = own or abbr or values.get("model") or values.get("model_id") or values.get("model_name")
     if not name:
-        found = translate(where, values).values
+        found = bridge("aisbench entries").model_entry(where, values).values
         name = found.get("profile") or found.get("type")
     if not isinstance(name, str) or not name.strip():
         raise ConfigError(f'{where} has no name. Give it one, which tables will show: name = "local"')
@@ -203,7 +201,8 @@ def _read(where: str, name: str, written: Mapping[str, object], folder: Path | N
             f'{where}: the name "demo" is kept for the embedded stand-in, so that no real result is '
             'mistaken for it. Choose another name, or add type = "demo"'
         )
-    values, abbr, notes, load = ({**written}, None, (), {}) if demo else translate(where, written)
+    foreign = bridge("aisbench entries")
+    values, abbr, notes, load = ({**written}, None, (), {}) if demo else foreign.model_entry(where, written)
     if by_chance:
         notes = (f"{name}: {RANDOM_NOTE}",)
     if demo:
@@ -212,7 +211,7 @@ def _read(where: str, name: str, written: Mapping[str, object], folder: Path | N
         notes = (*notes, f"abbr has no effect: the model is called {name}")
     # Any, because the table was checked key by key against the types of the fields below.
     checked: dict[str, Any] = dict(
-        read_values(where, values, _DEMO if demo else _HTTP, hints=_hints(demo), near=FOREIGN_KEYS)
+        read_values(where, values, _DEMO if demo else _HTTP, hints=_hints(demo), near=foreign.MODEL_KEYS)
     )
     streams = checked.get("stream")
     if not demo:

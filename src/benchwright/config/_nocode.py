@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
+
+from msgspec import Struct
 
 from benchwright.config._nocode_style import ChoiceStyle, GraderStyle, read_style
 from benchwright.config._run_settings import RUN_SETTINGS
 from benchwright.config._setting import Setting
 from benchwright.config._values import read_values
-from benchwright.core import ConfigError, JsonObject, expand_home, is_data_file, is_hub_uri, suggest
+from benchwright.core import ConfigError, JsonObject, as_json, expand_home, is_data_file, is_hub_uri, suggest
 
 _SETTINGS = (
     Setting("name", "text", "dataset of the hub, or a file"),
@@ -108,8 +109,7 @@ def nocode_settings(hints: Mapping[str, str]) -> tuple[Setting, ...]:
     return (*_OWN, *(Setting(name, "table", "") for name in _TABLES), *run)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FewShotTable:
+class FewShotTable(Struct, frozen=True, kw_only=True):
     """Solved examples before each prompt."""
 
     count: int
@@ -128,8 +128,7 @@ class FewShotTable:
     """Between them, and before the prompt."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoCodeBenchmark:
+class NoCodeBenchmark(Struct, frozen=True, kw_only=True):
     """A described evaluation. With its template files read, it contains everything that a later process needs."""
 
     name: str
@@ -161,7 +160,8 @@ class NoCodeBenchmark:
 
     def to_json(self) -> JsonObject:
         """The recorded form."""
-        return asdict(self)
+        found: JsonObject = as_json(self)
+        return found
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> NoCodeBenchmark:
@@ -323,7 +323,7 @@ def _fewshot(where: str, value: object, folder: Path) -> FewShotTable:
 
 
 def _with_function(file: Path, grader: GraderStyle) -> GraderStyle:
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     place, _, name = (grader.function or "").partition(":")
     if place.endswith(".py"):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, get_args
+
+from msgspec import Struct, field
 
 from benchwright.config._setting import Setting
 from benchwright.config._values import read_values
@@ -50,7 +51,7 @@ _GRADER = (
     Setting("type", "text", "how replies are compared"),
     Setting("golden_column", "text", "column of the right answer"),
     Setting("tolerance", "number", "relative tolerance for numbers", least=0),
-    Setting("pattern", "text", "regular expression; without it the column holds one per row"),
+    Setting("pattern", "text", "regular expression; without it the column contains one per row"),
     Setting("threshold", "number", "similarity from which a reply is right", least=0, most=1),
     Setting("function", "text", "file.py:name or package.module:name"),
     Setting("scorer", "text", "a built-in or installed scorer by name"),
@@ -70,8 +71,7 @@ _CHOICE = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChoiceStyle:
+class ChoiceStyle(Struct, frozen=True, kw_only=True):
     """Multiple choice: the choices of a row, their labels, and which is right."""
 
     column: str | None = None
@@ -92,8 +92,7 @@ class ChoiceStyle:
     """Hash that decides the order."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GraderStyle:
+class GraderStyle(Struct, frozen=True, kw_only=True):
     """Free replies: the right answer, and how a reply is compared with it."""
 
     type: GraderType

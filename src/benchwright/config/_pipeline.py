@@ -1,4 +1,4 @@
-"""A checked request pipeline: the values between its description and `benchwright.pipeline`, which runs it."""
+"""A checked request pipeline: the values between its description and `benchwright.endpoints`, which runs it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Reads a request pipeline: short flags, a list of steps, or Python values. It is checked here, before anything is sent;
-`benchwright.pipeline` runs it."""
+`benchwright.endpoints` runs it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from benchwright.core import (
     ConfigError,
     JsonObject,
     JsonValue,
+    extension_point,
+    find_plugins,
     is_secret_name,
     public_url,
     suggest,
     url_owner,
 )
-from benchwright.plugins import extension_point, find_plugins
 
 _SHORT: Mapping[str, tuple[str, str]] = {
     "use_system_prompt": ("system_message", ""),
@@ -87,7 +88,7 @@ def pipeline_settings(value: object, where: str = "pipeline") -> PipelineSetting
     """
     if isinstance(value, PipelineSettings):
         return value
-    reader = _Reader(where)
+    reader = _StepReader(where)
     if isinstance(value, Mapping):
         reader.read_table(value)
     elif isinstance(value, Sequence) and not isinstance(value, str | bytes):
@@ -97,7 +98,7 @@ def pipeline_settings(value: object, where: str = "pipeline") -> PipelineSetting
     return PipelineSettings(tuple(reader.entries), tuple(dict.fromkeys(reader.notes)))
 
 
-class _Reader:
+class _StepReader:
     """Reads one description."""
 
     def __init__(self, where: str) -> None:

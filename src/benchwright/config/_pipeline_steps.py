@@ -8,9 +8,10 @@ files are checked against, and what the manual's tables are made from.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, ClassVar
+
+from msgspec import Struct, structs
 
 from benchwright.config._setting import Decides, Setting, row, settings_in
 from benchwright.core import JsonObject, JsonValue
@@ -20,10 +21,9 @@ _watches = partial(row, decides="effort")
 _limit = partial(_watches, least=0)
 
 
-class PipelineStep:
+class PipelineStep(Struct, frozen=True):
     """A built-in step. Two equal ones do the same."""
 
-    __slots__ = ()
     name: ClassVar[str]
     """The step's name in files."""
     decides: ClassVar[Decides] = "effort"
@@ -37,8 +37,7 @@ class PipelineStep:
 
     def given(self) -> JsonObject:
         """The settings that are given, by name."""
-        values = {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
-        return {name: _plain(value) for name, value in values.items() if value is not None}
+        return {name: _plain(value) for name, value in structs.asdict(self).items() if value is not None}
 
     def value(self, name: str) -> Any:
         """A setting, or what holds without it. Any: the type is that of the field."""
@@ -53,8 +52,7 @@ def _plain(value: Any) -> JsonValue:
 
 
 # fmt: off
-@dataclass(frozen=True, slots=True)
-class SystemMessage(PipelineStep):
+class SystemMessage(PipelineStep, frozen=True):
     """Adds a system message, before or after the one that a request has, or in its place."""
 
     name = "system_message"
@@ -65,8 +63,7 @@ class SystemMessage(PipelineStep):
         default="prepend")
 
 
-@dataclass(frozen=True, slots=True)
-class PayloadModifier(PipelineStep):
+class PayloadModifier(PipelineStep, frozen=True):
     """Changes request bodies (remove everywhere, add, rename) and headers (remove, rename, add)."""
 
     name = "payload_modifier"
@@ -79,8 +76,7 @@ class PayloadModifier(PipelineStep):
     headers_to_rename: Mapping[str, str] | None = _changes("new names of headers, by the old ones")
 
 
-@dataclass(frozen=True, slots=True)
-class RequestLogging(PipelineStep):
+class RequestLogging(PipelineStep, frozen=True):
     """Writes the first requests to the log of the run, as they were sent."""
 
     name = "request_logging"
@@ -91,8 +87,7 @@ class RequestLogging(PipelineStep):
     log_request_headers: bool | None = _watches("their headers", default=True)
 
 
-@dataclass(frozen=True, slots=True)
-class ResponseLogging(PipelineStep):
+class ResponseLogging(PipelineStep, frozen=True):
     """Writes the first replies to the log of the run, as they came."""
 
     name = "response_logging"
@@ -102,15 +97,13 @@ class ResponseLogging(PipelineStep):
     log_response_headers: bool | None = _watches("their headers", default=True)
 
 
-@dataclass(frozen=True, slots=True)
-class FailedRequests(PipelineStep):
+class FailedRequests(PipelineStep, frozen=True):
     """Writes every request that got no good reply to the log of the run, with what came instead."""
 
     name = "log_failed_requests"
 
 
-@dataclass(frozen=True, slots=True)
-class Caching(PipelineStep):
+class Caching(PipelineStep, frozen=True):
     """Takes replies to equal requests from earlier runs, and saves exchanges as files."""
 
     name = "caching"
@@ -122,8 +115,7 @@ class Caching(PipelineStep):
     max_saved_responses: int | None = _limit("maximum number of replies to save", otherwise="all")
 
 
-@dataclass(frozen=True, slots=True)
-class Reasoning(PipelineStep):
+class Reasoning(PipelineStep, frozen=True):
     """Takes the model's thinking off its answers, by tokens of your choice."""
 
     name = "reasoning"
@@ -140,8 +132,7 @@ class Reasoning(PipelineStep):
         aliases=("track_reasoning",))
 
 
-@dataclass(frozen=True, slots=True)
-class ResponseStats(PipelineStep):
+class ResponseStats(PipelineStep, frozen=True):
     """Statistics of replies in the metrics file: tokens, latencies, finish reasons, status codes."""
 
     name = "response_stats"
@@ -150,8 +141,7 @@ class ResponseStats(PipelineStep):
     enabled: bool | None = _watches("whether the file has them", default=True)
 
 
-@dataclass(frozen=True, slots=True)
-class ProgressTracking(PipelineStep):
+class ProgressTracking(PipelineStep, frozen=True):
     """Posts the number of finished samples to a URL."""
 
     name = "progress_tracking"
@@ -163,8 +153,7 @@ class ProgressTracking(PipelineStep):
     request_method: str | None = _watches("HTTP method", choices=("POST", "PATCH", "PUT"), default="PATCH")
 
 
-@dataclass(frozen=True, slots=True)
-class RaiseClientErrors(PipelineStep):
+class RaiseClientErrors(PipelineStep, frozen=True):
     """Stops the run at the first reply that says that the request is wrong."""
 
     name = "raise_client_errors"
@@ -186,8 +175,7 @@ class RaiseClientErrors(PipelineStep):
         return first <= status <= last and status not in excluded
 
 
-@dataclass(frozen=True, slots=True)
-class ExchangeReport(PipelineStep):
+class ExchangeReport(PipelineStep, frozen=True):
     """A page, or JSON, of a few requests and replies, in the run's folder."""
 
     name = "post_eval_report"

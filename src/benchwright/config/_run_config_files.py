@@ -3,36 +3,33 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec import Struct
 
-from benchwright.config._beside import files_beside, note_on, place_beside
 from benchwright.config._config_layers import Layer, leaves
 from benchwright.config._environment import unset_variables
 from benchwright.config._files import read_document
-from benchwright.config._launcher import LAUNCHER_KEYS, LauncherFile, is_launcher_file, read_launcher
+from benchwright.config._named_files import files_beside
 from benchwright.config._overrides import read_override, read_overrides
 from benchwright.config._recorded_runs import with_options
 from benchwright.config._run_config import (
-    TO_BE_GIVEN,
     RunConfig,
     config_of,
     flag_layer,
     override_layer,
     read_layer,
 )
-from benchwright.config._run_config_keys import KEY_OF, RECORDS, RUN_CONFIG_KEYS
-from benchwright.core import ConfigError
+from benchwright.config._run_config_keys import RECORDS, RUN_CONFIG_KEYS
+from benchwright.core import ConfigError, bridge
 
 _HOLDS = "a run configuration has the keys config and target, that of several tasks evaluation and target"
 
 
-_KEYS = {*(path[0] for path in RUN_CONFIG_KEYS), *LAUNCHER_KEYS, "datasets", "models"}
-"""The keys of a run configuration, of a launcher's file, and of a suite, which is recognised here."""
+_KEYS = {*(path[0] for path in RUN_CONFIG_KEYS), "datasets", "models"}
+"""The keys of a run configuration, and of a suite, which is recognised here."""
 
 
 class RunConfigs(Struct, frozen=True):
@@ -48,6 +45,27 @@ class RunConfigs(Struct, frozen=True):
     """Notes on keys without effect."""
 
 
+class ConfigsOfSeveral(Protocol):
+    """A bridge to files that describe several runs at once."""
+
+    KEYS: tuple[str, ...]
+    """The keys that such a file may have."""
+
+    def recognises(self, document: Mapping[str, Any]) -> bool:
+        """Whether a document is such a file."""
+        ...
+
+    def read(
+        self,
+        file: Path,
+        document: Mapping[str, Any],
+        flags: Mapping[str, Any],
+        overrides: Sequence[tuple[str, Any]],
+    ) -> RunConfigs:
+        """Merge the file with flags and overrides."""
+        ...
+
+
 def read_run_configs(
     file: Path | None,
     flags: Mapping[str, Any],
@@ -59,12 +77,13 @@ def read_run_configs(
     `flags` has options of a run by name, and `eval_type`. Raises ConfigError with the file, the key and similar ones.
     """
     above = [*(read_overrides(overrides) if overrides else ()), *map(read_override, pairs)]
-    document = {} if file is None else read_document(file, _HOLDS, _KEYS, [path[0] for path in RECORDS])
+    launcher: ConfigsOfSeveral = bridge("launcher")
+    keys = {*_KEYS, *launcher.KEYS}
+    document = {} if file is None else read_document(file, _HOLDS, keys, [path[0] for path in RECORDS])
     if "datasets" in document and "config" not in document:
         raise ConfigError(f"{file} is a suite of models and datasets; start it with: benchwright run {file}")
-    if file is not None and is_launcher_file(document):
-        typed = flag_layer({name: value for name, value in flags.items() if name != "output_dir"})
-        return _tasks(file, read_launcher(str(file), document, above, typed), flags, typed)
+    if file is not None and launcher.recognises(document):
+        return launcher.read(file, document, flags, above)
     layers: list[Layer] = []
     notes: tuple[str, ...] = ()
     if file is not None:
@@ -93,69 +112,3 @@ def _recorded(document: Mapping[str, Any]) -> dict[str, str]:
                 f"the recorded run had the variable {name}; before you start, {unset_variables({name: value})[0]}"
             )
     return variables
-
-
-def _tasks(file: Path, found: LauncherFile, flags: Mapping[str, Any], typed: Layer) -> RunConfigs:
-    if flags.get("eval_type") is not None:
-        raise ConfigError(
-            "the file lists what is evaluated as evaluation.tasks; leave the name on the command line out"
-        )
-    labels = _labels([task.name for task in found.tasks])
-    folders = _labels([_folder(label) for label in labels])
-    place = flags.get("output_dir") or found.output_dir
-    if place == TO_BE_GIVEN:
-        raise ConfigError(
-            f"execution.output_dir is {place}, a folder that is still to be given: --output-dir DIR"
-        )
-    configs = []
-    notes = list(found.notes)
-    for task, label, own in zip(found.tasks, labels, folders, strict=True):
-        placed = [files_beside(file, layer) for layer in task.layers]
-        name = place_beside(file, task.name)
-        notes += [note_on(file, task.name)] if name != task.name else []
-        notes += [note for _, more in placed for note in more]
-        layers = [*(layer for layer, _ in placed), typed, *task.overrides]
-        if place is not None:
-            folder = {KEY_OF["output_dir"]: str(Path(place) / own)}
-            source = "--output-dir" if flags.get("output_dir") else "execution.output_dir"
-            typed_place = bool(flags.get("output_dir"))  # otherwise the folder of a task takes precedence
-            at = len(task.layers) + (1 if typed_place else -1)
-            layers.insert(at, Layer("run config", folder, source))
-        configs.append(config_of(layers, label=label, name=name, variables=task.variables))
-    _refuse_shared_folders(configs)
-    return RunConfigs(tuple(configs), True, found.at_once, tuple(dict.fromkeys(notes)))
-
-
-def _labels(names: Sequence[str]) -> list[str]:
-    """The names, numbered if one occurs more than once.
-
-    >>> _labels(["a", "b", "a", "a.1"])
-    ['a.2', 'b', 'a.3', 'a.1']
-    """
-    found: list[str] = []
-    for name in names:
-        number, label = 0, name
-        while names.count(name) > 1 and label in (*names, *found):
-            number += 1
-            label = f"{name}.{number}"
-        found.append(label)
-    return found
-
-
-def _refuse_shared_folders(configs: Sequence[RunConfig]) -> None:
-    """Raise for tasks that share a folder, because they would overwrite each other's results."""
-    owners: dict[str, str] = {}
-    for config in configs:
-        if (place := config.options.get("output_dir")) is None:
-            continue
-        first = owners.setdefault(os.path.abspath(place), config.label)
-        if first != config.label:
-            raise ConfigError(
-                f"{first} and {config.label} would both write their results into {place}; give each task its own "
-                "config.output_dir"
-            )
-
-
-def _folder(label: str) -> str:
-    """The folder name of a task."""
-    return re.sub(r"[^\w.-]+", "_", label).strip("._") or "task"

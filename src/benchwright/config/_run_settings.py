@@ -13,10 +13,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+
 from benchwright.config._servers import PROFILES
 from benchwright.config._setting import RUN_TABLES, Decides, Setting, Table, row, settings_in
 from benchwright.config._values import check_value, from_python
-from benchwright.core import APIS, MODEL_TYPES, JsonValue, LeftOut, UsageError, light_dataclass, suggest
+from benchwright.core import APIS, MODEL_TYPES, JsonValue, LeftOut, UsageError, suggest
 
 if TYPE_CHECKING:
     from benchwright.config._pipeline import PipelineSettings
@@ -40,9 +42,11 @@ _attempts = partial(row, decides="effort", group="requests")
 _budget = partial(row, decides="budget", group="budget")
 _files = partial(row, decides="place", group="files", tables=_NO_TABLE)
 
+ALL_OPTIONS = " docs/flags.md lists all of them, such as limit=20 and repeats=3"
+"""The end of a message about an option that no known one resembles."""
 
-@light_dataclass(frozen=True, slots=True, kw_only=True)
-class RunOptions:
+
+class RunOptions(Struct, frozen=True, kw_only=True):
     """How to run a target. None: not given; then benchwright.toml counts, then the default."""
 
     # fmt: off
@@ -59,7 +63,7 @@ class RunOptions:
         otherwise="the benchmark's")
     api: str | None = _server("wire format of the server", choices=APIS, plugins="wires", default="openai", metavar="FORMAT",
         see="endpoints.md#wire-formats")
-    api_key_name: str | None = _server("environment variable that holds the API key", decides="effort", aliases=("api_key_env",),
+    api_key_name: str | None = _server("environment variable that contains the API key", decides="effort", aliases=("api_key_env",),
         metavar="VARIABLE", frequent=True)
     headers: Mapping[str, str] | None = _server(
         "additional request header, with secrets as ${VARIABLE}; may be repeated", kind="texts", aliases=("header",),
@@ -141,7 +145,7 @@ class RunOptions:
         metavar="JSON")
     judge_url: str | None = _judge("URL of the judge, for the metric judge", metavar="URL", judge="url")
     judge_id: str | None = _judge("name of the judge on its server", metavar="ID", judge="model_id")
-    judge_key_name: str | None = _judge("environment variable that holds the judge's key", metavar="VARIABLE", judge="api_key")
+    judge_key_name: str | None = _judge("environment variable that contains the judge's key", metavar="VARIABLE", judge="api_key")
     judge_verify: bool | None = _judge(_VERIFY.format("judge"), judge="verify", default=True)
     judge_ca_file: str | None = _judge(_CA_FILE + ", for the judge", metavar="FILE", judge="ca_file")
     judge_model: str | None = _judge("model from benchwright.toml to use as the judge", metavar="NAME")
@@ -216,6 +220,9 @@ class RunOptions:
 
     workspace: Path | None = _files("folder that contains .benchwright/", otherwise="the nearest, from here upwards", metavar="DIR",
         more="If there is none, the current folder")
+    store: str | None = _files("where runs are recorded: an SQLite file, or a URL such as sqlite:////srv/evals/results.db", metavar="URL",
+        otherwise="in the workspace", more="Files of runs are in the folder of the store, unless `--workspace` names another. Also `store` in "
+        "`benchwright.toml`, and the variable `BENCHWRIGHT_STORE`", see="configuration.md#store")
     output_dir: Path | None = _files("write the run's files here", metavar="DIR", otherwise="in the workspace",
         more="Several benchmarks get a subfolder each. A folder with another run's files is refused", frequent=True)
     overwrite: bool | None = _files("replace another run's files in the output folder")
@@ -243,7 +250,7 @@ class RunOptions:
         """Read Python keywords of the function `caller`. An unknown one is refused, with similar names."""
         for name in keywords:
             if name not in BY_NAME:
-                raise UsageError(f"{caller}() has no option {name!r}.{suggest(name, BY_NAME)}")
+                raise UsageError(f"{caller}() has no option {name!r}.{suggest(name, BY_NAME) or ALL_OPTIONS}")
         return cls(**{name: from_python(BY_NAME[name], value) for name, value in keywords.items()})
 
     def given(self) -> dict[str, Any]:

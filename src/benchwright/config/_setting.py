@@ -8,11 +8,10 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import field, fields
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from benchwright.core import (
@@ -305,7 +304,7 @@ class Setting(Struct, frozen=True):
         """Names that installed packages add."""
         if not self.plugins:
             return []
-        from benchwright.plugins import extension_point, find_plugins
+        from benchwright.core import extension_point, find_plugins
 
         return [entry.name for entry in find_plugins(extension_point(self.plugins).group)]
 
@@ -343,20 +342,31 @@ def row(meaning: str, decides: Decides, *, kind: Kind | None = None, **details: 
     """Declare a field of a class of options together with its setting. The name, and the kind unless given, come from the
     field. Any, because a type checker uses the annotation of the field."""
     return field(
-        default=None,
-        metadata={"setting": Setting("", kind or "text", meaning, decides=decides, **details), "kind": kind},
+        default_factory=_NotGiven(Setting("", kind or "text", meaning, decides=decides, **details), kind)
     )
 
 
-def settings_in(options: type) -> tuple[Setting, ...]:
+class _NotGiven(Struct, frozen=True):
+    """Makes the default of a field, None, and carries the setting: fields of structs have no place for it."""
+
+    setting: Setting
+    kind: Kind | None
+
+    def __call__(self) -> None:
+        return None
+
+
+def settings_in(options: type[Struct]) -> tuple[Setting, ...]:
     """The settings of a class whose fields are rows, in its order."""
+    types = options.__annotations__
+    rows = zip(options.__struct_fields__, options.__struct_defaults__, strict=True)
     return tuple(
         replace(
-            each.metadata["setting"],
-            name=each.name,
-            kind=each.metadata["kind"] or _KINDS[str(each.type).split(" ")[0]],
+            each.factory.setting,
+            name=name,
+            kind=each.factory.kind or _KINDS[types[name].split(" ")[0]],
         )
-        for each in fields(options)
+        for name, each in rows
     )
 
 
@@ -398,4 +408,4 @@ def sendable(value: object) -> JsonValue:
         return value
     kind = type(value).__name__
     shown = "a date or time" if kind in ("date", "datetime", "time") else f"a value of type {kind}"
-    raise ValueError(f"{value} is {shown}, which JSON cannot hold; write it as a text in quotes")
+    raise ValueError(f"{value} is {shown}, which JSON cannot represent; write it as a text in quotes")

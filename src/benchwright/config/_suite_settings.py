@@ -8,10 +8,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchwright.config._run_settings import BY_NAME, RunOptions
+from msgspec import Struct
+
+from benchwright.config._run_settings import ALL_OPTIONS, BY_NAME, RunOptions
 from benchwright.config._setting import row, settings_in
 from benchwright.config._values import check_value, from_python
-from benchwright.core import UsageError, light_dataclass, suggest
+from benchwright.core import UsageError, suggest
 
 MODES = ("all", "infer", "eval", "viz")
 """The modes: request and score, only request, only score recorded replies, only show."""
@@ -28,8 +30,7 @@ _suite = partial(row, decides="place", group="suite", tables=("suite",))
 _named = partial(_suite, tables=(), flag=False)
 
 
-@light_dataclass(frozen=True, slots=True, kw_only=True)
-class SuiteOptions:
+class SuiteOptions(Struct, frozen=True, kw_only=True):
     """The settings of a suite. Missing ones come from its file, then from the defaults."""
 
     # fmt: off
@@ -85,7 +86,9 @@ def split_keywords(keywords: Mapping[str, Any], caller: str) -> tuple[RunOptions
     names, for an unknown one."""
     for name in keywords:
         if name not in BY_NAME and name not in _BY_NAME:
-            raise UsageError(f"{caller}() has no option {name!r}.{suggest(name, [*BY_NAME, *_BY_NAME])}")
+            raise UsageError(
+                f"{caller}() has no option {name!r}.{suggest(name, [*BY_NAME, *_BY_NAME]) or ALL_OPTIONS}"
+            )
     suite = {name: value for name, value in keywords.items() if name in _BY_NAME}
     rest = {name: value for name, value in keywords.items() if name not in _BY_NAME}
     return RunOptions.from_keywords(rest, caller), SuiteOptions.from_keywords(suite)

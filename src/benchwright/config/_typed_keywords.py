@@ -103,6 +103,7 @@ class SharedKeywords(TypedDict, total=False):
     max_failures: int | None
     failure_threshold: float | None
     workspace: str | PathLike[str] | None
+    store: str | PathLike[str] | None
     output_dir: str | PathLike[str] | None
     overwrite: bool | None
     reports: str | Sequence[str] | None

@@ -128,6 +128,8 @@ def from_python(setting: Setting, value: Any) -> Any:
         return None
     if setting.name == "headers":
         return _headers(value)
+    if setting.name == "filters" and isinstance(value, Mapping):
+        return tuple(f"{name}={wanted}" for name, wanted in value.items())
     if setting.kind == "steps":
         from benchwright.config._pipeline_reader import pipeline_settings  # not for `--help`
 
@@ -139,6 +141,8 @@ def from_python(setting: Setting, value: Any) -> Any:
         return tuple(given) if isinstance(given, list | tuple) else (given,)
     if setting.name in ("workspace", "output_dir", "work_dir"):
         return Path(value)
+    if setting.name == "store":
+        return str(value)
     if setting.name == "compat" and isinstance(value, bool):
         return "aisbench" if value else None
     if setting.name == "test_range" and isinstance(value, int | float):

@@ -20,10 +20,10 @@ def load_yaml(text: str, place: Callable[[yaml.Node], str]) -> object:
     a text or occurs twice in its table."""
     import yaml
 
-    class Loader(yaml.SafeLoader):
+    class YamlLoader(yaml.SafeLoader):
         """A loader with special constructors."""
 
-    def mapping(loader: Loader, node: yaml.MappingNode) -> dict[str, object]:
+    def mapping(loader: YamlLoader, node: yaml.MappingNode) -> dict[str, object]:
         seen = set()
         for written, _ in node.value:
             if written.tag == _MERGE:
@@ -35,12 +35,12 @@ def load_yaml(text: str, place: Callable[[yaml.Node], str]) -> object:
         built: dict[Any, object] = yaml.SafeLoader.construct_mapping(loader, node, deep=True)
         return {_key(place(node), node, key): value for key, value in built.items()}
 
-    def scalar(loader: Loader, node: yaml.ScalarNode) -> str:
+    def scalar(loader: YamlLoader, node: yaml.ScalarNode) -> str:
         return _joined(str(loader.construct_scalar(node)))
 
-    Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, mapping)
-    Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_SCALAR_TAG, scalar)
-    return yaml.load(text, Loader)
+    YamlLoader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, mapping)
+    YamlLoader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_SCALAR_TAG, scalar)
+    return yaml.load(text, YamlLoader)
 
 
 def aliased_keys(text: str) -> set[str]:

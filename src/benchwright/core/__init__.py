@@ -1,6 +1,9 @@
-"""Values that every part of the package uses. Imports no other part of the package and reads no files."""
+"""Values that every part of the package uses. Imports no other part of the package, and reads no files but those of
+runs, through `Artifacts`, and the metadata of installed packages, in which it looks for plugins."""
 
+from benchwright.core._artifacts import Artifacts, artifacts_place, open_artifacts
 from benchwright.core._braces import BraceTemplate
+from benchwright.core._bridges import bridge
 from benchwright.core._data_names import (
     DATA_FORMATS,
     PACKED_ENDINGS,
@@ -12,9 +15,9 @@ from benchwright.core._data_names import (
     is_hub_uri,
     split_data_name,
 )
+from benchwright.core._definitions import FUNCTION_CALLING, QUESTIONS, defined_settings
 from benchwright.core._errors import (
     FLAGS_TYPED,
-    WORST_FIRST,
     BadRow,
     BenchmarkError,
     BenchwrightError,
@@ -27,9 +30,12 @@ from benchwright.core._errors import (
     bad_row_lines,
     worst_exit_code,
 )
+from benchwright.core._extension_points import extension_point
 from benchwright.core._failure_tally import FailureTally
+from benchwright.core._fast_paths import FAST_PATHS
 from benchwright.core._fronts import lazy_front
 from benchwright.core._half_pairs import join_halves, load_halves, load_joined
+from benchwright.core._hidden_fields import HidesFields
 from benchwright.core._home import expand_home, home_folder
 from benchwright.core._json import (
     MAX_DEPTH,
@@ -37,6 +43,7 @@ from benchwright.core._json import (
     JsonValue,
     Row,
     TooDeepError,
+    as_json,
     beyond_64_bits,
     canonical_json,
     check_depth,
@@ -47,10 +54,12 @@ from benchwright.core._json import (
     finite_number,
     json_differences,
     load_data_json,
+    load_exact_each,
     load_exact_json,
     load_json,
 )
-from benchwright.core._light_dataclass import light_dataclass
+from benchwright.core._plugins import Registry, check_function, find_plugins
+from benchwright.core._progress import RunProgress
 from benchwright.core._redactor import REDACTED, Redactor
 from benchwright.core._requests import (
     ADAPTER_VERSION,
@@ -94,7 +103,6 @@ from benchwright.core._sample_record import (
     SampleRecord,
     StepValues,
     call_step,
-    decode_sample,
     decode_score,
     encode_outcome,
     encode_sample,
@@ -111,7 +119,6 @@ from benchwright.core._sample_record import (
 from benchwright.core._secrets import (
     doubtful_secrets,
     environment_secret,
-    forget_secrets,
     is_secret_name,
     key_in_url,
     known_secrets,
@@ -141,7 +148,6 @@ from benchwright.core._step_keys import (
     moved_key,
     sample_of,
     score_key,
-    score_of,
 )
 from benchwright.core._strategies import STRATEGIES, StrategyFacts
 from benchwright.core._summary import (
@@ -152,7 +158,9 @@ from benchwright.core._summary import (
     OLDER_DEMO_NOTE,
     SECONDS_OF,
     TIME_UNITS,
+    Information,
     MetricSummary,
+    NoteGrade,
     RunSummary,
     is_share,
     is_time,
@@ -208,7 +216,9 @@ __all__ = [
     "DEMO_KIND",
     "DEMO_NOTE",
     "DEMO_REPLIES_NOTE",
+    "FAST_PATHS",
     "FLAGS_TYPED",
+    "FUNCTION_CALLING",
     "LEFT_OUT",
     "LENGTH_LIMITS",
     "MAX_DEPTH",
@@ -220,6 +230,7 @@ __all__ = [
     "OWN_WORDS",
     "PACKED_ENDINGS",
     "PERMANENT_FAILURES",
+    "QUESTIONS",
     "REDACTED",
     "ROUTE_PATHS",
     "RUN_STATUSES",
@@ -232,8 +243,8 @@ __all__ = [
     "VERSION",
     "WIRE_FORMATS",
     "WITHOUT_REPLY",
-    "WORST_FIRST",
     "Api",
+    "Artifacts",
     "BadRow",
     "BenchmarkError",
     "BenchwrightError",
@@ -248,6 +259,8 @@ __all__ = [
     "EchoedTokens",
     "FailureKind",
     "FailureTally",
+    "HidesFields",
+    "Information",
     "JsonObject",
     "JsonValue",
     "KeyHeader",
@@ -261,9 +274,11 @@ __all__ = [
     "ModelRequest",
     "ModelType",
     "NotFoundError",
+    "NoteGrade",
     "Outcome",
     "RecordColumns",
     "Redactor",
+    "Registry",
     "ReplyStatus",
     "RequestFailure",
     "Route",
@@ -272,6 +287,7 @@ __all__ = [
     "RunFile",
     "RunKind",
     "RunOwnedError",
+    "RunProgress",
     "RunStatus",
     "RunSummary",
     "SampleRecord",
@@ -282,20 +298,24 @@ __all__ = [
     "TooDeepError",
     "UsageError",
     "WireFormat",
+    "artifacts_place",
+    "as_json",
     "bad_row_lines",
     "beyond_64_bits",
+    "bridge",
     "call_key",
     "call_of",
     "call_step",
     "canonical_json",
     "check_depth",
+    "check_function",
     "clause",
     "completions_body",
     "content_hash",
     "data_endings",
     "data_format",
-    "decode_sample",
     "decode_score",
+    "defined_settings",
     "describe_missing",
     "doubtful_secrets",
     "encode_json",
@@ -305,10 +325,11 @@ __all__ = [
     "environment_secret",
     "exact_json",
     "expand_home",
+    "extension_point",
     "fails_in",
+    "find_plugins",
     "finite_json",
     "finite_number",
-    "forget_secrets",
     "home_folder",
     "hub_format",
     "is_data_file",
@@ -330,10 +351,10 @@ __all__ = [
     "known_run_status",
     "known_secrets",
     "lazy_front",
-    "light_dataclass",
     "listed",
     "load_data_json",
     "load_each",
+    "load_exact_each",
     "load_exact_json",
     "load_halves",
     "load_joined",
@@ -345,6 +366,7 @@ __all__ = [
     "moved_key",
     "nearest",
     "normalise_name",
+    "open_artifacts",
     "own_ancestors",
     "p_text",
     "p_words",
@@ -369,7 +391,6 @@ __all__ = [
     "score_columns",
     "score_fields",
     "score_key",
-    "score_of",
     "secret_within",
     "shown",
     "split_data_name",

@@ -100,7 +100,7 @@ class _Field:
             raise MissingFieldError(
                 self.path,
                 reason=f'field "{self.path}" cannot be written as {{{self.path}:{spec}}}: '
-                f"it holds {_shown(value)} ({error})",
+                f"it contains {_shown(value)} ({error})",
             ) from None
 
     def _step(self, value: Any, kind: str, key: str) -> Any:

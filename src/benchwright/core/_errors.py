@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from contextvars import ContextVar
 from typing import ClassVar
 
-from benchwright.core._light_dataclass import light_dataclass
+from msgspec import Struct
 
 FLAGS_TYPED: ContextVar[bool] = ContextVar("FLAGS_TYPED", default=False)
 """Whether the user typed a command. If so, messages name flags; otherwise they name Python keywords."""
@@ -90,8 +90,7 @@ class RunFailedError(BenchwrightError):
     exit_code = 1
 
 
-@light_dataclass(frozen=True, slots=True)
-class BadRow:
+class BadRow(Struct, frozen=True):
     """A row that cannot be used."""
 
     source: str

@@ -10,11 +10,11 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal, TypeAlias
 
 import orjson
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 
 JsonValue: TypeAlias = "str | int | float | bool | list[JsonValue] | dict[str, JsonValue] | None"
 """Any value that JSON can represent."""
@@ -90,6 +90,23 @@ def load_exact_json(text: bytes | str) -> JsonValue:
         raise TooDeepError from None
     _check_depth(text, value)
     return value
+
+
+def load_exact_each(texts: Sequence[bytes]) -> list[JsonValue]:
+    """Decode each text like `load_exact_json`. Short ones are decoded together, in half the time.
+
+    >>> load_exact_each([b'{"a":1}', b"100000000000000000000"])
+    [{'a': 1}, 100000000000000000000]
+    """
+    joined = b"[%b]" % b",".join(texts)
+    if all(len(text) <= 2 * MAX_DEPTH for text in texts) and not beyond_64_bits(joined):
+        try:
+            values: list[JsonValue] = orjson.loads(joined)
+        except orjson.JSONDecodeError:  # one of them has lone surrogates
+            values = []
+        if len(values) == len(texts):
+            return values
+    return [load_exact_json(text) for text in texts]
 
 
 def load_data_json(text: bytes | str) -> Any:
@@ -177,6 +194,14 @@ def as_text(value: Any) -> Any:
     if isinstance(value, set | frozenset):
         return sorted(value, key=str)
     return str(value)
+
+
+def as_json(value: object) -> Any:
+    """A value and everything in it as JSON types: structs as objects, paths as texts, times as RFC 3339.
+
+    Any, because the type follows from that of the value: a struct gives an object.
+    """
+    return to_builtins(value, enc_hook=as_text)
 
 
 _DEEPEST = 100

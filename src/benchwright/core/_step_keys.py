@@ -36,15 +36,6 @@ def call_of(score: str) -> str:
     return "call" + score[5:]
 
 
-def score_of(key: str) -> str | None:
-    """Key of the score whose row may contain a call; None for a step that never shares a row.
-
-    >>> score_of("call/000000012/0000"), score_of("call/000000012/0000/c1")
-    ('score/000000012/0000', None)
-    """
-    return "score" + key[4:] if key.startswith("call/") and key.count("/") == 2 else None
-
-
 def sample_of(key: str) -> str:
     """Row and repeat in a key, the same for all steps of a sample.
 

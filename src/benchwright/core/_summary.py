@@ -4,11 +4,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import asdict, field
+from enum import StrEnum
 from typing import Any
 
-from benchwright.core._json import JsonObject
-from benchwright.core._light_dataclass import light_dataclass
+from msgspec import Struct, field
+
+from benchwright.core._json import JsonObject, as_json
+
+
+class NoteGrade(StrEnum):
+    """How much a note matters to a reader of the numbers, the gravest first."""
+
+    PROBLEM = "problem"
+    """The numbers cannot be compared, or there are none."""
+    CAUTION = "caution"
+    """The numbers can mislead. A note without a grade has this one."""
+    INFORMATION = "information"
+    """A further figure, or how something was read."""
+
+
+class Information(str):
+    """A note that only informs: a further figure, or how something was read."""
+
+    __slots__ = ()
+
 
 DEMO_NOTE = "These scores come from the demo model and don't describe any real model."
 """The note on every number that comes from the demo model, embedded or served by `simulate`."""
@@ -20,8 +39,7 @@ DEMO_KIND = "demo_model"
 """The kind of this note among the notes of a load test."""
 
 
-@light_dataclass(frozen=True, slots=True)
-class MetricSummary:
+class MetricSummary(Struct, frozen=True):
     """One metric over the samples that have it."""
 
     value: float
@@ -59,8 +77,7 @@ class MetricSummary:
         return self.interval == "constant"
 
 
-@light_dataclass(frozen=True, slots=True)
-class RunSummary:
+class RunSummary(Struct, frozen=True):
     """Everything that tables and results files show about the scores of one run. It contains no times, so two runs with
     the same results have equal summaries."""
 
@@ -122,6 +139,9 @@ class RunSummary:
     and when the `oldest` and the `newest` were requested (UTC, RFC 3339). Those that a rescored run scores are older only if
     they are older than the run that they come from. None in records of earlier versions, which did not store it."""
 
+    note_grades: dict[str, str] = field(default_factory=dict)
+    """The grades of notes, by their texts, if they are no cautions."""
+
     @property
     def older_replies(self) -> int:
         """Replies that are older than the run."""
@@ -137,7 +157,8 @@ class RunSummary:
 
     def to_json(self) -> JsonObject:
         """As a JSON object."""
-        return asdict(self)
+        found: JsonObject = as_json(self)
+        return found
 
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> RunSummary:

@@ -1,9 +1,7 @@
 from benchwright.datasets._fetchers import (
     SOURCE_PLUGINS as SOURCE_PLUGINS,
-    Fetcher as Fetcher,
     FetchResult as FetchResult,
     file_of_dataset as file_of_dataset,
-    register_fetcher as register_fetcher,
     with_file_options as with_file_options,
 )
 from benchwright.datasets._formats import (
@@ -21,7 +19,6 @@ from benchwright.datasets._hf.upkeep import (
     verify_cache as verify_cache,
 )
 from benchwright.datasets._hf_uri import (
-    HfUri as HfUri,
     hub_commits as hub_commits,
     parse_hf_uri as parse_hf_uri,
     recorded_pins as recorded_pins,
@@ -38,21 +35,7 @@ from benchwright.datasets._media import (
     names_media as names_media,
 )
 from benchwright.datasets._meta import read_meta as read_meta
-from benchwright.datasets._open import (
-    DatasetRef as DatasetRef,
-    load_dataset as load_dataset,
-    open_dataset as open_dataset,
-)
+from benchwright.datasets._open import DatasetRef as DatasetRef, open_dataset as open_dataset
 from benchwright.datasets._reader import DatasetReader as DatasetReader
-from benchwright.datasets._sampling import (
-    RowRange as RowRange,
-    Sampling as Sampling,
-    output_lengths as output_lengths,
-    sample_indexes as sample_indexes,
-)
-from benchwright.datasets._values import (
-    Batch as Batch,
-    Filter as Filter,
-    HasRows as HasRows,
-    PlacedRow as PlacedRow,
-)
+from benchwright.datasets._sampling import RowRange as RowRange, Sampling as Sampling
+from benchwright.datasets._values import Batch as Batch, Filter as Filter, PlacedRow as PlacedRow

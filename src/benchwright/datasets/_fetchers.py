@@ -6,7 +6,6 @@ import codecs
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import parse_qsl, urlencode
@@ -16,16 +15,18 @@ from msgspec import Struct, field
 from benchwright.core import (
     BenchwrightError,
     DatasetError,
+    Registry,
     UsageError,
+    check_function,
     data_format,
     expand_home,
     is_hub_uri,
-    light_dataclass,
+    listed,
+    split_data_name,
     suggest,
 )
 from benchwright.datasets._hf_uri import HfUri, parse_hf_uri
 from benchwright.datasets._values import ProgramSource
-from benchwright.plugins import Registry, check_function
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
 
@@ -40,8 +41,7 @@ def scheme_of(uri: str) -> str | None:
     return match[1].lower() if match else None
 
 
-@light_dataclass(frozen=True, slots=True)
-class FileOptions:
+class FileOptions(Struct, frozen=True):
     """How to read a file, if its content does not show it."""
 
     encoding: str | None = None
@@ -60,7 +60,7 @@ def file_options(written: str, base_dir: Path | None) -> tuple[str, FileOptions]
     bare, mark, query = written.partition("?")
     if not mark or data_format(bare) is None or os.path.exists(local_path(written, base_dir)):
         return written, FileOptions()
-    known = tuple(field.name for field in fields(FileOptions))
+    known = FileOptions.__struct_fields__
     options: dict[str, Any] = dict(parse_qsl(query, keep_blank_values=True))
     for key, value in options.items():
         if key not in known:
@@ -150,7 +150,7 @@ def check_file(path: Path, written: str) -> None:
         raise DatasetError(f"{written}: cannot be read: {exc}") from exc
     if is_dir:
         inside = _files_in(path)
-        listed = f" It holds: {', '.join(inside[:5])}{' …' if len(inside) > 5 else ''}" if inside else ""
+        listed = f" It contains: {', '.join(inside[:5])}{' …' if len(inside) > 5 else ''}" if inside else ""
         raise DatasetError(f"Dataset path is not a file: {path} is a directory.{listed}")
     if there:
         raise DatasetError(
@@ -173,7 +173,10 @@ def _hint(path: Path, written: str) -> str:
     if near:
         return "." + near
     same = [name for name in names if name.split(".")[0] == path.name.split(".")[0]]
-    return f". Did you mean {' or '.join(map(repr, same[:3]))}?" if same else ""
+    if same:
+        return f". Did you mean {' or '.join(map(repr, same[:3]))}?"
+    data = [name for name in names if split_data_name(name)[1]]
+    return f". Data files in that folder: {listed(data, 5)}" if data else ". That folder has no data files"
 
 
 def _files_in(folder: Path) -> list[str]:

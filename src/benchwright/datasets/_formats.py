@@ -19,7 +19,9 @@ from benchwright.core import (
     PACKED_ENDINGS,
     DataFormat,
     DatasetError,
+    Registry,
     Row,
+    check_function,
     content_hash,
     data_endings,
     data_format,
@@ -27,7 +29,6 @@ from benchwright.core import (
 )
 from benchwright.datasets._stored import StoredFile, compression_of
 from benchwright.datasets._values import Chunks, ProgramSource, Source
-from benchwright.plugins import Registry, check_function
 
 Reader: TypeAlias = Callable[[StoredFile], Chunks]
 

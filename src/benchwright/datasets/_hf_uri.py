@@ -15,11 +15,12 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import fields
 from typing import Literal, TypeAlias, get_args
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
-from benchwright.core import DatasetError, is_hub_uri, light_dataclass, suggest
+from msgspec import Struct
+
+from benchwright.core import DatasetError, is_hub_uri, suggest
 from benchwright.datasets._values import Filter
 
 LoaderName: TypeAlias = Literal["files", "export", "viewer", "datasets"]
@@ -31,8 +32,7 @@ _REPO_PART = re.compile(r"[\w][\w.-]*")
 _YES = {"1", "true", "yes"}
 
 
-@light_dataclass(frozen=True, slots=True)
-class HfUri:
+class HfUri(Struct, frozen=True):
     """A dataset on the hub and a selection of its rows. `str()` returns the URI."""
 
     dataset: str
@@ -64,7 +64,13 @@ class HfUri:
         return f"hf://{quote(self.dataset)}" + (f"?{urlencode(query)}" if query else "")
 
 
-_SINGLE = tuple(field.name for field in fields(HfUri) if field.default is None)
+_SINGLE = tuple(
+    name
+    for name, default in zip(
+        reversed(HfUri.__struct_fields__), reversed(HfUri.__struct_defaults__), strict=False
+    )
+    if default is None
+)[::-1]
 """Keys that contain one text, in the order in which URIs are written."""
 _KNOWN = (*_SINGLE, "trust_remote_code", "filter_field", "filter_value")
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from dataclasses import dataclass, fields
 from fractions import Fraction
 from itertools import accumulate
 from random import Random
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from benchwright.core import LengthLaw
 
@@ -17,16 +18,14 @@ LengthOrder: TypeAlias = Literal["shuffled", "blocked"]
 """Whether the lengths of a percentage distribution are mixed, or come one after the other in the written order."""
 
 
-@dataclass(frozen=True, slots=True)
-class FixedLength:
+class FixedLength(Struct, frozen=True):
     """The same length for every request."""
 
     value: int
     """Tokens."""
 
 
-@dataclass(frozen=True, slots=True)
-class UniformLengths:
+class UniformLengths(Struct, frozen=True):
     """Whole numbers between two bounds, equally likely."""
 
     min_value: int
@@ -35,8 +34,7 @@ class UniformLengths:
     """Longest, included."""
 
 
-@dataclass(frozen=True, slots=True)
-class _CutLengths:
+class _CutLengths(Struct, frozen=True):
     """A distribution with a mean and a spread, cut off at both ends."""
 
     mean: float
@@ -49,20 +47,15 @@ class _CutLengths:
     """Longest, included; None for no end."""
 
 
-class NormalLengths(_CutLengths):
+class NormalLengths(_CutLengths, frozen=True):
     """A bell curve."""
 
-    __slots__ = ()
 
-
-class LogNormalLengths(_CutLengths):
+class LogNormalLengths(_CutLengths, frozen=True):
     """Many short and a few long lengths, like those of real replies."""
 
-    __slots__ = ()
 
-
-@dataclass(frozen=True, slots=True)
-class ZipfLengths:
+class ZipfLengths(Struct, frozen=True):
     """Mostly short lengths: the k-th shortest has the weight 1/k^alpha."""
 
     alpha: float
@@ -73,8 +66,7 @@ class ZipfLengths:
     """Longest, included."""
 
 
-@dataclass(frozen=True, slots=True)
-class LengthShares:
+class LengthShares(Struct, frozen=True):
     """Several lengths, each for a share of the requests."""
 
     shares: tuple[tuple[int, Fraction], ...]
@@ -83,8 +75,7 @@ class LengthShares:
     """Mixed, or one length after the other."""
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnLengths:
+class ColumnLengths(Struct, frozen=True):
     """The length in a column of each row."""
 
     column: str
@@ -115,7 +106,7 @@ LENGTH_METHODS: dict[str, type[OutputLengths]] = {
 """The distribution for each `output_config.method`."""
 
 LENGTH_PARAMS = {
-    method: tuple("percentage_distribute" if field.name == "shares" else field.name for field in fields(law))
+    method: tuple("percentage_distribute" if name == "shares" else name for name in law.__struct_fields__)
     for method, law in LENGTH_METHODS.items()
 }
 """For each method, the keys of `output_config.params`."""

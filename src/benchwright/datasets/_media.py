@@ -194,7 +194,7 @@ def check_data_url(item: MediaItem, *, max_bytes: int) -> tuple[MediaFormat, str
     try:
         first = base64.b64decode(start[: len(start) // 4 * 4], validate=True)
     except ValueError:
-        raise MediaError(item.field, f'"{head[:60]},…" holds what is not base64') from None
+        raise MediaError(item.field, f'"{head[:60]},…" contains what is not base64') from None
     format = checked_format(item, first, f"x.{mime.rpartition('/')[2]}")
     return format, mime
 

@@ -108,7 +108,9 @@ def _parsed(path: Path, shown: str, problems: Problems) -> Found:
 
 def _sampling(value: Found, problems: Problems, shown: str, compat: bool) -> Sampling:
     if not isinstance(value, Mapping):
-        problems.add("", f'holds {problems.kind(value)}; expected an object such as {{"request_count": 10}}')
+        problems.add(
+            "", f'contains {problems.kind(value)}; expected an object such as {{"request_count": 10}}'
+        )
         return Sampling()
     known = Known(problems, _HOMES)
     known.check(value, "", _TOP)

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from benchwright.core import BadRow, DatasetError, JsonObject, Row
-from benchwright.datasets._values import Batch, Chunk, Chunks, Filter, FilterColumns, Source, Trouble
+from benchwright.datasets._values import BadRowAt, Batch, Chunk, Chunks, Filter, FilterColumns, Source
 
 OnBad = Callable[[BadRow], None]
 
@@ -188,7 +188,7 @@ class DatasetReader:
             rows = [self._shape(row) for row in rows]
         return Chunk(rows, lines)
 
-    def _bad_row(self, trouble: Trouble) -> BadRow:
+    def _bad_row(self, trouble: BadRowAt) -> BadRow:
         return BadRow(self.name, trouble.line, trouble.reason, trouble.field)
 
 

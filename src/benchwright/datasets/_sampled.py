@@ -241,7 +241,7 @@ class SampledReader(_ChoosingReader):
         length = as_whole(row.get(column))
         if length is not None and least <= length <= LARGEST:
             return length
-        found = f"holds {exact_json(row[column]).decode()}" if column in row else "is missing"
+        found = f"contains {exact_json(row[column]).decode()}" if column in row else "is missing"
         expected = "above 0" if least == 1 else f"from {least} (min_tokens) up"
         bad = BadRow(
             self.name,

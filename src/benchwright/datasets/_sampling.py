@@ -8,10 +8,12 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
 from itertools import islice
 from random import Random
 from typing import Literal, TypeAlias, get_args
+
+from msgspec import Struct, structs
+from msgspec.structs import replace
 
 from benchwright.core import JsonObject, UsageError
 from benchwright.datasets._lengths import (
@@ -35,8 +37,7 @@ DEFAULT_SEED = 42
 _SLICE = re.compile(r"\[?\s*(-?\d+)?\s*:\s*(-?\d+)?\s*(?::\s*(\d+)?\s*)?\]?")
 
 
-@dataclass(frozen=True, slots=True)
-class RowRange:
+class RowRange(Struct, frozen=True):
     """A selection of rows, which keep their order."""
 
     written: str
@@ -93,8 +94,7 @@ class RowRange:
         return int(span.stop)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sampling:
+class Sampling(Struct, frozen=True, kw_only=True):
     """The content of a meta file."""
 
     request_count: int | None = None
@@ -138,7 +138,7 @@ class Sampling:
 
     def to_json(self) -> JsonObject:
         """Everything that decides the requests, for the record and the fingerprint."""
-        decides = [field.name for field in fields(self) if field.name not in ("source", "rows")]
+        decides = [name for name in self.__struct_fields__ if name not in ("source", "rows")]
         found: JsonObject = {
             "output_config" if name == "lengths" else name: getattr(self, name) for name in decides
         }
@@ -246,7 +246,7 @@ def _lengths_json(lengths: OutputLengths) -> JsonObject:
     if isinstance(lengths, LengthShares):
         shares = [[length, str(share)] for length, share in lengths.shares]
         return {"method": method, "percentage_distribute": shares, "order": lengths.order}  # type: ignore[dict-item]  # lists of JSON values are JSON; list is invariant
-    return {"method": method, **{field.name: getattr(lengths, field.name) for field in fields(lengths)}}
+    return {"method": method, **structs.asdict(lengths)}
 
 
 class _Cycle(Sequence[int]):

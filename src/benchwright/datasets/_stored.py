@@ -8,12 +8,13 @@ import os
 from collections import Counter
 from collections.abc import Generator
 from contextlib import closing
-from dataclasses import field
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, Literal, TypeAlias
 
-from benchwright.core import BadRow, DatasetError, light_dataclass
+from msgspec import Struct, field
+
+from benchwright.core import BadRow, DatasetError
 
 BLOCK_BYTES = 256 * 1024
 """Bytes read at a time: enough to make the work per block negligible, and few enough that the rows of one block stay
@@ -32,8 +33,7 @@ _WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff")
 _SKIPPABLE = b"\x2a\x4d\x18"  # bytes 2-4 of a zstd skippable frame, which parallel compressors write first
 
 
-@light_dataclass(frozen=True, slots=True)
-class StoredFile:
+class StoredFile(Struct, frozen=True):
     """A local data file."""
 
     path: Path
@@ -46,7 +46,7 @@ class StoredFile:
     """Sheets of a workbook: a name, several separated by commas, or `all`; None for the first with a table."""
     header_row: int | None = None
     """Row of a sheet that names the columns; None: the first, or the first below a title."""
-    notes: list[str] = field(default_factory=list, compare=False)
+    notes: list[str] = field(default_factory=list)
     """Notes for readers of the rows; grows while the file is read."""
 
     def note(self, text: str) -> None:

@@ -43,6 +43,10 @@ class Filter(Struct, frozen=True):
         """Whether a row passes."""
         return str(row.get(self.field)) == self.value
 
+    def note(self) -> str:
+        """A note on what was left out, for readers of the results; empty for a filter that the user named."""
+        return ""
+
 
 class FilterColumns:
     """Checks during a pass that each column of a filter exists. A column that no row has is an error, not an empty
@@ -80,7 +84,7 @@ class FilterColumns:
         )
 
 
-class Trouble(NamedTuple):
+class BadRowAt(NamedTuple):
     """A bad row. It does not name the file: readers do not know what the user calls it."""
 
     after: int
@@ -100,7 +104,7 @@ class Chunk(Struct):
     """Good rows, as the data has them."""
     lines: list[int] = struct_field(default_factory=list)
     """Where each good row starts."""
-    troubles: list[Trouble] = struct_field(default_factory=list)
+    troubles: list[BadRowAt] = struct_field(default_factory=list)
     """Bad rows in the order of the data. Their position among the good rows is known, so that a bad row after the limit is
     never reported, no matter how the data was cut into chunks."""
 
@@ -111,7 +115,7 @@ class Chunk(Struct):
 
     def add_bad(self, line: int, reason: str, field: str | None = None) -> None:
         """Add a bad row."""
-        self.troubles.append(Trouble(len(self.rows), line, reason, field))
+        self.troubles.append(BadRowAt(len(self.rows), line, reason, field))
 
     def __bool__(self) -> bool:
         return bool(self.rows or self.troubles)

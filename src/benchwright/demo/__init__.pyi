@@ -1,5 +1,3 @@
-from benchwright.demo._endpoint import DemoEndpoint as DemoEndpoint
-from benchwright.demo._model import DemoModel as DemoModel
 from benchwright.demo._server import (
     DemoServer as DemoServer,
     demo_server as demo_server,

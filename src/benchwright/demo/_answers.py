@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from benchwright.demo._arithmetic import calculate, combine, solve_word_problem
-from benchwright.demo._facts import recall, rewrite
-from benchwright.demo._numbers import Kind, Solved, Worked, show_number
-from benchwright.demo._options import choose, decide, find_options, is_yes_no
+from benchwright.demo._arithmetic import calculate, solve_word_problem
+from benchwright.demo._numbers import Kind, Solved, show_number
+from benchwright.demo._options import choose, decide, find_options, is_yes_no, wordings
 from benchwright.demo._requests import Question, is_judge_prompt, last_question
 from benchwright.demo._settings import Chance, limit_of
 from benchwright.demo._words import WORDS, chatter, guess, is_open_task
@@ -16,13 +15,14 @@ from benchwright.demo._words import WORDS, chatter, guess, is_open_task
 _REASONED = re.compile(
     r"\bstep[- ]by[- ]step\b|\bthink (?:first|aloud|carefully)\b|\bshow your (?:work|reasoning)\b"
 )
+_REPEAT = re.compile(r"(?is)\W{0,9}(?:repeat|say|echo)\b[^:\n]{0,20}:\s{0,9}(.+)")
 _MAYBE = re.compile(r"(?i)\bmaybe\b")
 _MASK = 0xFFFFFFFF
 _MAX_READ_CHARS = 20_000
 """Characters of a prompt that are read, counted from its end, where the last question is."""
 
 
-class Answer(NamedTuple):
+class DemoAnswer(NamedTuple):
     """An answer of the demo model, with equivalent and avoided wordings."""
 
     text: str
@@ -47,7 +47,7 @@ class Answerer:
         self._by_chance = by_chance
         self._limit = 0 if by_chance else limit_of(skill)
 
-    def answer(self, prompt: str, system: str = "", variation: str = "") -> Answer:
+    def answer(self, prompt: str, system: str = "", variation: str = "") -> DemoAnswer:
         """Answer a prompt.
 
         `variation` distinguishes repeats if sampling is on: a random half of them draw again; the
@@ -60,7 +60,7 @@ class Answerer:
         if self._by_chance:
             bits = self._chance.bits(f"{variation}\n{prompt}")
             said, kind = drawn(question, bits)
-            return Answer(_worded(said, Solved(kind, said), question, system), said, (), False)
+            return DemoAnswer(_worded(said, Solved(kind, said), question, system), said, (), False)
         bits = self._chance.bits(question.block)
         if variation:
             again = self._chance.bits(f"{variation}\n{question.block}")
@@ -74,7 +74,9 @@ class Answerer:
             said = solved.wrong(bits >> 40)
             same = self._same_as_wrong(question, said, solved)
             avoided = (solved.right, *solved.same)
-        return Answer(_worded(said, solved, question, system), said, same, solved.kind != "guess", avoided)
+        return DemoAnswer(
+            _worded(said, solved, question, system), said, same, solved.kind != "guess", avoided
+        )
 
     def continuations(self, text: str, guesses: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return right continuations of a text, best first, each on one line, and wrong ones; nothing if only a
@@ -97,8 +99,7 @@ class Answerer:
         if solved.kind == "option":
             options = find_options(question.block)
             if options is not None and said in options.labels:
-                text = options.texts[options.labels.index(said)]
-                return (text, f"{said}. {text}", f"({said})")
+                return wordings(options, options.labels.index(said))[1:]
         if solved.kind == "yesno":
             return (said.lower(),)
         return ()
@@ -124,43 +125,25 @@ def drawn(question: Question, bits: int) -> tuple[str, Kind]:
     """Draw a random answer of the kind that a question takes: one of its options, labels or grades, else a number
     below 100 or a word."""
     solved = solve(question, bits)
-    options = None if solved.kind == "grade" else find_options(question.block)
-    if options is not None:
-        candidates: tuple[str, ...] = options.labels
-    elif solved.kind == "grade":
-        candidates = tuple(dict.fromkeys((solved.right, *solved.others)))
-    elif is_yes_no(question.block, question.lowered):
-        candidates = tuple(dict.fromkeys((solved.right, *solved.others)))
-        if _MAYBE.search(question.full):
+    if solved.others:  # options, labels or grades
+        candidates = tuple(dict.fromkeys((*solved.others, solved.right)))
+        if is_yes_no(question.block, question.lowered) and _MAYBE.search(question.full):
             candidates += ("maybe",)
-    elif solved.kind == "number":
+        return candidates[bits % len(candidates)], solved.kind
+    if solved.kind == "number":
         return str(bits % 100), "number"
-    else:
-        return WORDS[bits & 63], "guess"
-    return candidates[bits % len(candidates)], solved.kind
+    return WORDS[bits & 63], "guess"
 
 
 def _solve_plain(question: Question, bits: int) -> Solved:
     block = question.block
-    worked = calculate(block)
-    yes_no = is_yes_no(block, question.lowered)
-    if worked is not None and not yes_no:
-        return _number(worked)
-    if yes_no:
+    if (repeat := _REPEAT.match(block)) is not None:
+        return Solved("text", repeat.group(1))
+    if is_yes_no(block, question.lowered):
         return decide(block, question.full, bits)
-    worked = combine(block)
+    worked = calculate(block) or solve_word_problem(block)
     if worked is not None:
-        return _number(worked)
-    rewritten = rewrite(block, _preface(question))
-    if rewritten is not None:
-        return Solved("number" if rewritten.is_number else "text", rewritten.text)
-    fact = recall(block)
-    if fact is not None:
-        right, others = fact
-        return Solved("number" if right.isdigit() else "text", right, others, f"I recall that it is {right}.")
-    worked = solve_word_problem(block)
-    if worked is not None:
-        return _number(worked)
+        return Solved("number", show_number(worked.value), (), worked.steps)
     if is_open_task(block):
         return Solved("essay", chatter(bits, 24 + bits % 48))
     return Solved("guess", guess(block, bits))
@@ -171,26 +154,13 @@ def on_one_line(text: str) -> str:
     return " ".join(text.split()) if "\n" in text else text
 
 
-def _number(worked: Worked) -> Solved:
-    return Solved("number", show_number(worked.value), (), worked.steps)
-
-
-def _preface(question: Question) -> str:
-    """Return the text above the first example or question, which is the instruction of a few-shot prompt."""
-    full = question.full
-    if len(full) == len(question.block):
-        return ""
-    first_line, _, _ = full.lstrip().partition("\n")
-    return first_line[:300] if not question.block.startswith(first_line) else ""
-
-
 def _worded(said: str, solved: Solved, question: Question, system: str) -> str:
     """Put an answer into the form that the prompt requests, most often the bare answer."""
     full = question.full
     if solved.kind == "grade":
         return f"{solved.steps}\nGRADE: {said}"
     if solved.kind == "essay":
-        return said if said == solved.right else said.lower()
+        return said
     steps = solved.steps if said == solved.right else ""
     if "####" in full or "####" in system:
         return f"{steps}\n#### {said}" if steps else f"#### {said}"

@@ -4,11 +4,15 @@ errors of the OpenAI-compatible routes.
 
 from __future__ import annotations
 
+from itertools import accumulate
+from time import time
+
 import orjson
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from benchwright.core import EchoedTokens, JsonObject, JsonValue, Route
-from benchwright.demo._words import Reader, count_tokens, split_tokens, token_offsets
+from benchwright.demo._words import ScoredToken, count_tokens, split_tokens
 from benchwright.endpoints import SERVED_BY_DEMO
 
 
@@ -23,7 +27,7 @@ class DemoChoice(Struct):
     """Tokens generated."""
     tool_calls: list[JsonValue] | None = None
     """Tool calls in the form of the chat route."""
-    logprobs: EchoedTokens | None = None
+    logprobs: list[ScoredToken] | None = None
     """Tokens with log-probabilities, if requested."""
     stopped_by: str = ""
     """The stop text that ended it, which OpenAI's routes leave out and TGI keeps."""
@@ -55,43 +59,25 @@ def cut(text: str, limit: int | None, stops: list[str]) -> DemoChoice:
     return DemoChoice(text, reason, count)
 
 
-def echoed(reader: Reader, text: str, top: int) -> EchoedTokens:
-    """Return the log-probabilities of a whole text, from its start."""
-    tokens, logprobs, tops = reader.score(text, top)
-    return EchoedTokens(tokens, logprobs, [*token_offsets(tokens)], tops)
-
-
-def followed(reader: Reader, tokens: list[str], top: int) -> EchoedTokens:
-    """Return the log-probabilities of given tokens after the text that the reader has read."""
-    logprobs: list[float | None] = []
-    tops: list[dict[str, float] | None] = []
-    for token in tokens:
-        logprobs.append(reader.logprob(token))
-        tops.append(reader.alternatives(top, token) if top else None)
-        reader.follow(token)
-    return EchoedTokens(tokens, logprobs, [*token_offsets(tokens)], tops)
-
-
-def shortened(scored: EchoedTokens, chars: int) -> EchoedTokens:
+def shortened(scored: list[ScoredToken], chars: int) -> list[ScoredToken]:
     """Cut tokens to the first `chars` characters, where a stop text ended the text; the last token may be cut too."""
-    kept = sum(1 for offset in scored.text_offset if offset is not None and offset < chars)
-    tokens = scored.tokens[:kept]
-    surplus = sum(map(len, tokens)) - chars
-    if tokens and surplus > 0:
-        tokens[-1] = tokens[-1][:-surplus]
-    return EchoedTokens(
-        tokens, scored.token_logprobs[:kept], scored.text_offset[:kept], scored.top_logprobs[:kept]
-    )
+    kept = []
+    for token in scored:
+        if chars <= 0:
+            break
+        kept.append(token._replace(text=token.text[:chars]))
+        chars -= len(token.text)
+    return kept
 
 
-def after(prompt: EchoedTokens, generated: EchoedTokens) -> EchoedTokens:
-    """Join the tokens of a prompt and of the text generated after it."""
-    shift = sum(map(len, prompt.tokens))
+def echoed_tokens(scored: list[ScoredToken], start: int = 0) -> EchoedTokens:
+    """Return tokens as the completions route sends them; `start` is the place of the first in the text."""
+    offsets = accumulate((len(token.text) for token in scored[:-1]), initial=start) if scored else ()
     return EchoedTokens(
-        prompt.tokens + generated.tokens,
-        prompt.token_logprobs + generated.token_logprobs,
-        prompt.text_offset + [None if offset is None else offset + shift for offset in generated.text_offset],
-        prompt.top_logprobs + generated.top_logprobs,
+        [token.text for token in scored],
+        [token.logprob for token in scored],
+        [*offsets],
+        [token.top for token in scored],
     )
 
 
@@ -108,13 +94,13 @@ def reply_head(kind: str, form: str, model: str, number: int) -> JsonObject:
     }
 
 
-def reply_body(completion: DemoCompletion, route: Route, model: str, number: int, created: int) -> bytes:
+def reply_body(completion: DemoCompletion, route: Route, model: str, number: int) -> bytes:
     """Return the body of a complete reply."""
     chat = route == "chat"
     kind, form = ("chatcmpl", "chat.completion") if chat else ("cmpl", "text_completion")
     reply: JsonObject = {
         **reply_head(kind, form, model, number),
-        "created": created,
+        "created": int(time()),
         "choices": [
             _chat_choice(at, choice) if chat else _text_choice(at, choice)
             for at, choice in enumerate(completion.choices)
@@ -125,7 +111,7 @@ def reply_body(completion: DemoCompletion, route: Route, model: str, number: int
 
 
 def stream_events(
-    completion: DemoCompletion, route: Route, model: str, number: int, created: int, *, usage: bool
+    completion: DemoCompletion, route: Route, model: str, number: int, *, usage: bool
 ) -> list[bytes]:
     """Return the events of a streamed reply. Each of the first `n` has one token; the last closes the stream.
 
@@ -134,7 +120,7 @@ def stream_events(
     """
     chat = route == "chat"
     kind, form = ("chatcmpl", "chat.completion.chunk") if chat else ("cmpl", "text_completion")
-    head = orjson.dumps({**reply_head(kind, form, model, number), "created": created})[:-1]
+    head = orjson.dumps({**reply_head(kind, form, model, number), "created": int(time())})[:-1]
     events: list[bytes] = []
     closing = b""
     for at, choice in enumerate(completion.choices):
@@ -174,16 +160,18 @@ def _pieces(at: int, choice: DemoChoice, chat: bool) -> list[JsonObject]:
     """Return the choice objects of a stream, one per token."""
     if choice.tool_calls is not None:
         return [_delta(at, {"tool_calls": [part]}) for part in _call_parts(choice.tool_calls)]
-    scored = choice.logprobs
-    tokens = split_tokens(choice.text) if scored is None else scored.tokens
+    tokens = choice.logprobs or [ScoredToken(token) for token in split_tokens(choice.text)]
     pieces: list[JsonObject] = []
-    for index, token in enumerate(tokens):
+    start = 0
+    for token in tokens:
         piece: JsonObject = (
-            _delta(at, {"content": token}) if chat else {"index": at, "text": token, "finish_reason": None}
+            _delta(at, {"content": token.text})
+            if chat
+            else {"index": at, "text": token.text, "finish_reason": None}
         )
-        one = None if scored is None else _slice(scored, index)
-        piece["logprobs"] = None if one is None else (_chat_logprobs(one) if chat else _text_logprobs(one))
+        piece["logprobs"] = None if choice.logprobs is None else _logprobs([token], chat, start)
         pieces.append(piece)
+        start += len(token.text)
     return pieces
 
 
@@ -210,12 +198,12 @@ def _chat_choice(at: int, choice: DemoChoice) -> JsonObject:
     message: JsonObject = {"role": "assistant", "content": choice.text}
     if choice.tool_calls is not None:
         message = {"role": "assistant", "content": None, "tool_calls": choice.tool_calls}
-    logprobs = None if choice.logprobs is None else _chat_logprobs(choice.logprobs)
+    logprobs = None if choice.logprobs is None else _logprobs(choice.logprobs, True)
     return {"index": at, "message": message, "logprobs": logprobs, "finish_reason": choice.finish_reason}
 
 
 def _text_choice(at: int, choice: DemoChoice) -> JsonObject:
-    logprobs = None if choice.logprobs is None else _text_logprobs(choice.logprobs)
+    logprobs = None if choice.logprobs is None else _logprobs(choice.logprobs, False)
     return {"index": at, "text": choice.text, "logprobs": logprobs, "finish_reason": choice.finish_reason}
 
 
@@ -228,28 +216,16 @@ def _usage(completion: DemoCompletion) -> JsonObject:
     }
 
 
-def _text_logprobs(scored: EchoedTokens) -> JsonObject:
-    return {
-        "tokens": [*scored.tokens],
-        "token_logprobs": [*scored.token_logprobs],
-        "top_logprobs": [None if top is None else {**top} for top in scored.top_logprobs],
-        "text_offset": [*scored.text_offset],
-    }
-
-
-def _chat_logprobs(scored: EchoedTokens) -> JsonObject:
+def _logprobs(scored: list[ScoredToken], chat: bool, start: int = 0) -> JsonObject:
+    if not chat:
+        written: JsonObject = asdict(echoed_tokens(scored, start))
+        return written
     content: list[JsonValue] = []
-    for token, value, top in zip(scored.tokens, scored.token_logprobs, scored.top_logprobs, strict=True):
-        listed: list[JsonValue] = [_token_object(other, number) for other, number in (top or {}).items()]
-        content.append({**_token_object(token, value), "top_logprobs": listed})
+    for token in scored:
+        listed: list[JsonValue] = [_token_object(*other) for other in (token.top or {}).items()]
+        content.append({**_token_object(token.text, token.logprob), "top_logprobs": listed})
     return {"content": content, "refusal": None}
 
 
 def _token_object(token: str, value: float | None) -> JsonObject:
     return {"token": token, "logprob": value, "bytes": [*token.encode("utf-8", "surrogatepass")]}
-
-
-def _slice(scored: EchoedTokens, at: int) -> EchoedTokens:
-    return EchoedTokens(
-        [scored.tokens[at]], [scored.token_logprobs[at]], [scored.text_offset[at]], [scored.top_logprobs[at]]
-    )

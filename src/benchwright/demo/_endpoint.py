@@ -8,11 +8,11 @@ from time import time
 from msgspec.structs import replace
 
 from benchwright.core import CallTimes, ModelReply, ModelRequest, ReplyStatus, RequestFailure, TokenUsage
-from benchwright.demo._completions import DemoChoice
+from benchwright.demo._completions import DemoChoice, echoed_tokens
 from benchwright.demo._model import DemoModel
 from benchwright.demo._requests import DemoRefusalError
 from benchwright.demo._settings import FAULTS, DemoSettings, Faults
-from benchwright.endpoints import LOOP_CLOCK, USUAL, Allowance, Clock, Limiter, Policy, SendGate, not_sent
+from benchwright.endpoints import LOOP_CLOCK, USUAL, Allowance, Clock, Limiter, SendGate, SendPolicy, not_sent
 
 _CALLS_PER_TURN = 32
 """Answers in a row before other tasks may run: at 15 µs each, half a millisecond."""
@@ -32,7 +32,7 @@ class DemoEndpoint:
         *,
         gate: SendGate | None = None,
         limiter: Limiter | None = None,
-        policy: Policy = USUAL,
+        policy: SendPolicy = USUAL,
         clock: Clock = LOOP_CLOCK,
     ) -> None:
         self.settings = settings or DemoSettings()
@@ -141,7 +141,7 @@ class DemoEndpoint:
             choice.finish_reason,
             TokenUsage(completion.prompt_tokens, produced),
             None,
-            choice.logprobs if request.route == "completions" else None,
+            echoed_tokens(choice.logprobs) if choice.logprobs and request.route == "completions" else None,
             choice.tool_calls,
             attempts,
             started_at,

@@ -1,72 +1,78 @@
-"""The demo server's wire formats besides OpenAI's chat and completions, so that each can be tried out. OpenAI's
-responses route is one of them."""
+"""The demo server's wire formats, so that each can be tried out."""
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from time import time
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 import orjson
 
-from benchwright.core import JsonObject, JsonValue, Route, completions_body
-from benchwright.demo._completions import DemoChoice, DemoCompletion, error_body, reply_head
+from benchwright.core import ROUTE_PATHS, JsonObject, JsonValue, Route, completions_body
+from benchwright.demo._completions import (
+    DemoChoice,
+    DemoCompletion,
+    error_body,
+    reply_body,
+    reply_head,
+    stream_events,
+)
 from benchwright.demo._requests import DemoRefusalError
 from benchwright.demo._words import split_tokens
 from benchwright.endpoints import SERVED_BY_DEMO
 
-_TRITON = re.compile(r"/v2/models/[^/]+(?:/versions/[^/]+)?/generate(_stream)?")
 _MARK: JsonObject = {"system_fingerprint": SERVED_BY_DEMO}
 """A field that is not part of these formats; it marks the replies as not those of a real model."""
 _REASONS = {"stop": "eos_token", "length": "length"}
 
 
-class Form(Protocol):
+class Form:
     """One wire format."""
 
     def openai_body(self, body: JsonObject) -> tuple[Route, JsonObject]:
         """Translate a body into the route and body for the demo model. Raises DemoRefusalError if it is invalid."""
-        ...
+        raise NotImplementedError
 
     def whole(self, completion: DemoCompletion, model: str, number: int) -> bytes:
         """Write a reply in one piece."""
-        ...
+        raise NotImplementedError
 
-    def events(self, completion: DemoCompletion, model: str, number: int) -> list[bytes]:
+    def events(self, completion: DemoCompletion, model: str, number: int, body: JsonObject) -> list[bytes]:
         """Write the events of a stream, one for each token; the last closes it."""
-        ...
+        raise NotImplementedError
 
     def headers(self, completion: DemoCompletion) -> str:
         """Return further header lines of a whole reply."""
-        ...
+        return ""
 
-    def error(self, message: str) -> bytes:
+    def error(self, message: str, param: str | None) -> bytes:
         """Write an error body."""
-        ...
+        return error_body(message, "invalid_request_error", param=param)
 
 
-class Served(NamedTuple):
-    """A route of another format."""
+class OpenAiForm(Form):
+    """OpenAI's chat or completions."""
 
-    form: Form
-    """The format."""
-    stream: bool | None
-    """Whether the route always or never streams; None if the body decides."""
+    def __init__(self, route: Route) -> None:
+        self._route = route
+
+    def openai_body(self, body: JsonObject) -> tuple[Route, JsonObject]:
+        """Check the one field that the model does not read."""
+        if not isinstance(body.get("stream_options") or {}, dict):
+            raise DemoRefusalError("'stream_options' must be an object", "stream_options")
+        return self._route, body
+
+    def whole(self, completion: DemoCompletion, model: str, number: int) -> bytes:
+        return reply_body(completion, self._route, model, number)
+
+    def events(self, completion: DemoCompletion, model: str, number: int, body: JsonObject) -> list[bytes]:
+        options = body.get("stream_options")
+        usage = isinstance(options, dict) and options.get("include_usage") is True
+        return stream_events(completion, self._route, model, number, usage=usage)
 
 
-def served_at(path: str) -> Served | None:
-    """Find the format that a path belongs to."""
-    if path in ("/generate", "/generate_stream"):
-        return Served(TgiForm(), path == "/generate_stream")
-    if path == "/infer":
-        return Served(MindieForm(), None)
-    if path in ("/v1/responses", "/responses"):
-        return Served(ResponsesForm(), None)
-    found = _TRITON.fullmatch(path)
-    return None if found is None else Served(TritonForm(), found.group(1) is not None)
-
-
-class TgiForm:
+class TgiForm(Form):
     """Text Generation Inference."""
 
     def openai_body(self, body: JsonObject) -> tuple[Route, JsonObject]:
@@ -77,7 +83,7 @@ class TgiForm:
             raise DemoRefusalError(
                 "Input validation error: `top_p` must be > 0.0 and < 1.0", "top_p", status=422
             )
-        return "completions", _text_body(body.get("inputs"), "inputs", parameters, stream=body.get("stream"))
+        return "completions", _text_body(body.get("inputs"), "inputs", parameters)
 
     def whole(self, completion: DemoCompletion, model: str, number: int) -> bytes:
         """Write the text and why it ended."""
@@ -85,7 +91,7 @@ class TgiForm:
         text = choice.text + self._kept(choice)
         return orjson.dumps({"generated_text": text, "details": _details(choice), **_MARK})
 
-    def events(self, completion: DemoCompletion, model: str, number: int) -> list[bytes]:
+    def events(self, completion: DemoCompletion, model: str, number: int, body: JsonObject) -> list[bytes]:
         """Write one event for each token; the last also has the whole text."""
         choice = completion.choices[0]
         text = choice.text + self._kept(choice)
@@ -98,7 +104,7 @@ class TgiForm:
         made = completion.choices[0].tokens
         return f"x-prompt-tokens: {completion.prompt_tokens}\r\nx-generated-tokens: {made}\r\n"
 
-    def error(self, message: str) -> bytes:
+    def error(self, message: str, param: str | None) -> bytes:
         return orjson.dumps({"error": message, "error_type": "validation"})
 
     def _event(
@@ -118,11 +124,9 @@ class MindieForm(TgiForm):
 
     def openai_body(self, body: JsonObject) -> tuple[Route, JsonObject]:
         """Translate `inputs`, `stream` and `parameters`."""
-        return "completions", _text_body(
-            body.get("inputs"), "inputs", _parameters(body), stream=body.get("stream")
-        )
+        return "completions", _text_body(body.get("inputs"), "inputs", _parameters(body))
 
-    def events(self, completion: DemoCompletion, model: str, number: int) -> list[bytes]:
+    def events(self, completion: DemoCompletion, model: str, number: int, body: JsonObject) -> list[bytes]:
         """Write the events; the last contains the whole text."""
         choice = completion.choices[0]
         events: list[JsonObject] = [
@@ -138,7 +142,7 @@ class MindieForm(TgiForm):
         return ""
 
 
-class TritonForm:
+class TritonForm(Form):
     """Triton's generate extension."""
 
     def openai_body(self, body: JsonObject) -> tuple[Route, JsonObject]:
@@ -149,20 +153,17 @@ class TritonForm:
         temperature = parameters.pop("temperature", None)
         if temperature is not None and temperature != 0:
             parameters = {"do_sample": True, **parameters, "temperature": temperature}
-        return "completions", _text_body(body.get("text_input"), "text_input", parameters, stream=None)
+        return "completions", _text_body(body.get("text_input"), "text_input", parameters)
 
     def whole(self, completion: DemoCompletion, model: str, number: int) -> bytes:
         return orjson.dumps(self._output(completion.choices[0].text, model))
 
-    def events(self, completion: DemoCompletion, model: str, number: int) -> list[bytes]:
+    def events(self, completion: DemoCompletion, model: str, number: int, body: JsonObject) -> list[bytes]:
         """Write pieces of the text; the stream ends with the body."""
         pieces = [*split_tokens(completion.choices[0].text), ""]
         return [b"data: " + orjson.dumps(self._output(piece, model)) + b"\n\n" for piece in pieces]
 
-    def headers(self, completion: DemoCompletion) -> str:
-        return ""
-
-    def error(self, message: str) -> bytes:
+    def error(self, message: str, param: str | None) -> bytes:
         return orjson.dumps({"error": message})
 
     def _output(self, text: str, model: str) -> JsonObject:
@@ -178,7 +179,7 @@ def _parameters(body: JsonObject) -> JsonObject:
     return parameters
 
 
-def _text_body(prompt: JsonValue, name: str, parameters: JsonObject, *, stream: JsonValue) -> JsonObject:
+def _text_body(prompt: JsonValue, name: str, parameters: JsonObject) -> JsonObject:
     """Return a completions body. Decoding is greedy unless sampling is requested, even with a temperature."""
     if not isinstance(prompt, str) or not prompt:
         raise DemoRefusalError(f"'{name}' must be a text that is not empty", name, status=422)
@@ -191,7 +192,7 @@ def _text_body(prompt: JsonValue, name: str, parameters: JsonObject, *, stream: 
     same = ("seed", "stop", "ignore_eos", "min_tokens")
     body = completions_body("demo", prompt, parameters.get("max_new_tokens", 100), sampled)
     body |= {name: parameters[name] for name in same if parameters.get(name) is not None}
-    return {**body, "stream": True} if stream is True else body
+    return body
 
 
 def _details(choice: DemoChoice) -> JsonObject:
@@ -204,8 +205,8 @@ def _details(choice: DemoChoice) -> JsonObject:
 _SAME = ("model", "temperature", "top_p", "stream", "parallel_tool_calls", "seed")
 
 
-class ResponsesForm:
-    """Implements `Form`."""
+class ResponsesForm(Form):
+    """OpenAI's responses."""
 
     def openai_body(self, body: JsonObject) -> tuple[Route, JsonObject]:
         """Translate the input into messages."""
@@ -228,7 +229,7 @@ class ResponsesForm:
         """Write a response object."""
         return orjson.dumps(self._response(completion, model, number))
 
-    def events(self, completion: DemoCompletion, model: str, number: int) -> list[bytes]:
+    def events(self, completion: DemoCompletion, model: str, number: int, body: JsonObject) -> list[bytes]:
         """Write the items in pieces, with an event before and after each item, then the whole response."""
         response = self._response(completion, model, number)
         begun: JsonObject = {**response, "status": "in_progress", "output": [], "usage": None}
@@ -247,12 +248,6 @@ class ResponsesForm:
             waiting += opening + closing
         last = numbered.event(f"response.{response['status']}", response=response)
         return [*events, waiting + last]
-
-    def headers(self, completion: DemoCompletion) -> str:
-        return ""
-
-    def error(self, message: str) -> bytes:
-        return error_body(message, "invalid_request_error")
 
     def _response(self, completion: DemoCompletion, model: str, number: int) -> JsonObject:
         choice = completion.choices[0]
@@ -380,3 +375,21 @@ def _only_text(item: JsonObject) -> str:
     assert isinstance(parts, list)
     assert isinstance(parts[0], dict)
     return str(parts[0]["text"])
+
+
+_SERVED: list[tuple[str, Form, bool | None]] = [
+    *((rf"(?:/v1)?{path}", OpenAiForm(route), None) for route, path in ROUTE_PATHS.items()),
+    (r"(?:/v1)?/responses", ResponsesForm(), None),
+    (r"/generate", TgiForm(), False),
+    (r"/generate_stream", TgiForm(), True),
+    (r"/infer", MindieForm(), None),
+    (r"/v2/models/[^/]+(?:/versions/[^/]+)?/generate", TritonForm(), False),
+    (r"/v2/models/[^/]+(?:/versions/[^/]+)?/generate_stream", TritonForm(), True),
+]
+"""Paths, their formats, and whether they always or never stream; None if the body decides."""
+
+
+@lru_cache(maxsize=256)
+def served_at(path: str) -> tuple[Form, bool | None] | None:
+    """Find the format that a path belongs to, and whether it streams."""
+    return next(((form, stream) for pattern, form, stream in _SERVED if re.fullmatch(pattern, path)), None)

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-import re
+from collections import deque
+from http import HTTPStatus
 
+import httptools
 from msgspec import Struct
 
-MAX_HEAD_BYTES = 64 * 1024
+_MAX_HEAD_BYTES = 64 * 1024
 """Largest size of the request line and the headers together."""
-
-_REASONS = {
-    200: "OK", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found", 405: "Method Not Allowed", 413: "Content Too Large",
-    429: "Too Many Requests", 431: "Request Header Fields Too Large", 500: "Internal Server Error",
-    501: "Not Implemented", 503: "Service Unavailable", 505: "HTTP Version Not Supported",
-}  # fmt: skip
-_REQUEST_LINE = re.compile(rb"([A-Z]+) (\S+) HTTP/1\.([01])")
-_LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*([^\r]*)")
-_ENCODING = re.compile(rb"\r\ntransfer-encoding:[ \t]*([^\r]*)")
-_CONNECTION = re.compile(rb"\r\nconnection:[ \t]*([^\r]*)")
-_AUTHORIZATION = re.compile(rb"\r\nauthorization:[ \t]*([^\r]*)", re.IGNORECASE)
-_CHUNK_SIZE = re.compile(rb"([0-9a-fA-F]{1,8})[ \t]*(?:;[^\r\n]*)?\r\n")
-_MAX_CHUNK_LINE = 1024
 
 
 class BadHttpError(Exception):
@@ -50,119 +39,92 @@ class HttpRequest(Struct):
 
 
 class RequestReader:
-    """Collects the bytes of one connection and returns complete requests in order."""
-
-    __slots__ = ("_buffer", "_head", "_max_body", "_remaining", "_scanned", "_unchunked", "wants_continue")
+    """Collects the bytes of one connection and returns complete requests in order. The `on_…` methods are called by the
+    parser."""
 
     def __init__(self, max_body_bytes: int) -> None:
-        self._buffer = bytearray()
+        self._parser = httptools.HttpRequestParser(self)
         self._max_body = max_body_bytes
-        self._head: HttpRequest | None = None
-        self._remaining = 0
-        self._unchunked: bytearray | None = None
-        self._scanned = 0
+        self._complete: deque[HttpRequest] = deque()
+        self._error: BadHttpError | None = None
+        self._in_head = True
+        self._size = 0
+        self._url = b""
+        self._headers: dict[bytes, bytes] = {}
+        self._body: list[bytes] = []
         self.wants_continue = False
 
     def feed(self, data: bytes) -> None:
         """Add received bytes."""
-        self._buffer += data
+        if self._error is not None:
+            return
+        if self._in_head:
+            self._size += len(data)
+        try:
+            self._parser.feed_data(data)
+        except BadHttpError as error:
+            self._error = error
+        except httptools.HttpParserUpgrade:
+            self._error = BadHttpError(501, "this server serves no other protocol")
+        except httptools.HttpParserError as error:
+            told = error.__context__  # what one of our own methods raised
+            unread = BadHttpError(400, f"this is not an HTTP/1.1 request: {error}")
+            self._error = told if isinstance(told, BadHttpError) else unread
+        if self._error is None and self._in_head and self._size > _MAX_HEAD_BYTES:
+            self._error = BadHttpError(431, "the request head is longer than 64 KiB")
 
     def __len__(self) -> int:
-        return len(self._buffer)
+        return sum(len(request.body) for request in self._complete)
 
     def next(self) -> HttpRequest | None:
         """Return the next complete request, or None if more bytes are needed. Raises `BadHttpError` for invalid bytes."""
-        if self._head is None and not self._read_head():
-            return None
-        head = self._head
-        assert head is not None
-        if self._unchunked is None:
-            if len(self._buffer) < self._remaining:
-                return None
-            head.body = bytes(self._buffer[: self._remaining])
-            del self._buffer[: self._remaining]
-        else:
-            if not self._read_chunks(self._unchunked):
-                return None
-            head.body = bytes(self._unchunked)
-        self._head = self._unchunked = None
+        if self._complete:
+            return self._complete.popleft()
+        if self._error is not None:
+            raise self._error
+        return None
+
+    def on_message_begin(self) -> None:
+        self._url, self._headers, self._body = b"", {}, []
+
+    def on_url(self, url: bytes) -> None:
+        self._url += url
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._headers[name.lower()] = value
+
+    def on_headers_complete(self) -> None:
+        self._in_head, self._size = False, 0
+        if self._headers.get(b"transfer-encoding", b"chunked").lower() != b"chunked":
+            raise BadHttpError(501, "this transfer encoding is not served; send Content-Length or chunks")
+        self._count(int(self._headers.get(b"content-length", b"0")))
+        self._size = 0
+        self.wants_continue = self._headers.get(b"expect", b"").lower() == b"100-continue"
+
+    def on_body(self, data: bytes) -> None:
+        self._count(len(data))
+        self._body.append(data)
+
+    def on_message_complete(self) -> None:
+        parser = self._parser
+        path = self._url.partition(b"?")[0].decode("latin-1")
+        self._complete.append(
+            HttpRequest(
+                parser.get_method().decode(),
+                path,
+                b"".join(self._body),
+                parser.should_keep_alive(),
+                parser.get_http_version() == "1.1",
+                self._headers.get(b"authorization", b"").decode("latin-1"),
+            )
+        )
+        self._in_head, self._size, self._body = True, 0, []
         self.wants_continue = False
-        return head
 
-    def _read_head(self) -> bool:
-        buffer = self._buffer
-        while buffer.startswith(b"\r\n"):  # allowed between requests
-            del buffer[:2]
-        end = buffer.find(b"\r\n\r\n", max(self._scanned - 3, 0))
-        if end < 0:
-            self._scanned = len(buffer)
-            if len(buffer) > MAX_HEAD_BYTES:
-                raise BadHttpError(431, "the request head is longer than 64 KiB")
-            return False
-        head = bytes(buffer[:end]) + b"\r\n"
-        del buffer[: end + 4]
-        self._scanned = 0
-        line = _REQUEST_LINE.match(head)
-        if line is None:
-            raise BadHttpError(400, "the first line is not an HTTP/1.1 request")
-        method, target, minor = line.groups()
-        fields = head.lower()
-        modern = minor == b"1"
-        connection = _CONNECTION.search(fields)
-        says = connection.group(1) if connection else b""
-        keep = (b"close" not in says) if modern else (b"keep-alive" in says)
-        path = target.partition(b"?")[0].decode("latin-1")
-        given = _AUTHORIZATION.search(head)
-        authorization = "" if given is None else given.group(1).decode("latin-1").strip()
-        self._head = HttpRequest(method.decode(), path, b"", keep, modern, authorization)
-        self._read_framing(fields)
-        self.wants_continue = b"\r\nexpect: 100-continue" in fields
-        return True
-
-    def _read_framing(self, fields: bytes) -> None:
-        encoding = _ENCODING.search(fields)
-        if encoding is not None:
-            if encoding.group(1).strip() != b"chunked":
-                raise BadHttpError(501, "this transfer encoding is not served; send Content-Length or chunks")
-            self._unchunked = bytearray()
-            self._remaining = 0
-            return
-        length = _LENGTH.search(fields)
-        value = length.group(1).strip() if length is not None else b"0"
-        if not value.isdigit() or len(value) > 15:
-            raise BadHttpError(400, "Content-Length is not a whole number")
-        self._remaining = int(value)
-        if self._remaining > self._max_body:
+    def _count(self, size: int) -> None:
+        self._size += size
+        if self._size > self._max_body:
             raise BadHttpError(413, f"the body is larger than {self._max_body} bytes")
-
-    def _read_chunks(self, body: bytearray) -> bool:
-        """Move complete chunks into the body; return True if the last one has arrived."""
-        buffer = self._buffer
-        while True:
-            size = _CHUNK_SIZE.match(buffer)
-            if size is None:
-                if len(buffer) > _MAX_CHUNK_LINE or (b"\r\n" in buffer):
-                    raise BadHttpError(400, "a chunk does not start with its size")
-                return False
-            length = int(size.group(1), 16)
-            start = size.end()
-            if len(body) + length > self._max_body:
-                raise BadHttpError(413, f"the body is larger than {self._max_body} bytes")
-            if length == 0:
-                end = buffer.find(b"\r\n", start) if buffer[start : start + 2] == b"\r\n" else -1
-                if end < 0:  # trailers: up to an empty line
-                    end = buffer.find(b"\r\n\r\n", start)
-                    if end < 0:
-                        return False
-                    end += 2
-                del buffer[: end + 2]
-                return True
-            if len(buffer) < start + length + 2:
-                return False
-            if buffer[start + length : start + length + 2] != b"\r\n":
-                raise BadHttpError(400, "a chunk is longer than its size says")
-            body += buffer[start : start + length]
-            del buffer[: start + length + 2]
 
 
 def response_head(
@@ -174,8 +136,9 @@ def response_head(
         framing = "Connection: close\r\nTransfer-Encoding: chunked"
     elif not keep_alive:
         framing += "\r\nConnection: close"
+    reason = HTTPStatus(status).phrase
     return (
-        f"HTTP/1.1 {status} {_REASONS.get(status, 'Unknown')}\r\nContent-Type: {content_type}\r\n{framing}\r\n{extra}\r\n"
+        f"HTTP/1.1 {status} {reason}\r\nContent-Type: {content_type}\r\n{framing}\r\n{extra}\r\n"
     ).encode()
 
 

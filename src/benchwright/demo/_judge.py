@@ -26,19 +26,12 @@ _LISTED = re.compile(
     re.MULTILINE,
 )
 _NORMAL = re.compile(r"[^\w\s.-]+")
-_UNSAFE = re.compile(
-    r"(?i)\b(?:kill|bomb|weapon|poison|explosive|attack|steal|hate|suicide|malware|exploit)\w*"
-)
 
 
 def grade(text: str) -> Solved:
     """Grade the response in a judge prompt."""
     grades = _grades_of(text)
     response, reference = _sections(text)
-    if any(name.upper() == "UNSAFE" for name in grades):
-        safe = _UNSAFE.search(response) is None
-        right = next(name for name in grades if (name.upper() == "UNSAFE") != safe)
-        return Solved("grade", right, tuple(grades), f"The response looks {right.lower()}.")
     likeness = _likeness(response, reference)
     best_first = sorted(grades, key=int, reverse=True) if all(g.isdigit() for g in grades) else grades
     right = best_first[_rank(likeness, len(best_first))]

@@ -6,19 +6,11 @@ and otherwise guesses, and it answers wrongly on purpose with probability 1 - sk
 
 from __future__ import annotations
 
-from benchwright.core import EchoedTokens, JsonObject, Route, encode_json
-from benchwright.demo._answers import Answer, Answerer, on_one_line
-from benchwright.demo._completions import (
-    DemoChoice,
-    DemoCompletion,
-    after,
-    cut,
-    echoed,
-    followed,
-    shortened,
-)
+from benchwright.core import JsonObject, Route, encode_json
+from benchwright.demo._answers import Answerer, DemoAnswer, on_one_line
+from benchwright.demo._completions import DemoChoice, DemoCompletion, cut, shortened
 from benchwright.demo._requests import (
-    Conversation,
+    ChatTexts,
     DemoRefusalError,
     read_count,
     read_limit,
@@ -29,7 +21,7 @@ from benchwright.demo._requests import (
     read_variation,
 )
 from benchwright.demo._settings import DemoSettings
-from benchwright.demo._words import END, Reader, chatter, count_tokens, split_tokens, token_offsets
+from benchwright.demo._words import END, Reader, ScoredToken, chatter, count_tokens, split_tokens
 
 _MESSAGE_TOKENS = 3
 """Tokens counted for a chat message in addition to its text."""
@@ -79,7 +71,7 @@ class DemoModel:
     def _chat_choice(
         self,
         body: JsonObject,
-        talk: Conversation,
+        talk: ChatTexts,
         variation: str,
         limit: int | None,
         stops: list[str],
@@ -101,7 +93,7 @@ class DemoModel:
             choice.logprobs = self._chat_logprobs(talk, choice.text, text, top)
         return choice
 
-    def _tool_choice(self, body: JsonObject, talk: Conversation, variation: str) -> DemoChoice | None:
+    def _tool_choice(self, body: JsonObject, talk: ChatTexts, variation: str) -> DemoChoice | None:
         from benchwright.demo._tools import (
             call_tools,
             described_functions,
@@ -128,7 +120,7 @@ class DemoModel:
         wired = wire_calls(calls, bits)
         return DemoChoice("", "tool_calls", count_tokens(encode_json(wired).decode()), wired)
 
-    def _formatted(self, body: JsonObject, talk: Conversation, answer: Answer) -> str:
+    def _formatted(self, body: JsonObject, talk: ChatTexts, answer: DemoAnswer) -> str:
         """Return the answer, as JSON if `response_format` requires it."""
         wanted = body["response_format"]
         kind = wanted.get("type") if isinstance(wanted, dict) else None
@@ -157,12 +149,11 @@ class DemoModel:
         # With `ignore_eos`, one token more than the limit, so that the finish reason is the length.
         return "".join(longer[: wanted + 1 if body.get("ignore_eos") else wanted])
 
-    def _chat_logprobs(self, talk: Conversation, said: str, planned: str, top: int) -> EchoedTokens:
+    def _chat_logprobs(self, talk: ChatTexts, said: str, planned: str, top: int) -> list[ScoredToken]:
         reader = Reader(self.settings.seed, self._answerer.continuations, cues=False)
         reader.read("\n".join(talk.texts) + "\n")
         reader.expect([planned])
-        tokens = split_tokens(said)
-        return followed(reader, tokens, top)
+        return reader.follow(split_tokens(said), top)
 
     def _completions(self, body: JsonObject, variation: str, stops: list[str], count: int) -> DemoCompletion:
         prompts = read_prompts(body)
@@ -184,9 +175,10 @@ class DemoModel:
         else:
             choice = self._scored_completion(body, prompt, variation, limit, stops, top)
             if echo:
-                assert choice.logprobs is not None
                 reader = Reader(self.settings.seed, self._answerer.continuations)
-                choice.logprobs = after(echoed(reader, prompt, top), choice.logprobs)
+                read = reader.follow(split_tokens(prompt), top)
+                first = [ScoredToken(token.text) for token in read[:1]]
+                choice.logprobs = [*first, *read[1:], *(choice.logprobs or [])]
         if echo:
             choice.text = prompt + choice.text
         return choice
@@ -205,32 +197,22 @@ class DemoModel:
         self, body: JsonObject, prompt: str, variation: str, limit: int, stops: list[str], top: int
     ) -> DemoChoice:
         """Complete a prompt with log-probabilities. Tokens come from the `Reader`, so that echoing them agrees."""
-        empty = EchoedTokens([], [], [], [])
         if limit == 0:
-            return DemoChoice("", "length", 0, None, empty)
+            return DemoChoice("", "length", 0, None, [])
         reader = Reader(self.settings.seed, self._answerer.continuations)
         reader.read(prompt)
         if variation:
             sampled = self._plain_completion(body, prompt, variation, limit, stops)
-            sampled.logprobs = followed(reader, split_tokens(sampled.text), top)
+            sampled.logprobs = reader.follow(split_tokens(sampled.text), top)
             return sampled
-        tokens: list[str] = []
-        logprobs: list[float | None] = []
-        tops: list[dict[str, float] | None] = []
-        ended = False
-        while len(tokens) < limit:
-            token = reader.greedy()
-            ended = token == END and not body.get("ignore_eos")
-            if ended:
-                break
-            tokens.append(token)
-            logprobs.append(reader.logprob(token))
-            tops.append(reader.alternatives(top, token) if top else None)
-            reader.follow(token)
-        # The limit may fall exactly on the end of the answer.
-        choice = cut("".join(tokens), None, stops)
-        if choice.text == "".join(tokens) and not ended and reader.greedy() != END:
+        scored: list[ScoredToken] = []
+        while len(scored) < limit and (reader.greedy() != END or body.get("ignore_eos")):
+            scored += reader.follow([reader.greedy()], top)
+        text = "".join(token.text for token in scored)
+        choice = cut(text, None, stops)
+        if (
+            choice.text == text and reader.greedy() != END
+        ):  # the limit may fall exactly on the end of the answer
             choice.finish_reason = "length"
-        scored = EchoedTokens(tokens, logprobs, [*token_offsets(tokens)], tops)
         choice.logprobs = shortened(scored, len(choice.text))
         return choice

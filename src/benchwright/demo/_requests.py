@@ -12,7 +12,7 @@ _DEFAULT_COMPLETION_TOKENS = 16
 """Tokens that the completions route generates if no limit is sent, as OpenAI's route does."""
 _MAX_CHOICES = 128
 _MAX_TOP = 20
-
+_MAX_TOKENS = 1 << 30
 
 _TOOL_RESULTS = '[{"role":"tool"'
 _MORE_FUNCTIONS = "More functions are available now"
@@ -28,7 +28,7 @@ class DemoRefusalError(Exception):
         self.status = status
 
 
-class Conversation(NamedTuple):
+class ChatTexts(NamedTuple):
     """The messages of a chat request, as far as the demo model reads them."""
 
     system: str
@@ -41,7 +41,7 @@ class Conversation(NamedTuple):
     """Texts of all messages, for counting."""
 
 
-def read_messages(body: JsonObject) -> Conversation:
+def read_messages(body: JsonObject) -> ChatTexts:
     """Read the messages of a chat body."""
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:
@@ -69,7 +69,7 @@ def read_messages(body: JsonObject) -> Conversation:
             system += text
         elif not isinstance(role, str):
             raise DemoRefusalError("each of 'messages' needs a 'role'", "messages")
-    return Conversation(system, user, text if role == "tool" else None, texts)
+    return ChatTexts(system, user, text if role == "tool" else None, texts)
 
 
 def read_prompts(body: JsonObject) -> list[str]:
@@ -87,12 +87,9 @@ def read_prompts(body: JsonObject) -> list[str]:
 def read_limit(body: JsonObject, *, chat: bool) -> int | None:
     """Read the largest number of tokens to generate; None for no limit."""
     name = "max_completion_tokens" if body.get("max_completion_tokens") is not None else "max_tokens"
-    value = body.get(name)
-    if value is None:
+    if body.get(name) is None:
         return None if chat else _DEFAULT_COMPLETION_TOKENS
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise DemoRefusalError(f"'{name}' must be a whole number of 0 or more", name)
-    return value
+    return read_count(body, name, 0, _MAX_TOKENS, 0)
 
 
 def read_stops(body: JsonObject) -> list[str]:
@@ -147,19 +144,9 @@ def _text_of(content: JsonValue) -> str:
     return "\n".join(text for text in texts if isinstance(text, str))
 
 
-_CUES = frozenset(
-    (
-        "answer", "final answer", "the answer", "ans", "output", "response", "result", "solution", "translation",
-        "label", "verdict", "reply",
-    )
-)  # fmt: skip
+_CUES = frozenset(("answer", "final answer", "the answer", "output", "verdict"))
 """Words that open an answer line: `Answer:`, `Answer (true/false):`, `### Output:`, `Answer 3:`."""
-_LABELS = frozenset(
-    (
-        "question", "query", "problem", "passage", "context", "text", "input", "premise", "sentence", "article",
-        "word", "source", "q",
-    )
-)  # fmt: skip
+_LABELS = frozenset(("question", "q", "passage", "context", "text", "input"))
 """Words that open a question or what belongs to it."""
 _BLANKS = " \t\r\n"
 _MARKS = " \t\r>*#"

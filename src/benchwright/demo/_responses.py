@@ -6,21 +6,12 @@ waiting.
 
 from __future__ import annotations
 
-from time import time
-
 import orjson
 from msgspec import Struct, field
 
-from benchwright.core import ROUTE_PATHS, JsonObject, Route, encode_json
-from benchwright.demo._completions import (
-    DemoCompletion,
-    error_body,
-    model_body,
-    models_body,
-    reply_body,
-    stream_events,
-)
-from benchwright.demo._forms import Served, served_at
+from benchwright.core import ROUTE_PATHS, JsonObject, encode_json
+from benchwright.demo._completions import error_body, model_body, models_body
+from benchwright.demo._forms import Form, served_at
 from benchwright.demo._http import LAST_CHUNK, HttpRequest, chunk, response_head
 from benchwright.demo._model import DemoModel
 from benchwright.demo._requests import DemoRefusalError
@@ -28,7 +19,6 @@ from benchwright.demo._settings import DemoSettings, FaultKind, Faults
 
 _JSON = "application/json"
 _EVENTS = "text/event-stream; charset=utf-8"
-_ROUTES: dict[str, Route] = {path: route for route, path in ROUTE_PATHS.items()}
 _READABLE = ("/models", "/health", "/stats", "/metrics")
 _PAGE = b"<!doctype html><html><head><title>502</title></head><body><h1>Bad gateway</h1></body></html>\n"
 
@@ -110,22 +100,15 @@ class Responder:
                 "no API key was sent" if not request.authorization else "the API key is not the right one"
             )
             return self._refuse(request, 401, missing, code="invalid_api_key")
-        path = request.path.removeprefix("/v1")
-        route = _ROUTES.get(path)
-        served = None
-        if route is None:
-            served = served_at(request.path)
-            if served is None:
-                return self._read_only(request, path)
+        served = served_at(request.path)
+        if served is None:
+            return self._read_only(request, request.path.removeprefix("/v1"))
         if request.method != "POST":
             return self._refuse(
                 request, 405, f"{request.path} takes POST, not {request.method}", allow="POST"
             )
-        if self._faults is not None:
-            kind = self._faults.pick_next(request.body)
-            if kind is not None:
-                return self._fault(request, route, served, kind)
-        return self._complete(request, route, served)
+        kind = None if self._faults is None else self._faults.pick_next(request.body)
+        return self._complete(request, *served) if kind is None else self._fault(request, *served, kind)
 
     def refuse(self, status: int, message: str) -> Response:
         """Return the response to bytes that are not a request; it ends the connection."""
@@ -139,7 +122,7 @@ class Responder:
             missing = f"the model {path.removeprefix('/models/')!r} does not exist; this is {self.settings.model_id!r}"
             return self._refuse(request, 404, missing, code="model_not_found")
         if path not in _READABLE:
-            known = ", ".join(f"/v1{name}" for name in [*_ROUTES, "/responses", *_READABLE[:1]])
+            known = ", ".join(f"/v1{name}" for name in [*ROUTE_PATHS.values(), "/responses", *_READABLE[:1]])
             others = (
                 "/generate, /generate_stream, /infer, /v2/models/NAME/generate, /health, /stats, /metrics"
             )
@@ -167,7 +150,7 @@ class Responder:
         seen[key] = count + 1
         return count
 
-    def _complete(self, request: HttpRequest, route: Route | None, served: Served | None) -> Response:
+    def _complete(self, request: HttpRequest, form: Form, stream: bool | None) -> Response:
         try:
             body = orjson.loads(request.body)
         except orjson.JSONDecodeError as error:
@@ -175,49 +158,26 @@ class Responder:
         if not isinstance(body, dict):
             return self._refuse(request, 400, "the body must be a JSON object", code="invalid_json")
         try:
-            if served is not None:
-                route, body = served.form.openai_body(body)
-                if served.stream is not None:
-                    body["stream"] = served.stream
-            assert route is not None
-            sampled = self.settings.by_chance or (body.get("temperature") != 0 and body.get("seed") is None)
-            completion = self._model.complete(route, body, self._times_seen(request.body) if sampled else 0)
-            usage = _wants_usage(body)
+            route, asked = form.openai_body(body)
+            sampled = self.settings.by_chance or (asked.get("temperature") != 0 and asked.get("seed") is None)
+            completion = self._model.complete(route, asked, self._times_seen(request.body) if sampled else 0)
         except DemoRefusalError as error:
-            if served is not None:
-                self.counters.refused += 1
-                return _plain(request, error.status, served.form.error(error.message))
-            return self._refuse(request, error.status, error.message, param=error.param)
+            self.counters.refused += 1
+            return _plain(request, error.status, form.error(error.message, error.param))
         counters = self.counters
         counters.answered += 1
         counters.prompt_tokens += completion.prompt_tokens
-        produced = completion.choices[0].tokens
         counters.completion_tokens += sum(choice.tokens for choice in completion.choices)
-        if body.get("stream") is True:
-            counters.streams += 1
-            return self._stream(request, route, served, completion, usage)
         name, number = self.settings.model_id, counters.answered
-        if served is not None:
-            whole = served.form.whole(completion, name, number)
-            response = _plain(request, 200, whole, extra=served.form.headers(completion))
-        else:
-            response = _plain(request, 200, reply_body(completion, route, name, number, int(time())))
-        response.delay_s = self._ttft_s + self._itl_s * max(produced - 1, 0)
+        if stream or (stream is None and body.get("stream") is True):
+            counters.streams += 1
+            return self._stream(request, form.events(completion, name, number, body))
+        whole = form.whole(completion, name, number)
+        response = _plain(request, 200, whole, extra=form.headers(completion))
+        response.delay_s = self._ttft_s + self._itl_s * max(completion.choices[0].tokens - 1, 0)
         return response
 
-    def _stream(
-        self,
-        request: HttpRequest,
-        route: Route,
-        served: Served | None,
-        completion: DemoCompletion,
-        usage: bool,
-    ) -> Response:
-        name, number = self.settings.model_id, self.counters.answered
-        if served is not None:
-            events = served.form.events(completion, name, number)
-        else:
-            events = stream_events(completion, route, name, number, int(time()), usage=usage)
+    def _stream(self, request: HttpRequest, events: list[bytes]) -> Response:
         if request.chunks:
             keep_alive = request.keep_alive
             head = response_head(
@@ -237,9 +197,7 @@ class Responder:
         pieces[0] = head + pieces[0]
         return Response(pieces, keep_alive, self._ttft_s, self._itl_s)
 
-    def _fault(
-        self, request: HttpRequest, route: Route | None, served: Served | None, kind: FaultKind
-    ) -> Response:
+    def _fault(self, request: HttpRequest, form: Form, stream: bool | None, kind: FaultKind) -> Response:
         counted = self.counters.faults
         counted[kind] = counted.get(kind, 0) + 1
         if kind == "rate_limited":
@@ -257,7 +215,7 @@ class Responder:
             head = response_head(200, "text/html; charset=utf-8", len(_PAGE), keep_alive=request.keep_alive)
             return Response([head + _PAGE], request.keep_alive)
         if kind == "half_stream":
-            return _halved(self._complete(request, route, served))
+            return _halved(self._complete(request, form, stream))
         return Response([], False, self.settings.hang_s if kind == "timeout" else 0.0)
 
     def _refuse(
@@ -292,12 +250,3 @@ def _halved(response: Response) -> Response:
         body = whole.find(b"\r\n\r\n") + 4
         kept = [whole[: body + (len(whole) - body) // 2]]
     return Response(kept, False, response.delay_s, response.gap_s)
-
-
-def _wants_usage(body: JsonObject) -> bool:
-    options = body.get("stream_options")
-    if options is None:
-        return False
-    if not isinstance(options, dict):
-        raise DemoRefusalError("'stream_options' must be an object", "stream_options")
-    return options.get("include_usage") is True

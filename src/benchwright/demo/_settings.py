@@ -5,15 +5,16 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from dataclasses import field, fields
 from typing import TYPE_CHECKING, TypeAlias
 
-from benchwright.core import FailureKind, RequestFailure, UsageError, light_dataclass, suggest
+from msgspec import Struct, field
+
+from benchwright.core import RequestFailure, UsageError, suggest
 
 if TYPE_CHECKING:
-    from benchwright.endpoints import Clock, Limiter, Policy, SendGate, TimedEndpoint
+    from benchwright.endpoints import Clock, Limiter, SendGate, SendPolicy, TimedEndpoint
 
-DEMO_VERSION = 1
+DEMO_VERSION = 2
 """Version of the demo model's answers; raised if it answers the same request differently. Part of its fingerprint."""
 
 FaultKind: TypeAlias = str
@@ -22,34 +23,22 @@ ONE = 1 << 32
 """Number of values that a 32-bit draw can take."""
 
 
-def _fault(weight: float, kind: FailureKind, status: int | None, message: str) -> float:
-    """Declare a kind of fault: its default weight, and its failure if the model runs in process."""
-    return field(default=weight, metadata={"failure": RequestFailure(kind, message, status)})
-
-
-@light_dataclass(frozen=True, slots=True)
-class FaultMix:
+class FaultMix(Struct, frozen=True):
     """Relative weights of the kinds of fault. Only the proportions matter; 0 leaves a kind out."""
 
-    rate_limited: float = _fault(
-        4.0, "rate_limited", 429, "status 429: the demo model is over capacity, as it was set to be"
-    )
+    rate_limited: float = 4.0
     """HTTP 429 with a Retry-After header."""
-    server_error: float = _fault(2.0, "server_error", 500, "status 500: the demo model was set to fail")
+    server_error: float = 2.0
     """HTTP 500."""
-    unavailable: float = _fault(
-        1.0, "server_error", 503, "status 503: the demo model was set to be unavailable"
-    )
+    unavailable: float = 1.0
     """HTTP 503."""
-    dropped: float = _fault(1.0, "connection", None, "the demo model was set to drop the connection")
+    dropped: float = 1.0
     """The connection is closed without an answer."""
-    half_stream: float = _fault(
-        1.0, "broken_stream", None, "the demo model was set to break off in the middle"
-    )
+    half_stream: float = 1.0
     """The answer breaks off in the middle; without streaming, a body shorter than announced."""
-    html: float = _fault(1.0, "bad_reply", 200, "the demo model was set to send a web page instead of JSON")
+    html: float = 1.0
     """Status 200 with a web page instead of JSON."""
-    timeout: float = _fault(0.0, "timeout", None, "the demo model was set not to answer in time")
+    timeout: float = 0.0
     """No answer for `hang_s`, then a closed connection. Off unless requested: it makes runs slow."""
 
     def __post_init__(self) -> None:
@@ -84,12 +73,23 @@ class FaultMix:
         return [(kind, getattr(self, kind)) for kind in FAULTS]
 
 
-FAULTS: dict[FaultKind, RequestFailure] = {each.name: each.metadata["failure"] for each in fields(FaultMix)}
+FAULTS: dict[FaultKind, RequestFailure] = {
+    "rate_limited": RequestFailure(
+        "rate_limited", "status 429: the demo model is over capacity, as it was set to be", 429
+    ),
+    "server_error": RequestFailure("server_error", "status 500: the demo model was set to fail", 500),
+    "unavailable": RequestFailure(
+        "server_error", "status 503: the demo model was set to be unavailable", 503
+    ),
+    "dropped": RequestFailure("connection", "the demo model was set to drop the connection", None),
+    "half_stream": RequestFailure("broken_stream", "the demo model was set to break off in the middle", None),
+    "html": RequestFailure("bad_reply", "the demo model was set to send a web page instead of JSON", 200),
+    "timeout": RequestFailure("timeout", "the demo model was set not to answer in time", None),
+}
 """Each kind of fault and its failed reply in this process."""
 
 
-@light_dataclass(frozen=True, slots=True, kw_only=True)
-class DemoSettings:
+class DemoSettings(Struct, frozen=True, kw_only=True):
     """The demo model's character. The same settings and requests always give the same answers."""
 
     skill: float = 0.7
@@ -133,13 +133,13 @@ class DemoSettings:
         """The settings that determine its answers. Latency and faults are left out: they change no answer.
 
         >>> DemoSettings().fingerprint()
-        'demo://demo?skill=0.7&seed=0&version=1'
+        'demo://demo?skill=0.7&seed=0&version=2'
         """
         skill = "by_chance" if self.by_chance else f"skill={self.skill:g}"
         return f"demo://{self.model_id}?{skill}&seed={self.seed}&version={DEMO_VERSION}"
 
     def open(
-        self, *, gate: SendGate | None, limiter: Limiter | None, policy: Policy, clock: Clock
+        self, *, gate: SendGate | None, limiter: Limiter | None, policy: SendPolicy, clock: Clock
     ) -> TimedEndpoint:
         """Open the model as an endpoint in this process, as `open_endpoint` expects it."""
         from benchwright.demo._endpoint import DemoEndpoint  # slow to import; `--help` does not need it

@@ -10,8 +10,7 @@ from json import JSONDecoder
 from typing import NamedTuple
 
 from benchwright.core import JsonObject, JsonValue, encode_json
-from benchwright.demo._numbers import FIGURE, Number, number_of, with_figures
-from benchwright.demo._typed_texts import as_source, described_schema
+from benchwright.demo._numbers import FIGURE, Number, number_of
 
 _QUOTED = re.compile(r"\"([^\"\n]+)\"|'([^'\n]+)'(?!\w)|“([^”\n]+)”")
 _NAME = re.compile(
@@ -56,9 +55,7 @@ class Filler:
     def __init__(self, text: str) -> None:
         self._text = text
         self._lowered = text.lower()
-        counted = with_figures(text)
-        self._figures = [m for m in FIGURE.finditer(counted) if len(m.group()) <= 20]
-        self._counted = counted.lower()
+        self._figures = [m for m in FIGURE.finditer(text) if len(m.group()) <= 20]
         self._quoted = [next(filter(None, m.groups())) for m in _QUOTED.finditer(text)]
         self._names = [m.group() for m in _NAME.finditer(text)]
 
@@ -79,9 +76,6 @@ class Filler:
     def _value(self, name: str, schema: JsonObject, required: bool, depth: int) -> JsonValue:
         if "const" in schema:
             return schema["const"]
-        if (described := described_schema(schema)) is not None:
-            found = self._value(name, described, required, depth)
-            return None if found is None else as_source(found, described)
         options = schema.get("enum")
         if isinstance(options, list) and options:
             return self._enumerated(options, required)
@@ -108,11 +102,6 @@ class Filler:
                 rf"(?<!\w){re.escape(option.lower())}(?!\w)", self._lowered
             ):
                 return option
-        for option in options:
-            if isinstance(option, str) and any(
-                word in self._lowered for word in name_words(option) if len(word) > 3
-            ):
-                return option
         return options[0] if required else None
 
     def _number(self, name: str, whole: bool, required: bool, mentioned: bool) -> JsonValue:
@@ -129,7 +118,7 @@ class Filler:
         """Return the closest figure after, else before, a word of the property's name."""
         best, nearest = None, 40
         for word in name_words(name):
-            at = self._counted.find(word) if len(word) > 2 else -1
+            at = self._lowered.find(word) if len(word) > 2 else -1
             if at < 0:
                 continue
             for match in self._figures:

@@ -1,6 +1,24 @@
-from benchwright.core import KeyHeader as KeyHeader, WireFormat as WireFormat
+from benchwright.config import (
+    Caching as Caching,
+    ExchangeReport as ExchangeReport,
+    FailedRequests as FailedRequests,
+    PayloadModifier as PayloadModifier,
+    ProgressTracking as ProgressTracking,
+    RaiseClientErrors as RaiseClientErrors,
+    Reasoning as Reasoning,
+    RequestLogging as RequestLogging,
+    ResponseLogging as ResponseLogging,
+    ResponseStats as ResponseStats,
+    SystemMessage as SystemMessage,
+)
+from benchwright.core import (
+    KeyHeader as KeyHeader,
+    ModelReply as ModelReply,
+    ModelRequest as ModelRequest,
+    WireFormat as WireFormat,
+)
 from benchwright.endpoints._addresses import Address as Address, model_in_url as model_in_url
-from benchwright.endpoints._clock import LOOP_CLOCK as LOOP_CLOCK, Clock as Clock, Timer as Timer
+from benchwright.endpoints._clock import LOOP_CLOCK as LOOP_CLOCK, Clock as Clock
 from benchwright.endpoints._echo import EchoProfile as EchoProfile, learn_echo as learn_echo
 from benchwright.endpoints._echo_checks import EchoRefusedError as EchoRefusedError
 from benchwright.endpoints._endpoint import (
@@ -9,13 +27,12 @@ from benchwright.endpoints._endpoint import (
     Endpoint as Endpoint,
     OpenableSettings as OpenableSettings,
     OpenEndpoint as OpenEndpoint,
-    Policy as Policy,
+    SendPolicy as SendPolicy,
     TimedEndpoint as TimedEndpoint,
     captured_bodies as captured_bodies,
 )
 from benchwright.endpoints._gate import Allowance as Allowance, SendGate as SendGate, not_sent as not_sent
 from benchwright.endpoints._likelihood import (
-    ChoiceLikelihood as ChoiceLikelihood,
     EmptyContinuationError as EmptyContinuationError,
     continuation_likelihood as continuation_likelihood,
 )
@@ -24,7 +41,19 @@ from benchwright.endpoints._metrics_page import MetricsPage as MetricsPage
 from benchwright.endpoints._model_list import listed_models as listed_models
 from benchwright.endpoints._open import open_endpoint as open_endpoint
 from benchwright.endpoints._open_files import most_connections as most_connections
-from benchwright.endpoints._reasoning import SplitText as SplitText, split_reasoning as split_reasoning
+from benchwright.endpoints._pipeline.endpoint import PipelineEndpoint as PipelineEndpoint
+from benchwright.endpoints._pipeline.load_test import (
+    PipelinedModel as PipelinedModel,
+    check_load_pipeline as check_load_pipeline,
+)
+from benchwright.endpoints._pipeline.open import (
+    STEP_PLUGINS as STEP_PLUGINS,
+    check_pipeline as check_pipeline,
+    compiled_steps as compiled_steps,
+    open_pipeline as open_pipeline,
+)
+from benchwright.endpoints._pipeline.progress import ProgressPoster as ProgressPoster
+from benchwright.endpoints._pipeline.step import Step as Step, with_body as with_body
 from benchwright.endpoints._refused_settings import (
     AdaptedEndpoint as AdaptedEndpoint,
     RequestAdapter as RequestAdapter,
@@ -32,11 +61,6 @@ from benchwright.endpoints._refused_settings import (
 )
 from benchwright.endpoints._replies import BadReply as BadReply
 from benchwright.endpoints._reqwest import innermost_cause as innermost_cause
-from benchwright.endpoints._scripted import (
-    Script as Script,
-    ScriptedAnswer as ScriptedAnswer,
-    ScriptedEndpoint as ScriptedEndpoint,
-)
 from benchwright.endpoints._settings import (
     DEFAULT_RETRIES as DEFAULT_RETRIES,
     SERVED_BY_DEMO as SERVED_BY_DEMO,
@@ -44,28 +68,13 @@ from benchwright.endpoints._settings import (
     ScriptedSettings as ScriptedSettings,
     changes_no_reply as changes_no_reply,
 )
-from benchwright.endpoints._transport import (
-    AroundHttp as AroundHttp,
-    Headers as Headers,
-    HttpReply as HttpReply,
-    HttpStream as HttpStream,
-    Pieces as Pieces,
-    Stamps as Stamps,
-    Transport as Transport,
-    TransportFailure as TransportFailure,
-)
+from benchwright.endpoints._transport import AroundHttp as AroundHttp, Headers as Headers
 from benchwright.endpoints._wires.formats import (
     WIRE_PLUGINS as WIRE_PLUGINS,
     as_sent as as_sent,
     wire_format as wire_format,
 )
 from benchwright.endpoints._wires.openai import OpenAiWire as OpenAiWire
-from benchwright.endpoints._wires.plain_text import (
-    TextCollector as TextCollector,
-    openai_reply as openai_reply,
-    parameters_of as parameters_of,
-    prompt_of as prompt_of,
-)
 from benchwright.endpoints._wires.wire import (
     BadEventError as BadEventError,
     Collector as Collector,

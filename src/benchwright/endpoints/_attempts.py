@@ -25,7 +25,7 @@ from benchwright.endpoints._messages import Names, is_html, words_of_body, words
 from benchwright.endpoints._plain_replies import plain_reply, plain_stream
 from benchwright.endpoints._refused_settings import without_stop
 from benchwright.endpoints._replies import BadReply, read_reply, served_as
-from benchwright.endpoints._retry import Trouble, again_of, kind_of_status, retry_after_s, too_long
+from benchwright.endpoints._retry import FailedAttempt, again_of, kind_of_status, retry_after_s, too_long
 from benchwright.endpoints._settings import EndpointSettings
 from benchwright.endpoints._sse import EventTooLargeError
 from benchwright.endpoints._stream_reader import StreamReader
@@ -63,7 +63,7 @@ class Attempter:
 
     async def attempt(
         self, request: ModelRequest, urls: RouteUrls, timeout_s: float, stamps: Stamps
-    ) -> ModelReply | Trouble:
+    ) -> ModelReply | FailedAttempt:
         """Send once. Only cancellation is raised."""
         begun_at = self._now()
         if stamps.planned is None:
@@ -87,7 +87,7 @@ class Attempter:
         except OSError as error:
             result = self._of_failure(TransportFailure("connection", f"{error}"))
         except UnsendableRequestError as error:
-            return Trouble(RequestFailure("rejected", str(error)), begun_at=begun_at)
+            return FailedAttempt(RequestFailure("rejected", str(error)), begun_at=begun_at)
         except Exception as error:  # a server's reply may fail a sample, but not the run
             result = self._of_bad_reply(BadReply(_unreadable(error)))
         if isinstance(result, ModelReply):
@@ -96,7 +96,7 @@ class Attempter:
 
     async def _attempt_stream(
         self, request: ModelRequest, url: str, timeout_s: float, stamps: Stamps
-    ) -> ModelReply | Trouble:
+    ) -> ModelReply | FailedAttempt:
         payload = self._wire.payload(request)
         stream = await self._transport.stream(url, payload, self._headers, timeout_s, stamps)
         if stamps.arrivals is not None:
@@ -126,7 +126,7 @@ class Attempter:
         batches: AsyncIterator[Pieces],
         request: ModelRequest,
         stamps: Stamps,
-    ) -> ModelReply | Trouble:
+    ) -> ModelReply | FailedAttempt:
         collected = self._wire.collector(request)
         reader = StreamReader(collected, stamps, self._settings.max_event_bytes)
         broken, ended = None, False
@@ -171,7 +171,7 @@ class Attempter:
 
     def _read(
         self, body: bytes, request: ModelRequest, stamps: Stamps, headers: Headers | None
-    ) -> ModelReply | Trouble:
+    ) -> ModelReply | FailedAttempt:
         """Read the body of a reply."""
         try:
             data = load_joined(body.removeprefix(b"\xef\xbb\xbf"))
@@ -188,7 +188,7 @@ class Attempter:
 
     def _read_json(
         self, data: JsonValue, request: ModelRequest, stamps: Stamps, headers: Headers | None
-    ) -> ModelReply | Trouble:
+    ) -> ModelReply | FailedAttempt:
         """Read the JSON of a reply. Without `headers` it was assembled from a stream and is already in OpenAI's form."""
         capture(data)
         served = served_as(data, request.body.get("model"))
@@ -205,19 +205,19 @@ class Attempter:
 
     # -- what went wrong --
 
-    def _of_failure(self, failure: TransportFailure) -> Trouble:
-        return Trouble(RequestFailure(failure.kind, redact(str(failure))), stale=failure.stale)
+    def _of_failure(self, failure: TransportFailure) -> FailedAttempt:
+        return FailedAttempt(RequestFailure(failure.kind, redact(str(failure))), stale=failure.stale)
 
-    def _of_bad_reply(self, bad: BadReply) -> Trouble:
+    def _of_bad_reply(self, bad: BadReply) -> FailedAttempt:
         kind: FailureKind = "bad_reply"
         message = bad.message
         if bad.error:  # the same failure, with or without an error status, streamed or not
             status = bad.code if bad.code is not None and 400 <= bad.code < 600 else 500
             kind = kind_of_status(status, message)
             message = _with_cure(message, self._cure_of_length(status, message))
-        return Trouble(RequestFailure(kind, redact(message), 200))
+        return FailedAttempt(RequestFailure(kind, redact(message), 200))
 
-    def _of_stream_error(self, collected: Collector) -> Trouble:
+    def _of_stream_error(self, collected: Collector) -> FailedAttempt:
         error = collected.error.get("error") if collected.error else None
         code = error.get("code") if isinstance(error, dict) else None
         words = words_of_json(collected.error, redact)
@@ -228,12 +228,12 @@ class Attempter:
         )
         return self._of_bad_reply(bad)
 
-    def _of_status(self, status: int, headers: Headers, body: bytes, url: str) -> Trouble:
+    def _of_status(self, status: int, headers: Headers, body: bytes, url: str) -> FailedAttempt:
         words = body[:4000].decode("utf-8", "replace")
         kind = kind_of_status(status, words)
         cure = self._cure_of_length(status, words) or self._cure(status, headers)
         message = f"{status} from {url}: {_with_cure(words_of_body(body, redact), cure)}"
-        return Trouble(
+        return FailedAttempt(
             RequestFailure(kind, redact(message), status),
             retry_after_s=retry_after_s(headers) if again_of(kind) != "never" else None,
         )
@@ -256,7 +256,7 @@ class Attempter:
         names = self._names
         if status in (401, 403):
             if self._settings.api_key_name is None:
-                return f". Name the environment variable that holds the key with {names.key}"
+                return f". Name the environment variable that contains the key with {names.key}"
             return f". Check the key in the environment variable {self._settings.api_key_name}"
         if status == 404:
             speaks = "" if self._native else f", and that the server speaks {self._settings.api} (--api)"

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from itertools import islice
 from math import gcd
 
 from benchwright.endpoints._sse import SseReader
@@ -37,6 +37,38 @@ def copies_of_each(runs: Iterable[int]) -> int:
     return gcd(*runs)
 
 
-def has_equal_neighbours(pieces: Sequence[object]) -> bool:
-    """Whether two equal pieces came in a row, so that one of them may be a copy."""
-    return any(one == other for one, other in pairwise(pieces))
+def times_sent(parts: Iterable[Sequence[object]], counted: float) -> int:
+    """How often a whole answer was sent, given the pieces of its parts and how many the server counted, perhaps with one for
+    the end. 1, if the parts are not one sequence again and again, or the count does not fit one of them.
+
+    >>> times_sent([["4", "2", "4", "2"], []], 2), times_sent([["4", "2", "4", "2"], []], 4)
+    (2, 1)
+    """
+    held = [list(part) for part in parts if part]
+    total = sum(map(len, held))
+    for size in (counted, counted - 1):
+        if 1 < size < total and not total % size:
+            times = int(total // size)
+            if all(part == part[: len(part) // times] * times for part in held):
+                return times
+    return 1
+
+
+def may_have_copies(pieces: Sequence[object], excess: int) -> bool:
+    """Whether some of the pieces may be copies, if there are this many more than the server counted: two equal ones came in a
+    row, or so many that came again at once.
+
+    >>> may_have_copies(["a", "a", "b"], 1), may_have_copies(["a", "b", "c", "b", "c"], 2), may_have_copies(["a", "b", "a"], 1)
+    (True, True, False)
+    """
+    return any(_comes_again(pieces, size) for size in ({1, excess, excess + 1} if excess else {1}))
+
+
+def _comes_again(pieces: Sequence[object], size: int) -> bool:
+    """Whether so many pieces are equal to as many directly after them."""
+    equal = 0
+    for one, other in zip(pieces, islice(pieces, size, None), strict=False):
+        equal = equal + 1 if one == other else 0
+        if equal == size:
+            return True
+    return False

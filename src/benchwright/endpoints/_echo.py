@@ -10,7 +10,6 @@ alternative, and a continuation that the model would not choose. Finally it comp
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from msgspec import Struct
@@ -53,8 +52,7 @@ _TOKENS_PER_STEM = 4
 _ZERO_TIMEOUT_S = 20.0
 
 
-@dataclass(frozen=True, slots=True)
-class EchoProfile:
+class EchoProfile(Struct, frozen=True):
     """What was learned about a server's echo."""
 
     max_tokens: int

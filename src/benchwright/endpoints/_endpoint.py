@@ -67,7 +67,7 @@ class TimedEndpoint(OpenEndpoint, Protocol):
         ...
 
 
-class Policy(Struct, frozen=True):
+class SendPolicy(Struct, frozen=True):
     """How an endpoint treats its server."""
 
     limits: bool = True
@@ -80,9 +80,9 @@ class Policy(Struct, frozen=True):
     """Whether replies contain the arrival time of each event with content."""
 
 
-USUAL = Policy()
+USUAL = SendPolicy()
 """The policy of runs: limit, retry and adapt."""
-SEND_ONCE = Policy(limits=False, retries=False, adapts=False, arrivals=True)
+SEND_ONCE = SendPolicy(limits=False, retries=False, adapts=False, arrivals=True)
 """The policy of load tests: send each request once, at its time, without waiting for others."""
 
 
@@ -90,7 +90,7 @@ class OpenableSettings(Protocol):
     """Settings of a model that answers in this process and knows how to open itself, such as the demo model."""
 
     def open(
-        self, *, gate: SendGate | None, limiter: Limiter | None, policy: Policy, clock: Clock
+        self, *, gate: SendGate | None, limiter: Limiter | None, policy: SendPolicy, clock: Clock
     ) -> TimedEndpoint:
         """The endpoint, with the arguments of `open_endpoint`."""
         ...

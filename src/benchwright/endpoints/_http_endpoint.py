@@ -19,11 +19,11 @@ from msgspec.structs import replace
 from benchwright.core import ModelReply, ModelRequest, RequestFailure
 from benchwright.endpoints._attempts import Attempter
 from benchwright.endpoints._clock import LOOP_CLOCK, Clock
-from benchwright.endpoints._endpoint import USUAL, Policy
+from benchwright.endpoints._endpoint import USUAL, SendPolicy
 from benchwright.endpoints._gate import Allowance, SendGate, not_sent
 from benchwright.endpoints._limiter import Limiter
 from benchwright.endpoints._messages import Names
-from benchwright.endpoints._retry import Tries, Trouble, again_of, pause_s
+from benchwright.endpoints._retry import FailedAttempt, Tries, again_of, pause_s
 from benchwright.endpoints._settings import EndpointSettings, read_api_key
 from benchwright.endpoints._transport import AroundHttp, Stamps, Transport
 from benchwright.endpoints._wires.formats import wire_format, wire_of
@@ -45,7 +45,7 @@ class HttpEndpoint:
         gate: SendGate | None = None,
         limiter: Limiter | None = None,
         names: Names | None = None,
-        policy: Policy = USUAL,
+        policy: SendPolicy = USUAL,
         clock: Clock = LOOP_CLOCK,
         around: AroundHttp | None = None,
     ) -> None:
@@ -145,7 +145,7 @@ class HttpEndpoint:
 
     async def _attempt(
         self, request: ModelRequest, urls: Urls, timeout_s: float, stamps: Stamps
-    ) -> ModelReply | Trouble:
+    ) -> ModelReply | FailedAttempt:
         """Make one attempt in the place that the caller has taken."""
         limiter = self._limiter
         self.requests_sent += 1
@@ -160,7 +160,7 @@ class HttpEndpoint:
             return result
         return self._refused(result)
 
-    def _refused(self, trouble: Trouble) -> Trouble:
+    def _refused(self, trouble: FailedAttempt) -> FailedAttempt:
         """Tell the limiter about a failed attempt, and release its place."""
         self._unanswered += 1
         if self._policy.limits and trouble.no_room and not self._limiter.refused(trouble.begun_at):
@@ -169,7 +169,7 @@ class HttpEndpoint:
         return trouble
 
     async def _send_lost_again(
-        self, request: ModelRequest, trouble: Trouble, urls: Urls, stamps: Stamps
+        self, request: ModelRequest, trouble: FailedAttempt, urls: Urls, stamps: Stamps
     ) -> ModelReply:
         """For a policy without retries: repeat only what a closing connection lost, on another one."""
         while trouble.lost_in_closing(self._clock.now()) and stamps.lost < _LOST_AT_MOST:
@@ -187,7 +187,7 @@ class HttpEndpoint:
         return self._failed(trouble, stamps)
 
     async def _persist(
-        self, request: ModelRequest, trouble: Trouble, urls: Urls, stamps: Stamps
+        self, request: ModelRequest, trouble: FailedAttempt, urls: Urls, stamps: Stamps
     ) -> ModelReply:
         """Handle a failed first attempt: adapt, wait, try again, or give up."""
         settings, policy, now = self._settings, self._policy, self._clock.now
@@ -244,7 +244,7 @@ class HttpEndpoint:
                     self._learn(used)
             trouble, urls = result, used
 
-    def _adapted(self, request: ModelRequest, trouble: Trouble, urls: Urls) -> Urls | None:
+    def _adapted(self, request: ModelRequest, trouble: FailedAttempt, urls: Urls) -> Urls | None:
         """The URLs at which to repeat the request at once because something was learned, or None."""
         status = trouble.failure.http_status
         if status in (404, 405):
@@ -258,7 +258,7 @@ class HttpEndpoint:
         self._urls = urls
         self._other_urls = None
 
-    def _failed(self, trouble: Trouble, stamps: Stamps, note: str = "") -> ModelReply:
+    def _failed(self, trouble: FailedAttempt, stamps: Stamps, note: str = "") -> ModelReply:
         failure = trouble.failure
         if stamps.attempts > 1 and not note:
             note = f" (attempt {stamps.attempts}, the last)"
@@ -281,18 +281,18 @@ class HttpEndpoint:
             lost=stamps.lost,
         )
 
-    def _run_over(self, trouble: Trouble, stamps: Stamps) -> ModelReply:
+    def _run_over(self, trouble: FailedAttempt, stamps: Stamps) -> ModelReply:
         """The reply to a request that would have been tried again if its run went on."""
         return replace(self._failed(trouble, stamps, _RUN_OVER), untried=True)
 
-    def _too_late(self, trouble: Trouble) -> str:
+    def _too_late(self, trouble: FailedAttempt) -> str:
         budget = f"the {self._settings.sample_budget_s:g} s that all attempts of a sample may take"
         if trouble.retry_after_s:
             return f" (the server asks to wait {trouble.retry_after_s:g} s, which is beyond {budget})"
         return f" (given up: another attempt would go beyond {budget})"
 
 
-def _cut_short(trouble: Trouble) -> Trouble:
+def _cut_short(trouble: FailedAttempt) -> FailedAttempt:
     """The failure of an attempt that the run's deadline ended, not the server."""
     return replace(trouble, failure=replace(trouble.failure, kind="budget"))
 

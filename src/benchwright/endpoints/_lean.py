@@ -13,7 +13,7 @@ from functools import cached_property
 from urllib.parse import urlsplit
 
 from benchwright.endpoints._clock import LOOP_CLOCK, Clock, Timer
-from benchwright.endpoints._lean_connection import Connection, UnusedConnection
+from benchwright.endpoints._lean_connection import LeanConnection, UnusedConnection
 from benchwright.endpoints._lean_stream import LeanStream
 from benchwright.endpoints._transport import HttpReply, Stamps, TransportFailure
 
@@ -40,7 +40,7 @@ class LeanTransport:
         self._targets: dict[str, _Target] = {}
         self._pools: dict[tuple[str, int], _Pool] = {}
         self._sweeper = _Sweeper(self._pools, clock)
-        self._held: list[Connection] = []
+        self._held: list[LeanConnection] = []
 
     async def post(
         self,
@@ -123,7 +123,7 @@ class LeanTransport:
         # Callbacks do the closing; without a turn of the loop the sockets would be left to the garbage collector.
         await asyncio.sleep(0)
 
-    def _write_soon(self, connection: Connection) -> None:
+    def _write_soon(self, connection: LeanConnection) -> None:
         # Requests of one turn of the loop are written together, so that a waiting server is woken once for all of
         # them. Waking it for each costs a busy client as much as the writing does.
         held = self._held
@@ -175,14 +175,14 @@ class _Pool:
 
     def __init__(self, host: str, port: int, keep: int, clock: Clock) -> None:
         self._host, self._port, self._keep, self._clock = host, port, keep, clock
-        self._idle: list[Connection] = []
-        self.open: set[Connection] = set()
+        self._idle: list[LeanConnection] = []
+        self.open: set[LeanConnection] = set()
         """All connections, idle or not."""
         self._lost_streams = 0  # one after the other, because the server was closing the kept connection
         self._new_left = 0  # streams that take a new connection, whatever is idle
-        self._tried: Connection | None = None
+        self._tried: LeanConnection | None = None
 
-    def take(self) -> Connection | None:
+    def take(self) -> LeanConnection | None:
         """An idle connection that is still open."""
         while self._idle:
             connection = self._idle.pop()
@@ -192,7 +192,7 @@ class _Pool:
             self.open.discard(connection)
         return None
 
-    def take_for_stream(self) -> Connection | None:
+    def take_for_stream(self) -> LeanConnection | None:
         """The same for a stream. A server that closes kept connections without notice gets new ones; later, one kept connection is
         tried again, because the server may have restarted, or closed only what was idle for long."""
         if self._new_left:
@@ -203,7 +203,7 @@ class _Pool:
             self._tried, self._new_left = connection, _NEW_FIRST
         return connection
 
-    def stream_lost(self, connection: Connection) -> None:
+    def stream_lost(self, connection: LeanConnection) -> None:
         """A kept connection lost a stream. One that was lost together with others tells nothing more."""
         if self._new_left and connection is not self._tried:
             return
@@ -215,7 +215,7 @@ class _Pool:
         """A kept connection answered."""
         self._lost_streams = self._new_left = 0
 
-    async def connect(self, timeout_s: float) -> Connection:
+    async def connect(self, timeout_s: float) -> LeanConnection:
         """A new connection."""
         peer = f"{self._host}:{self._port}"
         limit_s = min(timeout_s, _CONNECT_TIMEOUT_S)
@@ -225,7 +225,7 @@ class _Pool:
                 timer = clock.call_at(clock.now() + limit_s, lambda: limit.reschedule(0.0))
                 try:
                     _, connection = await asyncio.get_running_loop().create_connection(
-                        lambda: Connection(self, peer, clock), self._host, self._port
+                        lambda: LeanConnection(self, peer, clock), self._host, self._port
                     )
                 finally:
                     timer.cancel()
@@ -239,14 +239,14 @@ class _Pool:
         self.open.add(connection)
         return connection
 
-    def released(self, connection: Connection) -> None:
+    def released(self, connection: LeanConnection) -> None:
         """Keep the connection for the next request."""
         if len(self._idle) < self._keep:
             self._idle.append(connection)
         else:
             connection.abort()
 
-    def lost(self, connection: Connection) -> None:
+    def lost(self, connection: LeanConnection) -> None:
         """Remove a connection that can no longer be used."""
         self.open.discard(connection)
 

@@ -36,19 +36,19 @@ class UnusedConnection(Exception):  # never leaves the transport
     """A kept connection was closed before the request was written to it: the request has not been sent yet."""
 
 
-class Owner(Protocol):
+class ConnectionPool(Protocol):
     """The pool a connection goes back to."""
 
-    def released(self, connection: Connection) -> None:
+    def released(self, connection: LeanConnection) -> None:
         """Take back a connection whose exchange is over."""
         ...
 
-    def lost(self, connection: Connection) -> None:
+    def lost(self, connection: LeanConnection) -> None:
         """Forget a connection that is closed or about to be."""
         ...
 
 
-class Connection(asyncio.Protocol):
+class LeanConnection(asyncio.Protocol):
     """Writes a request, reads the reply, and returns to its owner."""
 
     __slots__ = (
@@ -56,7 +56,7 @@ class Connection(asyncio.Protocol):
         "_size", "_stamps", "_transport", "_unsent", "_waiter", "deadline", "reused", "stream", "timeout_s",
     )  # fmt: skip
 
-    def __init__(self, owner: Owner, peer: str, clock: Clock) -> None:
+    def __init__(self, owner: ConnectionPool, peer: str, clock: Clock) -> None:
         self._owner = owner
         self._peer = peer
         self._now = clock.now

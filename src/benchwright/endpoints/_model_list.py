@@ -49,7 +49,7 @@ async def listed_models(settings: EndpointSettings) -> list[str]:
                     cure = (
                         f"Check the key in the environment variable {settings.api_key_name}"
                         if settings.api_key_name
-                        else "Name the environment variable that holds the key: --api-key-name NAME"
+                        else "Name the environment variable that contains the key: --api-key-name NAME"
                     )
             problem = problem or f"{url} {words}"
     finally:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from benchwright.core import remember_secret
+from benchwright.core import FAST_PATHS, remember_secret
 from benchwright.endpoints._addresses import is_loopback, proxy_for
 from benchwright.endpoints._clock import LOOP_CLOCK, Clock
-from benchwright.endpoints._endpoint import USUAL, OpenableSettings, Policy, TimedEndpoint
+from benchwright.endpoints._endpoint import USUAL, OpenableSettings, SendPolicy, TimedEndpoint
 from benchwright.endpoints._messages import JUDGE_NAMES, Names
 from benchwright.endpoints._settings import EndpointSettings
 
@@ -24,7 +24,7 @@ def open_endpoint(
     gate: SendGate | None = None,
     limiter: Limiter | None = None,
     judge: bool = False,
-    policy: Policy = USUAL,
+    policy: SendPolicy = USUAL,
     clock: Clock = LOOP_CLOCK,
     around: AroundHttp | None = None,
 ) -> TimedEndpoint:
@@ -74,10 +74,10 @@ _KEPT_UNLIMITED = 1 << 16
 """Idle connections that are kept if nothing limits the requests in flight: as many as there can be."""
 
 
-def _transport(settings: EndpointSettings, proxy: str | None, policy: Policy, clock: Clock) -> Transport:
+def _transport(settings: EndpointSettings, proxy: str | None, policy: SendPolicy, clock: Clock) -> Transport:
     """The lean transport for plain http:// without a proxy, else the general one."""
     kept = settings.parallelism if policy.limits else _KEPT_UNLIMITED
-    if settings.address.scheme == "http" and proxy is None:
+    if settings.address.scheme == "http" and proxy is None and FAST_PATHS:
         from benchwright.endpoints._lean import LeanTransport
 
         return LeanTransport(kept, clock)

@@ -18,8 +18,17 @@ from typing import Annotated, Any, Literal, TypeAlias
 from msgspec import Meta, MsgspecError, Struct
 from msgspec.json import Decoder
 
-from benchwright.core import MAX_DEPTH, MOST_TOKENS, CallTimes, ModelReply, ModelRequest, Route, TokenUsage
-from benchwright.endpoints._copies import has_equal_neighbours
+from benchwright.core import (
+    FAST_PATHS,
+    MAX_DEPTH,
+    MOST_TOKENS,
+    CallTimes,
+    ModelReply,
+    ModelRequest,
+    Route,
+    TokenUsage,
+)
+from benchwright.endpoints._copies import may_have_copies, times_sent
 from benchwright.endpoints._endpoint import is_captured
 from benchwright.endpoints._refused_settings import without_stop
 from benchwright.endpoints._settings import SERVED_BY_DEMO
@@ -190,7 +199,7 @@ def _completions_event_reader() -> Callable[[bytes], _CompletionsEvent]:
 def plain_reply(body: bytes, request: ModelRequest, stamps: Stamps) -> ModelReply | None:
     """The reply in the body of a whole answer, if it is a plain one; None: to be read by `read_reply`."""
     asked = request.body
-    if "echo" in asked or is_captured():
+    if "echo" in asked or is_captured() or not FAST_PATHS:
         return None
     if len(body) > 2 * MAX_DEPTH and body.count(b"[") + body.count(b"{") > MAX_DEPTH:
         return None
@@ -253,7 +262,13 @@ def plain_stream(
     """The reply in all the pieces of a stream, if it is a plain one: each piece an event, most of them like those of earlier
     streams. None: to be read event by event, and nothing is stamped. `limit`: bytes that an event may have."""
     route, after = request.route, shapes.after
-    if pieces[-1] != _END_MARK or "echo" in request.body or limit <= 2 * MOST_BYTES or is_captured():
+    if (
+        pieces[-1] != _END_MARK
+        or "echo" in request.body
+        or limit <= 2 * MOST_BYTES
+        or is_captured()
+        or not FAST_PATHS
+    ):
         return None
     if pieces[:1] == pieces[1:2]:  # perhaps all events came twice
         return None
@@ -285,12 +300,15 @@ def plain_stream(
         return None
     if end is None or "think>" in text or not text or text.isspace():
         return None
-    if usage is not None and usage.completion_tokens < len(texts) and not shapes.splits:
+    if usage is not None and usage.completion_tokens < len(texts):
         given = [*filter(None, texts)]
-        if usage.completion_tokens < len(given):
-            if has_equal_neighbours(given):
+        excess = len(given) - usage.completion_tokens
+        if excess > 0:
+            if times_sent([given], usage.completion_tokens) > 1:
                 return None
-            shapes.splits = usage.completion_tokens > 0
+            if not shapes.splits and may_have_copies(given, excess):
+                return None
+            shapes.splits = shapes.splits or usage.completion_tokens > 0
     place = 0
     while not texts[place]:
         place += 1

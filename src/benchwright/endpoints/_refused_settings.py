@@ -233,4 +233,4 @@ def _note(name: str, value: JsonValue, refused: JsonObject, who: str) -> str:
             f"{who} refuses stop: replies were cut at the stop texts after they arrived; tokens after the cut were "
             "generated and are counted"
         )
-    return f"{who} refuses {name} = {value}: it was left out, and the server's own default held"
+    return f"{who} refuses {name} = {value}: it was left out, and the server's own default applied"

@@ -209,7 +209,9 @@ def _certificates(path: str) -> list[bytes]:
         raise ConfigError(f"certificate file {path} cannot be read: {error.strerror}") from None
     found = re.findall(b"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----", data, re.DOTALL)
     if not found:  # the client would not report it
-        raise ConfigError(f"certificate file {path} holds no PEM certificate (-----BEGIN CERTIFICATE-----)")
+        raise ConfigError(
+            f"certificate file {path} contains no PEM certificate (-----BEGIN CERTIFICATE-----)"
+        )
     return found
 
 

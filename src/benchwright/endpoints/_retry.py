@@ -27,7 +27,7 @@ _NO_ROOM = frozenset({429, 503})
 _CLOSES_WITHIN_S = 5.0
 
 
-class Trouble(Struct, frozen=True):
+class FailedAttempt(Struct, frozen=True):
     """One attempt that gave no usable reply."""
 
     failure: RequestFailure
@@ -84,7 +84,7 @@ class Tries:
         self.pauses = 0
         """How often the pause has grown."""
 
-    def take(self, trouble: Trouble, *, answered: int, unanswered: int) -> bool:
+    def take(self, trouble: FailedAttempt, *, answered: int, unanswered: int) -> bool:
         """Whether there is another attempt after `trouble`, if the server `answered` this many requests."""
         most, isolated = self._most, answered > unanswered
         if trouble.again == "never" or self._bad + self._counted + self._uncounted >= 2 * most:
@@ -161,7 +161,7 @@ def retry_after_s(headers: Headers, now: datetime | None = None) -> float | None
     return max(0.0, (date - (now or datetime.now(UTC))).total_seconds())
 
 
-def pause_s(trouble: Trouble, retries: int, backoff_s: float, rng: Random | None = None) -> float:
+def pause_s(trouble: FailedAttempt, retries: int, backoff_s: float, rng: Random | None = None) -> float:
     """How long to wait before the next attempt, the `retries`-th (from 1).
 
     The pause is random between zero and the doubled back-off, because requests that failed together must not come back

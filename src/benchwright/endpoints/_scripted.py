@@ -100,7 +100,7 @@ class ScriptedEndpoint:
             return next(self._answers)
         except StopIteration:
             used = len(self.requests) - 1
-            return RequestFailure("bad_reply", f"the script is used up: it held {used} answers. Add more")
+            return RequestFailure("bad_reply", f"the script is used up: it had {used} answers. Add more")
         except Exception as error:
             return error
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import field, fields
+
+from msgspec import Struct, field
 
 from benchwright.config import HARMLESS, RECORDED, Setting
 from benchwright.core import (
@@ -14,10 +15,10 @@ from benchwright.core import (
     MODEL_TYPES,
     Api,
     ConfigError,
+    HidesFields,
     ModelType,
     environment_secret,
     is_secret_name,
-    light_dataclass,
     remember_secret,
     suggest,
 )
@@ -36,7 +37,7 @@ def read_api_key(variable: str, setting: str = "--api-key-name") -> str:
         )
     if not value.isascii() or not value.isprintable():
         raise ConfigError(
-            f"the API key in {variable} holds a character that cannot be sent in a header; copy it again"
+            f"the API key in {variable} contains a character that cannot be sent in a header; copy it again"
         )
     return value
 
@@ -49,12 +50,11 @@ SERVED_BY_DEMO = "benchwright-demo"
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-_NO_REPLY = {"decides": "effort"}
-"""Marks fields that no option of a run sets and that affect when and how a reply arrives, but not its content."""
+_NO_OPTION = ("requests_per_minute", "proxy", "http2")
+"""Fields that no option of a run sets and that affect when and how a reply arrives, but not its content."""
 
 
-@light_dataclass(frozen=True, slots=True, kw_only=True)
-class EndpointSettings:
+class EndpointSettings(HidesFields, Struct, frozen=True, kw_only=True):
     """A model server and how to treat it.
 
     >>> EndpointSettings(url="localhost:8000", model_id="m")
@@ -63,6 +63,8 @@ class EndpointSettings:
     benchwright.ConfigError: model URL 'localhost:8000' has no http:// or https:// in front. \
 Write http://localhost:8000
     """
+
+    hidden = ("headers",)
 
     url: str
     """With or without the path: `http://host:8000`, `…/v1` and `…/v1/chat/completions` mean the same."""
@@ -74,7 +76,7 @@ Write http://localhost:8000
     """Which wire format the server speaks."""
     api_key_name: str | None = None
     """Environment variable that contains the key. The key itself is never part of the settings."""
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict)
     """Additional request headers as written; `${VARIABLE}` refers to an environment variable. Not shown in
     representations, because the values may be secret."""
     request_timeout_s: float = 120.0
@@ -89,14 +91,14 @@ Write http://localhost:8000
     """Upper end of the first random pause; doubles with each attempt."""
     parallelism: int = 16
     """The most requests in flight at once."""
-    requests_per_minute: float | None = field(default=None, metadata=_NO_REPLY)
+    requests_per_minute: float | None = None
     """The most requests sent in a minute, including retries, evenly spread; None: only the parallelism limits them."""
-    proxy: str | None = field(default=None, metadata=_NO_REPLY)
+    proxy: str | None = None
     """Proxy URL; None: as HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY say. Loopback is never proxied.
     A proxy with a password must be given by the environment: settings are recorded."""
     verify: bool | str = True
     """Check TLS certificates; a path names a PEM file with a further root certificate."""
-    http2: bool = field(default=False, metadata=_NO_REPLY)
+    http2: bool = False
     """Offer HTTP/2 on TLS connections."""
     max_event_bytes: int = 16 * 1024 * 1024
     """Largest event of a stream; a larger one fails the request instead of filling the memory."""
@@ -220,9 +222,9 @@ Write http://localhost:8000
 
 
 _CHECKED = {
-    each.name: RECORDED[each.name]
-    for each in fields(EndpointSettings)
-    if each.name in RECORDED and RECORDED[each.name].kind in ("int", "number")
+    name: RECORDED[name]
+    for name in EndpointSettings.__struct_fields__
+    if name in RECORDED and RECORDED[name].kind in ("int", "number")
 }
 """Fields with a range, and the options of a run that declare it."""
 
@@ -238,9 +240,9 @@ def _check_range(name: str, option: Setting, value: float) -> None:
 def changes_no_reply() -> frozenset[str]:
     """Fields of `EndpointSettings` that affect when and how a reply arrives, but not its content."""
     return frozenset(
-        each.name
-        for each in fields(EndpointSettings)
-        if each.metadata.get("decides") or (each.name in RECORDED and RECORDED[each.name].decides in HARMLESS)
+        name
+        for name in EndpointSettings.__struct_fields__
+        if name in _NO_OPTION or (name in RECORDED and RECORDED[name].decides in HARMLESS)
     )
 
 
@@ -252,13 +254,12 @@ def _check_headers(headers: Mapping[str, str]) -> None:
             raise ConfigError(f"the value of header {name!r} has a line break or a character outside ASCII")
 
 
-@light_dataclass(frozen=True, slots=True, kw_only=True)
-class ScriptedSettings:
+class ScriptedSettings(Struct, frozen=True, kw_only=True):
     """Records that a run used a script. The answers themselves are recorded as replies."""
 
     model_id: str = "scripted"
     """Name in listings and files."""
-    parallelism: int = field(default=16, metadata=_NO_REPLY)
+    parallelism: int = 16
     """Requests at a time."""
 
     def fingerprint(self) -> str:

@@ -5,9 +5,16 @@ from benchwright.engine._group import (
     RunGroup as RunGroup,
     stopped_twice as stopped_twice,
 )
+from benchwright.engine._loop import in_event_loop as in_event_loop
 from benchwright.engine._manifest import changed_manifest as changed_manifest
+from benchwright.engine._models import (
+    UNNAMED as UNNAMED,
+    ChosenModel as ChosenModel,
+    choose_model as choose_model,
+    scripted_model as scripted_model,
+)
 from benchwright.engine._notebook import notebook_watcher as notebook_watcher
-from benchwright.engine._perform import Performed as Performed, perform as perform
+from benchwright.engine._perform import RunStart as RunStart
 from benchwright.engine._prepare import (
     Prepared as Prepared,
     prepare as prepare,
@@ -18,11 +25,7 @@ from benchwright.engine._prepare import (
 )
 from benchwright.engine._progress import Progress as Progress, Watcher as Watcher
 from benchwright.engine._reused import reused_replies as reused_replies
-from benchwright.engine._settings import (
-    DECIDES as DECIDES,
-    ModelSettings as ModelSettings,
-    RunSettings as RunSettings,
-)
+from benchwright.engine._settings import DECIDES as DECIDES, RunSettings as RunSettings
 from benchwright.engine._side_calls import (
     judge_request as judge_request,
     judge_settings as judge_settings,
@@ -31,7 +34,6 @@ from benchwright.engine._side_calls import (
 from benchwright.engine._stop import Budget as Budget, StopCause as StopCause
 from benchwright.engine._worker import (
     Answering as Answering,
-    OpenSample as OpenSample,
     RunContext as RunContext,
     SampleWorker as SampleWorker,
 )

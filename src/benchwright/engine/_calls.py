@@ -38,7 +38,7 @@ class Ledger(Protocol):
         """The reply to `request`; `key` is None for the only call of a sample."""
 
 
-class Journal(Protocol):
+class CallJournal(Protocol):
     """Stores calls before their sample is done, so that a killed process loses no call that was paid for."""
 
     def keep(self, item: WorkItem, calls: Sequence[CallRecord]) -> Awaitable[None]:
@@ -83,7 +83,7 @@ class Calls:
 
         try:
             if reply.echoed is None:
-                raise EmptyContinuationError("the reply holds no echoed log-probabilities")
+                raise EmptyContinuationError("the reply contains no echoed log-probabilities")
             found = continuation_likelihood(reply.echoed, context, choice, max_tokens=self._echo_tokens)
         except EmptyContinuationError as error:
             failure = RequestFailure("bad_reply", f"choice {choice!r}: {error}")
@@ -96,7 +96,7 @@ class SampleCalls:
 
     __slots__ = ("_calls", "_journal", "calls", "cut_off", "item", "numbers", "row")
 
-    def __init__(self, calls: Calls, item: WorkItem, row: bytes, journal: Journal | None = None) -> None:
+    def __init__(self, calls: Calls, item: WorkItem, row: bytes, journal: CallJournal | None = None) -> None:
         self._calls = calls
         self._journal = journal
         self.item = item

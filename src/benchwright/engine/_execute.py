@@ -127,37 +127,32 @@ async def execute(
     group: RunGroup,
 ) -> None:
     """Work until the feed ends, the run is stopped, or `at_once` is done. On return all finished work is recorded."""
-    with group.working(_work.__code__) as left:
-        left += await _execute(parts, store, run_id, watcher, at_once)
-
-
-async def _execute(
-    parts: RunParts, store: Store, run_id: int, watcher: Watcher | None, at_once: asyncio.Future[None]
-) -> set[asyncio.Task[None]]:
-    """Run the workers, and return those that do not end because an `async` scorer cannot be cancelled."""
     progress = parts.progress
     progress.phase = "asking"
     progress.started = time.monotonic()
-    heartbeat = asyncio.create_task(_heartbeat(parts, store, run_id, watcher))
-    workers = [asyncio.create_task(_work(parts)) for _ in range(parts.workers)]
-    everyone = asyncio.gather(*workers)
-    everyone.add_done_callback(lambda done: done.cancelled() or done.exception())  # else asyncio reports it
-    try:
-        await asyncio.wait((everyone, at_once), return_when=asyncio.FIRST_COMPLETED)
-        if everyone.done():
-            everyone.result()  # a worker's own error, such as a full disk, ends the run
-    except StopAtOnce:
-        parts.stop.interrupt()
-    finally:
-        for worker in workers:
-            worker.cancel()
-        _, left = await asyncio.wait(workers, timeout=_PATIENCE_S)
-        await asyncio.gather(*(worker for worker in workers if worker.done()), return_exceptions=True)
-        heartbeat.cancel()
-        with suppress(asyncio.CancelledError):
-            await heartbeat
-        await parts.feed.close()
-    return left
+    with group.working(_work.__code__) as left:
+        heartbeat = asyncio.create_task(_heartbeat(parts, store, run_id, watcher))
+        workers = [asyncio.create_task(_work(parts)) for _ in range(parts.workers)]
+        everyone = asyncio.gather(*workers)
+        everyone.add_done_callback(
+            lambda done: done.cancelled() or done.exception()
+        )  # else asyncio reports it
+        try:
+            await asyncio.wait((everyone, at_once), return_when=asyncio.FIRST_COMPLETED)
+            if everyone.done():
+                everyone.result()  # a worker's own error, such as a full disk, ends the run
+        except StopAtOnce:
+            parts.stop.interrupt()
+        finally:
+            for worker in workers:
+                worker.cancel()
+            _, stubborn = await asyncio.wait(workers, timeout=_PATIENCE_S)
+            await asyncio.gather(*(worker for worker in workers if worker.done()), return_exceptions=True)
+            heartbeat.cancel()
+            with suppress(asyncio.CancelledError):
+                await heartbeat
+            await parts.feed.close()
+        left += stubborn  # an `async` scorer that cannot be cancelled
 
 
 async def _work(parts: RunParts) -> None:
@@ -208,7 +203,7 @@ def _count_failure(parts: RunParts, record: SampleRecord) -> None:
 async def _heartbeat(parts: RunParts, store: Store, run_id: int, watcher: Watcher | None) -> None:
     """Renew the lease of the run, and show progress to the watcher."""
     progress = parts.progress
-    next_heartbeat = time.monotonic() + HEARTBEAT_S
+    next_heartbeat = time.monotonic()
     while True:
         progress.limit = parts.endpoint.limit
         progress.judge_retries = parts.worker.judges.retries
@@ -217,6 +212,6 @@ async def _heartbeat(parts: RunParts, store: Store, run_id: int, watcher: Watche
         if watcher is not None:
             watcher.show(progress)
         if time.monotonic() >= next_heartbeat:
-            store.heartbeat(run_id)
+            store.beat(run_id, progress.told())
             next_heartbeat = time.monotonic() + HEARTBEAT_S
         await asyncio.sleep(_SHOW_EVERY_S)

@@ -77,7 +77,7 @@ class ServerFindings:
             known = store.run(source).manifest.get(_KEY)
 
         def changed(servers: JsonObject) -> None:
-            store.update_manifest(run.id, {**store.run(run.id).manifest, _KEY: servers})
+            store.update_run(run.id, manifest={**store.run(run.id).manifest, _KEY: servers})
 
         return cls(known, group=group, changed=changed)
 

@@ -8,14 +8,17 @@ from __future__ import annotations
 import hashlib
 import platform
 import re
-from dataclasses import fields, replace
 from pathlib import Path
+
+from msgspec import structs
+from msgspec.structs import replace
 
 from benchwright.benchmarks import (
     AskableRows,
     BenchmarkSpec,
     FewShot,
     PlainText,
+    Watch,
     build_prompts,
     imported_modules,
     used_files,
@@ -65,18 +68,33 @@ def _code_of(spec: BenchmarkSpec) -> JsonObject:
     if spec.source is None:
         return {"modules": {}}
     modules = imported_modules(spec.source)
-    texts = [
-        value
-        for value in (getattr(spec, each.name) for each in fields(spec))
-        if isinstance(value, str | Path)
-    ]
-    # Data and templates are compared by themselves.
-    own = [spec.base_dir / text for text in map(str, texts) if len(text) < 1000 and "\0" not in text]
-    found = used_files(spec.source, modules, own)
+    found = used_files(spec.source, modules, _own_files(spec))
     known: JsonObject = {"modules": dict(modules), "files": dict(found.hashes)}
     if found.unknown:
         known["reads_unknown_files"] = list(found.unknown)
     return known
+
+
+def _own_files(spec: BenchmarkSpec) -> list[Path]:
+    """Data and templates, which are compared by themselves."""
+    texts = [str(value) for value in structs.astuple(spec) if isinstance(value, str | Path)]
+    return [spec.base_dir / text for text in texts if len(text) < 1000 and "\0" not in text]
+
+
+def with_read_files(manifest: JsonObject, spec: BenchmarkSpec, watch: Watch | None) -> JsonObject | None:
+    """The manifest with the files that the code of the benchmark read during the run; None if there are no new ones."""
+    benchmark = manifest.get("benchmark")
+    if watch is None or not isinstance(benchmark, dict):
+        return None
+    known = [benchmark.get(name) for name in ("modules", "files")]
+    names = [name for each in known if isinstance(each, dict) for name in each]
+    found = watch.files(names, _own_files(spec))
+    earlier = benchmark.get("files_read")
+    merged = {**(earlier if isinstance(earlier, dict) else {}), **found}
+    more = {"reads_more_files": True} if watch.more else {}
+    if merged == (earlier or {}) and not more:
+        return None
+    return {**manifest, "benchmark": {**benchmark, "files_read": dict(sorted(merged.items())), **more}}
 
 
 def head_commit(folder: Path) -> str | None:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Coroutine, Iterator
-from contextlib import AsyncExitStack
-from dataclasses import asdict, replace
-from functools import partial
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
-from msgspec.structs import replace as replaced
+from msgspec.structs import replace
 
-from benchwright.benchmarks import judge_configs
+from benchwright.benchmarks import Watch, judge_configs, watching
 from benchwright.core import (
     JsonObject,
     Outcome,
@@ -22,7 +19,9 @@ from benchwright.core import (
     RunSummary,
     SampleRecord,
     UsageError,
+    as_json,
     encode_sample,
+    open_artifacts,
     score_key,
 )
 from benchwright.endpoints import (
@@ -37,12 +36,14 @@ from benchwright.endpoints import (
 )
 from benchwright.engine._calls import Calls, Ledger
 from benchwright.engine._cost import RunPrices, counted_from_resume, run_cost
+from benchwright.engine._earlier_replies import EarlierReplies
 from benchwright.engine._execute import Counted, Doing, RunParts, UnrecordedCalls, execute, warm_up
 from benchwright.engine._feed import Feed
 from benchwright.engine._findings import ServerFindings
 from benchwright.engine._group import InterruptedRunError, RunGroup
 from benchwright.engine._journal import KnownReplies, RunJournal
 from benchwright.engine._ledger import CallLedger
+from benchwright.engine._manifest import with_read_files
 from benchwright.engine._prepare import Prepared
 from benchwright.engine._progress import Phase, Progress, Watcher
 from benchwright.engine._replay import NoModel, RecordedReplies, replay_notes, replayed
@@ -61,8 +62,12 @@ if TYPE_CHECKING:
 _ESTIMATED = "the server does not count tokens: --max-tokens-total was applied to an estimate of four characters per token"
 
 
-class Performed(Struct, frozen=True):
-    """The result of one start of a run."""
+class RunStart:
+    """One start of a run that this process owns: `opened`, worked on, ended. The caller records the status.
+
+    Runs of one `group` may run at the same time. `label` is the name for watchers. With `retry_failed`, samples without
+    scores are sent again; each keeps its record until its new one replaces it.
+    """
 
     summary: RunSummary
     """The numbers of everything recorded so far."""
@@ -76,59 +81,21 @@ class Performed(Struct, frozen=True):
     """Why it stopped early, in plain words."""
     first_failure: str
     """The most common failure of this start, in plain words."""
-    requests_sent: int
-    """Requests this start sent, retries included."""
     retries: int
-    """How many of them repeated a failed attempt."""
+    """Requests that repeated a failed attempt."""
     sent_again: int
-    """How many of them repeated one that was lost on a connection which the server was closing."""
+    """Requests that repeated one which was lost on a connection that the server was closing."""
     from_cache: int
     """Calls answered by earlier runs."""
-    seconds: float
-    """Wall-clock time of the phase that sends requests."""
     done: int
     """Samples that got an outcome in this start."""
-
-
-async def perform(
-    prepared: Prepared,
-    store: Store,
-    run: RunRecord,
-    *,
-    resuming: bool,
-    retry_failed: bool = False,
-    watcher: Watcher | None = None,
-    endpoint: OpenEndpoint | None = None,
-    group: RunGroup | None = None,
-    label: str | None = None,
-) -> Performed:
-    """Execute a run that this process owns, and record its end and its figures. The caller records its status.
-
-    The caller closes an `endpoint` that it passes; without one, the settings say which to open. Runs of one `group` may
-    run at the same time; without a group the run handles signals itself. `label` is its name for watchers. With
-    `retry_failed`, samples without scores are sent again; each keeps its record until its new one replaces it.
-    """
-    if group is None:
-        group = RunGroup()
-        with group.open():
-            return await perform(
-                prepared, store, run,
-                resuming=resuming, retry_failed=retry_failed, watcher=watcher, endpoint=endpoint, group=group,
-                label=label,
-            )  # fmt: skip
-    run_under_way = _UnderWay(prepared, store, run, resuming, retry_failed, watcher, group, label or run.name)
-    await run_under_way.work(endpoint)
-    return run_under_way.end()
-
-
-class _UnderWay:
-    """One start of a run: set up, worked on, summed up."""
 
     def __init__(
         self,
         prepared: Prepared,
         store: Store,
         run: RunRecord,
+        *,
         resuming: bool,
         retry_failed: bool,
         watcher: Watcher | None,
@@ -155,22 +122,25 @@ class _UnderWay:
             CallLedger(
                 stop=stop,
                 progress=progress,
-                known=KnownReplies(partial(store.reusable, run.id)) if looks_up else None,
+                known=KnownReplies(EarlierReplies(store, run)) if looks_up else None,
             ),
         )
         self._pipeline: RunPipeline | None = None
         if settings.steps is not None:
             from benchwright.engine._pipeline import RunPipeline
 
-            self._pipeline = RunPipeline(settings.steps, run.folder)
+            self._pipeline = RunPipeline(settings.steps, open_artifacts(run.folder))
         limit = settings.budget.max_cost
         if limit is not None:
             from benchwright.engine._cost_limit import metering
 
             self._context.metered = metering(group.cost_meter, prepared.prices.of, limit, stop)
             self._context.shares = self._judge_shares()
-        self._sent = 0
-        self._seconds = 0.0
+        self._watch: Watch | None = None
+        self.requests_sent = 0
+        """Requests this start sent, retries included."""
+        self.seconds = 0.0
+        """Wall-clock time of the phase that sends requests."""
 
     def _judge_shares(self) -> JudgeShares | None:
         from benchwright.engine._cost_limit import JudgeShares
@@ -186,11 +156,16 @@ class _UnderWay:
             return None
         return JudgeShares(priced, self._context.group.cost_meter(priced[0][0].currency))
 
-    async def work(self, endpoint: OpenEndpoint | None) -> None:
-        """Send and score every sample that is not recorded, until all are done or the run stops."""
+    @asynccontextmanager
+    async def opened(self, endpoint: OpenEndpoint | None) -> AsyncIterator[Coroutine[Any, Any, None]]:
+        """Open everything that the run needs, and yield the work: it sends and scores every sample that is not recorded, until
+        all are done or the run stops. The caller closes an `endpoint` that it passes; without one, the settings say which to
+        open."""
         context, prepared = self._context, self._prepared
         async with AsyncExitStack() as stack:
             at_once = stack.enter_context(context.stop.listening(context.group))
+            if prepared.spec.source is not None:
+                self._watch = stack.enter_context(watching(prepared.spec.source))
             ours = endpoint is None
             endpoint = self._endpoint(endpoint)
             if ours:
@@ -205,12 +180,12 @@ class _UnderWay:
             context.progress.unread = await _record_unreadable(prepared, self._store, self._run.id, writer)
             context.progress.total = prepared.row_count * prepared.settings.repeats
             started, probes = time.monotonic(), endpoint.requests_sent
-            await execute(parts, self._store, self._run.id, self._watcher, at_once, context.group)
-            self._seconds = time.monotonic() - started
-            self._sent = context.ledger.sent
+            yield execute(parts, self._store, self._run.id, self._watcher, at_once, context.group)
+            self.seconds = time.monotonic() - started
+            self.requests_sent = context.ledger.sent
             if ours:  # the ledger counts replies; requests that were cut off were sent too
                 sent = endpoint.requests_sent - probes + parts.worker.judges.requests_sent
-                self._sent = max(self._sent, sent)
+                self.requests_sent = max(self.requests_sent, sent)
 
     def _endpoint(self, given: OpenEndpoint | None) -> OpenEndpoint:
         """The endpoint of the model: the caller's, or the one that the settings describe."""
@@ -276,29 +251,21 @@ class _UnderWay:
     def _within(self, ledger: Ledger) -> Ledger:
         return ledger if self._pipeline is None else self._pipeline.ledger(ledger, self._context.stop)
 
-    def end(self) -> Performed:
+    def end(self) -> None:
         """Sum up what is recorded, and record the summary. The code that writes the files records the status afterwards."""
         stop, progress, ledger = self._context.stop, self._context.progress, self._context.ledger
-        failure = progress.commonest_failure
+        self.first_failure = progress.commonest_failure
         self._show("summing up")
-        summary = self._summary()
-        self._store.record_end(self._run.id, summary.to_json())
-        status, error = _ended_as(summary, stop, failure)
+        known = with_read_files(self._store.run(self._run.id).manifest, self._prepared.spec, self._watch)
+        if known is not None:
+            self._store.update_run(self._run.id, manifest=known)
+        self.summary = self._summary()
+        self._store.record_end(self._run.id, self.summary.to_json())
+        self.status, self.error = _ended_as(self.summary, stop, self.first_failure)
         self._show("done")
-        return Performed(
-            summary=summary,
-            status=status,
-            error=error,
-            cause=stop.cause,
-            reason=stop.reason,
-            first_failure=failure,
-            requests_sent=self._sent,
-            retries=ledger.retries,
-            sent_again=ledger.sent_again,
-            from_cache=ledger.cached,
-            seconds=self._seconds,
-            done=progress.done - progress.recorded,
-        )
+        self.cause, self.reason = stop.cause, stop.reason
+        self.retries, self.sent_again, self.from_cache = ledger.retries, ledger.sent_again, ledger.cached
+        self.done = progress.done - progress.recorded
 
     def _summary(self) -> RunSummary:
         prepared, store, run, stop = self._prepared, self._store, self._run, self._context.stop
@@ -369,7 +336,7 @@ def _within_open_files(prepared: Prepared) -> tuple[Prepared, tuple[str, ...]]:
         f"the parallelism is {most:,} instead of {wanted:,}, because this process may not open more files. Raise the limit with "
         f"ulimit -n {_OWN_FILES + wanted}"
     )
-    return replaced(prepared, settings=lowered), (note,)
+    return replace(prepared, settings=lowered), (note,)
 
 
 _OWN_FILES = 64
@@ -440,8 +407,8 @@ async def _echo_profile(
                 f"{context.stop.reason} before the first row: at most twenty requests check the server's echo, and they "
                 "count too. Allow more"
             ) from error
-    echo: JsonObject = asdict(profile)
-    store.update_manifest(run.id, {**store.run(run.id).manifest, "echo": echo})
+    echo: JsonObject = as_json(profile)
+    store.update_run(run.id, manifest={**store.run(run.id).manifest, "echo": echo})
     return profile
 
 

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchwright.config import PipelineSettings, ProgressTracking, RaiseClientErrors
-from benchwright.core import ModelReply, ModelRequest, SampleRecord
-from benchwright.endpoints import AroundHttp, EndpointSettings, OpenEndpoint
+from benchwright.core import Artifacts, ModelReply, ModelRequest, SampleRecord
+from benchwright.endpoints import (
+    AroundHttp,
+    EndpointSettings,
+    OpenEndpoint,
+    PipelineEndpoint,
+    ProgressPoster,
+    compiled_steps,
+    open_pipeline,
+)
 from benchwright.engine._settings import ModelSettings
-from benchwright.pipeline import PipelineEndpoint, ProgressPoster, compiled_steps, open_pipeline
 
 if TYPE_CHECKING:
     from benchwright.endpoints import Endpoint
@@ -25,8 +31,8 @@ if TYPE_CHECKING:
 class RunPipeline:
     """The pipeline of one start of a run."""
 
-    def __init__(self, settings: PipelineSettings, folder: Path) -> None:
-        self._settings, self._folder = settings, folder
+    def __init__(self, settings: PipelineSettings, files: Artifacts) -> None:
+        self._settings, self._files = settings, files
         self._stops: RaiseClientErrors | None = settings.find(RaiseClientErrors)
         self._endpoint: PipelineEndpoint | None = None
         self._poster: ProgressPoster | None = None
@@ -36,9 +42,9 @@ class RunPipeline:
     ) -> OpenEndpoint:
         """Wrap the endpoint that `opened` returns in the pipeline."""
         progress: ProgressTracking | None = self._settings.find(ProgressTracking)
-        self._poster = None if progress is None else ProgressPoster(progress, self._folder)
+        self._poster = None if progress is None else ProgressPoster(progress, self._files)
         url = model.url if isinstance(model, EndpointSettings) else model.fingerprint()
-        endpoint = open_pipeline(self._settings, model, self._folder, opened, url=url)
+        endpoint = open_pipeline(self._settings, model, self._files, opened, url=url)
         self._endpoint = endpoint if isinstance(endpoint, PipelineEndpoint) else None
         return endpoint
 

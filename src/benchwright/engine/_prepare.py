@@ -155,7 +155,7 @@ def _check_secrets(spec: BenchmarkSpec, settings: RunSettings) -> None:
     if sends and isinstance(settings.endpoint, EndpointSettings):
         settings.endpoint.check_secrets()
     if sends and settings.steps is not None:
-        from benchwright.pipeline import check_pipeline
+        from benchwright.endpoints import check_pipeline
 
         ranks = model_type_of(spec, settings) == "completions_logprob"
         check_pipeline(settings.steps, settings.endpoint, ranks_choices=ranks)

@@ -6,7 +6,7 @@ import time
 from collections import deque
 from typing import Literal, Protocol, TypeAlias
 
-from benchwright.core import FailureTally
+from benchwright.core import FailureTally, RunProgress
 
 Phase: TypeAlias = Literal["checking", "few-shot", "probing", "warming up", "asking", "summing up", "done"]
 """What the run is doing."""
@@ -77,6 +77,12 @@ class Progress:
         count, error = self._failures.commonest()
         total = self._failures.total + len(self.unread)
         return error if count == total else f"{error} ({count} of {total} failures)"
+
+    def told(self) -> RunProgress:
+        """As other processes see it."""
+        return RunProgress.of(
+            self.phase, self.done, self.total, self.failed, self.in_flight, self.rate_per_s()
+        )
 
     def rate_per_s(self) -> float:
         """Samples per second of this start."""

@@ -10,6 +10,7 @@ from typing import Any
 from benchwright.benchmarks import Answer, Asking
 from benchwright.core import (
     BenchwrightError,
+    Information,
     JsonObject,
     ModelReply,
     ModelRequest,
@@ -81,7 +82,7 @@ class RecordedReplies:
             raise NotAskedError(f"no reply in run {self._source}: {why}")
         if is_redacted(output):
             raise NotAskedError(
-                f"run {self._source} stored this reply without a secret that it held, so it cannot be scored again"
+                f"run {self._source} stored this reply without a secret that it contained, so it cannot be scored again"
             )
         return self._ledger.adopt(key, digest, request, output, identity, sample)
 
@@ -105,7 +106,7 @@ class RecordedReplies:
             there = self._places[item.sample_id] = self._row_there(item, row_hash(sample.row))
         if there == item.sample_id:
             return self._blocks.call(item.sample_id, key)
-        return self._store.call(self._source, moved_key(key, there))
+        return self._store.calls(self._source, there, there).get(moved_key(key, there))
 
     def _row_there(self, item: WorkItem, identity: bytes) -> int:
         if self._blocks.row_hash(item.sample_id, item.repeat) == identity:
@@ -145,7 +146,10 @@ class SourceBlocks:
             first, last = number * _BLOCK_ROWS, (number + 1) * _BLOCK_ROWS - 1
             found = self._blocks[number] = (
                 self._store.calls(self._source, first, last),
-                self._store.row_hashes(self._source, first, last),
+                {
+                    key: step.input_hash
+                    for key, step in self._store.recorded(self._source, "score", first, last).items()
+                },
             )
         return found
 
@@ -188,7 +192,9 @@ class NoModel:
 def replay_notes(store: Store, source: int, run_id: int, manifest: JsonObject) -> Iterator[str]:
     """Notes on numbers that come from recorded replies."""
     judged = store.count_steps(run_id, "judge") > 0
-    yield f"rescored from run {source}: no model was called{' except the judge' if judged else ''}"
+    yield Information(
+        f"rescored from run {source}: no model was called{' except the judge' if judged else ''}"
+    )
     if lost := store.run(source).lost:
         yield f"run {source} has lost {lost:,} of its samples"
     before = store.run(source).manifest

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, field, fields
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+from msgspec import Struct, field
 
 from benchwright.benchmarks import Generation
 from benchwright.config import BY_NAME, Decides
-from benchwright.core import JsonObject, ModelType, light_dataclass
+from benchwright.core import JsonObject, ModelType, as_json
 from benchwright.demo import DemoSettings, FaultMix
 from benchwright.endpoints import EndpointSettings, ScriptedSettings
 from benchwright.engine._stop import Budget
@@ -18,35 +19,29 @@ if TYPE_CHECKING:
 ModelSettings: TypeAlias = EndpointSettings | DemoSettings | ScriptedSettings
 """Any model that a run can evaluate."""
 
-_QUESTIONS: dict[str, Decides] = {"decides": "questions"}
-_REPLIES: dict[str, Decides] = {"decides": "replies"}
-_BUDGET: dict[str, Decides] = {"decides": "budget"}
-_EFFORT: dict[str, Decides] = {"decides": "effort"}
-_PLACE: dict[str, Decides] = {"decides": "place"}
 _KINDS: dict[str, Any] = {"http": EndpointSettings, "demo": DemoSettings, "scripted": ScriptedSettings}
 
 
-@light_dataclass(frozen=True, slots=True, kw_only=True)
-class RunSettings:
+class RunSettings(Struct, frozen=True, kw_only=True):
     """One run of one benchmark against one model. Contains names of secrets, never secrets.
 
     What a field decides is declared with the option of the same name, or here if there is none. A field without a
     declaration decides everything, so that a new field is never left out of a comparison.
     """
 
-    asked: str = field(metadata=_PLACE)
+    asked: str
     """The target as the user wrote it."""
-    target: str
-    """Where the benchmark is loaded from: `file.py:name` with an absolute path, `module:name`, or a data file."""
-    cwd: str = field(metadata=_PLACE)
+    definition: JsonObject
+    """The benchmark, as a value from which any process makes it again."""
+    cwd: str
     """Working directory of the first start; modules are looked for from here."""
     benchmark: str
     """Normalised benchmark name."""
-    eval_type: str = field(metadata=_QUESTIONS)
+    eval_type: str
     """`byob_<name>.<name>`; of a file of questions `mcq.<name>` or `qa.<name>`."""
-    endpoint: ModelSettings = field(metadata=_REPLIES)
+    endpoint: ModelSettings
     """The model under test."""
-    generation: Generation = field(metadata=_REPLIES)
+    generation: Generation
     """What goes into every request body."""
     model_type: ModelType | None = None
     """How requests are sent to the model; None: as the benchmark declares."""
@@ -68,11 +63,11 @@ class RunSettings:
     """Seed of the choice of examples."""
     fewshot_strict: bool = False
     """Refuse examples drawn from evaluated rows."""
-    model_notes: tuple[str, ...] = field(default=(), metadata=_EFFORT)
+    model_notes: tuple[str, ...] = ()
     """Notes on model settings that have no effect."""
-    judge_retries: int | None = field(default=None, metadata=_EFFORT)
+    judge_retries: int | None = None
     """Further attempts of judges without a number of their own; None: their default."""
-    budget: Budget = field(default_factory=Budget, metadata=_BUDGET)
+    budget: Budget = field(default_factory=Budget)
     """What the run may spend."""
     failure_threshold: float = 0.05
     """Share of failed samples above which the run is not comparable."""
@@ -80,10 +75,6 @@ class RunSettings:
     """Reuse replies to equal requests of earlier runs."""
     skip_bad_rows: bool = False
     """Start without rows that cannot be used, and count them as skipped, instead of refusing."""
-    questions: JsonObject | None = field(default=None, metadata=_QUESTIONS)
-    """How a file of questions is sent and scored; None for a benchmark in Python."""
-    nocode: JsonObject | None = field(default=None, metadata=_QUESTIONS)
-    """An evaluation that the configuration describes, templates included; None for any other."""
     input: JsonObject | None = None
     """What `--input` changed in that evaluation; settings of the run in it are recorded as such."""
     system: str | None = None
@@ -110,15 +101,15 @@ class RunSettings:
     """Whether another benchmark than that run's scores them."""
     num_warmups: int = 0
     """Requests before the first that counts."""
-    steps: PipelineSettings | None = field(default=None, metadata=_EFFORT)
+    steps: PipelineSettings | None = None
     """The pipeline between the run and the model. `changing_steps` says which of its steps affect results."""
-    changing_steps: list[JsonObject] | None = field(default=None, metadata=_REPLIES)
+    changing_steps: list[JsonObject] | None = None
     """The steps that replies can depend on, in recorded form."""
-    model_name: str | None = field(default=None, metadata=_PLACE)
+    model_name: str | None = None
     """The model's name in the suite."""
     variables: JsonObject | None = None
     """Environment variables that the run configuration set, each `host:NAME` or `lit:VALUE`; no secrets."""
-    configured: tuple[str, ...] | None = field(default=None, metadata=_PLACE)
+    configured: tuple[str, ...] | None = None
     """Settings that benchwright.toml has for the run. They are recorded even at their defaults: a run started again
     from the records would otherwise get the values of the file."""
 
@@ -141,7 +132,7 @@ class RunSettings:
 
     def to_json(self) -> JsonObject:
         """The stored form."""
-        record: dict[str, Any] = asdict(self)
+        record: dict[str, Any] = as_json(self)
         endpoint = record.pop("endpoint")
         kind = next(kind for kind, settings in _KINDS.items() if isinstance(self.endpoint, settings))
         record["model"] = {"kind": kind, **endpoint}
@@ -159,8 +150,6 @@ class RunSettings:
             model["faults"] = FaultMix(**model["faults"])
         endpoint = _KINDS[kind](**model)
         steps = values.get("steps")
-        if isinstance(values.get("pass_k"), int):  # of a version that had one k only
-            values["pass_k"] = [values["pass_k"]]
         # JSON has lists where the settings have tuples.
         lists = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
         return cls(
@@ -169,7 +158,7 @@ class RunSettings:
                 **lists,
                 "endpoint": endpoint,
                 "filters": tuple((field, value) for field, value in values.get("filters", ())),
-                "generation": Generation(**values["generation"]),
+                "generation": Generation.of(**values["generation"]),
                 "budget": Budget(**values["budget"]),
                 "steps": None if steps is None else _steps(steps),
             }
@@ -182,12 +171,17 @@ def _steps(record: JsonObject) -> PipelineSettings:
     return pipeline_settings(record)
 
 
-def _decides(name: str, declared: Decides | None) -> Decides:
-    option = BY_NAME.get(name)
-    return declared or (option.decides if option is not None else None) or "everything"
-
+_NO_OPTION: dict[str, Decides] = {
+    **dict.fromkeys(("asked", "cwd", "model_name", "configured"), "place"),
+    **dict.fromkeys(("eval_type", "definition"), "questions"),
+    **dict.fromkeys(("endpoint", "generation", "changing_steps"), "replies"),
+    **dict.fromkeys(("model_notes", "judge_retries", "steps"), "effort"),
+    **dict.fromkeys(("budget",), "budget"),
+}
+"""What the fields decide that no option sets."""
 
 DECIDES: dict[str, Decides] = {
-    each.name: _decides(each.name, each.metadata.get("decides")) for each in fields(RunSettings)
+    name: _NO_OPTION.get(name) or (name in BY_NAME and BY_NAME[name].decides) or "everything"
+    for name in RunSettings.__struct_fields__
 }
 """What each field of `RunSettings` decides."""

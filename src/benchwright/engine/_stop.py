@@ -9,7 +9,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from benchwright.core import RequestFailure, light_dataclass
+from msgspec import Struct
+
+from benchwright.core import RequestFailure
 
 if TYPE_CHECKING:
     from benchwright.engine._group import RunGroup
@@ -22,8 +24,7 @@ RETRYING: ContextVar[Callable[[RequestFailure], bool] | None] = ContextVar("retr
 """Decides whether a failed request may be sent again; set if costs have a limit."""
 
 
-@light_dataclass(frozen=True, slots=True)
-class Budget:
+class Budget(Struct, frozen=True):
     """Limits on what one run may spend. None means no limit."""
 
     max_requests: int | None = None

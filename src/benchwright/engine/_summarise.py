@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from operator import itemgetter
 from typing import Any
+
+from msgspec.structs import replace
 
 from benchwright.benchmarks import BenchmarkSpec, DerivedWithFailures
 from benchwright.core import (
@@ -16,8 +17,10 @@ from benchwright.core import (
     OUTCOMES,
     REDACTED,
     WITHOUT_REPLY,
+    Information,
     JsonObject,
     MetricSummary,
+    NoteGrade,
     RecordColumns,
     RunSummary,
     is_unanswered,
@@ -56,8 +59,8 @@ def summarise(
     interval, as repeats do. `pass_k` has each k of `pass@k`; None: the number of repeats. The run's `manifest` shows
     whether the benchmark was changed between starts.
     """
-    sums = _Sums(spec, repeats)
-    recorded: Iterable[tuple[int, int, bytes]] = store.scores(run_id)
+    sums = _RunSums(spec, repeats)
+    recorded: Iterable[tuple[int, int, bytes]] = map(itemgetter(0, 1, 3), store.scored(run_id))
     for indices, records in _in_blocks(recorded if origins is None else _by_origin(recorded, origins)):
         sums.add(indices, records)
     evaluated, failed = sums.counts.total(), sums.failed
@@ -68,13 +71,18 @@ def summarise(
     too_many = share > failure_threshold
     if spec.unscored:
         notes = [DEMO_REPLIES_NOTE if note == DEMO_NOTE else note for note in notes]
-    notes = [*notes, *_score_notes(spec, sums, metrics), *_reply_notes(sums), *changes]
+    problems = changes
     if too_many:
-        notes.append(
+        problems.append(
             f"{percent(share, 1)} of the samples failed (limit {percent(failure_threshold, 1)}): not comparable with other runs"
         )
     if partial:
-        notes.append(f"partial: {evaluated} of {rows * repeats} samples evaluated")
+        problems.append(f"partial: {evaluated} of {rows * repeats} samples evaluated")
+    notes = [*notes, *_score_notes(spec, sums, metrics), *_reply_notes(sums), *problems]
+    grades = {
+        **{str(note): NoteGrade.INFORMATION.value for note in notes if isinstance(note, Information)},
+        **dict.fromkeys(problems, NoteGrade.PROBLEM.value),
+    }
     tally, derived = sums.tally, sums.derived
     judges = judge_figures(store, run_id, rows)
     return RunSummary(
@@ -84,9 +92,10 @@ def summarise(
         outcomes={outcome.value: sums.counts.get(outcome.value, 0) for outcome in OUTCOMES},
         metrics=metrics,
         failed=failed,
-        comparable=not (too_many or partial or changes),
+        comparable=not problems,
         partial=partial,
-        notes=notes,
+        notes=[str(note) for note in notes],
+        note_grades=grades,
         **sums.tokens(),
         headline=spec.headline,
         over_repeats={}
@@ -102,7 +111,7 @@ def summarise(
     )
 
 
-class _Sums:
+class _RunSums:
     """Sums over all records of a run."""
 
     def __init__(self, spec: BenchmarkSpec, repeats: int) -> None:
@@ -187,7 +196,7 @@ def _without_unanswered(
     ]
 
 
-def _score_notes(spec: BenchmarkSpec, sums: _Sums, metrics: dict[str, MetricSummary]) -> Iterator[str]:
+def _score_notes(spec: BenchmarkSpec, sums: _RunSums, metrics: dict[str, MetricSummary]) -> Iterator[str]:
     """Notes on the scores."""
     if spec.unscored:
         yield f"no scores: {spec.unscored}"
@@ -209,7 +218,7 @@ def _redacted_note(samples: int) -> str:
     )
 
 
-def _reply_notes(sums: _Sums) -> Iterator[str]:
+def _reply_notes(sums: _RunSums) -> Iterator[str]:
     """Notes on the replies."""
     evaluated = sums.counts.total()
     if sums.cut:
@@ -260,7 +269,7 @@ def _by_origin(
     return found
 
 
-def _metrics(sums: _Sums, spec: BenchmarkSpec) -> dict[str, MetricSummary]:
+def _metrics(sums: _RunSums, spec: BenchmarkSpec) -> dict[str, MetricSummary]:
     with_failures = sums.aggregator.summaries_with_failures_as_wrong()
     metrics = {}
     for name, summary in sums.aggregator.summaries().items():

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from benchwright.benchmarks import Answer, AskableRows, Asking, lacks_answer
 from benchwright.core import UNANSWERED, CallRecord, Outcome, Route, Row, SampleRecord, encode_json, redact
 from benchwright.endpoints import Endpoint
-from benchwright.engine._calls import Calls, Journal, Ledger, SampleCalls
+from benchwright.engine._calls import CallJournal, Calls, Ledger, SampleCalls
 from benchwright.engine._feed import WorkItem
 from benchwright.engine._findings import ServerFindings
 from benchwright.engine._group import RunGroup
@@ -55,7 +55,7 @@ class RunContext(Struct):
     """What is known about the servers."""
     ledger: CallLedger
     """Makes and records the calls."""
-    journal: Journal | None = None
+    journal: CallJournal | None = None
     """Stores calls before their sample is done; None: they are stored with the sample."""
     metered: Metering | None = None
     """Wraps an endpoint in the cost limit."""

@@ -10,7 +10,6 @@ from benchwright.packages._container import (
     image_tag as image_tag,
     why_no_docker as why_no_docker,
     write_build_folder as write_build_folder,
-    write_own_wheel as write_own_wheel,
 )
 from benchwright.packages._installed import (
     PackageError as PackageError,

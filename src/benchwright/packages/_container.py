@@ -95,7 +95,7 @@ def write_build_folder(
     `remote` data is fetched when the image is built."""
     found = BuildFolder(folder, tag, platform, remote)
     if folder.exists() and not (folder / "Containerfile").is_file() and any(folder.iterdir()):
-        raise UsageError(f"{folder} holds something else; give another folder with --install-dir DIR")
+        raise UsageError(f"{folder} contains something else; give another folder with --install-dir DIR")
     for name in ("packages", "code", "data", "metadata"):
         shutil.rmtree(folder / name, ignore_errors=True)
         (folder / name).mkdir(parents=True)

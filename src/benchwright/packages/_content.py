@@ -54,7 +54,7 @@ def read_module(target: str, cwd: Path, include: Sequence[str] = ()) -> Content:
     """
     if ":" in Path(target).name:
         raise BenchmarkError(
-            f"{target}: a package holds the whole file; leave out {target[target.rindex(':') :]}"
+            f"{target}: a package contains the whole file; leave out {target[target.rindex(':') :]}"
         )
     specs = load_benchmarks(target, cwd=cwd)
     source = _source(target, cwd)

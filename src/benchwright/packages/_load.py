@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from benchwright.benchmarks import BenchmarkSpec, load_benchmarks
 from benchwright.core import BenchmarkError

@@ -65,7 +65,7 @@ def make_package(
     _refuse_built_in(content.specs)
     if data_at is None and max_data is not None and content.size > max_data:
         raise BenchmarkError(
-            f"{content.source.name} has {content.size / MEGABYTE:,.1f} MB of data and code, and a package holds at most "
+            f"{content.source.name} has {content.size / MEGABYTE:,.1f} MB of data and code, and a package contains at most "
             f"{max_data / MEGABYTE:,.1f} MB; leave the data where it is with --reference-data, raise the limit with "
             "--max-data MB, or name a dataset that is fetched (hf://…)"
         )
@@ -130,7 +130,7 @@ def _refuse_secrets(paths: Iterable[Path]) -> None:
                     for place, line in enumerate(lines, number + 1):
                         if redactor.clean_json(line) != line:
                             raise BenchmarkError(
-                                f"{path}:{place}: this line holds the value of an environment variable that looks like a key, "
+                                f"{path}:{place}: this line contains the value of an environment variable that looks like a key, "
                                 "and packages are handed on; take it out"
                             )
                 number += len(lines)

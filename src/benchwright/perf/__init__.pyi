@@ -38,7 +38,6 @@ from benchwright.perf._journal import Journals as Journals
 from benchwright.perf._limits import check_files as check_files, most_connections as most_connections
 from benchwright.perf._metrics import (
     LATENCIES as LATENCIES,
-    LIMITS as LIMITS,
     METRICS as METRICS,
     PER_REQUEST as PER_REQUEST,
     PER_STAGE as PER_STAGE,
@@ -46,20 +45,13 @@ from benchwright.perf._metrics import (
     explain as explain,
     figure_named as figure_named,
 )
-from benchwright.perf._plan import (
-    PlannedRequest as PlannedRequest,
-    RequestPlan as RequestPlan,
-    build_plan as build_plan,
-    planned_request as planned_request,
-)
+from benchwright.perf._plan import RequestPlan as RequestPlan, build_plan as build_plan
 from benchwright.perf._progress import LoadProgress as LoadProgress, LoadWatcher as LoadWatcher
 from benchwright.perf._quality import (
     Grade as Grade,
     ScoreDifference as ScoreDifference,
-    StageScores as StageScores,
     grade_step as grade_step,
     plain_scores as plain_scores,
-    score_differences as score_differences,
 )
 from benchwright.perf._records import (
     BatchThread as BatchThread,
@@ -80,19 +72,11 @@ from benchwright.perf._requests import Requests as Requests
 from benchwright.perf._schedule import arrivals as arrivals, check_schedule as check_schedule
 from benchwright.perf._search import (
     ANSWERS as ANSWERS,
-    Probe as Probe,
     SearchResult as SearchResult,
-    next_level as next_level,
-    probe_seconds as probe_seconds,
+    next_probe as next_probe,
     requests_of_probe as requests_of_probe,
-    search_result as search_result,
 )
 from benchwright.perf._self_test import self_test as self_test
-from benchwright.perf._server_figures import (
-    ServerFigures as ServerFigures,
-    figures_between as figures_between,
-    parse_metrics as parse_metrics,
-)
 from benchwright.perf._server_watch import ServerWatch as ServerWatch
 from benchwright.perf._slo import parse_slo as parse_slo
 from benchwright.perf._stage_summary import StageSummary as StageSummary, level_label as level_label
@@ -114,16 +98,9 @@ from benchwright.perf._trace import (
     is_length_trace as is_length_trace,
 )
 from benchwright.perf._values import (
-    Health as Health,
     LoadSearch as LoadSearch,
     LoadSettings as LoadSettings,
     RequestOutcome as RequestOutcome,
     RequestRecord as RequestRecord,
-    Spread as Spread,
-    StageRecord as StageRecord,
     TurnMode as TurnMode,
-    decode_record as decode_record,
-    decode_stage as decode_stage,
-    encode_record as encode_record,
-    encode_stage as encode_stage,
 )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec import Struct, to_builtins
+from msgspec import Struct
 
-from benchwright.core import JsonObject
+from benchwright.core import JsonObject, as_json
 from benchwright.perf._columns import compute as pc
 from benchwright.perf._distributions import Distribution, describe, numbers
 from benchwright.perf._figures import StageRequests
@@ -38,7 +38,7 @@ class GroupSummary(Struct, frozen=True, kw_only=True):
     def to_json(self) -> JsonObject:
         """`{label, sent, completed, failed, not_sent, outcomes, input_tokens, cached_share, ttft_ms …}`."""
         plain: JsonObject = {
-            name: to_builtins(getattr(self, name)) for name in self.__struct_fields__ if name != "metrics"
+            name: as_json(getattr(self, name)) for name in self.__struct_fields__ if name != "metrics"
         }
         return plain | {key: found.to_json() for key, found in self.metrics.items()}
 

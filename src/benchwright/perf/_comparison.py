@@ -32,7 +32,7 @@ from benchwright.perf._quality import ScoreDifference, StageScores, score_differ
 from benchwright.perf._requests import Requests
 from benchwright.perf._slo import Limits
 from benchwright.perf._stage_summary import StageSummary
-from benchwright.stats import FEWEST, percentile
+from benchwright.stats import FEWEST, holm, percentile
 
 SIGNIFICANT = 0.05
 PAIRED_SHARE = 0.5
@@ -120,10 +120,7 @@ def adjusted(stages: Sequence[StageComparison]) -> tuple[StageComparison, ...]:
         for each in stage.differences
         if (key := _test(stage, each))[-1] is not None
     }
-    highest, found = 0.0, {}
-    for rank, (key, p_value) in enumerate(sorted(tests.items(), key=lambda item: item[1])):
-        highest = max(highest, min(1.0, p_value * (len(tests) - rank)))
-        found[key] = highest
+    found = dict(zip(tests, holm([*tests.values()]), strict=True))
     return tuple(
         structs.replace(
             stage,

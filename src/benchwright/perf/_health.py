@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar, get_args
 from msgspec import Struct
 
 from benchwright.core import percent
-from benchwright.perf._values import Health, Spread, Verdict
+from benchwright.perf._values import ClientHealth, DurationSpread, Verdict
 
 _Result = TypeVar("_Result")
 _EVERY_S = 0.02
@@ -132,20 +132,20 @@ class HealthMeter:
             self._gc_s += monotonic() - self._gc_began
 
 
-def spread_of(values: Sequence[float]) -> Spread:
+def spread_of(values: Sequence[float]) -> DurationSpread:
     """Number, mean, 99th percentile and maximum.
 
     >>> spread_of([0.0, 1.0, 2.0])
     Spread(n=3, mean=1.0, p99=1.98, max=2.0)
     """
     if not values:
-        return Spread()
+        return DurationSpread()
     ordered = sorted(values)
     place = 0.99 * (len(ordered) - 1)
     low = math.floor(place)
     high = min(low + 1, len(ordered) - 1)
     p99 = ordered[low] + (ordered[high] - ordered[low]) * (place - low)
-    return Spread(len(ordered), math.fsum(ordered) / len(ordered), p99, ordered[-1])
+    return DurationSpread(len(ordered), math.fsum(ordered) / len(ordered), p99, ordered[-1])
 
 
 _BUSY_CLIENT = 0.5
@@ -212,7 +212,7 @@ def long_enough(workers: Sequence[WorkerHealth]) -> bool:
     return all(worker.wall_s >= _SHORTEST_S for worker in workers)
 
 
-def judged(workers: Sequence[WorkerHealth], *, open_loop: bool, inside: bool = False) -> Health:
+def judged(workers: Sequence[WorkerHealth], *, open_loop: bool, inside: bool = False) -> ClientHealth:
     """The health of all workers in one stage, with its verdict. `inside`: the model answers in the same process, so its CPU
     time and delays cannot be separated. `ok` means that all applicable rules were checked and met."""
     lag = spread_of([value for worker in workers for value in worker.lags])
@@ -250,7 +250,7 @@ def judged(workers: Sequence[WorkerHealth], *, open_loop: bool, inside: bool = F
     if not worst and (not known[1] or (open_loop and not known[2])):
         verdict = "not_judged"
         reasons.append(_INSIDE if inside else _TOO_SHORT)
-    return Health(
+    return ClientHealth(
         lag=lag,
         lateness=late,
         cpu_shares=shares,

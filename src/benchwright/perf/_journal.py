@@ -7,13 +7,12 @@ and so has every sending process: a record is in one of them, or in two, until i
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 
 from msgspec import DecodeError, Struct
 
+from benchwright.core import Artifacts
 from benchwright.perf._values import RequestRecord, decode_record
 
 _SIZE_BYTES = 4
@@ -22,18 +21,18 @@ _SIZE_BYTES = 4
 class Journals(Struct, frozen=True):
     """The journals of one test."""
 
-    folder: Path
+    files: Artifacts
     run_id: int
 
     def of(self, process: int) -> Journal:
         """The journal that one process writes: 0 for the one that commits, from 1 on for workers."""
-        return Journal([self.folder / f"{self._stem}{2 * process + turn}.journal" for turn in (0, 1)])
+        return Journal(self.files, [f"{self._stem}{2 * process + turn}.journal" for turn in (0, 1)])
 
     def records(self) -> Iterator[RequestRecord]:
         """What a test that was killed left. A record may come twice; the last of a file may be incomplete and is then left out."""
-        for path in self._files():
+        for name in self._names():
             try:
-                data = path.read_bytes()
+                data = self.files.read(name)
             except OSError:
                 continue
             at = 0
@@ -49,24 +48,26 @@ class Journals(Struct, frozen=True):
 
     def remove(self) -> None:
         """Remove them after all records were committed."""
-        for path in self._files():
-            path.unlink(missing_ok=True)
+        self.files.remove(*self._names())
 
     @property
     def _stem(self) -> str:
         return f".requests-{self.run_id}-"
 
-    def _files(self) -> list[Path]:
-        return sorted(self.folder.glob(f"{self._stem}*.journal"))
+    def _names(self) -> list[str]:
+        return [
+            name for name in self.files.names() if name.startswith(self._stem) and name.endswith(".journal")
+        ]
 
 
 class Journal:
     """The journal of one process."""
 
-    def __init__(self, paths: list[Path]) -> None:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-        self._paths = paths
-        self._files = [os.open(path, flags, 0o600) for path in paths]
+    def __init__(self, files: Artifacts, names: list[str]) -> None:
+        self._run, self._names = files, names
+        self._files = [files.append(name) for name in names]
+        for file in self._files:
+            file.truncate(0)
         self._current = 0
         self._written = self._before_turn = 0
 
@@ -74,7 +75,7 @@ class Journal:
         """Append a record. A full disk is noticed when records are committed."""
         self._written += 1
         with suppress(OSError):
-            os.write(self._files[self._current], len(record).to_bytes(_SIZE_BYTES, "big") + record)
+            self._files[self._current].write(len(record).to_bytes(_SIZE_BYTES, "big") + record)
 
     def turn(self) -> int:
         """Let further records go to the other file. Returns the file that they went to before."""
@@ -84,7 +85,7 @@ class Journal:
     def empty(self, file: int) -> None:
         """Empty a file whose records are safe elsewhere."""
         with suppress(OSError):
-            os.ftruncate(self._files[file], 0)
+            self._files[file].truncate(0)
 
     def safe(self, count: int) -> None:
         """Drop the first `count` records that were written, as far as they fill a file: they are safe elsewhere."""
@@ -95,7 +96,7 @@ class Journal:
 
     def close(self, *, keep: bool) -> None:
         """Close the files, and remove them unless they have records that are not safe elsewhere."""
-        for file, path in zip(self._files, self._paths, strict=True):
-            os.close(file)
-            if not keep:
-                path.unlink(missing_ok=True)
+        for file in self._files:
+            file.close()
+        if not keep:
+            self._run.remove(*self._names)

@@ -17,10 +17,10 @@ from benchwright.core import ModelReply
 from benchwright.endpoints import TimedEndpoint
 from benchwright.perf._alarm import open_alarm
 from benchwright.perf._health import HealthMeter, WorkerHealth
+from benchwright.perf._open_conversations import OpenConversations
 from benchwright.perf._plan import RequestPlan
 from benchwright.perf._records import Sending, record_of, unsent_record
 from benchwright.perf._schedule import schedule
-from benchwright.perf._talks import Talks
 from benchwright.perf._values import LoadSettings, PhaseName, RequestOutcome, RequestRecord, StopCause
 
 _NAP_S = 0.25
@@ -101,7 +101,7 @@ class PhaseLoop:
         self._used = 0  # numbers of this process
         self._cause: StopCause | None = None
         self._idle = asyncio.Event()
-        self._talks = Talks(settings, self._one, self._not_sent, self._offer)
+        self._conversations = OpenConversations(settings, self._one, self._not_sent, self._offer)
         self._stop_at: float | None = None
         self._over = False
         self._last_end = 0.0
@@ -114,7 +114,7 @@ class PhaseLoop:
         """Send nothing more; what is in flight may end."""
         if self._cause is None:
             self._cause = cause
-        self._talks.stop()
+        self._conversations.stop()
         if cause in ("interrupt", "errors") and self._stop_at is None:
             self._stop_at = monotonic()
 
@@ -238,7 +238,7 @@ class PhaseLoop:
 
     def _time_up(self) -> None:
         self._over = True
-        self._talks.stop()
+        self._conversations.stop()
 
     def _numbers(self) -> Iterator[tuple[int, PhaseName]]:
         """The requests that slots take in turn: measured ones until there are enough or the time is up, then cool-down ones.
@@ -270,8 +270,18 @@ class PhaseLoop:
             self._used = number + 1
             sending = self._sending(number, phase, None)
             sending.free_at = free_at
-            await self._send(sending)
+            if sending.entry.conversation is not None or not self._may_book_later():
+                await self._send(sending)
+                free_at = monotonic()
+                continue
+            reply = await self._reply(sending)
             free_at = monotonic()
+            # The callback runs once this slot has sent its next request and waits, because a short reply takes as long to book as to come.
+            asyncio.get_running_loop().call_soon(self._book, sending, reply, free_at)
+
+    def _may_book_later(self) -> bool:
+        """Whether no reply can stop the test, so that none has to be judged before the next request is sent."""
+        return self._settings.stop_error_share is None and self._failed < self._done
 
     def _slot_ended(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
@@ -303,13 +313,16 @@ class PhaseLoop:
         """Send one request, or a whole conversation."""
         if sending.entry.conversation is None:
             return self._one(sending)
-        return self._talks.converse(sending, sending.entry.conversation)
+        return self._conversations.converse(sending, sending.entry.conversation)
 
     async def _one(self, sending: Sending) -> ModelReply | None:
         """Send one request. Returns the reply; None if there is no usable one."""
-        task = self._task
+        reply = await self._reply(sending)
+        return reply if self._book(sending, reply, monotonic()).ok else None
+
+    async def _reply(self, sending: Sending) -> ModelReply:
         try:
-            reply = await self._endpoints[sending.url].send(sending.entry.request)
+            return await self._endpoints[sending.url].send(sending.entry.request)
         except asyncio.CancelledError:
             why = (
                 "abandoned: the test was stopped"
@@ -317,18 +330,20 @@ class PhaseLoop:
                 else "abandoned by the watchdog"
             )
             now = self._last_end = monotonic()
-            self._ended(unsent_record(sending, RequestOutcome.CANCELLED, why, task.zero, now))
+            self._ended(unsent_record(sending, RequestOutcome.CANCELLED, why, self._task.zero, now))
             raise
-        times = reply.times
+
+    def _book(self, sending: Sending, reply: ModelReply, ended_at: float) -> RequestRecord:
+        task, times = self._task, reply.times
         wanted = sending.planned if sending.planned is not None else sending.free_at
         if times.planned is not None and wanted is not None and not sending.delayed_s:
             # Measured until its turn came, not until it was sent, because a new connection takes the server's time.
             self._meter.lateness.append(times.planned - wanted)
         record = record_of(sending, reply, task.zero, keep_reply=self._settings.score, wall=task.wall)
-        self._last_end = max(self._last_end, monotonic())
+        self._last_end = max(self._last_end, ended_at)
         self._count(record)
         self._ended(record)
-        return reply if record.ok else None
+        return record
 
     def _count(self, record: RequestRecord) -> None:
         self._done += 1
@@ -351,7 +366,7 @@ class PhaseLoop:
                 async with asyncio.timeout(_NAP_S):
                     await self._idle.wait()
             now = monotonic()
-            if self._done != done or self._talks.thinking:
+            if self._done != done or self._conversations.thinking:
                 done, since = self._done, now
             drained = self._stop_at is not None and now - self._stop_at > self._settings.drain_s
             if drained or now - since > patience:

@@ -15,7 +15,7 @@ from benchwright.perf._faults import FAULTS
 from benchwright.perf._figures import StageRequests
 from benchwright.perf._requests import Requests
 from benchwright.perf._stalls import stall_words
-from benchwright.perf._values import Health, LoadSettings
+from benchwright.perf._values import ClientHealth, LoadSettings
 
 REPEATED = 0.05
 """Share of repeated prompts from which there is a note."""
@@ -62,7 +62,7 @@ def repeated_share(everything: Requests, measured: Requests) -> float | None:
 
 
 def stage_notes(
-    stage: StageRequests, settings: LoadSettings, figures: dict[str, float], health: Health | None
+    stage: StageRequests, settings: LoadSettings, figures: dict[str, float], health: ClientHealth | None
 ) -> tuple[Note, ...]:
     """The notes, the most important first."""
     found: list[Note] = []
@@ -95,7 +95,7 @@ def _servers(stage: StageRequests) -> Iterator[Note]:
         )
 
 
-def _stalls(stage: StageRequests, health: Health | None) -> Iterator[Note]:
+def _stalls(stage: StageRequests, health: ClientHealth | None) -> Iterator[Note]:
     """Stalls, which averages hide: in a closed loop, no request is sent while one lasts."""
     if not stage.stalls or stage.span is None:
         return

@@ -6,6 +6,9 @@ from collections import deque
 from time import monotonic
 from typing import NamedTuple, Protocol
 
+from msgspec.structs import replace
+
+from benchwright.core import RunProgress
 from benchwright.perf._distributions import enough_values
 from benchwright.perf._values import LoadSettings, PhaseName, RequestRecord
 from benchwright.stats import percentile
@@ -25,6 +28,8 @@ class LoadProgress:
         self.stage = 0
         """Index of the current stage."""
         self.level = settings.levels[0]
+        self.seconds = settings.seconds
+        """How long the stage sends; None: until it has its requests."""
         self.phase: PhaseName = "measured"
         self.done = self.failed = 0
         """Measured requests of the stage that have ended, and those of them that failed."""
@@ -41,8 +46,8 @@ class LoadProgress:
         self.started = monotonic()
         self._last: deque[tuple[float, float | None, float | None]] = deque(maxlen=_MOST_SHOWN)
 
-    def begin(self, stage: int, phase: PhaseName, level: float) -> None:
-        """Begin a phase."""
+    def begin(self, stage: int, phase: PhaseName, level: float, seconds: float | None) -> None:
+        """Begin a phase, which sends for so long."""
         if self.phase == "measured" and self.done:
             ttft = sorted(value for _, value, _ in self._last if value is not None)
             share = None if self.within is None else self.within / self.done
@@ -56,7 +61,7 @@ class LoadProgress:
                     share,
                 )
             )
-        self.stage, self.phase, self.level = stage, phase, level
+        self.stage, self.phase, self.level, self.seconds = stage, phase, level, seconds
         self.done = self.failed = 0
         self.within = None if self.within is None else 0
         self.started = monotonic()
@@ -77,10 +82,18 @@ class LoadProgress:
         gap = (arrivals[-1] - arrivals[0]) / (len(arrivals) - 1) if len(arrivals) > 1 else None
         self._last.append((monotonic(), ttft, gap))
 
+    def told(self) -> RunProgress:
+        """As other processes see it: requests of the stage that is measured."""
+        rate = self.recent().rate
+        total = None if self.settings.search is not None else self.settings.requests
+        found = RunProgress.of(self.phase, self.done, total, self.failed, self.in_flight, rate)
+        left = self.left_s(rate)
+        return replace(found, seconds_left=None if left is None else round(left, 1))
+
     def left_s(self, rate: float) -> float | None:
         """About how long the stage still takes, at this rate; None: unknown."""
         settings = self.settings
-        left = [] if settings.seconds is None else [max(0.0, settings.seconds - self.elapsed_s)]
+        left = [] if self.seconds is None else [max(0.0, self.seconds - self.elapsed_s)]
         if settings.requests is not None and rate > 0 and settings.search is None:
             left.append(max(0, settings.requests - self.done) / rate)
         return min(left, default=None)

@@ -22,6 +22,7 @@ from benchwright.core import (
     encode_json,
     known_secrets,
     marked_as_redacted,
+    open_artifacts,
     reply_to_json,
 )
 from benchwright.perf._journal import Journal, Journals
@@ -227,7 +228,10 @@ def recorded_requests(store: Store, run_id: int) -> Iterator[RequestRecord]:
     killed, those of its journal too."""
     left, first = store.count_steps(run_id, "request"), 0
     scored = store.count_steps(run_id, "grade") > 0
-    late = {_request_key(record): record for record in Journals(store.run(run_id).folder, run_id).records()}
+    late = {
+        _request_key(record): record
+        for record in Journals(open_artifacts(store.run(run_id).folder), run_id).records()
+    }
     while left > 0 or late:
         steps = store.recorded(run_id, "request", first, first + _BATCH - 1)
         grades = store.recorded(run_id, "grade", first, first + _BATCH - 1) if scored else {}
@@ -244,7 +248,8 @@ def count_requests(store: Store, run_id: int) -> int:
     """The number of recorded requests."""
     committed = store.count_steps(run_id, "request")
     late = {
-        _request_key(record): record.number for record in Journals(store.run(run_id).folder, run_id).records()
+        _request_key(record): record.number
+        for record in Journals(open_artifacts(store.run(run_id).folder), run_id).records()
     }
     if not late:
         return committed

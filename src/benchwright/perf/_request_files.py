@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
-from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import orjson
 
@@ -33,23 +32,23 @@ def file_table(requests: Requests) -> Any:
     return table.set_column(table.column_names.index("sent_at"), "sent_at", stamps)
 
 
-def write_request_file(requests: Requests, path: Path) -> None:
+def write_request_file(requests: Requests, file: BinaryIO) -> None:
     """Write the file, with every digit of every time."""
     import pyarrow.parquet as pq
 
     # Dictionaries help for repeated texts. Times do not repeat, and compress better with their bytes side by side.
     table = file_table(requests)
     texts = [field.name for field in table.schema if str(field.type) == "string"]
-    pq.write_table(table, path, compression="zstd", use_dictionary=texts, row_group_size=50_000)
+    pq.write_table(table, file, compression="zstd", use_dictionary=texts, row_group_size=50_000)
 
 
-def read_request_file(path: Path) -> Iterator[RequestRecord]:
+def read_request_file(data: BinaryIO) -> Iterator[RequestRecord]:
     """The requests in a file that `write_request_file` wrote."""
     import pyarrow.parquet as pq
     from msgspec import structs
 
     fields = {column_name(field.name): field.name for field in structs.fields(RequestRecord)}
-    with pq.ParquetFile(path) as file:
+    with pq.ParquetFile(data) as file:
         names = [name for name in file.schema_arrow.names if name in fields]
         for batch in file.iter_batches(batch_size=_READ_AT_ONCE, columns=names):
             for row in batch.to_pylist():

@@ -14,7 +14,7 @@ from benchwright.perf._crew import open_crew
 from benchwright.perf._health import run_quickly, spread_of
 from benchwright.perf._plan import RequestPlan, planned_request
 from benchwright.perf._test import LoadTest
-from benchwright.perf._values import Health, LoadSettings, RequestRecord, Spread
+from benchwright.perf._values import ClientHealth, DurationSpread, LoadSettings, RequestRecord
 
 TTFT_MS, ITL_MS = 50.0, 20.0
 """The times of the simulator."""
@@ -27,11 +27,11 @@ class SelfTest(Struct, frozen=True):
 
     requests: int
     concurrency: int
-    ttft_error: Spread
-    itl_error: Spread
+    ttft_error: DurationSpread
+    itl_error: DurationSpread
     cpu_s: float
     seconds: float
-    health: Health
+    health: ClientHealth
 
     def to_json(self) -> dict[str, Any]:
         """Errors in milliseconds."""

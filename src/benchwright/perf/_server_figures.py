@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from math import isfinite
 from typing import Any
 
-from msgspec import Struct, convert, to_builtins
+from msgspec import Struct, convert
 
-from benchwright.core import JsonObject
+from benchwright.core import JsonObject, as_json
 
 _COUNTERS: dict[str, tuple[str, ...]] = {
     "drafts": ("vllm:spec_decode_num_drafts",),
@@ -91,7 +91,7 @@ class ServerFigures(Struct, frozen=True):
 
     def to_json(self) -> JsonObject:
         """All fields by name."""
-        found: JsonObject = to_builtins(self)
+        found: JsonObject = as_json(self)
         return found
 
     @classmethod

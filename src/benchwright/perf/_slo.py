@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from math import fsum, inf, sqrt
-from typing import Any
+from collections.abc import Sequence
+from itertools import pairwise
+from math import exp, fsum, sqrt
+from typing import Any, TypeVar
 
 from msgspec import Struct
 
@@ -13,7 +15,7 @@ from benchwright.perf._columns import compute as pc
 from benchwright.perf._distributions import numbers
 from benchwright.perf._metrics import LIMITS
 from benchwright.perf._requests import Requests
-from benchwright.perf._search import FILLING
+from benchwright.perf._search import FILLING, allowed_misses
 
 Limits = tuple[tuple[str, float], ...]
 """Names and largest allowed values in seconds, as in `LoadSettings.slo`."""
@@ -110,6 +112,15 @@ def judge_slo(limits: Limits, measurable: Requests, sent: int) -> SloResult | st
     return SloResult(tuple(results), 0 if kept is None else kept.true_count, sent)
 
 
+class Tail(Struct, frozen=True):
+    """The share of misses by the latencies of the slowest requests, whose excess is taken to be exponential. Few requests miss a limit, but many
+    come close."""
+
+    share: float
+    misses: float
+    """How many independent misses would tell the share as well."""
+
+
 class ProbeEvidence(Struct, frozen=True):
     """What the later part of a probe shows; in the first quarter, the server's queue is still filling."""
 
@@ -119,36 +130,131 @@ class ProbeEvidence(Struct, frozen=True):
     rise: float | None = None
     """How much longer requests took in the second half than in the first, as a share; None: no more than chance, or in a closed
     loop."""
+    spread: float = 1.0
+    """Variance of the misses, in multiples of that of independent requests."""
+    room_s: float | None = None
+    """How much longer than the median a request may take before it misses a limit: the largest over the limits."""
+    failed: int = 0
+    """Requests without a latency."""
+    tail: Tail | None = None
+    """What the slowest requests suggest; None: too few, or most miss the limits."""
 
 
-def probe_evidence(limits: Limits, sent: Requests, measurable: Requests, *, open_loop: bool) -> ProbeEvidence:
+def probe_evidence(
+    limits: Limits, sent: Requests, measurable: Requests, *, open_loop: bool, share: float
+) -> ProbeEvidence:
     """Judge a probe by its requests after the first quarter, in the order of sending."""
-    begun = pc.min(sent["sent"]).as_py()
-    if begun is None:
+    if pc.min(sent["sent"]).as_py() is None:
         return ProbeEvidence(0, 0)
     times = pc.coalesce(sent["planned"], sent["sent"])
     first = pc.quantile(times, q=FILLING)[0].as_py()
-    later = sent.where(pc.fill_null(pc.greater_equal(times, first), True))
-    own = measurable.where(
-        pc.greater_equal(pc.coalesce(measurable["planned"], measurable["sent"]), first)
-    ).in_order("sent")
-    return ProbeEvidence(len(later), len(within(limits, own)), _rise(own) if open_loop else None)
+    counts = pc.fill_null(pc.greater_equal(times, first), True)
+    later = sent.where(counts)["number"].take(pc.sort_indices(times.filter(counts))).to_pylist()
+    own = measurable.where(pc.greater_equal(pc.coalesce(measurable["planned"], measurable["sent"]), first))
+    used = dict(zip(own["number"].to_pylist(), _used(limits, own), strict=True))
+    taken = numbers(own.in_order("sent").seconds("planned", "last_content").drop_null()) if open_loop else []
+    rooms = [limit - middle for name, limit in limits if (middle := _median(name, own)) is not None]
+    return evidence_of([used.get(number) for number in later], taken, max(rooms, default=None), share=share)
 
 
-def _rise(own: Requests) -> float | None:
-    taken = numbers(own.seconds("planned", "last_content").drop_null())
-    half = len(taken) // 2
-    if half < _HALF:
+def _used(limits: Limits, own: Requests) -> list[float | None]:
+    """The largest part of a limit that each request used: more than 1, it missed one. None: it has no value and misses."""
+    parts = []
+    for name, limit in limits:
+        part = pc.divide(_values(name, own), limit)
+        # Compared as everywhere else, so that rounding does not decide.
+        met = _met(name, limit, own)
+        part = pc.if_else(met, pc.min_element_wise(part, 1.0), pc.max_element_wise(part, _JUST_MISSED))
+        parts.append(pc.fill_null(part, 0.0) if LIMITS[name].one_token else part)
+    found: list[float | None] = pc.max_element_wise(*parts, skip_nulls=False).to_pylist()
+    return found
+
+
+def _median(name: str, own: Requests) -> float | None:
+    median: float | None = pc.quantile(_values(name, own), q=0.5)[0].as_py()
+    return median
+
+
+def evidence_of(
+    used: Sequence[float | None], taken: Sequence[float], room_s: float | None = None, *, share: float
+) -> ProbeEvidence:
+    """Judge requests in the order of sending: which part of its limit each used, None if it has no latency, and, in an open loop, how
+    long each took. `share` of them must keep the limits."""
+    kept = [each is not None and each <= 1 for each in used]
+    return ProbeEvidence(
+        sent=len(used),
+        met=sum(kept),
+        rise=_rise(taken),
+        spread=round(_spread(kept, _GAP / allowed_misses(share)), 4),
+        room_s=None if room_s is None else round(max(0.0, room_s), 6),
+        failed=used.count(None),
+        tail=_tail([each for each in used if each is not None]),
+    )
+
+
+def _tail(used: Sequence[float]) -> Tail | None:
+    least = sorted(used)[int(len(used) * (1 - _SLOWEST))] if used else 1.0
+    beyond = [each - least for each in used if each > least]
+    if least >= 1 or len(beyond) < _FEWEST:
         return None
-    means = [fsum(part) / len(part) for part in (taken[:half], taken[half:])]
-    spread = fsum((value - means[0]) ** 2 for value in taken[:half]) / (half - 1)
-    error = sqrt(2 * spread / half) / means[0] if means[0] > 0 else inf
-    rise = means[1] / means[0] - 1 if means[0] > 0 else 0.0
-    return round(rise, 6) if rise > max(_RISE, 3 * error) else None
+    mean = fsum(beyond) / len(beyond)
+    far = (1 - least) / mean
+    independent = len(beyond) / _spread([each <= least for each in used], _GAP_OF_TAIL / _SLOWEST)
+    return Tail(len(beyond) / len(used) * exp(-min(far, 50.0)), independent / (1 + far * far))
 
 
-_HALF = 40
-_RISE = 0.15
+def _spread(kept: Sequence[bool], gap: float) -> float:
+    """By the rows in which misses come: rows are independent, so the variance of their sum is the sum of their squares. Fewer than
+    `gap` requests within the limits do not end a row.
+
+    >>> _spread([False, False, True, False] + 9 * [True] + [False], gap=3)
+    2.5
+    """
+    rows: list[int] = []
+    before = None
+    for number, each in enumerate(kept):
+        if not each:
+            if before is not None and number - before <= gap:
+                rows[-1] += 1
+            else:
+                rows.append(1)
+            before = number
+    return sum(row * row for row in rows) / sum(rows) if rows else 1.0
+
+
+def _rise(taken: Sequence[float]) -> float | None:
+    """By the means of blocks: in a queue, the times of neighbours are alike."""
+    if len(taken) < 2 * _HALF:
+        return None
+    means = [fsum(part) / len(part) for part in _parts(taken, 2 * _RISING)]
+    halves = means[:_RISING], means[_RISING:]
+    first, second = (fsum(half) / _RISING for half in halves)
+    if first <= 0:
+        return None
+    squares = [
+        (each - mean) ** 2 for half, mean in zip(halves, (first, second), strict=True) for each in half
+    ]
+    error = sqrt(fsum(squares) / (_RISING - 1) / _RISING)
+    return round(second / first - 1, 6) if second - first > max(_RISE * first, _SURE * error) else None
+
+
+_Item = TypeVar("_Item")
+
+
+def _parts(values: Sequence[_Item], count: int) -> list[Sequence[_Item]]:
+    edges = [len(values) * part // count for part in range(count + 1)]
+    return [values[start:end] for start, end in pairwise(edges)]
+
+
+_SLOWEST, _FEWEST, _GAP_OF_TAIL = 0.15, 8, 0.75
+"""The share of requests that is the tail, the fewest that are one, and `_GAP` for them."""
+_JUST_MISSED = 1 + 1e-9
+_GAP = 0.3
+"""Requests between two misses of the same row, in multiples of the mean at the boundary if all were independent."""
+_HALF, _RISING = 40, 8
+"""Requests and blocks of each half."""
+_RISE, _SURE = 0.05, 4.0
+"""The least rise that counts, as a share, and in standard errors."""
 
 
 def within(limits: Limits, measurable: Requests) -> Requests:
@@ -159,6 +265,10 @@ def within(limits: Limits, measurable: Requests) -> Requests:
 
 
 def _met(name: str, limit: float, measurable: Requests) -> Any:
+    return pc.fill_null(pc.less_equal(_values(name, measurable), limit), LIMITS[name].one_token)
+
+
+def _values(name: str, measurable: Requests) -> Any:
     metric = LIMITS[name]
     assert metric.values is not None
-    return pc.fill_null(pc.less_equal(metric.values(measurable), limit), metric.one_token)
+    return metric.values(measurable)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from msgspec import Struct, convert, to_builtins
+from msgspec import Struct, convert
 
-from benchwright.core import JsonObject, LoadProfile
+from benchwright.core import JsonObject, LoadProfile, as_json
 from benchwright.perf._breakdowns import GroupSummary, by_turn, by_url
 from benchwright.perf._columns import compute as pc
 from benchwright.perf._distributions import Distribution
@@ -118,15 +118,15 @@ class StageSummary(Struct, frozen=True, kw_only=True):
             "label": self.label,
             "started_at": self.started_at,
             "stopped_by": self.stopped_by,
-            "requests": to_builtins(self.counts),
+            "requests": as_json(self.counts),
             **whole,
             "intervals_ci95": {key: list(ends) for key, ends in self.intervals.items()},
             **each,
             "absent": dict(self.absent),
             "outcomes": dict(self.outcomes),
-            "errors": to_builtins(self.errors),
-            "stalls": to_builtins(self.stalls),
-            "probe": None if self.probe is None else to_builtins(self.probe),
+            "errors": as_json(self.errors),
+            "stalls": as_json(self.stalls),
+            "probe": None if self.probe is None else as_json(self.probe),
             "by_turn": [group.to_json() for group in self.turns],
             "by_url": [group.to_json() for group in self.urls],
             "faults": dict(self.faults),
@@ -139,7 +139,7 @@ class StageSummary(Struct, frozen=True, kw_only=True):
             "score_outcomes": dict(self.score_outcomes),
             "score_error": self.score_error,
             "server": None if self.server is None else self.server.to_json(),
-            "notes": to_builtins(self.notes),
+            "notes": as_json(self.notes),
         }
 
     @classmethod
@@ -222,7 +222,9 @@ def summarise_stage(
         ),
         probe=None
         if settings.search is None or slo is None
-        else probe_evidence(settings.slo, stage.sent, stage.measurable, open_loop=settings.open_loop),
+        else probe_evidence(
+            settings.slo, stage.sent, stage.measurable, open_loop=settings.open_loop, share=settings.slo_share
+        ),
         stalls=tuple(
             Stall(round(each.start, 6), round(each.end, 6), each.in_flight) for each in stage.stalls
         ),

@@ -11,9 +11,9 @@ from itertools import pairwise
 from math import fsum, sqrt
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from msgspec import Struct, convert, structs, to_builtins
+from msgspec import Struct, convert, structs
 
-from benchwright.core import JsonObject, LoadProfile
+from benchwright.core import JsonObject, LoadProfile, as_json
 from benchwright.perf._columns import compute as pc, ones
 from benchwright.perf._distributions import Distribution, describe, mean_of, numbers
 from benchwright.perf._flight import InFlight, TokenArrivals, sums_per_slice
@@ -60,7 +60,7 @@ class SteadyWindow(Struct, frozen=True, kw_only=True):
 
     def to_json(self) -> JsonObject:
         """The fields, with each latency as in the stage."""
-        found: JsonObject = to_builtins(self)
+        found: JsonObject = as_json(self)
         found["latencies"] = {key: each.to_json() for key, each in self.latencies.items()}
         return found
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct, convert, structs, to_builtins
+from msgspec import Struct, convert, structs
 
-from benchwright.core import JsonObject, percent
+from benchwright.core import JsonObject, as_json, percent
 from benchwright.perf._metrics import METRICS
 from benchwright.perf._notes import Note
 from benchwright.perf._quality import ScoreDifference, StageScores, score_differences
 from benchwright.perf._requests import Requests
-from benchwright.perf._search import ANSWERS, Probe, SearchResult, most_misses, probe_seconds, search_result
+from benchwright.perf._search import ANSWERS, Probe, SearchResult, search_result
 from benchwright.perf._stage_summary import StageSummary, summarise_stage
 from benchwright.perf._values import LoadSettings, StageRecord
 
@@ -78,7 +78,7 @@ class LoadSummary(Struct, frozen=True, kw_only=True, rename={"sent": "evaluated"
 def _as_json(value: Any) -> Any:
     if isinstance(value, SearchResult | StageSummary):
         return value.to_json()
-    return [_as_json(item) for item in value] if isinstance(value, tuple) else to_builtins(value)
+    return [_as_json(item) for item in value] if isinstance(value, tuple) else as_json(value)
 
 
 def summarise(
@@ -99,15 +99,7 @@ def summarise(
     if settings.search is not None:
         # A stage that was stopped early had less load than its level.
         whole = [stage for stage in found if stage.stage in ended and stage.stopped_by != "interrupt"]
-        probes: list[Probe] = []
-        for stage in whole:
-            probes.append(probe_of(stage, settings, probes))
-        search = search_result(probes, settings.search, whole=not settings.open_loop, stopped=partial)
-        if search.ended_by == "search_seconds" and search.next_level is not None:
-            near = any(not probe.passed for probe in probes)
-            answered = whole[-1].figures.get("request_throughput_per_s") if whole else None
-            seconds = probe_seconds(settings, search.next_level, near=near, answered=answered)
-            search = structs.replace(search, next_seconds=None if settings.requests is not None else seconds)
+        search = search_result([probe_of(stage, settings) for stage in whole], settings, stopped=partial)
         # Requests of probes beyond the boundary may fail. If there is an answer, it counts.
         comparable = search.status in ANSWERS or search.status == "not_met"
     else:
@@ -141,21 +133,22 @@ def client_was_limit(stage: StageSummary) -> bool:
     return stage.health is not None and bool(stage.health["verdict"] == "limit")
 
 
-def probe_of(stage: StageSummary, settings: LoadSettings, before: Sequence[Probe] = ()) -> Probe:
-    """A stage as a probe of a search: it passed if enough requests met all limits, and the server kept up. Once a probe has failed,
-    the boundary is near, and chance must not let one pass: see `most_misses`."""
+def probe_of(stage: StageSummary, settings: LoadSettings) -> Probe:
+    """A stage as a probe of a search: it passed if enough requests met all limits, and the server kept up."""
     seen = stage.probe
     share = seen.met / seen.sent if seen is not None and seen.sent else 0.0
-    near = any(not probe.passed for probe in before)
-    why = ""
+    why, overload = "", False
     if seen is None or not seen.sent:
         why = stage.absent.get(METRICS["good_share"].key, "no request was sent")
-    elif seen.sent - seen.met > most_misses(seen.sent, settings.slo_share, deviations=0.5 if near else 0.0):
+    elif seen.sent - seen.met > (1 - settings.slo_share) * seen.sent + 1e-9:
         why = f"{100 * share:.4g} % of {seen.sent:,} requests met the limits"
     elif seen.rise is not None:
-        why = f"latency kept rising, by {percent(seen.rise)} from the first half to the second"
+        why, overload = (
+            f"latency kept rising, by {percent(seen.rise)} from the first half to the second",
+            True,
+        )
     elif any(note.kind == "not_kept_up" for note in stage.notes):
-        why = "requests came faster than they were answered"
+        why, overload = "requests came faster than they were answered", True
     return Probe(
         stage=stage.stage,
         level=stage.level or 0.0,
@@ -164,6 +157,13 @@ def probe_of(stage: StageSummary, settings: LoadSettings, before: Sequence[Probe
         requests=0 if seen is None else seen.sent,
         why=why,
         client_limit=client_was_limit(stage),
+        overload=overload,
+        spread=1.0 if seen is None else seen.spread,
+        answered=stage.figures.get("request_throughput_per_s"),
+        room_s=None if seen is None else seen.room_s,
+        failed=0 if seen is None else seen.failed,
+        tail=None if seen is None or seen.tail is None else (seen.tail.share, seen.tail.misses),
+        seconds=stage.figures.get(METRICS["duration"].key, 0.0),
     )
 
 

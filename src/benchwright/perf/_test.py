@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from benchwright.core import RunFailedError
 from benchwright.perf._crew import Crew
@@ -54,7 +55,7 @@ class LoadTest:
         crew: Crew,
         *,
         stage_ended: Callable[[StageRecord], None] | None = None,
-        phase_begins: Callable[[int, PhaseName, float], None] | None = None,
+        phase_begins: Callable[[int, PhaseName, float, float | None], None] | None = None,
         inside: bool = False,
         server: ServerWatch | None = None,
     ) -> None:
@@ -63,15 +64,13 @@ class LoadTest:
         self._server = server
         self._used = 0
         self._probed: list[RequestRecord] = []  # requests of the current probe
-        self._near = False  # whether a probe has failed
-        self._answered: float | None = None  # requests per second of the last probe
         self.zero = monotonic()
         """When the test's clock started, by the clock of the machine."""
         self.wall = time() - self.zero
         """How far the wall clock was ahead of the machine's then."""
         self.stages: list[StageRecord] = []
         """Stages that have ended."""
-        self.warmups = Tally()
+        self.warmups = WarmUpCount()
         self.stage = 0
         """Index of the current stage."""
         self.cause: StopCause | None = None
@@ -85,7 +84,9 @@ class LoadTest:
         if self._settings.search is not None and record.phase == "measured":
             self._probed.append(record)
         if record.phase == "warmup":
-            self.warmups = Tally(self.warmups.sent + 1, self.warmups.failed + (not record.ok), record.error)
+            self.warmups = WarmUpCount(
+                self.warmups.sent + 1, self.warmups.failed + (not record.ok), record.error
+            )
 
     async def run(self) -> list[StageRecord]:
         """Perform all stages. Raises RunFailedError if every warm-up request failed."""
@@ -108,57 +109,47 @@ class LoadTest:
         for self.stage, level in enumerate(settings.levels):
             if self.cause is not None:
                 break
-            await self._measure(level)
+            await self._measure(level, settings.seconds)
         return self.stages
 
     async def _search(self, search: LoadSearch) -> None:
         """Probe one level after the other, each chosen by the results of earlier probes."""
-        from benchwright.perf._search import next_level
+        from benchwright.perf._search import next_probe
 
         probes: list[Probe] = []
         began = monotonic()
         while self.cause is None and len(probes) < search.most_probes:
-            level = next_level(probes, search, whole=not self._settings.open_loop)
-            if level is None:
+            following = next_probe(probes, self._settings)
+            if following is None:
                 return
-            now = monotonic()
-            if probes and now - began + self._expected_seconds(level) > search.seconds:
+            if probes and monotonic() - began + self._expected_seconds(following.seconds) > search.seconds:
                 return
             self.stage = len(probes)
             self._probed = []
-            stage = await self._measure(level)
+            stage = await self._measure(following.level, following.seconds)
             if self.cause is None:  # an interrupted probe tells nothing and need not be judged
-                probes.append(self._judged(stage, probes))
-                self._near = any(not probe.passed for probe in probes)
+                probes.append(self._judged(stage))
 
-    def _judged(self, stage: StageRecord, before: Sequence[Probe]) -> Probe:
+    def _judged(self, stage: StageRecord) -> Probe:
         """Judge a probe by the figures of reports, computed between two probes, while nothing is measured."""
         from benchwright.perf._requests import Requests
         from benchwright.perf._stage_summary import summarise_stage
         from benchwright.perf._summary import probe_of
 
         requests = Requests.of(self._probed)
-        summary = summarise_stage(requests, stage.stage, self._settings, stage)
-        self._answered = summary.figures.get("request_throughput_per_s")
-        return probe_of(summary, self._settings, before)
+        return probe_of(summarise_stage(requests, stage.stage, self._settings, stage), self._settings)
 
-    def _probe_seconds(self, level: float) -> float | None:
-        from benchwright.perf._search import probe_seconds
-
-        return probe_seconds(self._settings, level, near=self._near, answered=self._answered)
-
-    def _expected_seconds(self, level: float) -> float:
+    def _expected_seconds(self, seconds: float | None) -> float:
         """How long a probe will take: as long as it sends or, with a number of requests, as long as the probe before."""
-        seconds = self._probe_seconds(level)
         if self._settings.requests is None and seconds is not None:
             return seconds
         before = self.stages[-1].ended - self.stages[-1].started
         return before if seconds is None else min(before, seconds)
 
-    async def _measure(self, level: float) -> StageRecord:
+    async def _measure(self, level: float, seconds: float | None) -> StageRecord:
         if self._server is not None:
             await self._unless_aborted(self._server.begin())
-        results, started = await self._phase(self.stage, "measured", level)
+        results, started = await self._phase(self.stage, "measured", level, seconds)
         counted = None if self._server is None else await self._unless_aborted(self._server.end())
         return self._finish(results, started, level, counted)
 
@@ -191,19 +182,26 @@ class LoadTest:
             self._reading.cancel()
         self._crew.abort()
 
-    async def _phase(self, stage: int, phase: PhaseName, level: float) -> tuple[list[PhaseResult], float]:
+    async def _phase(
+        self, stage: int, phase: PhaseName, level: float, seconds: float | None = None
+    ) -> tuple[list[PhaseResult], float]:
         if self._phase_begins is not None:
-            self._phase_begins(stage, phase, level)
+            self._phase_begins(stage, phase, level, seconds)
         workers = self._settings.workers
         start_at = monotonic() + (_LEAD_S if workers == 1 else _MANY_LEAD_S)
         if phase == "measured":
-            start_at += _DRAW_S * random_count(self._settings, level)
-        tasks = [self._task(stage, level, phase == "warmup", start_at, worker) for worker in range(workers)]
+            start_at += _DRAW_S * random_count(replace(self._settings, seconds=seconds), level)
+        tasks = [
+            self._task(stage, level, phase == "warmup", start_at, worker, seconds)
+            for worker in range(workers)
+        ]
         results = await self._crew.phase(tasks)
         self._used += max(result.numbers for result in results)
         return results, start_at
 
-    def _task(self, stage: int, level: float, warmup: bool, start_at: float, worker: int) -> PhaseTask:
+    def _task(
+        self, stage: int, level: float, warmup: bool, start_at: float, worker: int, seconds: float | None
+    ) -> PhaseTask:
         settings = self._settings
         workers = settings.workers
         slots = slots_of(settings, level)
@@ -229,7 +227,7 @@ class LoadTest:
             cap=None if cap is None else max(1, part_of(cap, worker, workers)),
             requests=requests,
             cooldown=0 if warmup else settings.cooldown,
-            seconds=None if warmup else self._probe_seconds(level),
+            seconds=seconds,
         )
 
     def _finish(
@@ -265,7 +263,7 @@ class LoadTest:
 _CAUSES: tuple[StopCause, ...] = get_args(StopCause)
 
 
-class Tally(Struct, frozen=True):
+class WarmUpCount(Struct, frozen=True):
     """Requests of the warm-up."""
 
     sent: int = 0

@@ -8,9 +8,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any, Literal, TypeAlias
 
-from msgspec import Struct, convert, msgpack, to_builtins
+from msgspec import Struct, convert, msgpack
 
-from benchwright.core import FailureKind, LoadProfile
+from benchwright.core import FailureKind, LoadProfile, as_json
 from benchwright.perf._server_figures import ServerFigures
 
 PhaseName: TypeAlias = Literal["warmup", "measured", "cooldown"]
@@ -157,7 +157,7 @@ class LoadSearch(Struct, frozen=True):
     sized: bool = False
     """Whether a probe also lasts until it has enough requests to tell, because its size was not given as a number of requests."""
     most_probes: int = 40
-    seconds: float = 3600.0
+    seconds: float = 600.0
     """No probe begins later than this after the first."""
 
 
@@ -236,7 +236,7 @@ class LoadSettings(Struct, frozen=True):
 
     def to_json(self) -> dict[str, Any]:
         """The JSON form."""
-        found: dict[str, Any] = to_builtins(self)
+        found: dict[str, Any] = as_json(self)
         return found
 
     @classmethod
@@ -245,7 +245,7 @@ class LoadSettings(Struct, frozen=True):
         return convert(stored, cls)
 
 
-class Spread(Struct, frozen=True):
+class DurationSpread(Struct, frozen=True):
     """Number, mean, 99th percentile and maximum of durations, in seconds."""
 
     n: int = 0
@@ -254,12 +254,12 @@ class Spread(Struct, frozen=True):
     max: float = 0.0
 
 
-class Health(Struct, frozen=True):
+class ClientHealth(Struct, frozen=True):
     """The health of the client in one stage. It tells whether the figures describe the server or the client."""
 
-    lag: Spread = Spread()
+    lag: DurationSpread = DurationSpread()
     """How late the event loop ran a timer."""
-    lateness: Spread = Spread()
+    lateness: DurationSpread = DurationSpread()
     """How late requests were sent after their planned time or, in a closed loop, after their slot became free."""
     cpu_shares: tuple[float, ...] = ()
     """CPU time over wall time, for each worker."""
@@ -299,7 +299,7 @@ class StageRecord(Struct, frozen=True, array_like=True, omit_defaults=True):
     """Requests that waited because the allowed number was in flight."""
     delayed_s: float = 0.0
     stopped_by: StopCause = "requests"
-    health: Health = Health()
+    health: ClientHealth = ClientHealth()
     server: ServerFigures | None = None
     """The server's own figures; None: they were not read."""
 

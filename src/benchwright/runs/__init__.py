@@ -1,4 +1,5 @@
-"""Runs of benchmarks: turns a target and options into a plan, a job and a result; resumes runs and scores them again."""
+"""Runs of every kind, from a target and options to a result, and the functions that Python users call: `run`, `check`,
+`resume`, `rescore`, `perf`, `compare`, `gate` and lists. Suites are in `_suites`."""
 
 from benchwright.core import lazy_front
 

@@ -1,59 +1,53 @@
-from benchwright.runs._jobs import (
-    Ended as Ended,
-    Job as Job,
-    in_event_loop as in_event_loop,
-    leave as leave,
-    perform_jobs as perform_jobs,
+from benchwright.config import RunOptions as RunOptions
+from benchwright.runs._calibrate import calibrate_judge as calibrate_judge
+from benchwright.runs._cancel_and_repair import diagnose as diagnose, remove_run as remove_run
+from benchwright.runs._compare import compare as compare
+from benchwright.runs._functions import (
+    check as check,
+    rescore as rescore,
+    resume as resume,
+    run as run,
+    validate as validate,
 )
-from benchwright.runs._load_check import LoadCheck as LoadCheck, check_load as check_load
-from benchwright.runs._load_rows import synthetic_target as synthetic_target
-from benchwright.runs._models import (
-    UNNAMED as UNNAMED,
-    choose_model as choose_model,
-    scripted_model as scripted_model,
+from benchwright.runs._gate import bless as bless, export_baseline as export_baseline, gate as gate
+from benchwright.runs._kinds import (
+    RUN_KINDS as RUN_KINDS,
+    cancel_run as cancel_run,
+    kind_of as kind_of,
+    view_of as view_of,
 )
-from benchwright.runs._perf import (
-    LoadPlan as LoadPlan,
-    LoadResult as LoadResult,
-    load_run_options as load_run_options,
-    perform_loads as perform_loads,
-    plan_loads as plan_loads,
+from benchwright.runs._lists import (
+    Evaluation as Evaluation,
+    list_evaluations as list_evaluations,
+    list_models as list_models,
+    list_plugins as list_plugins,
 )
-from benchwright.runs._questions import (
-    ONLY_MCQ as ONLY_MCQ,
-    QUESTION_SETTINGS as QUESTION_SETTINGS,
-    fitting as fitting,
-    question_options as question_options,
-    refuse_idle as refuse_idle,
-    refuse_unheard as refuse_unheard,
+from benchwright.runs._load_check import LoadCheck as LoadCheck
+from benchwright.runs._perf import LoadResult as LoadResult
+from benchwright.runs._perf_function import check_perf as check_perf, perf as perf
+from benchwright.runs._resolve import (
+    Benchmarks as Benchmarks,
+    Program as Program,
+    Questions as Questions,
+    Workflow as Workflow,
+    resolve as resolve,
 )
-from benchwright.runs._result import (
-    RunResult as RunResult,
-    called as called,
-    recorded as recorded,
-    recorded_result as recorded_result,
+from benchwright.runs._resolved import Resolved as Resolved
+from benchwright.runs._result import RunResult as RunResult
+from benchwright.runs._run_config import (
+    ConfiguredRun as ConfiguredRun,
+    configure_run as configure_run,
+    run_configured as run_configured,
 )
-from benchwright.runs._resume import (
-    claimed as claimed,
-    refuse_adopted as refuse_adopted,
-    rescore_plan as rescore_plan,
+from benchwright.runs._session import Session as Session
+from benchwright.runs._suites.names import command_suite as command_suite, origins as origins
+from benchwright.runs._suites.pairs import Pairs as Pairs
+from benchwright.runs._suites.result import PairResult as PairResult, SuiteResult as SuiteResult
+from benchwright.runs._suites.run import (
+    DEFAULT_WORK_DIR as DEFAULT_WORK_DIR,
+    SuiteCheck as SuiteCheck,
+    check_suite as check_suite,
+    run_suite as run_suite,
 )
-from benchwright.runs._run import (
-    Plan as Plan,
-    check_targets as check_targets,
-    find_targets as find_targets,
-    queue_plans as queue_plans,
-    run_settings as run_settings,
-    run_targets as run_targets,
-    samples_as_sent as samples_as_sent,
-    with_cost as with_cost,
-    with_problems as with_problems,
-    with_steps as with_steps,
-)
-from benchwright.runs._targets import Target as Target
-from benchwright.runs._tasks import (
-    Task as Task,
-    TaskResult as TaskResult,
-    count_rows as count_rows,
-    run_tasks as run_tasks,
-)
+from benchwright.runs._suites.suite import Suite as Suite
+from benchwright.runs._tasks import TaskResult as TaskResult

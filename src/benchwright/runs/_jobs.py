@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from benchwright.config import exported
-from benchwright.core import BenchwrightError, RunOwnedError, RunStatus, UsageError, refuse_while_loading
+from benchwright.core import BenchwrightError, RunOwnedError, RunStatus
 from benchwright.endpoints import OpenEndpoint
-from benchwright.engine import InterruptedRunError, Prepared, RunGroup, Watcher, perform
+from benchwright.engine import InterruptedRunError, Prepared, RunGroup, RunStart, Watcher, in_event_loop
 from benchwright.reports import write_reports
 from benchwright.runs._result import RunResult, result_of
 from benchwright.runs._run_files import first_files, last_files, owned_folder
 from benchwright.store import RunRecord, Store
+
+if TYPE_CHECKING:
+    from benchwright.runs._tracking import RunTracking
 
 
 class Job(Struct, frozen=True):
@@ -66,51 +67,142 @@ def perform_jobs(
     The jobs of a lane run together, and so do up to `at_once` lanes whose variables are the same. If a job cannot finish, no other begins and the error is
     raised, unless `go_on` says otherwise. After Ctrl-C no job begins.
     """
-    group = RunGroup()
-    work = _perform_all(store, lanes, at_once, go_on, watcher, finished, endpoint, group)
-    ended: list[Ended] = in_event_loop(work, group.interrupt)
+    jobs = _Jobs(store, watcher, endpoint, finished, go_on)
+    ended: list[Ended] = in_event_loop(jobs.perform(lanes, at_once), jobs.group.interrupt)
     return ended
 
 
-async def _perform_all(
-    store: Store,
-    lanes: Sequence[Sequence[Job]],
-    at_once: int,
-    go_on: bool,
-    watcher: Watcher | None,
-    finished: Callable[[Ended], None] | None,
-    endpoint: OpenEndpoint | None,
-    group: RunGroup,
-) -> list[Ended]:
-    places = asyncio.Semaphore(at_once)
-    errors: list[Exception] = []
+def only_result(ended: Sequence[Ended]) -> RunResult:
+    """The result of the only job. Raises InterruptedRunError if it never began."""
+    (only,) = ended
+    if only.result is None:
+        raise InterruptedRunError("interrupted before it began")
+    return only.result
 
-    async def one(job: Job) -> Ended:
-        if group.interrupted or (errors and not go_on):
-            leave(store, job, "interrupted before it began")
-            return Ended(job)
-        try:
-            with owned(store, job.run, job.otherwise):
-                ended = Ended(job, await _perform(store, job, group, watcher, endpoint))
-        except Exception as error:
-            errors.append(error)
-            ended = Ended(job, error=error)
-        if finished is not None:
-            finished(ended)
+
+class _Lane:
+    """One of the places for lanes: taken by the first job of a lane, given back by its last."""
+
+    def __init__(self, places: asyncio.Semaphore, jobs: int) -> None:
+        self._places, self._left = places, jobs
+        self._taken: asyncio.Task[bool] | None = None
+
+    async def __aenter__(self) -> None:
+        if self._taken is None:
+            self._taken = asyncio.ensure_future(self._places.acquire())
+        await asyncio.shield(self._taken)
+
+    async def __aexit__(self, *error: object) -> None:
+        self._left -= 1
+        if not self._left:
+            self._places.release()
+
+
+class _Jobs:
+    """Jobs that share one event loop."""
+
+    def __init__(
+        self,
+        store: Store,
+        watcher: Watcher | None,
+        endpoint: OpenEndpoint | None,
+        finished: Callable[[Ended], None] | None,
+        go_on: bool,
+    ) -> None:
+        self._store, self._watcher, self._endpoint = store, watcher, endpoint
+        self._finished, self._go_on = finished, go_on
+        self._errors: list[Exception] = []
+        self.group = RunGroup()
+
+    async def perform(self, lanes: Sequence[Sequence[Job]], at_once: int) -> list[Ended]:
+        places = asyncio.Semaphore(at_once)
+        ended: list[Ended] = []
+        with self.group.open():
+            for variables, together in _same_variables(lanes, at_once):
+                tasks = [
+                    self._perform_one(job, lane)
+                    for jobs in together
+                    for lane in [_Lane(places, len(jobs))]
+                    for job in jobs
+                ]
+                with exported(variables):
+                    ended += await asyncio.gather(*tasks)
+        if self._errors and not self._go_on:
+            raise self._errors[0]
         return ended
 
-    async def lane(jobs: Sequence[Job]) -> list[Ended]:
-        async with places:
-            return await asyncio.gather(*map(one, jobs))
+    async def _perform_one(self, job: Job, lane: _Lane) -> Ended:
+        """Take one run through its life: owned, started, worked on with progress, ended, filed, finished."""
+        store, run, prepared = self._store, job.run, job.prepared
+        async with lane:
+            if self.group.interrupted or (self._errors and not self._go_on):
+                leave(store, job, "interrupted before it began")
+                return Ended(job)
+            try:
+                with owned(store, run, job.otherwise):
+                    run = _started(store, job)
+                    with tracked(store, job, self._watcher) as tracking:
+                        start = RunStart(
+                            prepared, store, run,
+                            resuming=job.resuming, retry_failed=job.retry_failed, watcher=tracking or self._watcher,
+                            group=self.group, label=job.label or run.name,
+                        )  # fmt: skip
+                        with owned_folder(run.folder):
+                            with first_files(store, run, prepared, self.group, resuming=job.resuming):
+                                async with start.opened(self._endpoint) as work:
+                                    await work
+                                start.end()
+                            # In a thread, because writing the samples of a large run would delay the others.
+                            details = await asyncio.to_thread(
+                                last_files, store.workspace, run.id, start, prepared, self.group.signal
+                            )
+                        # Only now, because a run that is killed while its files are written is not complete.
+                        store.finish_run(
+                            run.id, start.status, summary=start.summary.to_json(), error=start.error
+                        )
+                        problems: list[str] = []
+                        if (
+                            reports := prepared.settings.reports
+                        ):  # plugins, which must not delay the end of the run
+                            problems = await asyncio.to_thread(write_reports, details, reports)
+                        if tracking is not None:
+                            problems += await tracking.finished()
+                ended = Ended(job, result_of(store.run(run.id), start, problems))
+            except Exception as error:
+                self._errors.append(error)
+                ended = Ended(job, error=error)
+        if self._finished is not None:
+            self._finished(ended)
+        return ended
 
-    ended: list[list[Ended]] = []
-    with group.open():
-        for variables, together in _same_variables(lanes, at_once):
-            with exported(variables):
-                ended += await asyncio.gather(*map(lane, together))
-    if errors and not go_on:
-        raise errors[0]
-    return [each for jobs in ended for each in jobs]
+
+def _started(store: Store, job: Job) -> RunRecord:
+    run, prepared = job.run, job.prepared
+    if not job.resuming or not run.manifest:  # new, or killed before its data were read
+        return store.start_run(run.id, prepared.manifest)
+    if (
+        run.finished_at is None
+        or job.retry_failed
+        or store.count_steps(run.id, "score") < prepared.row_count * prepared.settings.repeats
+    ):
+        return store.start_run(run.id)
+    return run  # only the summary is computed again
+
+
+@contextmanager
+def tracked(store: Store, job: Job, watcher: Watcher | None) -> Iterator[RunTracking | None]:
+    """The trackers of a run, which watch it; None if it has none."""
+    if not (names := job.prepared.settings.trackers):
+        yield None
+        return
+    from benchwright.runs._tracking import RunTracking
+
+    tracking = RunTracking(store, job.run.id, names, watcher)
+    try:
+        yield tracking
+    except BaseException:
+        tracking.abandon()
+        raise
 
 
 def _same_variables(
@@ -127,52 +219,6 @@ def _same_variables(
             batches += fitting
         fitting[0][1].append(lane)
     return batches
-
-
-async def _perform(
-    store: Store, job: Job, group: RunGroup, watcher: Watcher | None, endpoint: OpenEndpoint | None
-) -> RunResult:
-    run, prepared = job.run, job.prepared
-    if not job.resuming or not run.manifest:  # new, or killed before its data were read
-        run = store.start_run(run.id, prepared.manifest)
-    elif (
-        run.finished_at is None
-        or job.retry_failed
-        or store.count_steps(run.id, "score") < prepared.row_count * prepared.settings.repeats
-    ):
-        run = store.restart_run(run.id)  # not if only the summary is computed again
-    tracking = None
-    if prepared.settings.trackers:
-        from benchwright.runs._tracking import RunTracking
-
-        watcher = tracking = RunTracking(store, run.id, prepared.settings.trackers, watcher)
-    try:
-        with owned_folder(run.folder):
-            with first_files(store, run, prepared, group, resuming=job.resuming):
-                performed = await perform(
-                    prepared, store, run,
-                    resuming=job.resuming, retry_failed=job.retry_failed, watcher=watcher, endpoint=endpoint, group=group,
-                    label=job.label,
-                )  # fmt: skip
-            # In a thread, because writing the samples of a large run would delay the others.
-            details = await asyncio.to_thread(
-                last_files, store.workspace, run.id, performed, prepared, group.signal
-            )
-        # Only now, because a run that is killed while its files are written is not complete.
-        store.finish_run(run.id, performed.status, summary=performed.summary.to_json(), error=performed.error)
-        problems: list[str] = []
-        if reports := prepared.settings.reports:  # plugins, which must not delay the end of the run
-            problems = await asyncio.to_thread(write_reports, details, reports)
-        if tracking is not None:
-            problems += await tracking.finished()
-    except BaseException:
-        if tracking is not None:
-            tracking.abandon()
-        raise
-    result = result_of(store.run(run.id), performed)
-    if problems:  # some of the requested output is missing
-        result = replace(result, exit_code=result.exit_code or 1, report_problems=tuple(problems))
-    return result
 
 
 def leave(store: Store, job: Job, reason: str | None) -> None:
@@ -196,77 +242,3 @@ def owned(store: Store, run: RunRecord, otherwise: RunStatus) -> Iterator[None]:
             with suppress(RunOwnedError):  # taken over by another process, which records its end
                 store.finish_run(run.id, status, summary=current.summary, error=text)
         raise
-
-
-_PATIENCE_S = 1.0
-"""How long remaining tasks of a loop may take to end after they are cancelled."""
-
-
-def in_event_loop(work: Coroutine[Any, Any, Any], interrupt: Callable[[], None] | None = None) -> Any:
-    """Run a coroutine to its end on the fastest available loop, even from inside a running loop.
-
-    Inside a running loop, Ctrl-C calls `interrupt` twice before it raises, because the thread of the work gets no signals.
-    """
-    try:
-        refuse_while_loading(getattr(work, "__name__", "this"))  # everything that sends passes here
-    except UsageError:
-        work.close()
-        raise
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return _run_loop(work)
-    # A notebook or an async program already uses its loop, so ours runs in a separate thread.
-    outcome: list[Any] = []
-    failure: list[BaseException] = []
-
-    def target() -> None:
-        try:
-            outcome.append(_run_loop(work))
-        except BaseException as error:
-            failure.append(error)
-
-    thread = threading.Thread(target=target, name="benchwright-run", daemon=True)
-    thread.start()
-    interrupts = 0
-    while thread.is_alive():
-        try:
-            thread.join()
-        except KeyboardInterrupt:
-            interrupts += 1
-            if interrupt is None or interrupts > 2:
-                raise
-            interrupt()
-    if failure:
-        raise failure[0]
-    return outcome[0]
-
-
-def _run_loop(work: Coroutine[Any, Any, Any]) -> Any:
-    factory: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
-    with suppress(ImportError):
-        import uvloop
-
-        factory = uvloop.new_event_loop
-    runner = asyncio.Runner(loop_factory=factory)
-    try:
-        return runner.run(work)
-    finally:
-        loop = runner.get_loop()
-        if _all_ended(loop):
-            runner.close()
-        else:  # closing the loop would wait for them
-            loop.close()
-
-
-def _all_ended(loop: asyncio.AbstractEventLoop) -> bool:
-    """Cancel the remaining tasks of the loop. Returns False if some do not end, such as a scorer that catches everything."""
-    tasks = asyncio.all_tasks(loop)
-    if not tasks:
-        return True
-    for task in tasks:
-        task.cancel()
-    _, stubborn = loop.run_until_complete(asyncio.wait(tasks, timeout=_PATIENCE_S))
-    for task in stubborn:
-        task._log_destroy_pending = False  # type: ignore[attr-defined]  # no loop is left to report it
-    return not stubborn

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from msgspec import Struct, to_builtins
+from msgspec import Struct
 
 from benchwright.benchmarks import estimate_tokens
-from benchwright.core import JsonObject, ModelRequest, UsageError, public_url
+from benchwright.core import JsonObject, ModelRequest, UsageError, as_json, public_url
 from benchwright.demo import DemoSettings
 from benchwright.endpoints import EndpointSettings, UnsendableRequestError, as_sent
 from benchwright.engine import tokens_cost
@@ -49,7 +49,7 @@ class LoadCheck(Struct, frozen=True):
     def to_json(self) -> JsonObject:
         """As `--json` prints it."""
         first: Any = [{"route": each.route, "body": each.body} for each in self.first]
-        record: JsonObject = to_builtins(
+        record: JsonObject = as_json(
             {name: getattr(self, name) for name in self.__struct_fields__ if name not in ("first", "load")}
         )
         return {**record, "load": self.load.to_json(), "first": first}

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import inf
 from secrets import token_hex
 from typing import cast
 
+from msgspec.structs import replace
+
 from benchwright.config import LoadOptions
 from benchwright.core import LoadProfile, UsageError
-from benchwright.engine import RunSettings
+from benchwright.engine import ChosenModel, RunSettings
 from benchwright.perf import (
     LoadSearch,
     LoadSettings,
     TurnMode,
     most_connections,
+    next_probe,
     parse_slo,
     parse_think_time,
-    probe_seconds,
 )
-from benchwright.runs._models import ChosenModel
 
 
 def load_settings(
@@ -100,13 +100,13 @@ def _refuse_without_a_probe(settings: LoadSettings) -> None:
     search = settings.search
     if search is None or settings.requests is not None:
         return
-    first = probe_seconds(settings, search.lowest, near=False, answered=None)
-    if first is not None and first > search.seconds:
+    first = next_probe((), settings)
+    if first is not None and first.seconds is not None and first.seconds > search.seconds:
         from benchwright.perf import level_label
 
         raise UsageError(
-            f"--search-seconds {search.seconds:g} is shorter than the first probe, which sends for {first:g} s at "
-            f"{level_label(settings, search.lowest)}. Allow more, or shorten the probes with --seconds or --requests"
+            f"--search-seconds {search.seconds:g} is shorter than the first probe, which sends for {first.seconds:g} s at "
+            f"{level_label(settings, first.level)}. Allow more, or shorten the probes with --seconds or --requests"
         )
 
 

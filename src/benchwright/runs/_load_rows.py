@@ -4,10 +4,10 @@ of sending and sometimes only the lengths of prompts."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from benchwright.benchmarks import BenchmarkSpec, requested_spec
 from benchwright.config import LoadOptions
@@ -215,7 +215,7 @@ def synthetic_target(load: LoadOptions) -> Target:
         unscored="synthetic prompts have no right answers",
         config={SYNTHETIC: facts},
     )
-    return Target(spec, SYNTHETIC, SYNTHETIC)
+    return Target(spec, SYNTHETIC, {"kind": SYNTHETIC, "settings": {}})
 
 
 def _prompts_needed(load: LoadOptions) -> int:

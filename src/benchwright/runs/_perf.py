@@ -6,15 +6,15 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from msgspec.structs import replace as replace_struct
+from msgspec.structs import replace
 
 from benchwright.config import ConfigFile, LoadOptions, RunOptions
 from benchwright.core import (
+    HidesFields,
     JsonObject,
     JsonValue,
     LoadFile,
@@ -22,11 +22,12 @@ from benchwright.core import (
     RunStatus,
     StepValues,
     UsageError,
+    open_artifacts,
     public_url,
 )
 from benchwright.demo import DemoSettings
 from benchwright.endpoints import EndpointSettings, OpenableSettings, ScriptedSettings
-from benchwright.engine import InterruptedRunError, Prepared, RunGroup, prepare
+from benchwright.engine import InterruptedRunError, Prepared, RunGroup, choose_model, in_event_loop, prepare
 from benchwright.perf import (
     BatchThread,
     Crew,
@@ -50,12 +51,11 @@ from benchwright.perf import (
     stage_step,
     without_secrets,
 )
-from benchwright.runs._jobs import in_event_loop, owned
+from benchwright.runs._jobs import owned
 from benchwright.runs._load_cost import load_cost
 from benchwright.runs._load_options import for_model, load_settings
 from benchwright.runs._load_rows import on_chat_route, rows_for_load
 from benchwright.runs._load_scores import check_scoring, score_replies
-from benchwright.runs._models import choose_model
 from benchwright.runs._run import Plan, plan_of, refuse_taken
 from benchwright.runs._run_files import make_folder, owned_folder
 from benchwright.runs._targets import Target
@@ -63,15 +63,16 @@ from benchwright.store import HEARTBEAT_S, RunRecord, Store, StoreError
 
 if TYPE_CHECKING:  # figures and reports are loaded after the last request, so that nothing delays the first
     from benchwright.perf import LoadSummary
-    from benchwright.reports import LoadView
+    from benchwright.results import LoadView
 
 _SHOW_EVERY_S = 0.25
 """Seconds between two updates of a watcher."""
 
 
-@dataclass(frozen=True, slots=True)
-class LoadResult:
+class LoadResult(HidesFields, Struct, frozen=True):
     """One load test that has ended."""
+
+    hidden = ("view",)
 
     run_id: int
     """Number in the workspace; `benchwright show` takes it."""
@@ -89,7 +90,7 @@ class LoadResult:
     """The exit code of the command: 0 done, 1 failed, 3 not comparable, 130 interrupted."""
     stopped_because: str
     """Why the test stopped early; empty if it did not."""
-    view: LoadView = field(repr=False)
+    view: LoadView
     """The test as reports show it."""
     report_problems: tuple[str, ...] = ()
     """Errors of trackers."""
@@ -98,6 +99,12 @@ class LoadResult:
         """One line: the target, the model and the main figures."""
         counted = f"{self.summary.sent} requests, {self.summary.failed} failed"
         return f"load test {self.run_id} {self.name} on {self.model}: {counted} ({self.status})"
+
+    def _repr_html_(self) -> str:
+        """The HTML that a notebook shows."""
+        from benchwright.reports import load_table, notebook_html  # terminals do not need it
+
+        return notebook_html(load_table(self.view))
 
     def to_json(self) -> JsonObject:
         """As `--json` prints it."""
@@ -205,18 +212,15 @@ def perform_loads(
     finally:  # what never began leaves no trace
         with suppress(StoreError):
             for ready in waiting:
-                store.delete_run(ready.run.id)
+                store.remove_run(ready.run.id, number_is_free=True)
     return results
 
 
 def _recorded(store: Store, ready: _Ready, watcher: LoadWatcher | None) -> LoadResult:
     """Do one test. It does not stay `running`, whatever happens."""
     with owned(store, ready.run, "failed"):
-        for name in (
-            *RunFile,
-            *LoadFile,
-        ):  # of a test that had the folder before: this one may be killed before it has any
-            (ready.run.folder / name).unlink(missing_ok=True)
+        # Of a test that had the folder before: this one may be killed before it has any.
+        open_artifacts(ready.run.folder).remove(*RunFile, *LoadFile)
         try:
             return _perform(store, ready, watcher)
         except StoreError as error:
@@ -247,12 +251,12 @@ def build_load(plan: LoadPlan) -> BuiltLoad:
         length_given=plan.length_given, converses=converses, urls=_urls(endpoints),
     )  # fmt: skip
     if settings.steps is not None:
-        from benchwright.pipeline import check_load_pipeline
+        from benchwright.endpoints import check_load_pipeline
 
         check_load_pipeline(settings.steps, load.workers)
     if load.workers > 1 and prepared.spec.next_turn is not None:
         raise UsageError("--workers: the benchmark's next_turn is a function of this process; leave it out")
-    load = replace_struct(load, prompt_lengths=rows.prompt_lengths, synthetic=rows.synthetic)
+    load = replace(load, prompt_lengths=rows.prompt_lengths, synthetic=rows.synthetic)
     check_schedule(load)
     levels = load.levels if load.search is None else (load.search.highest,)
     slots = [slots_of(load, level) for level in levels]
@@ -266,7 +270,7 @@ def build_load(plan: LoadPlan) -> BuiltLoad:
         turn_mode=load.turn_mode or "every",
     )
     if rows.trace is not None:
-        load = replace_struct(load, requests=min(load.requests or len(requests), len(requests)))
+        load = replace(load, requests=min(load.requests or len(requests), len(requests)))
     return BuiltLoad(prepared, load, requests, endpoints, options)
 
 
@@ -287,7 +291,7 @@ def _prepared(store: Store, plan: LoadPlan) -> _Ready:
     try:
         make_folder(run.folder)
     except BaseException:
-        store.delete_run(run.id)
+        store.remove_run(run.id, number_is_free=True)
         raise
     reads_metrics = built.options.server_metrics is not False
     return _Ready(
@@ -315,9 +319,9 @@ def _opened_as(ready: _Ready) -> Sequence[EndpointSettings | OpenableSettings]:
     pipeline = ready.prepared.settings.steps
     if pipeline is None:
         return models
-    from benchwright.pipeline import PipelinedModel
+    from benchwright.endpoints import PipelinedModel
 
-    return [PipelinedModel(each, pipeline, ready.run.folder) for each in models]
+    return [PipelinedModel(each, pipeline, open_artifacts(ready.run.folder)) for each in models]
 
 
 def _urls(endpoints: Sequence[EndpointSettings | DemoSettings]) -> tuple[str, ...]:
@@ -363,14 +367,15 @@ def _performed(store: Store, ready: _Ready, run: RunRecord, watcher: LoadWatcher
             f"stopped at once; no files were written. Figures of the requests that had ended: benchwright show {run.id}"
         )
     from benchwright.perf import Requests, summarise
-    from benchwright.reports import load_details, low_scores, write_load_files
+    from benchwright.reports import write_load_files
+    from benchwright.results import load_details, low_scores
 
     if ready.settings.score:
         in_event_loop(score_replies(store, run.id, ready.prepared, group), group.interrupt)
     requests = Requests.of(recorded_requests(store, run.id))
     stages = recorded_stages(store, run.id)
     summary = summarise(requests, ready.settings, stages, partial=cause is not None)
-    summary = replace_struct(summary, cost=load_cost(requests, prepared.prices.model))
+    summary = replace(summary, cost=load_cost(requests, prepared.prices.model))
     status, code = ended_as(summary, cause)
     if code in (0, 3) and low_scores(summary, ready.settings):
         code = 1
@@ -378,7 +383,7 @@ def _performed(store: Store, ready: _Ready, run: RunRecord, watcher: LoadWatcher
     if status == "failed":
         why = why or "every request failed"
     run = store.record_end(run.id, summary.to_json())
-    run = replace_struct(run, status=status, error=why or None)
+    run = replace(run, status=status, error=why or None)
     view = load_details(run, summary, stopped_because=why, events=store.events(run.id))
     write_load_files(view, requests, format=ready.format)
     store.finish_run(run.id, status, summary=summary.to_json(), error=why or None)
@@ -420,7 +425,7 @@ async def _load(
     Ctrl-C, or None."""
     settings = ready.settings
     progress = LoadProgress(run.name, settings)
-    journals = Journals(run.folder, run.id)
+    journals = Journals(open_artifacts(run.folder), run.id)
     journals.remove()  # of a test that had the folder and the number before
     journal = journals.of(0)
     thread = BatchThread(StoreSink(store, run.id), journal=journal)
@@ -479,7 +484,7 @@ async def _watch(
     watcher: LoadWatcher | None,
 ) -> None:
     """Show the progress, send heartbeats, and stop a test whose records cannot be written."""
-    next_beat = time.monotonic() + HEARTBEAT_S
+    next_beat = time.monotonic()
     while True:
         await asyncio.sleep(_SHOW_EVERY_S)
         progress.in_flight = crew.in_flight
@@ -489,5 +494,5 @@ async def _watch(
             test.abort()
             return
         if time.monotonic() >= next_beat:
-            store.heartbeat(run_id)
+            store.beat(run_id, progress.told())
             next_beat = time.monotonic() + HEARTBEAT_S

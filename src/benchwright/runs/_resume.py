@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from benchwright.benchmarks import BenchmarkSpec, defined_without_file, is_question_file, load_benchmarks
+from msgspec.structs import replace
+
+from benchwright.benchmarks import BenchmarkSpec, file_digest, is_question_file
 from benchwright.config import RESCORE_OPTIONS, RunOptions, find_config, unset_variables
-from benchwright.core import JsonObject, RunKind, UsageError, expand_home, kind_title
+from benchwright.core import (
+    QUESTIONS,
+    JsonObject,
+    RunKind,
+    UsageError,
+    artifacts_place,
+    defined_settings,
+    kind_title,
+)
 from benchwright.datasets import hub_commits, recorded_pins
 from benchwright.engine import (
     DECIDES,
@@ -29,8 +38,8 @@ from benchwright.runs._questions import (
     refuse_idle,
     refuse_questions,
 )
-from benchwright.runs._run import NO_FILE, Plan, find_targets, recorded_options, uses_cache
-from benchwright.runs._targets import again
+from benchwright.runs._run import Plan, recorded_options, uses_cache
+from benchwright.runs._targets import find_targets, load_definition
 from benchwright.store import RunRecord, Store
 
 
@@ -51,10 +60,10 @@ def claimed(
         settings = _overridden(RunSettings.from_json(run.settings), overrides or {})
         _refuse_other_variables(run, settings)
         with hub_commits(recorded_pins(run.manifest)):
-            prepared = prepare(benchmark_again(run, settings, target), settings)
+            prepared = prepare(benchmark_again(settings, target), settings)
         _refuse_changes(run, prepared, allow_changed)
-        failed = sum(failed_score(output) for *_, output in store.scores(run.id)) if retry_failed else 0
-        store.update_settings(run.id, settings.to_json())
+        failed = sum(failed_score(output) for *_, output in store.scored(run.id)) if retry_failed else 0
+        store.update_run(run.id, settings=settings.to_json())
         run = _change_recorded(store, run, prepared, failed)
     return Job(run, prepared, resuming=True, retry_failed=failed > 0, otherwise=found.status, label=label)
 
@@ -63,8 +72,8 @@ def refuse_adopted(run: RunRecord, what: str) -> None:
     """Raise for a run that was read back from its folder, because its requests are not recorded."""
     if run.settings.get("adopted"):
         raise UsageError(
-            f"run {run.id} cannot be {what}: its record was lost, and its files do not hold the requests. "
-            f"Start it again: {run.target}"
+            f"run {run.id} cannot be {what}: its record was lost, and its files do not contain the requests. "
+            f"Start it again: benchwright run {run.target}"
         )
 
 
@@ -79,41 +88,17 @@ def _change_recorded(store: Store, run: RunRecord, prepared: Prepared, failed: i
     recorded = store.count_steps(run.id, "score") - failed
     if recorded >= prepared.row_count * prepared.settings.repeats:
         return run  # complete: no request is made with the changed benchmark
-    store.record_change(run.id, *changed_manifest(run.manifest, prepared.manifest, recorded))
+    manifest, message = changed_manifest(run.manifest, prepared.manifest, recorded)
+    store.update_run(run.id, manifest=manifest, event=("run.changed", message))
     return store.run(run.id)
 
 
-def benchmark_again(
-    run: RunRecord, settings: RunSettings, target: Callable[..., Any] | None
-) -> BenchmarkSpec:
+def benchmark_again(settings: RunSettings, target: Callable[..., Any] | None) -> BenchmarkSpec:
     """The benchmark of a recorded run, as it is defined now."""
     if target is not None:
         (found,) = find_targets(target, None, Path(settings.cwd))
         return found.spec
-    if settings.nocode is not None:
-        return again(settings.nocode)
-    if settings.questions is not None:
-        from benchwright.benchmarks import QuestionOptions, load_questions
-
-        options = QuestionOptions.from_json(settings.questions)
-        return load_questions(settings.target, options, cwd=Path(settings.cwd))
-    if settings.target == f"{NO_FILE}:{settings.benchmark}":
-        return _defined_here(run, settings.benchmark)
-    for spec in load_benchmarks(settings.target, cwd=Path(settings.cwd)):
-        if spec.key == settings.benchmark:
-            return spec
-    raise UsageError(f"run {run.id}: {settings.target} has no benchmark {settings.benchmark!r} any more")
-
-
-def _defined_here(run: RunRecord, key: str) -> BenchmarkSpec:
-    spec = defined_without_file(key)
-    if spec is None:
-        raise UsageError(
-            f"run {run.id} evaluated {key!r}, which a notebook or an interactive session defined and no file holds. "
-            f"Define it again, or give the function: resume({run.id}, target=FUNCTION), rescore({run.id}, "
-            "target=FUNCTION)"
-        )
-    return spec
+    return load_definition(settings.definition)
 
 
 def _overridden(settings: RunSettings, overrides: Mapping[str, Any]) -> RunSettings:
@@ -148,7 +133,7 @@ def _refuse_changes(run: RunRecord, prepared: Prepared, allow_changed: bool) -> 
             f"run {run.id} cannot be resumed: the {part} has changed since it started "
             f"({before} → {now}). Start a new run, {cure}."
         )
-    changed = _changed_modules(run.manifest, prepared.manifest)
+    changed = _changed_modules(run.manifest, prepared.manifest) + _changed_reads(run.manifest, prepared.spec)
     if changed and not allow_changed:
         raise UsageError(
             f"run {run.id} cannot be resumed: {', '.join(changed)}, which the benchmark imports or reads, changed since it started. "
@@ -164,6 +149,15 @@ def _changed_modules(before: JsonObject, now: JsonObject) -> list[str]:
         if isinstance(old, dict) and isinstance(new, dict):
             changed += [name for name in {**old, **new} if old.get(name) != new.get(name)]
     return sorted(changed)
+
+
+def _changed_reads(before: JsonObject, spec: BenchmarkSpec) -> list[str]:
+    """Files that the benchmark's code read while the run scored, and that have changed."""
+    read = _part(before, "benchmark", "files_read")
+    if spec.source is None or not isinstance(read, dict):
+        return []
+    top = spec.source.resolve().parent
+    return sorted(name for name, digest in read.items() if file_digest(top / name) != digest)
 
 
 def _part(manifest: JsonObject, part: str, what: str) -> object:
@@ -211,7 +205,7 @@ def rescore_plan(
     with hub_commits(commits):
         spec, settings = _retargeted(source, settings, target, options)
     folder = options.output_dir
-    place = None if folder is None else expand_home(folder).resolve()
+    place = None if folder is None else artifacts_place(folder)
     return Plan(spec, settings, place, label, commits, bool(options.overwrite))
 
 
@@ -225,37 +219,38 @@ def _retargeted(
     cwd = Path.cwd()
     config = find_config(cwd)
     name = None if target is None or callable(target) else os.fspath(target)
-    if settings.questions is not None and (target is None or (name is not None and is_question_file(name))):
+    recorded = defined_settings({"definition": settings.definition}, QUESTIONS)
+    if recorded is not None and (target is None or (name is not None and is_question_file(name))):
         # Another file gets the settings of the run's file, except for its name and the files next to it.
         elsewhere = {} if name is None else {"name": None, "meta_path": None}
-        questions = changed_questions({**settings.questions, **elsewhere}, options, config)
-        settings = replace(settings, questions=questions)
+        questions = changed_questions({**recorded, **elsewhere}, options, config)
+        definition = {**settings.definition, "settings": questions}
         if options.dataset is not None:
             raise UsageError(
                 f"--dataset: {source.target} is already the data; give the other file with --target"
             )
         if name is not None:
-            settings = replace(settings, asked=name, target=name, cwd=str(cwd))
-        spec = benchmark_again(source, settings, None)
+            definition = {**definition, "target": name, "folder": str(cwd)}
+            settings = replace(settings, asked=name, cwd=str(cwd))
+        settings = replace(settings, definition=definition)
+        spec = benchmark_again(settings, None)
         refuse_idle(given_questions(options), spec)
     elif target is None:
         refuse_questions(given_questions(options), source.target)
-        spec = benchmark_again(source, settings, None)
+        spec = benchmark_again(settings, None)
     else:
         found = find_targets(target, config, cwd, options)
         if len(found) > 1:
             names = ", ".join(each.spec.key for each in found)
             raise UsageError(
-                f"{target} holds several benchmarks ({names}); name one, as in {target}:{found[0].spec.key}"
+                f"{target} contains several benchmarks ({names}); name one, as in {target}:{found[0].spec.key}"
             )
         spec = found[0].spec
         settings = replace(
             settings,
             asked=found[0].written,
-            target=found[0].reload,
+            definition=found[0].definition,
             cwd=str(cwd),
-            questions=found[0].questions,
-            nocode=found[0].nocode,
         )
     return spec, replace(settings, benchmark=spec.key, eval_type=spec.eval_type)
 

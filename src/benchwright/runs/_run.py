@@ -4,105 +4,66 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from benchwright.benchmarks import BenchmarkSpec, requested_spec
 from benchwright.config import PROFILES, ConfigFile, RunOptions
 from benchwright.core import (
+    QUESTIONS,
     BenchwrightError,
     ConfigError,
     JsonValue,
     LoadFile,
     RunFile,
     UsageError,
+    artifacts_place,
     expand_home,
+    open_artifacts,
 )
 from benchwright.datasets import hub_commits
-from benchwright.endpoints import DEFAULT_RETRIES, EndpointSettings, OpenEndpoint, ScriptedSettings
+from benchwright.endpoints import DEFAULT_RETRIES, EndpointSettings, ScriptedSettings
 from benchwright.engine import (
     DECIDES,
     Budget,
+    ChosenModel,
     Prepared,
     RunSettings,
-    Watcher,
+    choose_model,
     prepare,
     prepared_like,
     row_settings,
+    scripted_model,
     start_problems,
 )
 from benchwright.reports import check_report
-from benchwright.runs._jobs import Ended, Job, perform_jobs
-from benchwright.runs._models import ChosenModel, choose_model, scripted_model
+from benchwright.runs._jobs import Job
 from benchwright.runs._questions import (
-    given_questions,
-    refuse_questions,
-    refuse_second_system,
     system_of,
 )
-from benchwright.runs._result import RunResult
 from benchwright.runs._run_files import make_folder
-from benchwright.runs._targets import Target, kept_input, resolve_targets
-from benchwright.store import RunRecord, Store, Workspace, open_store
+from benchwright.runs._targets import Target
+from benchwright.store import RunRecord, Store
 
 if TYPE_CHECKING:
     from benchwright.benchmarks import CheckReport, SamplePrompt
     from benchwright.config import PipelineSettings
 
-NO_FILE = "None"
-"""Recorded in place of the file of a benchmark that no file defines, such as one from a notebook."""
 
-_EXPECTED = (
-    "expected a file (bench.py, bench.py:name, or data such as test.csv), a module, an installed name, or a "
-    "function decorated with @benchmark"
-)
-
-
-@hub_commits()
-def run_targets(
-    workspace: Workspace,
-    targets: Sequence[Target],
-    options: RunOptions,
-    config: ConfigFile | None,
-    *,
-    watcher: Watcher | None = None,
-    finished: Callable[[RunResult], None] | None = None,
-    endpoint: OpenEndpoint | None = None,
-) -> list[RunResult]:
-    """Evaluate every benchmark, one after the other; `finished` is called after each.
-
-    All are checked before the first starts.
-    """
-    several, scripted = len(targets) > 1, endpoint is not None
-    plans = [planned(found, options, config, several=several, scripted=scripted) for found in targets]
-
-    def report(ended: Ended) -> None:
-        if finished is not None and ended.result is not None:
-            finished(ended.result)
-
-    with open_store(workspace) as store:
-        lanes = [[job] for job in queue_plans(store, plans)]
-        ended = perform_jobs(store, lanes, watcher=watcher, finished=report, endpoint=endpoint)
-    return [each.result for each in ended if each.result is not None]
-
-
-@hub_commits()
 def queue_plans(store: Store, plans: Sequence[Plan]) -> list[Job]:
     """Read and check the data of every plan. Nothing is sent; if one cannot run, none stays recorded."""
     for plan in plans:
         refuse_taken(plan)
     # Recorded before any data is read, because reading may take long, and a run killed meanwhile can be resumed.
     queued: list[RunRecord] = []
-    made: list[Path] = []
+    undo: list[Callable[[], None]] = []
     try:
         # If one is refused, those before it are in the list.
         queued.extend(_queue(store, plan) for plan in plans)
-        for run in queued:
-            made += make_folder(run.folder)
+        undo.extend(make_folder(run.folder) for run in queued)
         ready = _prepared(plans)
         return [
             Job(run, prepared, label=plan.label)
@@ -110,10 +71,9 @@ def queue_plans(store: Store, plans: Sequence[Plan]) -> list[Job]:
         ]
     except BaseException:
         for run in queued:  # nothing was sent, so runs that could not start are deleted
-            store.delete_run(run.id)
-        for folder in reversed(made):
-            with suppress(OSError):  # not empty: another run has started meanwhile
-                folder.rmdir()
+            store.remove_run(run.id, number_is_free=True)
+        for remove_folder in reversed(undo):
+            remove_folder()
         raise
 
 
@@ -121,10 +81,11 @@ def refuse_taken(plan: Plan) -> None:
     """Raise for a folder with the files of another run, because it would get the files of both."""
     if plan.folder is None or plan.overwrite:
         return
-    there = [name for name in dict.fromkeys((*RunFile, *LoadFile)) if (plan.folder / name).exists()]
+    files = open_artifacts(plan.folder)
+    there = [name for name in dict.fromkeys((*RunFile, *LoadFile)) if files.exists(name)]
     if there:
         raise UsageError(
-            f"{plan.folder} holds the files of another run ({', '.join(there)}); nothing was sent. Choose another "
+            f"{plan.folder} contains the files of another run ({', '.join(there)}); nothing was sent. Choose another "
             "--output-dir, or replace them with --overwrite"
         )
 
@@ -153,30 +114,6 @@ def _prepared(plans: Sequence[Plan]) -> list[Prepared]:
     return ready
 
 
-def find_targets(
-    target: str | os.PathLike[str] | Callable[..., Any],
-    config: ConfigFile | None,
-    cwd: Path,
-    options: RunOptions | None = None,
-) -> list[Target]:
-    """Find benchmarks by name, by file, or by the decorated function itself."""
-    spec = getattr(target, "_benchmark", None)
-    if spec is not None:
-        refuse_questions(given_questions(options or RunOptions()), spec.name)
-        refuse_second_system(options and options.system, spec)
-        place = f"{NO_FILE if spec.source is None else spec.source}:{spec.key}"
-        return [Target(spec, place, place, dict(config.run) if config is not None else {})]
-    if callable(target):
-        raise UsageError(f"{target!r} is not decorated with @benchmark")
-    if not isinstance(target, (str, os.PathLike)):
-        raise UsageError(f"{target!r} (of type {type(target).__name__}) names no benchmark; {_EXPECTED}")
-    if not os.fspath(target).strip():
-        raise UsageError(f"an empty text names no benchmark; {_EXPECTED}")
-    if str(target).endswith((".toml", ".yaml", ".yml")):
-        raise UsageError(f"{target} is a suite of models and datasets: run_suite({str(target)!r})")
-    return resolve_targets(os.fspath(target), config, cwd, options)
-
-
 def _load_notes(model: ChosenModel) -> tuple[str, ...]:
     return (
         ("the model's request_rate, traffic_cfg and use_timestamp are for load tests alone",)
@@ -191,13 +128,14 @@ def run_settings(target: Target, options: RunOptions, model: ChosenModel) -> Run
     values = recorded_options(options, repeats or 1) | {
         "repeats": repeats,
         "system": system_of(
-            options, target.spec, model.system, target.spec.base_dir if target.questions else None
+            options,
+            target.spec,
+            model.system,
+            target.spec.base_dir if target.definition["kind"] == QUESTIONS else None,
         ),
-        "nocode": target.nocode,
-        "input": kept_input(options) if target.nocode and "bfcl" not in target.nocode else None,
+        "input": target.input,
         "model_type": model.model_type,
         "model_notes": (*model.notes, *_load_notes(model)),
-        "questions": target.questions,
         "variables": dict(target.variables) or None,
         "parallelism": model.parallelism,
         # A recorded address overrides a model that the file names, but not a profile.
@@ -212,7 +150,7 @@ def run_settings(target: Target, options: RunOptions, model: ChosenModel) -> Run
         values["cache"] = False
     return RunSettings(
         asked=target.written,
-        target=target.reload,
+        definition=target.definition,
         cwd=str(Path.cwd()),
         benchmark=target.spec.key,
         eval_type=target.spec.eval_type,
@@ -308,7 +246,7 @@ def plan_of(target: Target, effective: RunOptions, model: ChosenModel, label: st
     return Plan(
         spec=target.spec,
         settings=run_settings(target, effective, model),
-        folder=None if place is None else expand_home(place).resolve(),
+        folder=None if place is None else artifacts_place(place),
         overwrite=bool(effective.overwrite),
         model=model,
         label=label,

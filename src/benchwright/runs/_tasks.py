@@ -10,14 +10,13 @@ from msgspec.structs import replace
 from benchwright.benchmarks import open_rows
 from benchwright.config import ConfigFile, RunOptions, exported
 from benchwright.core import BenchwrightError
-from benchwright.datasets import hub_commits
-from benchwright.engine import Watcher, row_settings
+from benchwright.engine import Watcher, choose_model, row_settings
 from benchwright.runs._jobs import Ended, Job, perform_jobs
-from benchwright.runs._models import choose_model
 from benchwright.runs._result import RunResult
 from benchwright.runs._run import Plan, planned, queue_plans, run_settings
+from benchwright.runs._session import Session
 from benchwright.runs._targets import Target
-from benchwright.store import Store, Workspace, open_store
+from benchwright.store import Store
 
 
 class Task(Struct, frozen=True):
@@ -43,11 +42,9 @@ class TaskResult(Struct, frozen=True):
     """The exit code of the result or the error; that of an interruption if it never began."""
 
 
-@hub_commits()
 def run_tasks(
-    workspace: Workspace,
+    session: Session,
     tasks: Sequence[Task],
-    config: ConfigFile | None,
     *,
     at_once: int = 1,
     watcher: Watcher | None = None,
@@ -60,7 +57,7 @@ def run_tasks(
     plans: list[tuple[Plan, Mapping[str, str]]] = []
     for task in tasks:
         with exported(task.variables):
-            plans += [(plan, task.variables) for plan in _plans(task, config)]
+            plans += [(plan, task.variables) for plan in _plans(task, session.config)]
     results: dict[str, TaskResult] = {}
 
     def end(result: TaskResult) -> None:
@@ -68,21 +65,21 @@ def run_tasks(
         if finished is not None:
             finished(result)
 
-    with open_store(workspace) as store:
-        jobs: list[Job] = []
-        for plan, variables in plans:
-            with exported(variables):
-                job = _queued(store, plan)
-            if isinstance(job, TaskResult):
-                end(job)
-            else:
-                jobs.append(replace(job, variables=variables))
-        ended = perform_jobs(
-            store, [[job] for job in jobs],
-            at_once=at_once, go_on=True, watcher=watcher, finished=lambda each: end(_task_result(each)),
-        )  # fmt: skip
-        for each in ended:
-            results.setdefault(str(each.job.label), _task_result(each))
+    store = session.store
+    jobs: list[Job] = []
+    for plan, variables in plans:
+        with exported(variables):
+            job = _queued(store, plan)
+        if isinstance(job, TaskResult):
+            end(job)
+        else:
+            jobs.append(replace(job, variables=variables))
+    ended = perform_jobs(
+        store, [[job] for job in jobs],
+        at_once=at_once, go_on=True, watcher=watcher, finished=lambda each: end(_task_result(each)),
+    )  # fmt: skip
+    for each in ended:
+        results.setdefault(str(each.job.label), _task_result(each))
     return [results[str(plan.label)] for plan, _ in plans]
 
 

@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from benchwright.core import JsonObject
 from benchwright.engine import Progress, Watcher, stopped_twice
 from benchwright.perf import LoadProgress, LoadWatcher
-from benchwright.reports import Tracking, benchmark_details, recorded_load
+from benchwright.reports import Tracking
+from benchwright.results import benchmark_details, recorded_load
 from benchwright.store import Store
 
 

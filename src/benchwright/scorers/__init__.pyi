@@ -9,19 +9,16 @@ from benchwright.scorers._choices import (
 )
 from benchwright.scorers._judge import judge_score as judge_score
 from benchwright.scorers._judge_config import (
-    Ask as Ask,
     CutReply as CutReply,
     JudgeCall as JudgeCall,
     JudgeConfig as JudgeConfig,
     JudgeFailedError as JudgeFailedError,
-    UnreadableVerdictError as UnreadableVerdictError,
 )
 from benchwright.scorers._judge_panel import judge_panel as judge_panel
 from benchwright.scorers._judge_templates import (
     TEMPLATE_PLUGINS as TEMPLATE_PLUGINS,
     TEMPLATES as TEMPLATES,
     JudgeTemplate as JudgeTemplate,
-    JudgeTemplateError as JudgeTemplateError,
 )
 from benchwright.scorers._letters import (
     mcq_letter_extract as mcq_letter_extract,
@@ -67,7 +64,6 @@ from benchwright.scorers._qa import (
     qa_metric_names as qa_metric_names,
     qa_remarks as qa_remarks,
 )
-from benchwright.scorers._quantity.expressions import UNREAD as UNREAD
 from benchwright.scorers._retrieval import (
     retrieval_metrics as retrieval_metrics,
     retrieval_metrics_dedup as retrieval_metrics_dedup,
@@ -76,7 +72,6 @@ from benchwright.scorers._scorer import (
     GRADE_OF as GRADE_OF,
     SCORE_OF as SCORE_OF,
     AnswerScores as AnswerScores,
-    Scorer as Scorer,
     ScorerInput as ScorerInput,
     Scores as Scores,
     all_of as all_of,

@@ -259,7 +259,7 @@ def _no_grade(reply: str, mapping: Mapping[str, float], *, asked: bool) -> Unrea
                 "It was asked for a last line 'GRADE: …': use a stronger judge, or pass response_format= to make it write "
                 "JSON, or grade_pattern= to read what it writes"
             )
-        return UnreadableVerdictError(f"the judge's reply holds no grade: {_shown(reply)}. {cure}")
+        return UnreadableVerdictError(f"the judge's reply contains no grade: {_shown(reply)}. {cure}")
     return _not_listed(stated if len(stated) <= _GRADE_CHARS else f"{stated[:_GRADE_CHARS]}…", mapping, reply)
 
 

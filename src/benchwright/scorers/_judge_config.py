@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import fields
 from typing import TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from benchwright.core import (
     BenchwrightError,
     ConfigError,
     JsonObject,
     judge_question_cure,
-    light_dataclass,
     suggest,
 )
 
@@ -40,8 +38,7 @@ class UnreadableVerdictError(JudgeFailedError):
     grade = "PARSE_ERROR"
 
 
-@light_dataclass(frozen=True, slots=True)
-class JudgeConfig:
+class JudgeConfig(Struct, frozen=True):
     """Settings of one judge, as given by `judge=` in `@benchmark`."""
 
     url: str
@@ -121,7 +118,7 @@ class JudgeConfig:
             raise ConfigError(
                 f'"{key}" is {type(value).__name__}; expected a mapping with url and model_id, or a JudgeConfig'
             )
-        known = [field.name for field in fields(cls)]
+        known = cls.__struct_fields__
         settings: dict[str, object] = {}
         for name, setting in value.items():
             field_name = _ALIASES.get(name, name)
@@ -165,7 +162,7 @@ class JudgeConfig:
                 raise ConfigError(f'"{key}" is {table!r}; expected a table with settings of the judge')
             known = settings.get(key) or {}
             if isinstance(known, JudgeConfig):
-                known = {each.name: getattr(known, each.name) for each in fields(known)}
+                known = structs.asdict(known)
             merged = {_ALIASES.get(name, name): value for name, value in dict(known).items()}  # type: ignore[call-overload]  # checked by `of`
             merged |= {_ALIASES.get(name, name): value for name, value in table.items()}
             changed[key] = {

@@ -17,10 +17,10 @@ from benchwright.core import (
     BenchwrightError,
     BraceTemplate,
     MissingFieldError,
+    Registry,
     UsageError,
     suggest,
 )
-from benchwright.plugins import Registry
 
 _CLOSING = """
 Think it through first, in a few sentences. Then finish with one line and nothing after it:

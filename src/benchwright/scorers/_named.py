@@ -7,8 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 
-from benchwright.core import UsageError, suggest
-from benchwright.plugins import Registry, check_function
+from benchwright.core import Registry, UsageError, check_function, suggest
 from benchwright.scorers._qa import QA_METRICS
 from benchwright.scorers._scorer import NAMED_SCORERS, Scorer
 

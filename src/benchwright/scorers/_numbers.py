@@ -85,7 +85,9 @@ def target_number(target: object) -> Number | None:
     """The number in an expected answer, if there is one."""
     if isinstance(target, bool) or target is None:
         return None
-    if isinstance(target, int | float):
+    if isinstance(target, int):
+        return Number(Fraction(target))
+    if isinstance(target, float):
         value = Decimal(str(target))
         return Number(Fraction(value)) if value.is_finite() else None
     return read_number(str(target)).number
@@ -149,6 +151,8 @@ def plain_number(number: Number) -> str:
     """
     value = number.value
     sign = "%" if number.percent else ""
+    if value.denominator == 1 and abs(value.numerator) < 10**20:
+        return f"{value.numerator}{sign}"
     rest = value.denominator
     for prime in (2, 5):
         while rest % prime == 0 and rest > 1:

@@ -8,9 +8,10 @@ import re
 import unicodedata
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
+
+from msgspec.structs import replace
 
 from benchwright.core import JsonObject, MetricSummary, UsageError, encode_json, suggest
 from benchwright.scorers._judge import judge_score

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from math import log2
+
+from msgspec.structs import replace
 
 from benchwright.core import BenchmarkError
 from benchwright.scorers._scorer import ScorerInput, Scores, by_name

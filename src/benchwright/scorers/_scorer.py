@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar, cast
 
-from benchwright.core import JsonObject, Row
+from msgspec import Struct, field
+
+from benchwright.core import HidesFields, JsonObject, Row
 from benchwright.scorers._judge_config import Ask
 
 Scores: TypeAlias = dict[str, bool | int | float | str | None]
@@ -39,9 +40,21 @@ def answer_scores(found: str | None, expected: object) -> AnswerScores:
     )
 
 
-@dataclass(slots=True)
-class ScorerInput:
+class _DataclassFields:
+    """Makes the fields that `dataclasses` needs to copy or take apart an input: scorers written for NeMo Evaluator do that."""
+
+    def __get__(self, value: object, owner: type[Struct]) -> dict[str, Any]:
+        from dataclasses import make_dataclass
+
+        fields: dict[str, Any] = make_dataclass(owner.__name__, owner.__struct_fields__).__dataclass_fields__  # type: ignore[attr-defined]  # every dataclass has it
+        return fields
+
+
+class ScorerInput(HidesFields, Struct):
     """The input of every scorer."""
+
+    hidden = ("ask",)
+    __dataclass_fields__ = _DataclassFields()
 
     response: str
     """The model's answer; if candidates are ranked, the one with the largest log-probability."""
@@ -57,7 +70,7 @@ class ScorerInput:
     """All messages so far, for benchmarks of several turns."""
     turn_index: int | None = None
     """0-based turn being scored, for benchmarks of several turns."""
-    ask: Ask | None = field(default=None, kw_only=True, repr=False, compare=False)
+    ask: Ask | None = None
     """How `judge_score` reaches a judge; supplied by the run."""
 
 

@@ -12,7 +12,15 @@ from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from benchwright.scorers._mcq.view import View
+from benchwright.scorers._mcq.view import ReplyText
+from benchwright.scorers._replies import (
+    ANSWER_ELSEWHERE,
+    ANSWER_ELSEWHERE_STEMS,
+    ANSWER_QUALIFIED,
+    breaks_off,
+    next_question,
+)
+from benchwright.scorers._restated import restates
 from benchwright.scorers._stems import matches_at, places
 
 _YES = (
@@ -20,7 +28,9 @@ _YES = (
     " ja jawohl richtig stimmt korrekt wahr natürlich genau oui vrai exact bien_sûr sí si verdadero verdadera cierto correcto"
     " correcta claro vero vera sim verdade tak да верно правда конечно правильно 是 是的 对 對 对的 正确 正確 真 はい 正しい 예 네"
     " of_course yes_indeed i_agree i_think_so i_believe_so it_is it_does they_do they_are that's_right that's_correct not_false not_wrong not_incorrect i_guess_so i_suppose_so naturally por_supuesto claro_que_sí claro_que_si"
-    " bien_sûr_que_oui it_can that_is_so"
+    " bien_sûr_que_oui it_can that_is_so no_problem no_doubt without_a_doubt without_doubt most_certainly sì certo certamente"
+    " effectivement en_effet efectivamente effettivamente è_vero es_verdad c'est_vrai é_verdade действительно"
+    " evet igen ano áno no_question_about_it no_doubt_about_it doch correto assolutamente_sì"
 )
 _NO = (
     "no nope nah false incorrect wrong never negative untrue disagree nein falsch unwahr inkorrekt non faux fausse falso falsa"
@@ -28,8 +38,20 @@ _NO = (
     " 아니오 not_at_all not_really not_quite definitely_not certainly_not of_course_not absolutely_not probably_not surely_not"
     " not_true not_correct not_right i_disagree i_don't_think_so i_do_not_think_so i_don't_believe_so it_isn't it_is_not"
     " it_does_not it_doesn't they_don't no_way nicht_wahr stimmt_nicht pas_du_tout claro_que_no natürlich_nicht bien_sûr_que_non i'm_afraid_not i_think_not i_guess_not in_no_way by_no_means"
-    " it_cannot it_can't on_the_contrary"
+    " it_cannot it_can't on_the_contrary yeah,_no assolutamente_no absolutamente_no most_likely_not likely_not almost_certainly_not generally_not usually_not typically_not clearly_not"
+    " non_è_vero no_es_verdad c'est_faux não_é_verdade"
+    " apparently_not obviously_not not_anymore hayır nem nej nee"
+    " wahrscheinlich_nicht sicher_nicht auf_keinen_fall probablement_pas certainement_pas probablemente_no probabilmente_no"
 )
+_CLAUSES = (
+    "ja jawohl nein oui non sí sì sim não tak nie да нет evet hayır igen nem nej nee はい いいえ 是的 不是 不对 不 对 否 是 예 네 아니요 no_problem no_doubt"
+    " no_question_about_it no_doubt_about_it yeah,_no doch without_a_doubt without_doubt of_course of_course_not"
+    " probably_not most_likely_not likely_not almost_certainly_not definitely_not certainly_not absolutely_not surely_not generally_not"
+    " usually_not typically_not clearly_not apparently_not obviously_not not_really not_quite not_at_all"
+    " wahrscheinlich_nicht sicher_nicht natürlich_nicht auf_keinen_fall pas_du_tout probablement_pas certainement_pas probablemente_no"
+    " claro_que_no claro_que_sí por_supuesto probabilmente_no bien_sûr"
+)
+"""Words and phrases, next to `_Y` and `_N`, that are a verdict at the beginning of a clause."""
 _Y = r"(?:yes|yeah|yep|yup|true|correct|right)"
 _N = r"(?:no|nope|nah|false|incorrect|wrong|untrue)"
 _EITHER = (
@@ -37,8 +59,8 @@ _EITHER = (
     r"|ja\s(?:oder|und)\snein|oui\s(?:ou|et)\snon|sí\s(?:o|y)\sno|да\s(?:или|и)\sнет|是或否|是否|是不是"
 )
 _STATED = (
-    r"(?:(?<!\w)(?:answer|verdict|conclusion|response|label|judg(?:e)?ment|decision|prediction|antwort|réponse|respuesta|risposta|resposta"
-    r"|ответ)(?:\s(?:here|then|is\stherefore|therefore|correcte?|correcta|finale?))?\s?"
+    r"(?:(?<!\w)(?:answer|verdict|conclusion|response|label|judg(?:e)?ment|decision|prediction"
+    rf"|{ANSWER_ELSEWHERE}){ANSWER_QUALIFIED}\s?"
     r"(?:(?:is|would\sbe|must\sbe|should\sbe|ist|lautet|wäre|est|es|è|é)\b\s?:?|[:=—–]|-(?=\s))|\\boxed\s?\{|</?answer>|答案\s?(?:是|为|:)?\s?:?"
     r"|(?m:^)a:)\s?[\s(\[{]{0,3}(?:(?:definitely|clearly|simply|therefore|thus|a|an|most\slikely|probably)\s){0,2}"
 )
@@ -51,12 +73,7 @@ _STATED_STEMS = [
     "judg",
     "decision",
     "prediction",
-    "antwort",
-    "réponse",
-    "respuesta",
-    "risposta",
-    "resposta",
-    "ответ",
+    *ANSWER_ELSEWHERE_STEMS,
     "\\boxed",
     "<answer>",
     "</answer>",
@@ -76,10 +93,10 @@ _UNCLEAR = (
     r"(?:n't|cannot|(?<!\w)not|unable\sto)\s(?:confirm|verify|establish|conclude|be\ssure)(?!\w)[^.,;!?\n]{0,40}$|(?<!\w)(?:if|whether|evidence|proof|way|unclear|unsure|depends|could|might|may|would|unless|when|hard|ask|say|says|said|saying|show|shows"
     r"|prove|know|tell|determine|guarantee|suggests?|reason|mean|means|implies|ob|wenn|si|если)(?!\w)(?:(?!\bbut\b)[^.,;!?\n]){0,40}$"
 )
-_IF = r"(?<!\w)(?:if|unless|wenn|falls|si|если)(?!\w)[^.!?\n]{0,60}$"
+_IF = r"(?<!\w)(?:if(?!\s(?:i|we)\s(?:had|have)\sto)|unless|wenn|falls|si|если)(?!\w)[^.!?\n]{0,60}$"
 _THINKS = r"(?<!\w)(?:i|we)\s(?:\w+\s)?(?:(?P<not>do\snot|don't|would\snot|wouldn't|didn't|cannot|can't|doubt)\s)?(?:think|believe|would\ssay|say|feel|agree|find|conclude)(?:\sthat)?\s$"
 _SUBJECT = (
-    r"(?:it|that|this|which|everything|all\sof\s(?:it|this|that)|(?:the|this|that|your|its|his|her)\s(?:\w+\s)?(?:statement|claim|assertion|sentence|proposition|hypothesis|premise|assumption"
+    r"(?:it|that|this|which|everything|all\sof\s(?:it|this|that)|(?:the|this|that|your|its|his|her)\s(?:\w+(?:'s)?\s)?(?:statement|claim|assertion|sentence|proposition|hypothesis|premise|assumption"
     r"|conclusion|answer|question|fact|quote|equation|suggestion|idea|theory))"
 )
 _ADVERBS = r"(?:(?:indeed|actually|really|entirely|completely|quite|clearly|definitely|certainly|therefore|thus|also|in\sfact|simply|just|always|necessarily|strictly|fully|exactly|absolutely|factually|itself|mostly|largely|generally|technically|obviously|most|almost|likely|probably)\s){0,3}"
@@ -129,19 +146,19 @@ _TRUE_WORDS = (
     "true", "correct", "right", "accurate", "valid", "the case", "wahr", "richtig", "korrekt", "vrai", "vraie", "exact", "verdadero",
     "verdadera", "cierto", "correcto", "верно", "правда", "так",
 )  # fmt: skip
-_BY_ITSELF = (
-    rf"(?<![\w'-])(?P<word>{_Y}|{_N}|ja|nein|oui|non|sí|да|нет|是的|不是|不对|不|对|否|是)(?!\w|'|-\w)"
-)
+_BY_ITSELF = rf"(?<![\w'-])(?P<word>{'|'.join(sorted(_CLAUSES.split(), key=len, reverse=True)).replace('_', ' ')}|{_Y}|{_N})(?!\w|'|-\w)"
 _LEADS_IN = (
-    r"(?:^|[.,;:!?\n(\[{>–—…]|(?<!\w)(?:so|thus|then|hence|say|mean|but|and|a|is|well|actually|therefore|probably|definitely|rather|clear|be"
+    r"(?:^|[.,;:!?\n(\[{>–—…]|(?<!\w)(?:so|technically|strictly|basically|essentially|effectively|ultimately|also|daher|somit|donc|entonces|quindi|portanto|então|dus|итак|значит|thus|then|hence|say|mean|but|and|a|is|well|actually|therefore|probably|likely|certainly|surely|absolutely|definitely|rather|clear|be"
     r"|thought|think|believe|meant|answer|respond|says|towards?))\s?$"
 )
 _NOT_A_NOUN = r"\s?(?:[.,;:!()\[\]}>–—…]|\n|$)|\s(?:it|that|this|they|he|she|there|the|i|we|you|because|since|as|but|from|(?:in|for)\s(?:some|certain|other|most|many)|(?:on|in|to)\sthis)(?!\w)|\s[–—-]"
 _CORRECTION = (
-    r"(?<!\w)(?:wait|actually|hmm+|sorry|correction|on\ssecond\sthought|scratch\sthat|let\sme\sre\w*|i\smean|oops|my\smistake|moment|nein,|pardon"
+    r"(?<!\w)(?:wait|hold\son|actually|hmm+|sorry|correction|on\ssecond\sthought|scratch\sthat|let\sme\sre\w*|i\smean|oops|my\smistake|moment|nein,|pardon"
     r"|rather|on\sreflection|in\sfact|however)(?!\w)"
 )
 _CONCLUSION = r"(?<!\w)(?:so|therefore|thus|hence|in\sshort|overall|in\sconclusion|conclusion|finally|but|also|daher|donc|mais|pero|итак|но|in\ssum|to\ssum\sup)(?!\w)[^.;!?\n]{0,60}$"
+_OTHER_CASE = r"(?<!\w)(?:note|n\.?b\.?|if|in(?!\s(?:fact|short|conclusion|summary|general|this\scase)\b)|otherwise|elsewhere|were)(?!\w)"
+"""In a sentence that says what the answer would be: it is about another case."""
 _REACH = 60
 _READ = 200
 """Places of each word of predicates that are read, from the end."""
@@ -157,13 +174,24 @@ class _Verdict(NamedTuple):
     """Whether it is a word by itself, such as `yes`."""
 
 
-def read_verdict(reply: str) -> bool | None:
+def read_verdict(reply: str, question: str = "") -> bool | None:
     """True: yes; False: no; None: neither, or both.
+
+    Args:
+        reply: what was answered.
+        question: what was asked, if it is known: a reply without any verdict may repeat it as a statement.
 
     >>> [read_verdict(text) for text in ("That's not true.", "Yes and no.", "No, wait, actually yes.")]
     [False, None, True]
     """
-    text = View(reply).lower.strip()
+    text = ReplyText(reply).lower.strip()
+    cut = next_question(text)
+    if cut is not None and (found := _read(text[:cut].strip(), question)) is not None:
+        return found
+    return _read(text, question)
+
+
+def _read(text: str, question: str) -> bool | None:
     if not text:
         return None
     whole = _whole(text)
@@ -175,15 +203,24 @@ def read_verdict(reply: str) -> bool | None:
             for cue in matches_at(_compiled(_STATED), text, places(text, _STATED_STEMS))
             if (found := _after_statement(text, cue.end())) is not None
             and not _compiled(_NOT_STATED).search(text, max(0, cue.start() - 40), cue.start())
+            and not ("would be" in cue[0] and _is_remark(text, cue.start()))
         ),
         None,
     )
+    either = next(matches_at(_compiled(_STATED), text, places(text, _STATED_STEMS, most=1)), None)
+    if either is not None and _compiled(_EITHER).match(text, either.end()):
+        return None
     if stated is not None:
         if not _compiled(_CORRECTION).search(text, stated[0]):
             return stated[1]
         later = [one for one in _verdicts(text, stated[0] + 1) if _corrects(text, stated[0], one.at)]
         return later[-1].yes if later else stated[1]
-    return _decided(text, _verdicts(text, 0) or _sentences(text))
+    verdicts = _verdicts(text, 0) or _sentences(text) or _opening(text)
+    if not verdicts and question and not breaks_off(text) and not _compiled(_EITHER).search(text):
+        return restates(question, text)
+    if verdicts and breaks_off(text) and _corrects(text, verdicts[-1].at, len(text)):
+        return None  # taken back, and what it is then is not said any more
+    return _decided(text, verdicts)
 
 
 def verdict_of_word(word: str) -> bool | None:
@@ -252,6 +289,8 @@ def _verdicts(text: str, begin: int) -> list[_Verdict]:
             continue
         if _compiled(_SKIPPED_BEFORE).search(before) or _compiled(_IF).search(before):
             continue
+        if before.endswith("would be ") and _is_remark(text, at):
+            continue
         if word["word"] in (
             "true",
             "correct",
@@ -295,6 +334,25 @@ def _sentences(text: str) -> list[_Verdict]:
                 found.append(_Verdict(start, verdict, False, True))
         start = stop.end()
     return found
+
+
+def _opening(text: str) -> list[_Verdict]:
+    """A verdict in other words that opens the reply: `Indeed, she won it twice.`; they count if nothing else does."""
+    found = _compiled(rf"{_phrase_pattern()}(?=\s?[,;–—]\s|\s?:\s[^\d.])").match(text)
+    if found is None or found["phrase"] in (
+        "right",
+        "sure",
+        "true",
+        "exactly",
+        "exact",
+        "si",
+        "claro",
+        "genau",
+    ):
+        return []
+    if _compiled(r"(?<!\w)(?:but|however|aber|mais|pero|ma|mas|но)(?!\w)").search(text, 0, 200):
+        return []
+    return [_Verdict(0, _phrases()[found["phrase"]], True, True)]
 
 
 def _of_predicate(text: str, found: re.Match[str]) -> bool | None:
@@ -341,6 +399,12 @@ def _decided(text: str, verdicts: list[_Verdict]) -> bool | None:
 
 def _corrects(text: str, earlier: int, later: int) -> bool:
     return _compiled(_CORRECTION).search(text, max(earlier, later - 400), later) is not None
+
+
+def _is_remark(text: str, at: int) -> bool:
+    """Whether the sentence that contains `at` is a remark about another case."""
+    begin = max(text.rfind(mark, max(0, at - 400), at) for mark in ".;!?\n") + 1
+    return _compiled(_OTHER_CASE).search(text, begin, at) is not None
 
 
 def _is_asked(text: str, end: int) -> bool:

@@ -50,8 +50,9 @@ def boolean_yesno_strict(sample: ScorerInput) -> Scores:
 
     The last "answer is yes" (or "Answer: no") counts; else a reply that is a verdict ("Of course not."); else the verdicts of
     its clauses, if they agree, one opens the reply or one corrects the others. Questions, what others say and "yes or no" do not
-    count. Texts whose verdicts disagree are unparsed. English; the plain words of German, French, Spanish, Russian, Chinese and
-    others are understood too, in the target as well.
+    count. Texts whose verdicts disagree are unparsed. If the row has a `question` in English and the reply no such word, a sentence
+    that repeats the question as a statement counts: "Toronto is not the capital of Canada." is a no. The plain words of German,
+    French, Spanish, Russian, Chinese and others are understood too, in the target as well.
 
     >>> boolean_yesno_strict(ScorerInput("That is not correct.", "no", {}))
     {'correct': True, 'parsed': True}
@@ -59,4 +60,6 @@ def boolean_yesno_strict(sample: ScorerInput) -> Scores:
     expected = target_verdict(sample.target)
     if expected is None and isinstance(sample.target, str):
         expected = verdict_of_word(sample.target)
-    return answer_scores(_word_of(read_verdict(sample.response or "")), _word_of(expected))
+    question = (sample.metadata or {}).get("question")
+    found = read_verdict(sample.response or "", question if isinstance(question, str) else "")
+    return answer_scores(_word_of(found), _word_of(expected))

@@ -1,9 +1,8 @@
-"""The REST interface of a workspace, on loopback: runs, durable steps, metrics, events, and datasets by batches.
+"""The server of a workspace, on loopback: a REST interface for runs, durable steps, metrics, events and batches of datasets, and pages.
 
-Clients in any language may use it. It refuses requests of web pages, and requests without its token.
+Clients in any language may use it. It refuses requests of other web pages, and requests for data without a token.
 """
 
-from benchwright.server._routes import openapi_document
-from benchwright.server._serving import ServerAddress, ServerSettings, serve, serving
+from benchwright.server._serving import ServerAddress, ServerSettings, new_open_url, serve, serving
 
-__all__ = ["ServerAddress", "ServerSettings", "openapi_document", "serve", "serving"]
+__all__ = ["ServerAddress", "ServerSettings", "new_open_url", "serve", "serving"]

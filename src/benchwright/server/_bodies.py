@@ -5,33 +5,34 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
+from msgspec import Meta, Struct
 
-from benchwright.core import exact_json, rfc3339
-from benchwright.sdk import view_of
+from benchwright.core import JsonValue, exact_json, rfc3339
+from benchwright.runs import view_of
 from benchwright.store import BeginDecision, Event, MetricPoint, RunRecord, WorkflowStep
 
-Name = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
-Number = Annotated[int, Field(ge=0, le=2**53 - 1)]
-Source = Annotated[str, StringConstraints(min_length=1, max_length=1_000, pattern=r"^(?i:hf|huggingface)://")]
+LARGEST_NUMBER = 2**53 - 1
+"""Largest number that every JSON reader keeps exactly."""
+
+Name = Annotated[str, Meta(min_length=1, max_length=1_000)]
+Number = Annotated[int, Meta(ge=0, le=LARGEST_NUMBER)]
+Source = Annotated[str, Meta(min_length=1, max_length=1_000, pattern=r"^(?i:hf|huggingface)://")]
 
 
-class Body(BaseModel):
-    """A request body. The server ignores unknown fields, so that newer clients can talk to older servers."""
-
-    model_config = ConfigDict(extra="ignore", allow_inf_nan=False, strict=True)
+class Body(Struct, frozen=True, forbid_unknown_fields=True):
+    """A request body. An unknown field is refused: a misspelt one would be lost without a word."""
 
 
-class CreateRun(Body):
+class CreateRun(Body, frozen=True):
     """A new workflow run."""
 
     workflow_name: Name
     input: str | None = None
     """The input as JSON text."""
-    tags: dict[str, JsonValue] | None = None
+    tags: dict[str, Any] | None = None
 
 
-class ResumeRun(Body):
+class ResumeRun(Body, frozen=True):
     """The process that executes a run from now on."""
 
     host: Name
@@ -40,21 +41,21 @@ class ResumeRun(Body):
     """When the process started; tells it from others with the same number."""
 
 
-class RunOutput(Body):
+class RunOutput(Body, frozen=True):
     """The output of a run."""
 
     output: str
     """JSON text."""
 
 
-class CompleteRun(Body):
+class CompleteRun(Body, frozen=True):
     """The end of a run that completed."""
 
     output: str | None = None
     """JSON text; None keeps the output that was set before."""
 
 
-class FailRun(Body):
+class FailRun(Body, frozen=True):
     """The end of a run that failed."""
 
     error: str
@@ -62,7 +63,7 @@ class FailRun(Body):
     """Whether it was stopped and can be resumed."""
 
 
-class Metric(Body):
+class Metric(Body, frozen=True):
     """One metric point."""
 
     metric_name: Name
@@ -71,36 +72,36 @@ class Metric(Body):
     step_id: Number | None = None
     step_key: Name | None = None
     """Instead of `step_id`."""
-    tags: dict[str, JsonValue] | None = None
+    tags: dict[str, Any] | None = None
     attempt: Number = 0
     slot: Number | None = None
     """A point sent twice with the same slot is one point."""
 
 
-class NewEvent(Body):
+class NewEvent(Body, frozen=True):
     """An event to record."""
 
     type: Name
     message: str = ""
-    data: JsonValue = None
+    data: Any = None
     step_id: Number | None = None
 
 
-class BeginStep(Body):
+class BeginStep(Body, frozen=True):
     """Request a decision: execute a step, or reuse its output."""
 
     run_id: Number
     step_key: Name
-    input_hash: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+    input_hash: Annotated[str, Meta(min_length=1, max_length=200)]
     input: str | None = None
     """The input as JSON text, kept to show a difference later."""
     on_input_change: Literal["fail", "rerun"] = "fail"
     cache: bool = True
-    holder: Annotated[str, StringConstraints(max_length=200)] | None = None
+    holder: Annotated[str, Meta(max_length=200)] | None = None
     """Names this call, so that a request sent twice begins one attempt."""
 
 
-class CompleteStep(Body):
+class CompleteStep(Body, frozen=True):
     """A step's output."""
 
     step_id: Number
@@ -109,7 +110,7 @@ class CompleteStep(Body):
     attempt: Number | None = None
 
 
-class FailStep(Body):
+class FailStep(Body, frozen=True):
     """The failure of an attempt."""
 
     step_id: Number
@@ -118,7 +119,7 @@ class FailStep(Body):
     interrupted: bool = False
 
 
-class DatasetInit(Body):
+class DatasetInit(Body, frozen=True):
     """Resolve a hub dataset."""
 
     source: Source
@@ -127,22 +128,39 @@ class DatasetInit(Body):
     revision: Name | None = None
 
 
-class DatasetBatch(Body):
+class DatasetBatch(DatasetInit, frozen=True, kw_only=True):
     """Request rows by number."""
 
-    source: Source
-    config: Name | None = None
-    split: Name | None = None
-    revision: Name | None = None
     offset: Number
-    limit: Annotated[int, Field(ge=1, le=10_000)]
+    limit: Annotated[int, Meta(ge=1, le=10_000)]
 
 
-class Empty(BaseModel):
-    """A response without content."""
+class Empty(Body, frozen=True):
+    """A body without content."""
 
 
-class Health(BaseModel):
+class Code(Body, frozen=True):
+    """A code to exchange for a token."""
+
+    code: Annotated[str, Meta(max_length=200)]
+
+
+class NewCode(Struct, frozen=True):
+    """A code with which a browser opens the pages."""
+
+    code: str
+    """Open the pages at `/?code=…`; it works once."""
+    valid_s: int
+    """Seconds in which it must be used."""
+
+
+class PageToken(Struct, frozen=True):
+    """The token of a browser tab. It reads and changes nothing."""
+
+    token: str
+
+
+class Health(Struct, frozen=True):
     """Which server answers."""
 
     service: str
@@ -151,13 +169,13 @@ class Health(BaseModel):
     pid: int
 
 
-class RunCreated(BaseModel):
+class RunCreated(Struct, frozen=True):
     """The number of a new run."""
 
     run_id: int
 
 
-class RunBody(BaseModel):
+class RunBody(Struct, frozen=True):
     """A run in the form of `list --json`, and its summary."""
 
     id: int
@@ -185,6 +203,10 @@ class RunBody(BaseModel):
     partial: bool | None
     metrics: dict[str, Any] | None
     """The value of each metric."""
+    headline: dict[str, Any] | None
+    """The main figure: `text`, and for benchmarks `name`, `value`, `ci_low`, `ci_high`, `n`."""
+    progress: dict[str, Any] | None
+    """How far a live run is; null if it has ended or does not tell."""
     cost: dict[str, Any] | None
     """What the replies cost; null if no price is known."""
     reused: dict[str, Any] | None
@@ -198,7 +220,7 @@ class RunBody(BaseModel):
     summary: dict[str, Any] | None
 
 
-class RunPage(BaseModel):
+class RunPage(Struct, frozen=True):
     """Runs, newest first."""
 
     runs: list[RunBody]
@@ -206,7 +228,7 @@ class RunPage(BaseModel):
     """Pass it as `after` to get the next page; null on the last page."""
 
 
-class StepBody(BaseModel):
+class StepBody(Struct, frozen=True):
     """A step."""
 
     id: int
@@ -223,32 +245,39 @@ class StepBody(BaseModel):
     finished_at: str | None
 
 
-class StepPage(BaseModel):
+class StepPage(Struct, frozen=True):
     """Steps in the order in which they were begun."""
 
     steps: list[StepBody]
     next: int | None
 
 
-class EventBody(BaseModel):
+class SamplePage(Struct, frozen=True):
+    """Samples in the order of rows and repeats, with the columns of `samples.parquet`."""
+
+    samples: list[dict[str, Any]]
+    next: int | None
+
+
+class EventBody(Struct, frozen=True):
     """An event."""
 
     id: int
     step_id: int | None
     type: str
     message: str
-    data: JsonValue
+    data: Any
     created_at: str
 
 
-class EventPage(BaseModel):
+class EventPage(Struct, frozen=True):
     """Events, oldest first."""
 
     events: list[EventBody]
     next: int | None
 
 
-class MetricBody(BaseModel):
+class MetricBody(Struct, frozen=True):
     """A metric point."""
 
     id: int
@@ -260,14 +289,14 @@ class MetricBody(BaseModel):
     created_at: str
 
 
-class MetricPage(BaseModel):
+class MetricPage(Struct, frozen=True):
     """Metric points in the order of their arrival."""
 
     metrics: list[MetricBody]
     next: int | None
 
 
-class Decision(BaseModel):
+class Decision(Struct, frozen=True):
     """Whether to execute a step."""
 
     decision: Literal["run", "reuse"]
@@ -280,7 +309,7 @@ class Decision(BaseModel):
     """Failed earlier attempts, each of which used a retry."""
 
 
-class DatasetBody(BaseModel):
+class DatasetBody(Struct, frozen=True):
     """A dataset, resolved."""
 
     source: str
@@ -295,7 +324,7 @@ class DatasetBody(BaseModel):
     """Notes on the rows."""
 
 
-class Rows(BaseModel):
+class Rows(Struct, frozen=True, omit_defaults=True):
     """Rows of a dataset."""
 
     rows: list[dict[str, Any]]
@@ -303,7 +332,7 @@ class Rows(BaseModel):
     """Notes added since the dataset was resolved; absent if there are none."""
 
 
-class ErrorDetail(BaseModel):
+class ErrorDetail(Struct, frozen=True):
     """The reason for a refusal."""
 
     code: str
@@ -312,7 +341,7 @@ class ErrorDetail(BaseModel):
     retryable: bool
 
 
-class ErrorBody(BaseModel):
+class ErrorBody(Struct, frozen=True):
     """Every refusal has this body."""
 
     error: ErrorDetail
@@ -324,8 +353,12 @@ def _time(seconds: float | None) -> str | None:
 
 def run_body(run: RunRecord) -> RunBody:
     """Describe a run in the form of `list --json`, with JSON inside JSON as text."""
-    described = {**view_of(run).to_json(), "input": _text(run.input), "output": _text(run.output)}
-    return RunBody.model_validate({**described, "summary": run.summary})
+    described: dict[str, Any] = {
+        **view_of(run).to_json(),
+        "input": _text(run.input),
+        "output": _text(run.output),
+    }
+    return RunBody(**described, summary=run.summary)
 
 
 def step_body(step: WorkflowStep) -> StepBody:

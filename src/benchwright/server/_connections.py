@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import orjson
+import msgspec
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from benchwright.server._guard import ANSWER_HEADERS, Refusal
@@ -92,6 +92,10 @@ class BoundedProtocol(HttpToolsProtocol):
         if self._deadline is None and self.cycle.response_complete:
             self._expect(HEADERS_S)
 
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no HTTP, in the form of every refusal."""
+        self._refuse(Refusal(400, "no_http", msg))
+
     def pause_writing(self) -> None:
         """Wait for a client that does not read."""
         super().pause_writing()
@@ -117,7 +121,7 @@ class BoundedProtocol(HttpToolsProtocol):
         """Answer if no answer has begun, and close."""
         self._expect(None)
         if self.cycle is None or self.cycle.response_complete or not self.cycle.response_started:
-            body = orjson.dumps(refusal.body())
+            body = msgspec.json.encode(refusal.body())
             lines = [
                 f"HTTP/1.1 {refusal.status} {refusal.code}".encode(),
                 b"connection: close",

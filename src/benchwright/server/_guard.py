@@ -1,58 +1,57 @@
 """Refusals: every error becomes a body of one form, and a status that tells clients what to do. The guard refuses requests from
-other machines, from web pages of other origins, and without the token.
+other machines and from web pages of other origins, and gives every answer its headers.
 
 Plain ASGI around the application, so that no part of a refused request is parsed.
 """
 
 from __future__ import annotations
 
-import hmac
 import re
 import zlib
-from collections.abc import Awaitable, Callable, MutableMapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
 
-import orjson
+import msgspec
 
 from benchwright.core import (
     BenchwrightError,
     DatasetError,
-    JsonObject,
     NotFoundError,
     RunOwnedError,
     UsageError,
     redact,
 )
 from benchwright.datasets import HubError
+from benchwright.server._bodies import ErrorBody, ErrorDetail
 from benchwright.store import RecordRefusedError, StoreError
 
 
-@dataclass
 class Refusal(Exception):
-    """A request that the server refuses."""
+    """A request that the server refuses: the HTTP status, the reason for programs and for people, what to do about it, and
+    whether the same request may succeed later."""
 
-    status: int
-    """HTTP status."""
-    code: str
-    """Name of the reason, for programs."""
-    message: str
-    """The reason, for people."""
-    hint: str | None = None
-    """What to do about it."""
-    retryable: bool = False
-    """Whether the same request may succeed later."""
+    def __init__(
+        self, status: int, code: str, message: str, hint: str | None = None, retryable: bool = False
+    ) -> None:
+        super().__init__(message)
+        self.status, self.code, self.message, self.hint, self.retryable = (
+            status,
+            code,
+            message,
+            hint,
+            retryable,
+        )
 
-    def body(self) -> JsonObject:
+    def body(self) -> ErrorBody:
         """The body of the response."""
-        return {
-            "error": {
-                "code": self.code,
-                "message": redact(self.message),
-                "hint": self.hint,
-                "retryable": self.retryable,
-            }
-        }
+        # What is at fault may be half of a character pair, which no encoding has.
+        message = redact(self.message).encode("utf-8", "replace").decode()
+        return ErrorBody(ErrorDetail(self.code, message, self.hint, self.retryable))
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Headers of the response besides its type and length."""
+        return {"www-authenticate": "Bearer"} if self.status == 401 else {}
 
 
 def refusal_of(error: Exception) -> Refusal:
@@ -103,136 +102,131 @@ MAX_BODY_BYTES = 64 * 1024 * 1024
 
 _HOST = re.compile(r"(?:127\.0\.0\.1|localhost|\[::1\])(?::([0-9]{1,5}))?", re.ASCII | re.IGNORECASE)
 """The only hosts a request may name. A name that has to be interpreted is read in one way here and in another elsewhere."""
-_ONCE = ("host", "origin", "authorization", "content-length", "content-encoding", "sec-fetch-site")
+_ONCE = (
+    "host", "origin", "authorization", "content-length", "content-encoding", "sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest",
+)  # fmt: skip
 """Headers that decide something, and so must not be there twice: which one counts would differ from reader to reader."""
+_ALONE = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+DATA_POLICY = "default-src 'none'; frame-ancestors 'none'"
+"""What an answer with data may do in a browser: nothing."""
+PAGE_POLICY = f"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; {_ALONE}"
+"""What a page may do: run and fetch what this server has. Nothing inline, so that no text of data can become a script or a style."""
 ANSWER_HEADERS = (
     (b"cache-control", b"no-store"),
-    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"content-security-policy", DATA_POLICY.encode()),
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"referrer-policy", b"no-referrer"),
     (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
 )
-"""Headers of every response."""
+"""Headers of every response, unless it has its own of that name."""
+_FRAMES = ("iframe", "frame", "embed", "object", "fencedframe")
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Headers = Mapping[str, str]
 
 
 class Guard:
-    """Refuses what must not come in, and passes the body on, whole and decompressed."""
+    """Refuses what must not come in, and adds the headers of every answer."""
 
-    def __init__(
-        self,
-        app: Callable[[Scope, Receive, Send], Awaitable[None]],
-        *,
-        token: str,
-        needs_token: Callable[[str, str], bool],
-        max_body: int = MAX_BODY_BYTES,
-    ) -> None:
+    def __init__(self, app: Callable[[Scope, Receive, Send], Awaitable[None]]) -> None:
         self._app = app
-        self._token = token.encode()
-        self._needs_token = needs_token
-        self._max_body = max_body
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check one request and pass it on."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+
+        async def closed(message: MutableMapping[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                own = {name.lower() for name, _ in message["headers"]}
+                added = [pair for pair in ANSWER_HEADERS if pair[0] not in own]
+                message = {**message, "headers": [*message["headers"], *added]}
+            await send(message)
+
         try:
             headers = _headers(scope)
-            self._check_host(headers)
-            self._check_token(scope, headers)
-            body = await self._read(headers, receive)
+            _check_host(headers)
         except Refusal as refusal:
-            await refuse(send, refusal)
+            await refuse(closed, refusal)
             return
+        scope["headers_by_name"] = headers
+        await self._app(scope, receive, closed)
 
-        given = False
 
-        async def once() -> MutableMapping[str, Any]:
-            nonlocal given
-            if given:  # only a disconnect can follow
-                return await receive()
-            given = True
-            return {"type": "http.request", "body": body, "more_body": False}
-
-        await self._app(scope, once, send)
-
-    def _check_host(self, headers: dict[str, str]) -> None:
-        """Check the Host header: a page whose name resolves to this machine still sends its own name."""
-        host = headers.get("host", "")
-        if not _is_this_machine(host):
-            raise Refusal(
-                403,
-                "forbidden_host",
-                f"Host {host[:100]!r} is not this machine; use http://127.0.0.1:PORT",
-            )
-        origin = headers.get("origin")
-        if origin is not None and origin not in (f"http://{host}", f"https://{host}"):
-            raise Refusal(403, "forbidden_origin", f"pages of {origin[:100]!r} may not use this server")
-        if headers.get("sec-fetch-site") in ("cross-site", "same-site"):
-            raise Refusal(403, "forbidden_origin", "other web pages may not use this server")
-
-    def _check_token(self, scope: Scope, headers: dict[str, str]) -> None:
-        if not self._needs_token(scope["method"], scope["path"]):
-            return
-        kind, _, given = headers.get("authorization", "").partition(" ")
-        if kind.lower() != "bearer" or not hmac.compare_digest(given.strip().encode(), self._token):
-            raise Refusal(
-                401,
-                "unauthorized",
-                "this request needs the server's token" if not given else "the token is wrong",
-                "send it as: Authorization: Bearer TOKEN (printed by `benchwright serve`; in BENCHWRIGHT_TOKEN of runs)",
-            )
-
-    async def _read(self, headers: dict[str, str], receive: Receive) -> bytes:
-        announced = headers.get("content-length", "")
-        if announced.isdigit() and int(announced) > self._max_body:
-            raise self._too_large()
-        encoding = headers.get("content-encoding", "identity").strip().lower()
-        if encoding not in ("identity", "", "gzip"):
-            raise Refusal(
-                415,
-                "encoding",
-                f"Content-Encoding {encoding[:40]!r} is not supported; send gzip or no encoding",
-            )
-        unpack = zlib.decompressobj(zlib.MAX_WBITS | 16) if encoding == "gzip" else None
-        pieces: list[bytes] = []
-        size = 0
-        while True:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                raise Refusal(400, "disconnected", "the request ended before its body")
-            piece: bytes = message.get("body", b"")
-            if unpack is not None and piece:
-                try:
-                    piece = unpack.decompress(piece, self._max_body + 1 - size)
-                except zlib.error as error:
-                    raise Refusal(400, "bad_gzip", f"the body is not gzip: {error}") from None
-            size += len(piece)
-            if size > self._max_body or (unpack is not None and unpack.unconsumed_tail):
-                raise self._too_large()
-            pieces.append(piece)
-            if not message.get("more_body"):
-                return b"".join(pieces)
-
-    def _too_large(self) -> Refusal:
-        return Refusal(
-            413,
-            "too_large",
-            f"the body is larger than {self._max_body} bytes",
-            "send less in one request, or raise --max-body-mb",
+def _check_host(headers: Headers) -> None:
+    """Check the Host header: a page whose name resolves to this machine still sends its own name."""
+    host = headers.get("host", "")
+    if not _is_this_machine(host):
+        raise Refusal(
+            403,
+            "forbidden_host",
+            f"Host {host[:100]!r} is not this machine; use http://127.0.0.1:PORT",
         )
+    origin = headers.get("origin")
+    if origin is not None and origin not in (f"http://{host}", f"https://{host}"):
+        raise Refusal(403, "forbidden_origin", f"pages of {origin[:100]!r} may not use this server")
+
+
+def check_sender(headers: Headers, *, navigable: bool) -> None:
+    """Refuse what a browser sends for pages of other sites. Only a link to a page of this server may be there."""
+    if headers.get("sec-fetch-dest") in _FRAMES:
+        raise Refusal(403, "framed", "this server is shown in no other page")
+    link = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
+    if headers.get("sec-fetch-site") in ("cross-site", "same-site") and not (navigable and link):
+        raise Refusal(403, "forbidden_origin", "other web pages may not use this server")
+
+
+async def read_body(headers: Headers, receive: Receive, most: int) -> bytes:
+    """The body of a request, whole and decompressed; refused if it has more than `most` bytes."""
+    announced = headers.get("content-length", "")
+    if announced.isdigit() and int(announced) > most:
+        raise _too_large(most)
+    encoding = headers.get("content-encoding", "identity").strip().lower()
+    if encoding not in ("identity", "", "gzip"):
+        raise Refusal(
+            415,
+            "encoding",
+            f"Content-Encoding {encoding[:40]!r} is not supported; send gzip or no encoding",
+        )
+    unpack = zlib.decompressobj(zlib.MAX_WBITS | 16) if encoding == "gzip" else None
+    pieces: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise Refusal(400, "disconnected", "the request ended before its body")
+        piece: bytes = message.get("body", b"")
+        if unpack is not None and piece:
+            try:
+                piece = unpack.decompress(piece, most + 1 - size)
+            except zlib.error as error:
+                raise Refusal(400, "bad_gzip", f"the body is not gzip: {error}") from None
+        size += len(piece)
+        if size > most or (unpack is not None and unpack.unconsumed_tail):
+            raise _too_large(most)
+        pieces.append(piece)
+        if not message.get("more_body"):
+            return b"".join(pieces)
+
+
+def _too_large(most: int) -> Refusal:
+    return Refusal(
+        413,
+        "too_large",
+        f"the body is larger than {most} bytes",
+        "send less in one request, or raise --max-body-mb",
+    )
 
 
 async def refuse(send: Send, refusal: Refusal) -> None:
     """Answer with a refusal."""
-    body = orjson.dumps(refusal.body())
+    body = msgspec.json.encode(refusal.body())
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    if refusal.status == 401:
-        headers.append((b"www-authenticate", b"Bearer"))
+    headers += [(name.encode(), value.encode()) for name, value in refusal.headers.items()]
     await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
 

@@ -8,15 +8,18 @@ from typing import Any
 
 from msgspec import Struct
 
-from benchwright.core import VERSION, JsonObject, RunKind, RunStatus, load_json
+from benchwright.core import VERSION, RunKind, RunProgress, RunStatus, load_json
+from benchwright.results import StoreSamples
 from benchwright.server import _bodies as bodies
 from benchwright.server._bodies import decision_body, event_body, metric_body, run_body, step_body
 from benchwright.server._guard import Refusal
+from benchwright.server._keys import CODE_VALID_S
 from benchwright.server._state import ServerState
-from benchwright.store import Owner, StepRequest
+from benchwright.store import Owner, SampleFilter, StepRequest, whole
+from benchwright.workflows import created_workflow
 
 
-class Call(Struct, frozen=True):
+class RestCall(Struct, frozen=True):
     """One request, parsed and checked."""
 
     path: Mapping[str, int]
@@ -24,7 +27,7 @@ class Call(Struct, frozen=True):
     query: Mapping[str, Any]
     """Query parameters, with defaults filled in."""
     body: Any
-    """The body as its model; None if there is none."""
+    """The body as its Struct; None if the route has none."""
 
     @property
     def run_id(self) -> int:
@@ -32,17 +35,29 @@ class Call(Struct, frozen=True):
         return self.path["run_id"]
 
 
-async def health(state: ServerState, call: Call) -> bodies.Health:
+async def health(state: ServerState, call: RestCall) -> bodies.Health:
     """Get the version of the server and the id of its workspace."""
     return bodies.Health(
         service="benchwright", version=VERSION, workspace_id=state.workspace_id, pid=os.getpid()
     )
 
 
-async def create_run(state: ServerState, call: Call) -> bodies.RunCreated:
+async def create_code(state: ServerState, call: RestCall) -> bodies.NewCode:
+    """Create a code that opens the pages in a browser, once."""
+    return bodies.NewCode(state.keys.new_code(), CODE_VALID_S)
+
+
+async def exchange_code(state: ServerState, call: RestCall) -> bodies.PageToken:
+    """Exchange a code for a token that reads."""
+    body: bodies.Code = call.body
+    return bodies.PageToken(state.keys.exchange(body.code))
+
+
+async def create_run(state: ServerState, call: RestCall) -> bodies.RunCreated:
     """Create a workflow run, which the server writes to for the client."""
     body: bodies.CreateRun = call.body
-    lease = state.store.create_workflow(
+    lease = created_workflow(
+        state.store,
         body.workflow_name,
         input_json=_json_text("input", body.input),
         tags=body.tags,
@@ -52,21 +67,21 @@ async def create_run(state: ServerState, call: Call) -> bodies.RunCreated:
     return bodies.RunCreated(run_id=lease.run_id)
 
 
-async def list_runs(state: ServerState, call: Call) -> bodies.RunPage:
+async def list_runs(state: ServerState, call: RestCall) -> bodies.RunPage:
     """List runs, newest first."""
     query = call.query
-    page = state.store.page_runs(
-        after=query["after"], limit=query["limit"], kind=query["kind"], name=query["name"]
-    )
-    return bodies.RunPage(runs=[run_body(run) for run in page.items], next=page.next)
+    store, limit = state.store, query["limit"]
+    found = store.runs(after=query["after"], limit=limit + 1, kind=query["kind"], name=query["name"])
+    runs = [run_body(whole(store, run)) for run in found[:limit]]
+    return bodies.RunPage(runs=runs, next=found[limit - 1].id if len(found) > limit else None)
 
 
-async def get_run(state: ServerState, call: Call) -> bodies.RunBody:
+async def get_run(state: ServerState, call: RestCall) -> bodies.RunBody:
     """Get a run."""
     return run_body(state.store.run(call.run_id))
 
 
-async def resume_run(state: ServerState, call: Call) -> bodies.Empty:
+async def resume_run(state: ServerState, call: RestCall) -> bodies.Empty:
     """Resume a run whose process has ended, or name the process of a new one; steps left open are interrupted."""
     body: bodies.ResumeRun = call.body
     state.store.run(call.run_id)
@@ -74,49 +89,52 @@ async def resume_run(state: ServerState, call: Call) -> bodies.Empty:
     return bodies.Empty()
 
 
-async def complete_run(state: ServerState, call: Call) -> bodies.Empty:
+async def complete_run(state: ServerState, call: RestCall) -> bodies.Empty:
     """Complete a run."""
     output = None if call.body is None else _json_text("output", call.body.output)
     return _end(state, call.run_id, "completed", output=output)
 
 
-async def fail_run(state: ServerState, call: Call) -> bodies.Empty:
+async def fail_run(state: ServerState, call: RestCall) -> bodies.Empty:
     """Fail or interrupt a run; its open steps are interrupted."""
     body: bodies.FailRun = call.body
     return _end(state, call.run_id, "interrupted" if body.interrupted else "failed", error=body.error)
 
 
-async def set_output(state: ServerState, call: Call) -> bodies.Empty:
+async def set_output(state: ServerState, call: RestCall) -> bodies.Empty:
     """Set the output of a run without ending it."""
     body: bodies.RunOutput = call.body
     output = _json_text("output", body.output) or b"null"
     state.store.run(call.run_id)
-    state.store.set_workflow_output(state.lease(call.run_id), output)
+    state.lease(call.run_id)
+    state.store.update_run(call.run_id, output=output)
     return bodies.Empty()
 
 
-async def heartbeat(state: ServerState, call: Call) -> bodies.Empty:
+async def heartbeat(state: ServerState, call: RestCall) -> bodies.Empty:
     """Report that the workflow process is alive."""
     state.store.run(call.run_id)
     state.lease(call.run_id)
-    state.store.heartbeat(call.run_id)
+    counts = state.store.workflow_step_counts(call.run_id)
+    done = sum(counts.values()) - counts.get("running", 0)
+    failed = counts.get("failed", 0) + counts.get("interrupted", 0)
+    progress = RunProgress.of("steps", done, None, failed, counts.get("running", 0), 0.0)
+    state.store.beat(call.run_id, progress)
     return bodies.Empty()
 
 
-async def add_metric(state: ServerState, call: Call) -> bodies.Empty:
+async def add_metric(state: ServerState, call: RestCall) -> bodies.Empty:
     """Record a metric point."""
     body: bodies.Metric = call.body
     state.store.run(call.run_id)
     step_id = body.step_id
     if step_id is None and body.step_key is not None:
-        step = state.store.workflow_step_by_key(call.run_id, body.step_key)
-        if step is None:
-            raise Refusal(404, "not_found", f"run {call.run_id} has no step {body.step_key!r}")
-        step_id = step.id
+        step_id = state.store.workflow_step((call.run_id, body.step_key)).id
     elif step_id is not None:
         _step_of(state, call.run_id, step_id)
-    state.store.add_metric(
-        state.lease(call.run_id),
+    lease = state.lease(call.run_id)
+    state.writer.add_metric(
+        lease,
         body.metric_name,
         body.metric_value,
         unit=body.unit,
@@ -125,10 +143,11 @@ async def add_metric(state: ServerState, call: Call) -> bodies.Empty:
         tags=body.tags,
         slot=body.slot,
     )
+    await state.writer.settled(lease)
     return bodies.Empty()
 
 
-async def list_metrics(state: ServerState, call: Call) -> bodies.MetricPage:
+async def list_metrics(state: ServerState, call: RestCall) -> bodies.MetricPage:
     """List the metric points of a run."""
     state.store.run(call.run_id)
     query = call.query
@@ -138,7 +157,7 @@ async def list_metrics(state: ServerState, call: Call) -> bodies.MetricPage:
     return bodies.MetricPage(metrics=[metric_body(point) for point in page.items], next=page.next)
 
 
-async def add_event(state: ServerState, call: Call) -> bodies.Empty:
+async def add_event(state: ServerState, call: RestCall) -> bodies.Empty:
     """Record an event."""
     body: bodies.NewEvent = call.body
     if body.type.startswith(("run.", "step.")):
@@ -148,20 +167,22 @@ async def add_event(state: ServerState, call: Call) -> bodies.Empty:
     state.store.run(call.run_id)
     if body.step_id is not None:
         _step_of(state, call.run_id, body.step_id)
-    state.store.add_event(
-        state.lease(call.run_id), body.type, body.message, data=body.data, step_id=body.step_id
-    )
+    lease = state.lease(call.run_id)
+    state.writer.add_event(lease, body.type, body.message, data=body.data, step_id=body.step_id)
+    await state.writer.settled(lease)
     return bodies.Empty()
 
 
-async def list_events(state: ServerState, call: Call) -> bodies.EventPage:
+async def list_events(state: ServerState, call: RestCall) -> bodies.EventPage:
     """List the events of a run, oldest first."""
     state.store.run(call.run_id)
-    page = state.store.page_events(call.run_id, after=call.query["after"] or 0, limit=call.query["limit"])
-    return bodies.EventPage(events=[event_body(event) for event in page.items], next=page.next)
+    limit = call.query["limit"]
+    found = state.store.events(call.run_id, after=call.query["after"] or 0, limit=limit + 1)
+    events = [event_body(event) for event in found[:limit]]
+    return bodies.EventPage(events=events, next=found[limit - 1].id if len(found) > limit else None)
 
 
-async def list_steps(state: ServerState, call: Call) -> bodies.StepPage:
+async def list_steps(state: ServerState, call: RestCall) -> bodies.StepPage:
     """List the steps of a workflow run."""
     state.store.run(call.run_id)
     query = call.query
@@ -171,7 +192,19 @@ async def list_steps(state: ServerState, call: Call) -> bodies.StepPage:
     return bodies.StepPage(steps=[step_body(step) for step in page.items], next=page.next)
 
 
-async def begin_step(state: ServerState, call: Call) -> bodies.Decision:
+async def list_samples(state: ServerState, call: RestCall) -> bodies.SamplePage:
+    """List the samples of a benchmark run that pass a filter; a page may be short though there are more."""
+    state.store.run(call.run_id)
+    where = {name: value for name, value in call.query.items() if name not in ("after", "limit", "scored")}
+    scored = call.query["scored"]
+    passing = SampleFilter(scored=None if scored is None else scored == "true", **where)
+    page = StoreSamples(state.store, call.run_id).page(
+        passing, after=call.query["after"], limit=call.query["limit"]
+    )
+    return bodies.SamplePage(samples=[view.to_json() for view in page.items], next=page.next)
+
+
+async def begin_step(state: ServerState, call: RestCall) -> bodies.Decision:
     """Decide whether a step is executed or its recorded output reused."""
     body: bodies.BeginStep = call.body
     state.store.run(body.run_id)
@@ -183,26 +216,29 @@ async def begin_step(state: ServerState, call: Call) -> bodies.Decision:
         body.cache,
         body.holder or "",
     )
-    return decision_body(state.store.begin_step(state.lease(body.run_id), request))
+    lease = state.lease(body.run_id)
+    decision = state.writer.begin(lease, request)
+    await state.writer.settled(lease, events=True)
+    return decision_body(decision)
 
 
-async def complete_step(state: ServerState, call: Call) -> bodies.Empty:
+async def complete_step(state: ServerState, call: RestCall) -> bodies.Empty:
     """Record a step's output."""
     body: bodies.CompleteStep = call.body
     output = _json_text("output", body.output) or b"null"
-    state.store.complete_step(state.lease_of_step(body.step_id), body.step_id, body.attempt, output)
+    await state.writer.complete(state.lease_of_step(body.step_id), body.step_id, body.attempt, output)
     return bodies.Empty()
 
 
-async def fail_step(state: ServerState, call: Call) -> bodies.Empty:
+async def fail_step(state: ServerState, call: RestCall) -> bodies.Empty:
     """Record the failure of an attempt."""
     body: bodies.FailStep = call.body
     lease = state.lease_of_step(body.step_id)
-    state.store.fail_step(lease, body.step_id, body.attempt, body.error, interrupted=body.interrupted)
+    await state.writer.fail(lease, body.step_id, body.attempt, body.error, interrupted=body.interrupted)
     return bodies.Empty()
 
 
-async def init_dataset(state: ServerState, call: Call) -> bodies.DatasetBody:
+async def init_dataset(state: ServerState, call: RestCall) -> bodies.DatasetBody:
     """Resolve a hub dataset: configuration, split, commit."""
     body: bodies.DatasetInit = call.body
     info = (await state.dataset(body.source, body.config, body.split, body.revision)).info
@@ -218,13 +254,12 @@ async def init_dataset(state: ServerState, call: Call) -> bodies.DatasetBody:
     )
 
 
-async def read_batch(state: ServerState, call: Call) -> JsonObject:
+async def read_batch(state: ServerState, call: RestCall) -> bodies.Rows:
     """Read rows of a dataset by number, exactly as they are in it; none after the end."""
     body: bodies.DatasetBatch = call.body
     dataset = await state.dataset(body.source, body.config, body.split, body.revision)
-    # Sent without a model: rows are anything that JSON can hold.
-    rows: JsonObject = {"rows": list(await dataset.rows(body.offset, body.limit))}
-    return {**rows, "notes": list(notes)} if (notes := dataset.new_notes) else rows
+    rows = await dataset.rows(body.offset, body.limit)
+    return bodies.Rows(rows, list(dataset.new_notes))
 
 
 def _end(
@@ -238,7 +273,7 @@ def _end(
     run = state.store.run(run_id)
     if run.status == status and run.finished_at is not None and run.kind == RunKind.WORKFLOW:
         return bodies.Empty()  # the request was sent twice
-    state.store.finish_workflow(state.lease(run_id), status, output=output, error=error)
+    state.writer.finish(state.lease(run_id), status, output=output, error=error)
     state.drop(run_id)
     return bodies.Empty()
 

@@ -6,22 +6,24 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import msgspec
 from msgspec import Struct
-from pydantic import BaseModel
-from pydantic.json_schema import models_json_schema
 
-from benchwright.core import STEP_STATUSES, VERSION
-from benchwright.sdk import RUN_KINDS
+from benchwright.core import OUTCOMES, STEP_STATUSES, VERSION
+from benchwright.runs import RUN_KINDS
 from benchwright.server import _bodies as bodies, _handlers as handlers
-from benchwright.server._bodies import ErrorBody
+from benchwright.server._answers import AnswerKind, Bytes, HtmlPage, Json
+from benchwright.server._bodies import LARGEST_NUMBER, ErrorBody
+from benchwright.server._keys import Access
+from benchwright.server._page_files import PAGE_FILES, SHELL, file_handler
 from benchwright.server._state import ServerState
 
-Handler = Callable[[ServerState, handlers.Call], Awaitable[BaseModel | dict[str, Any]]]
+Handler = Callable[[ServerState, handlers.RestCall], Awaitable[Any]]
 
 MOST_PER_PAGE = 1_000
 """Most entries of a page."""
-LARGEST_NUMBER = 2**53 - 1
-"""Largest number that every JSON reader keeps exactly."""
+API = "/api"
+"""REST routes are below it, and at their places without it as well."""
 
 
 class Query(Struct, frozen=True):
@@ -30,7 +32,7 @@ class Query(Struct, frozen=True):
     name: str
     """Its name."""
     kind: type
-    """int or str."""
+    """int, float or str."""
     default: int | str | None
     """The value if it is not given."""
     meaning: str
@@ -43,6 +45,17 @@ _AFTER = Query("after", int, None, "start after this number: `next` of the previ
 _LIMIT = Query("limit", int, 100, f"entries per page, at most {MOST_PER_PAGE}")
 _NAME = Query("name", str, None, "only entries with this name")
 _STATUS = Query("status", str, None, "only steps with this status", tuple(STEP_STATUSES))
+_OF_SAMPLES = (
+    _AFTER,
+    _LIMIT,
+    Query("outcome", str, None, "only samples with this outcome", tuple(OUTCOMES)),
+    Query("verdict", str, None, "only samples with this verdict", ("right", "wrong")),
+    Query("scored", str, None, "only samples with, or without, scores", ("true", "false")),
+    Query("metric", str, None, "only samples with a value of this metric"),
+    Query("above", float, None, "only samples whose value of `metric` is greater"),
+    Query("below", float, None, "only samples whose value of `metric` is smaller"),
+    Query("text", str, None, "only samples with this text in prompt, reply or target"),
+)
 _KIND = Query("kind", str, None, "only runs of this kind", tuple(RUN_KINDS))
 
 
@@ -50,14 +63,16 @@ class Route(Struct, frozen=True):
     """One route."""
 
     method: str
-    """HTTP method."""
+    """HTTP method; GET changes nothing."""
     path: str
     """Path; `{run_id}` is a number."""
+    needs: Access
+    """What a request's token must allow."""
     handler: Handler
     """The function that answers."""
-    answer: type[BaseModel]
-    """The body of the response."""
-    body: type[BaseModel] | None = None
+    answer: AnswerKind
+    """What it answers with."""
+    body: type[Struct] | None = None
     """The body of the request."""
     body_optional: bool = False
     """Whether the request body may be missing."""
@@ -72,40 +87,68 @@ class Route(Struct, frozen=True):
         return (self.handler.__doc__ or "").strip().rstrip(".")
 
 
+async def describe(state: ServerState, call: handlers.RestCall) -> bytes:
+    """Get this description."""
+    return msgspec.json.encode(openapi_document())
+
+
+_OPEN, _READ, _FULL = Access
 _RUN = "/runs/{run_id}"
-ROUTES: tuple[Route, ...] = (
-    Route("GET", "/health", handlers.health, bodies.Health),
-    Route("POST", "/runs", handlers.create_run, bodies.RunCreated, bodies.CreateRun, refusals=(503,)),
-    Route("GET", "/runs", handlers.list_runs, bodies.RunPage, query=(_AFTER, _LIMIT, _KIND, _NAME)),
-    Route("GET", _RUN, handlers.get_run, bodies.RunBody, refusals=(404,)),
-    Route("POST", f"{_RUN}/resume", handlers.resume_run, bodies.Empty, bodies.ResumeRun, refusals=(404, 409, 503)),
-    Route("POST", f"{_RUN}/complete", handlers.complete_run, bodies.Empty, bodies.CompleteRun, body_optional=True,
+_EMPTY = Json(bodies.Empty)
+REST: tuple[Route, ...] = (
+    Route("GET", "/health", _READ, handlers.health, Json(bodies.Health)),
+    Route("GET", "/openapi.json", _READ, describe, Bytes("application/json")),
+    Route("POST", "/codes", _FULL, handlers.create_code, Json(bodies.NewCode), bodies.Empty, body_optional=True),
+    Route("POST", "/token", _OPEN, handlers.exchange_code, Json(bodies.PageToken), bodies.Code),
+    Route("POST", "/runs", _FULL, handlers.create_run, Json(bodies.RunCreated), bodies.CreateRun, refusals=(503,)),
+    Route("GET", "/runs", _READ, handlers.list_runs, Json(bodies.RunPage), query=(_AFTER, _LIMIT, _KIND, _NAME)),
+    Route("GET", _RUN, _READ, handlers.get_run, Json(bodies.RunBody), refusals=(404,)),
+    Route("POST", f"{_RUN}/resume", _FULL, handlers.resume_run, _EMPTY, bodies.ResumeRun, refusals=(404, 409, 503)),
+    Route("POST", f"{_RUN}/complete", _FULL, handlers.complete_run, _EMPTY, bodies.CompleteRun, body_optional=True,
           refusals=(404, 409, 503)),
-    Route("POST", f"{_RUN}/fail", handlers.fail_run, bodies.Empty, bodies.FailRun, refusals=(404, 409, 503)),
-    Route("POST", f"{_RUN}/output", handlers.set_output, bodies.Empty, bodies.RunOutput, refusals=(404, 409, 503)),
-    Route("POST", f"{_RUN}/heartbeat", handlers.heartbeat, bodies.Empty, bodies.Empty, body_optional=True,
+    Route("POST", f"{_RUN}/fail", _FULL, handlers.fail_run, _EMPTY, bodies.FailRun, refusals=(404, 409, 503)),
+    Route("POST", f"{_RUN}/output", _FULL, handlers.set_output, _EMPTY, bodies.RunOutput, refusals=(404, 409, 503)),
+    Route("POST", f"{_RUN}/heartbeat", _FULL, handlers.heartbeat, _EMPTY, bodies.Empty, body_optional=True,
           refusals=(404, 409, 503)),
-    Route("POST", f"{_RUN}/metrics", handlers.add_metric, bodies.Empty, bodies.Metric, refusals=(404, 409, 503)),
-    Route("GET", f"{_RUN}/metrics", handlers.list_metrics, bodies.MetricPage, query=(_AFTER, _LIMIT, _NAME), refusals=(404,)),
-    Route("POST", f"{_RUN}/events", handlers.add_event, bodies.Empty, bodies.NewEvent, refusals=(404, 409, 503)),
-    Route("GET", f"{_RUN}/events", handlers.list_events, bodies.EventPage, query=(_AFTER, _LIMIT), refusals=(404,)),
-    Route("GET", f"{_RUN}/steps", handlers.list_steps, bodies.StepPage, query=(_AFTER, _LIMIT, _STATUS), refusals=(404,)),
-    Route("POST", "/steps/begin", handlers.begin_step, bodies.Decision, bodies.BeginStep, refusals=(404, 409, 503)),
-    Route("POST", "/steps/complete", handlers.complete_step, bodies.Empty, bodies.CompleteStep, refusals=(404, 409, 503)),
-    Route("POST", "/steps/fail", handlers.fail_step, bodies.Empty, bodies.FailStep, refusals=(404, 409, 503)),
+    Route("POST", f"{_RUN}/metrics", _FULL, handlers.add_metric, _EMPTY, bodies.Metric, refusals=(404, 409, 503)),
+    Route("GET", f"{_RUN}/metrics", _READ, handlers.list_metrics, Json(bodies.MetricPage), query=(_AFTER, _LIMIT, _NAME),
+          refusals=(404,)),
+    Route("POST", f"{_RUN}/events", _FULL, handlers.add_event, _EMPTY, bodies.NewEvent, refusals=(404, 409, 503)),
+    Route("GET", f"{_RUN}/events", _READ, handlers.list_events, Json(bodies.EventPage), query=(_AFTER, _LIMIT), refusals=(404,)),
+    Route("GET", f"{_RUN}/steps", _READ, handlers.list_steps, Json(bodies.StepPage), query=(_AFTER, _LIMIT, _STATUS),
+          refusals=(404,)),
+    Route("GET", f"{_RUN}/samples", _READ, handlers.list_samples, Json(bodies.SamplePage), query=_OF_SAMPLES, refusals=(404,)),
+    Route("POST", "/steps/begin", _FULL, handlers.begin_step, Json(bodies.Decision), bodies.BeginStep, refusals=(404, 409, 503)),
+    Route("POST", "/steps/complete", _FULL, handlers.complete_step, _EMPTY, bodies.CompleteStep, refusals=(404, 409, 503)),
+    Route("POST", "/steps/fail", _FULL, handlers.fail_step, _EMPTY, bodies.FailStep, refusals=(404, 409, 503)),
     *(
-        Route("POST", f"/{noun}/init", handlers.init_dataset, bodies.DatasetBody, bodies.DatasetInit, refusals=(404, 502, 504))
+        Route("POST", f"/{noun}/init", _FULL, handlers.init_dataset, Json(bodies.DatasetBody), bodies.DatasetInit,
+              refusals=(404, 502, 504))
         for noun in ("dataset", "datasets")
     ),
     *(
-        Route("POST", f"/{noun}/batch", handlers.read_batch, bodies.Rows, bodies.DatasetBatch, refusals=(404, 502, 504))
+        Route("POST", f"/{noun}/batch", _FULL, handlers.read_batch, Json(bodies.Rows), bodies.DatasetBatch,
+              refusals=(404, 502, 504))
         for noun in ("datasets", "dataset")
     ),
 )  # fmt: skip
-"""Every route."""
+"""Routes for programs, and for the scripts of pages."""
+
+PAGES: tuple[Route, ...] = (
+    Route("GET", "/", _OPEN, file_handler(SHELL), HtmlPage()),
+    *(Route("GET", f"/pages/{name}", _OPEN, file_handler(name), Bytes(kind)) for name, kind in PAGE_FILES.items()),
+)  # fmt: skip
+"""The shell of all pages, and the files that it loads. They have no data, so they need no token."""
+
+ROUTES: tuple[Route, ...] = (
+    *REST,
+    *(msgspec.structs.replace(route, path=API + route.path) for route in REST),
+    *PAGES,
+)
+"""Every route of the server, at each of its places."""
 
 _TITLES = {
-    200: "success", 400: "malformed request", 401: "the token is missing or wrong", 403: "not from this machine",
+    200: "success", 400: "malformed request", 401: "the token is missing or wrong", 403: "not allowed with this token, or not from this machine",
     404: "not found", 405: "method not allowed", 409: "conflicts with what is recorded", 413: "body too large",
     415: "encoding not supported", 422: "a field is wrong", 502: "the hub cannot be reached",
     503: "the records cannot be written", 504: "the hub does not answer",
@@ -114,17 +157,16 @@ _TITLES = {
 
 def openapi_document() -> dict[str, Any]:
     """The description of the REST interface, OpenAPI 3.1."""
-    models: dict[str, type[BaseModel]] = {}
-    for route in ROUTES:
-        for model in (route.answer, route.body):
-            if model is not None:
-                models[model.__name__] = model
-    models[ErrorBody.__name__] = ErrorBody
-    _, schemas = models_json_schema(
-        [(model, "validation") for model in models.values()], ref_template="#/components/schemas/{model}"
-    )
+    structs = {
+        struct
+        for route in REST
+        for struct in (route.answer.schema, route.body, ErrorBody)
+        if struct is not None
+    }
+    ordered = sorted(structs, key=lambda struct: struct.__name__)
+    _, schemas = msgspec.json.schema_components(ordered, ref_template="#/components/schemas/{name}")
     paths: dict[str, dict[str, Any]] = {}
-    for route in ROUTES:
+    for route in REST:
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
     return {
         "openapi": "3.1.0",
@@ -133,9 +175,10 @@ def openapi_document() -> dict[str, Any]:
             "version": VERSION,
             "description": "Runs, durable steps, metrics, events and datasets of one workspace.",
         },
+        "servers": [{"url": API}, {"url": "/"}],
         "paths": paths,
         "components": {
-            "schemas": schemas.get("$defs", {}),
+            "schemas": schemas,
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
     }
@@ -143,7 +186,7 @@ def openapi_document() -> dict[str, Any]:
 
 def _operation(route: Route) -> dict[str, Any]:
     operation: dict[str, Any] = {
-        "operationId": f"{route.handler.__name__}_{route.path.split('/')[1]}",
+        "operationId": f"{route.handler.__name__}_{route.path.split('/')[1].removesuffix('.json')}",
         "summary": route.summary,
         "parameters": [
             *(_path_parameter(name) for name in re.findall(r"\{(\w+)\}", route.path)),
@@ -156,7 +199,7 @@ def _operation(route: Route) -> dict[str, Any]:
             "required": not route.body_optional,
             "content": {"application/json": {"schema": _ref(route.body)}},
         }
-    operation["security"] = [{"token": []}]
+    operation["security"] = [{"token": []}] if route.needs else []
     return operation
 
 
@@ -165,12 +208,13 @@ def _responses(route: Route) -> dict[str, Any]:
     if route.body is not None:
         statuses |= {400, 413, 415}
     described: dict[str, Any] = {"200": _response(200, route.answer)}
-    described.update({str(status): _response(status, ErrorBody) for status in sorted(statuses)})
+    described.update({str(status): _response(status, Json(ErrorBody)) for status in sorted(statuses)})
     return described
 
 
-def _response(status: int, model: type[BaseModel]) -> dict[str, Any]:
-    return {"description": _TITLES[status], "content": {"application/json": {"schema": _ref(model)}}}
+def _response(status: int, answer: AnswerKind) -> dict[str, Any]:
+    schema = {} if answer.schema is None else _ref(answer.schema)
+    return {"description": _TITLES[status], "content": {answer.media_type: {"schema": schema}}}
 
 
 def _path_parameter(name: str) -> dict[str, Any]:
@@ -182,6 +226,8 @@ def _query_parameter(query: Query) -> dict[str, Any]:
     schema: dict[str, Any] = {"type": "string"}
     if query.kind is int:
         schema = {"type": "integer", "minimum": 0, "maximum": LARGEST_NUMBER}
+    elif query.kind is float:
+        schema = {"type": "number"}
     if query.name == "limit":
         schema |= {"minimum": 1, "maximum": MOST_PER_PAGE}
     if query.choices:
@@ -197,5 +243,5 @@ def _query_parameter(query: Query) -> dict[str, Any]:
     }
 
 
-def _ref(model: type[BaseModel]) -> dict[str, str]:
+def _ref(model: type[Struct]) -> dict[str, str]:
     return {"$ref": f"#/components/schemas/{model.__name__}"}

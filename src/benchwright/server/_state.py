@@ -14,7 +14,9 @@ from msgspec import Struct
 from benchwright.core import Row, RunOwnedError, is_hub_uri
 from benchwright.datasets import HubDataset, HubInfo, with_parameters
 from benchwright.server._guard import Refusal
-from benchwright.store import DEAD_AFTER_S, Lease, Owner, Store
+from benchwright.server._keys import Keys
+from benchwright.store import DEAD_AFTER_S, Lease, Owner, Store, WorkflowWriter
+from benchwright.workflows import claimed_workflow
 
 MOST_DATASETS = 64
 """Most resolved datasets kept; the least recently used one is closed first."""
@@ -88,21 +90,32 @@ class OpenDataset:
 class ServerState:
     """What all handlers share."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, keys: Keys) -> None:
         self.store = store
         """The workspace."""
+        self.keys = keys
+        """Tokens and codes."""
         self.workspace_id = hashlib.sha256(str(store.workspace.root).encode()).hexdigest()[:16]
         """Distinguishes servers of different workspaces."""
         self.clients = Clients()
         """The processes that execute the runs."""
+        self._writer: WorkflowWriter | None = None
         self._leases: dict[int, Lease] = {}
         self._datasets: OrderedDict[str, OpenDataset] = OrderedDict()
         self._opening: dict[str, asyncio.Lock] = {}
         self._pinned: dict[str, str] = {}
 
+    @property
+    def writer(self) -> WorkflowWriter:
+        """Writes steps, metrics and events; opened in the event loop of the handlers. A program may record steps of the same run
+        itself."""
+        if self._writer is None:
+            self._writer = self.store.workflow_writer(alone=False)
+        return self._writer
+
     def hold(self, lease: Lease) -> None:
-        """Write to this run for clients."""
-        self._leases[lease.run_id] = lease
+        """Write to this run for clients. It was created here, or is handed over by its lease."""
+        self._leases[lease.run_id] = claimed_workflow(self.store, lease.run_id, token=lease.token)
 
     def lease(self, run_id: int) -> Lease:
         """The right to write to a run: the one held, or one claimed now if the last owner is dead.
@@ -111,7 +124,7 @@ class ServerState:
         """
         known = self._leases.get(run_id)
         if known is None:
-            known = self._leases[run_id] = self.store.claim_workflow(run_id)
+            known = self._leases[run_id] = claimed_workflow(self.store, run_id)
         self.clients.heard_of(run_id)
         return known
 
@@ -121,7 +134,7 @@ class ServerState:
         `RunOwnedError` while another process executes it, `RunClosedError` when it is complete.
         """
         if self.clients.gone(run_id, process) and (known := self._leases.pop(run_id, None)):
-            self.store.release_workflow(known)
+            self.store.release_run(known.run_id)
         self.lease(run_id)
         self.clients.remember(run_id, process)
 
@@ -154,10 +167,18 @@ class ServerState:
             self._opening.pop(forgotten, None)
         return known
 
+    async def settle(self) -> None:
+        """Write what still waits. Called at the end of the event loop of the handlers."""
+        if self._writer is not None:
+            writer, self._writer = self._writer, None
+            await writer.close()
+
     def close(self) -> None:
         """Release the runs, so that they can be resumed, and close the workspace."""
-        for lease in self._leases.values():
-            self.store.release_workflow(lease)
+        if self._writer is not None:  # its loop has ended without it
+            asyncio.run(self.settle())
+        for run_id in self._leases:
+            self.store.release_run(run_id)
         self._leases.clear()
         self.store.close()
 

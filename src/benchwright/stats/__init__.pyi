@@ -1,4 +1,4 @@
-from benchwright.stats._accumulator import ScoreAccumulator as ScoreAccumulator, ScoreSummary as ScoreSummary
+from benchwright.stats._accumulator import ScoreSummary as ScoreSummary
 from benchwright.stats._aggregator import Aggregator as Aggregator
 from benchwright.stats._agreement import (
     Agreement as Agreement,
@@ -11,7 +11,6 @@ from benchwright.stats._corrected import (
     prediction_powered as prediction_powered,
     rogan_gladen as rogan_gladen,
 )
-from benchwright.stats._helpers import Classification as Classification, Statistics as Statistics
 from benchwright.stats._intervals import (
     FEWEST as FEWEST,
     t_quantile as t_quantile,
@@ -29,9 +28,7 @@ from benchwright.stats._limits import (
 from benchwright.stats._paired import (
     PairedResult as PairedResult,
     compare_pairs as compare_pairs,
-    mcnemar_exact as mcnemar_exact,
     same_score as same_score,
-    wilcoxon_signed_rank as wilcoxon_signed_rank,
     without_noise as without_noise,
 )
 from benchwright.stats._percentiles import percentile as percentile

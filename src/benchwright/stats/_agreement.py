@@ -11,7 +11,8 @@ from itertools import combinations
 from math import fsum, sqrt
 from typing import Literal, TypeAlias
 
-from benchwright.core import light_dataclass
+from msgspec import Struct
+
 from benchwright.stats._intervals import FEWEST, t_quantile
 
 Weights: TypeAlias = Literal["none", "linear", "quadratic"]
@@ -22,8 +23,7 @@ _BY_CHANCE = 2.0
 share: a rare disagreement may be missing among fifty pairs. Chosen by simulation (tests/stats/test_agreement.py)."""
 
 
-@light_dataclass(frozen=True, slots=True)
-class Agreement:
+class Agreement(Struct, frozen=True):
     """How far two raters agree on the same items."""
 
     pairs: int

@@ -10,9 +10,10 @@ There are two methods. Both give a 95 % interval that accounts for the judge's e
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import fsum, sqrt
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from benchwright.stats._intervals import Z_95, t_quantile
 
@@ -24,8 +25,7 @@ _UNSEEN = 1.0
 among twenty labels. Chosen by simulation (tests/stats/test_corrected.py)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Corrected:
+class Corrected(Struct, frozen=True):
     """A mean score as humans would have given it."""
 
     method: Correction

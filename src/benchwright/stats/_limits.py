@@ -255,10 +255,11 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 def _share_spreads(n: int, found: float, limit: float, side: int) -> tuple[Spread, Spread]:
     """Return the spread of zeros and ones whose share is exactly the limit, and of those whose share is the one found."""
-    at_limit, skew = max(0.0, limit * (1 - limit)), side * (2 * limit - 1)
+    at_limit = max(0.0, limit * (1 - limit))
+    least = (limit if side > 0 else 1 - limit) if 0 <= limit <= 1 else None
     return (
-        Spread(n, at_limit, 0.5, skew, true_slope=skew, curve=1.0),
-        Spread(n, found * (1 - found), 0.5, skew, null=at_limit),
+        Spread(n, at_limit, 0.5, true_slope=side * (2 * limit - 1), curve=1.0, least_share=least),
+        Spread(n, found * (1 - found), 0.5, null=at_limit, least_share=least),
     )
 
 

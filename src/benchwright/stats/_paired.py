@@ -5,11 +5,14 @@ Numbers in, numbers out. Every interval is of the mean difference b - a; every t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from math import erfc, fsum, gcd, hypot, sqrt
 from operator import mul, sub
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from benchwright.stats._intervals import FEWEST, UNSEEN, Z_95, rule_of_three
 from benchwright.stats._tails import binomial_tail
@@ -30,8 +33,7 @@ _EXACT_WORK = 2e9
 of equal size."""
 
 
-@dataclass(frozen=True, slots=True)
-class PairedResult:
+class PairedResult(Struct, frozen=True):
     """The result of a comparison of paired values."""
 
     pairs: int
@@ -98,18 +100,17 @@ def compare_pairs(
         raise ValueError("no pairs to compare")
     n = len(a)
     binary = {*a, *b} <= {0, 1}
-    differences: Sequence[float] = list(map(sub, map(float, b), map(float, a)))
+    differences = without_noise(a, b)
     if binary:
         wins, losses = differences.count(1.0), differences.count(-1.0)
         if tolerance >= 1:
             wins = losses = 0
         p_value, leaning = mcnemar_exact(wins, losses), _sign(wins - losses)
     else:
-        noise = _noise(a, b)
-        differences = [d if abs(d) > e else 0.0 for d, e in zip(differences, noise, strict=True)]
-        allowed = [max(tolerance * (1 + _SAME_DIGITS), e) for e in noise] if tolerance else noise
-        tested = [(d, e) for d, e, most in zip(differences, noise, allowed, strict=True) if abs(d) > most]
-        wins, losses = sum(1 for d, _ in tested if d > 0), sum(1 for d, _ in tested if d < 0)
+        allowed = tolerance * (1 + _SAME_DIGITS)
+        tested = [(d, e) for d, e in zip(differences, _noise(a, b), strict=True) if d and abs(d) > allowed]
+        wins = sum(d > 0 for d, _ in tested)
+        losses = len(tested) - wins
         p_value, leaning = _signed_ranks(tested)
     bounded = binary or (share and min(min(a), min(b)) >= 0 and max(max(a), max(b)) <= 1)
     mean_a, mean_b = fsum(a) / n, fsum(b) / n
@@ -146,7 +147,10 @@ def without_noise(a: Sequence[float], b: Sequence[float]) -> list[float]:
     >>> without_noise([0.3, 0.5], [0.1 + 0.2, 0.75])
     [0.0, 0.25]
     """
-    differences = map(sub, map(float, b), map(float, a))
+    differences = list(map(sub, map(float, b), map(float, a)))
+    most = max(map(abs, chain(a, b)), default=0.0) * _SAME_DIGITS
+    if all(map(most.__lt__, filter(None, map(abs, differences)))):  # usually: scores have few digits
+        return differences
     return [d if abs(d) > e else 0.0 for d, e in zip(differences, _noise(a, b), strict=True)]
 
 
@@ -154,7 +158,7 @@ def _noise(a: Sequence[float], b: Sequence[float]) -> list[float]:
     """The difference up to which the values of each pair are equal."""
     sizes = list(map(max, map(abs, a), map(abs, b)))
     least = max(sizes) * _SAME_SCALE
-    return [max(size * _SAME_DIGITS, least) for size in sizes]
+    return [noise if (noise := size * _SAME_DIGITS) > least else least for size in sizes]
 
 
 def mcnemar_exact(wins: int, losses: int) -> float:
@@ -191,16 +195,13 @@ def _signed_ranks(differences: Sequence[tuple[float, float]]) -> tuple[float, Li
     n = len(differences)
     if not n:
         return 1.0, 0
-    kept = sorted((abs(d), e, d > 0) for d, e in differences)
+    kept = sorted(differences, key=lambda each: abs(each[0]))
     groups: list[tuple[int, int]] = []  # twice the rank, and how many share it
     plus = at = tied = 0
-    while at < n:
-        end = at + 1
-        while end < n and kept[end][0] - kept[end - 1][0] <= max(kept[end][1], kept[end - 1][1]):
-            end += 1
+    for end in _ends_of_ties(kept):
         twice, size = at + 1 + end, end - at
         groups.append((twice, size))
-        plus += twice * sum(positive for _, _, positive in kept[at:end])
+        plus += twice * (kept[at][0] > 0 if size == 1 else sum(d > 0 for d, _ in kept[at:end]))
         tied += size**3 - size
         at = end
     total = n * (n + 1)
@@ -212,6 +213,17 @@ def _signed_ranks(differences: Sequence[tuple[float, float]]) -> tuple[float, Li
         return min(1.0, 2 * _patterns_up_to(smaller // unit, groups, unit, n) / (1 << n)), leaning
     spread = sqrt(n * (n + 1) * (2 * n + 1) / 24 - tied / 48)
     return _normal_two_sided((total / 2 - smaller - unit / 2) / 2 / spread), leaning
+
+
+def _ends_of_ties(kept: Sequence[tuple[float, float]]) -> Iterator[int]:
+    """Where each group of differences whose sizes are equal but for noise ends."""
+    last, last_noise = abs(kept[0][0]), kept[0][1]
+    for at, (difference, noise) in enumerate(kept):
+        size = abs(difference)
+        if size - last > noise and size - last > last_noise:
+            yield at
+        last, last_noise = size, noise
+    yield len(kept)
 
 
 def _patterns_up_to(limit: int, groups: Sequence[tuple[int, int]], unit: int, n: int) -> int:

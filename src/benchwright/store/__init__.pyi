@@ -4,14 +4,17 @@ from benchwright.store._backends import (
     plain_store_error as plain_store_error,
     recover_store as recover_store,
     store_problems as store_problems,
+    workspace_at as workspace_at,
 )
+from benchwright.store._finding import loss_of as loss_of, named_run as named_run, whole as whole
 from benchwright.store._owner import (
     DEAD_AFTER_S as DEAD_AFTER_S,
     HEARTBEAT_S as HEARTBEAT_S,
+    Lease as Lease,
     Owner as Owner,
     this_process as this_process,
 )
-from benchwright.store._protocols import (
+from benchwright.store._ports import (
     RunStore as RunStore,
     SampleStore as SampleStore,
     StepStore as StepStore,
@@ -30,18 +33,20 @@ from benchwright.store._records import (
     StoreError as StoreError,
     TakenOver as TakenOver,
 )
-from benchwright.store._sample_filters import SampleFilter as SampleFilter, verdict_of as verdict_of
+from benchwright.store._sample_filters import (
+    Facet as Facet,
+    SampleFilter as SampleFilter,
+    place_of as place_of,
+    verdict_of as verdict_of,
+)
 from benchwright.store._workflow_records import (
     BeginDecision as BeginDecision,
     InputChange as InputChange,
-    InputChangedError as InputChangedError,
-    Lease as Lease,
     MetricPoint as MetricPoint,
     MetricTotals as MetricTotals,
+    Page as Page,
     RecordRefusedError as RecordRefusedError,
     RunClosedError as RunClosedError,
-    StaleAttemptError as StaleAttemptError,
-    StepHeldError as StepHeldError,
     StepRequest as StepRequest,
     WorkflowStep as WorkflowStep,
 )

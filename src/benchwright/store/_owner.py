@@ -11,12 +11,20 @@ import orjson
 from msgspec import Struct
 
 from benchwright.core import RunOwnedError
-from benchwright.store._workflow_records import Lease
 
-HEARTBEAT_S = 10.0
+HEARTBEAT_S = 2.0
 """Seconds between two heartbeats of an owner."""
 DEAD_AFTER_S = 60.0
 """Silence after which an owner on another host counts as dead."""
+
+
+class Lease(Struct, frozen=True):
+    """The right to write to one run, until another process takes it over."""
+
+    run_id: int
+    """Number of the run."""
+    token: str
+    """A random text that the run's record contains too. A writer with another token is refused."""
 
 
 class Owner(Struct, frozen=True):

@@ -27,29 +27,14 @@ def kept_settings(settings: JsonObject, root: Path) -> JsonObject:
     return dict(found)
 
 
-def folder_here(recorded: str, root: Path, default: Path) -> tuple[Path, str | None]:
-    """The folder of a run, and the place of the workspace at the time if it was another one, as far as it is known.
-
-    Earlier versions recorded absolute paths. `default` is the folder that the run has in this workspace, unless its user chose
-    another.
-    """
-    if recorded.startswith(_HERE):
-        return Path(_found(recorded, str(root))), None
-    path = Path(recorded)
-    if path.parts[-3:] == default.parts[-3:] and path != default:
-        return default, str(path.parents[2])
-    return path, None
+def folder_here(recorded: str, root: Path) -> Path:
+    """The folder of a run in this workspace."""
+    return Path(_found(recorded, str(root)))
 
 
-def settings_here(settings: JsonObject, root: Path, before: str | None = None) -> JsonObject:
-    """Recorded settings with the paths that they have now; `before` is where the workspace was, if that is known."""
-
-    def here(text: str) -> str:
-        if before is not None:
-            text = _kept(text, before)
-        return _found(text, str(root))
-
-    found: Any = _each(settings, here)
+def settings_here(settings: JsonObject, root: Path) -> JsonObject:
+    """Recorded settings with the paths that they have now."""
+    found: Any = _each(settings, lambda text: _found(text, str(root)))
     return dict(found)
 
 

@@ -13,15 +13,16 @@ from benchwright.core import (
     JsonObject,
     JsonValue,
     RunKind,
+    RunProgress,
     RunStatus,
     UsageError,
     encode_json,
     known_secrets,
-    light_dataclass,
     load_exact_json,
     redact,
     secret_within,
 )
+from benchwright.store._owner import Owner
 
 
 @overload
@@ -54,7 +55,7 @@ def storable_settings(settings: JsonObject) -> bytes:
     if (found := secret_within(settings)) is not None:
         place, variable = found
         raise UsageError(
-            f"{place}: this holds the value of the environment variable {variable}, and settings are recorded; nothing was "
+            f"{place}: this contains the value of the environment variable {variable}, and settings are recorded; nothing was "
             "sent. Take it out. A header may name the variable, in single quotes: "
             f"--header 'X-Name=${{{variable}}}'"
         )
@@ -70,10 +71,15 @@ def checked_input(encoded: bytes) -> bytes:
     """A run's encoded input, refused if it contains a secret."""
     if storable_json(encoded) is not encoded:
         raise UsageError(
-            "the run's input holds a secret, and inputs are recorded. Give the name of the environment variable "
+            "the run's input contains a secret, and inputs are recorded. Give the name of the environment variable "
             "instead, and read it in the workflow"
         )
     return encoded
+
+
+def encoded_progress(progress: RunProgress | None) -> bytes | None:
+    """The progress of a run as JSON."""
+    return None if progress is None else encode_json(progress.to_json())
 
 
 def is_withheld(value: bytes | None) -> bool:
@@ -112,8 +118,7 @@ class StoreError(BenchwrightError):
         )
 
 
-@light_dataclass(frozen=True, slots=True)
-class Recovered:
+class Recovered(Struct, frozen=True):
     """The result of recovering a damaged store."""
 
     kept: Path
@@ -162,9 +167,13 @@ class RunRecord(Struct, frozen=True):
     starts: int = 1
     """Times the run was started or resumed."""
     worked: float | None = None
-    """Seconds that processes worked on it, over all starts that ended; None: recorded by an older version."""
+    """Seconds that processes worked on it, over all starts that ended; None: not known."""
+    progress: JsonObject | None = None
+    """How far a live run has come, as a `RunProgress`; None: it is not live, or has not told yet."""
     lost: int = 0
     """Samples or requests that its summary counts and that are not on record any more."""
+    owner: Owner | None = None
+    """The live process that executes it."""
 
 
 class StepOutput(NamedTuple):
@@ -232,9 +241,6 @@ class Event(Struct, frozen=True):
     """The workflow step that it belongs to, if any."""
     data: JsonValue = None
     """Further facts."""
-
-
-EVENT_COLUMNS = "kind, message, created_at, id, step_id, data"
 
 
 def event_of(row: tuple[Any, ...]) -> Event:

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import orjson
+from msgspec import Struct
 
-from benchwright.core import UsageError, light_dataclass, score_fields
+from benchwright.core import UsageError, score_fields
 from benchwright.store._records import SampleSteps
 
 Verdict: TypeAlias = Literal["right", "wrong"]
@@ -47,8 +48,7 @@ class Facet(NamedTuple):
         return cls(outcome, verdict, "s" in marks, "e" in marks)
 
 
-@light_dataclass(frozen=True, slots=True)
-class SampleFilter:
+class SampleFilter(Struct, frozen=True):
     """Selects the samples of a page. None lets every sample pass."""
 
     outcome: str | None = None

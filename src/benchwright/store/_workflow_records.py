@@ -28,15 +28,6 @@ InputChange: TypeAlias = Literal["fail", "rerun"]
 """What to do if a step's input differs from the recorded one: refuse, or supersede the old step and keep it."""
 
 
-class Lease(Struct, frozen=True):
-    """The right to write to one workflow run, until another process takes it over."""
-
-    run_id: int
-    """Number of the run."""
-    token: str
-    """A random text that the run's record contains too. A writer with another token is refused."""
-
-
 class WorkflowStep(Struct, frozen=True):
     """One step as recorded."""
 

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Container
 from pathlib import Path
+from typing import ClassVar
 
 from msgspec import Struct
 
 from benchwright.core import (
+    HidesFields,
     NotFoundError,
     UsageError,
     expand_home,
     make_private,
     own_ancestors,
     refuse_foreign,
+    safe_name,
 )
 
 STATE_FOLDER = ".benchwright"
@@ -30,8 +34,10 @@ _NETWORK = {
 }  # fmt: skip
 
 
-class Workspace(Struct, frozen=True):
+class Workspace(HidesFields, Struct, frozen=True):
     """A folder whose `.benchwright/` contains the database and the run folders."""
+
+    hidden: ClassVar[tuple[str, ...]] = ("url",)  # it may contain a password
 
     root: Path
     """The folder that contains `.benchwright/`."""
@@ -53,18 +59,26 @@ class Workspace(Struct, frozen=True):
         """The SQLite database, for the backend of that name."""
         return Path(self.store_url.removeprefix(SQLITE_URL))
 
+    @property
+    def runs(self) -> Path:
+        """Where the folders of runs are. Each store has its own: another one's runs have the same numbers."""
+        if self.url is None:
+            return self.state / "runs"
+        digest = hashlib.sha256(self.url.encode()).hexdigest()[:8]
+        return self.state / f"runs-{safe_name(Path(self.url).stem)}-{digest}"
+
     def run_folder(self, run_id: int, name: str) -> Path:
         """Default folder of a run's files."""
-        return self.state / "runs" / f"{run_id:04d}-{name}"
+        return self.runs / f"{run_id:04d}-{name}"
 
     def run_folders(self, known: Container[int] = (), beyond: int = 0) -> dict[int, Path]:
         """Folders of runs by number that contain files, also those that the database does not know; without those of
         `known` numbers, and of numbers up to `beyond`."""
         try:
-            found = sorted(os.listdir(self.state / "runs"))
+            found = sorted(os.listdir(self.runs))
         except OSError:
             return {}
-        numbered = [(name.partition("-")[0], self.state / "runs" / name) for name in found]
+        numbered = [(name.partition("-")[0], self.runs / name) for name in found]
         folders = [(int(number), place) for number, place in numbered if number.isdecimal()]
         return {
             number: place
@@ -78,7 +92,7 @@ class Workspace(Struct, frozen=True):
         if not folders:
             return f"the workspace {self.root} has no runs yet. Start one with: benchwright run TARGET"
         return (
-            f"no run is on record in {self.root}, but {len(folders)} run folders are in {self.state / 'runs'}: the "
+            f"no run is on record in {self.root}, but {len(folders)} run folders are in {self.runs}: the "
             f"database {self.database.name} was lost. List them again with: benchwright doctor"
         )
 
@@ -157,7 +171,7 @@ def existing_workspace(start: Path, explicit: Path | None = None) -> Workspace:
     if explicit is not None and not workspace.root.is_dir():
         wrong = "is not a folder" if workspace.root.exists() else "is not there"
         raise NotFoundError(
-            f"the workspace {explicit} {wrong}. Name the folder that holds {STATE_FOLDER}/ with --workspace, or name "
+            f"the workspace {explicit} {wrong}. Name the folder that contains {STATE_FOLDER}/ with --workspace, or name "
             "none to take the nearest one upwards from here"
         )
     return workspace

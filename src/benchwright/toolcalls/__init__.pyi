@@ -32,7 +32,6 @@ from benchwright.toolcalls._schema_types import (
     NUMBER_TYPES as NUMBER_TYPES,
     language_of as language_of,
 )
-from benchwright.toolcalls._syntax_trees import MissingGrammarError as MissingGrammarError
 from benchwright.toolcalls._verdict import (
     VALID as VALID,
     CallVerdict as CallVerdict,

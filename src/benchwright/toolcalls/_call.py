@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
 
 from benchwright.core import BenchwrightError
 
@@ -28,8 +29,7 @@ class CallDecodeError(BenchwrightError, ValueError):
         self.reason = reason
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """One call of a function."""
 
     name: str

@@ -21,7 +21,7 @@ def decode_java(text: str) -> Calls:
     for node in depth_first(parse(source, "java")):
         if node.type == "method_invocation":
             return [_call(source, node)]
-    raise CallDecodeError("the text holds no call", "no_call")
+    raise CallDecodeError("the text contains no call", "no_call")
 
 
 def _call(source: bytes, node: Node) -> dict[str, dict[Any, Any]]:

@@ -20,7 +20,7 @@ def decode_javascript(text: str) -> Calls:
         for node in statement.children:
             if node.type == "call_expression":
                 return [_call(source, node)]
-    raise CallDecodeError("the text holds no call", "no_call")
+    raise CallDecodeError("the text contains no call", "no_call")
 
 
 def _call(source: bytes, node: Node) -> dict[str, dict[Any, Any]]:

@@ -18,7 +18,7 @@ def read_tool_calls(tool_calls: Any) -> Calls:
     [{'f': {'a': 1}}]
     """
     if not isinstance(tool_calls, list | tuple):
-        raise CallDecodeError("the reply holds no list of tool calls", "no_tool_calls")
+        raise CallDecodeError("the reply contains no list of tool calls", "no_tool_calls")
     return [_read(call) for call in tool_calls]
 
 

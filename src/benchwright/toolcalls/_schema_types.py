@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from benchwright.toolcalls._call import Language
 
@@ -119,8 +120,7 @@ NUMBER_TYPES = frozenset(
 Convert = Callable[[str, str, str | None], Any]
 
 
-@dataclass(frozen=True, slots=True)
-class LanguageTypes:
+class LanguageTypes(Struct, frozen=True):
     """The types of a language for the checker."""
 
     types: dict[str, type]

@@ -47,7 +47,7 @@ def invalid(error_type: str, wording: str, parameter: object = None, *values: ob
 
 def no_calls_message(why: str | None = None) -> str:
     """The message about a reply of which no calls were read."""
-    return f"the reply holds no calls that can be read: {why}" if why else "the reply holds no calls"
+    return f"the reply contains no calls that can be read: {why}" if why else "the reply contains no calls"
 
 
 def shown(value: object, limit: int = 200) -> str:

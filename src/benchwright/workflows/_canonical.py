@@ -76,7 +76,7 @@ def plain(value: Any, path: str = "$", depth: int = 0) -> JsonValue:
         return int(value)
     if isinstance(value, float):
         if not math.isfinite(value):
-            raise UsageError(f"{path} is {value!r}, which JSON cannot hold; expected a finite number")
+            raise UsageError(f"{path} is {value!r}, which JSON cannot represent; expected a finite number")
         return float(value)
     if depth > _DEEPEST:
         raise UsageError(f"{path[:80]}… is nested more than {_DEEPEST} deep; is it part of itself?")
@@ -122,7 +122,7 @@ def _dumped(value: Any, path: str) -> Any:
     if hasattr(value, "tolist") and type(value).__module__ == "numpy":
         return value.tolist()
     raise UsageError(
-        f"{path} is a {type(value).__name__}, which JSON cannot hold; expected text, a number, true or false, None, "
+        f"{path} is a {type(value).__name__}, which JSON cannot represent; expected text, a number, true or false, None, "
         "a list, a dictionary, a dataclass or a pydantic model"
     )
 

@@ -16,7 +16,7 @@ from typing import BinaryIO, Literal, Protocol
 
 from msgspec import Struct
 
-from benchwright.core import STREAM_FILES, BenchwrightError, UsageError, known_secrets, write_whole
+from benchwright.core import STREAM_FILES, Artifacts, BenchwrightError, UsageError, known_secrets
 from benchwright.store import HEARTBEAT_S, Lease, Store
 
 KEPT_BYTES = 1024 * 1024
@@ -29,14 +29,13 @@ class Captured:
     """The end of one stream, in memory and in a file, without secrets. A resumed run's output follows that of earlier
     starts."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, files: Artifacts, name: str) -> None:
+        self._files, self._name = files, name
         self._tail = bytearray()
         self._line = bytearray()
         self._size = 0
-        self._file: int | None = None
+        self._file: BinaryIO | None = None
         with suppress(OSError):  # the run's records report a full disk; the output is still shown
-            path.parent.mkdir(parents=True, exist_ok=True)
             self._open()
 
     def add(self, data: bytes) -> None:
@@ -59,7 +58,7 @@ class Captured:
         if self._file is None:
             return
         try:
-            os.write(self._file, data)
+            self._file.write(data)
             self._size += len(data)
             if self._size > 2 * KEPT_BYTES:
                 self._shorten()
@@ -79,24 +78,24 @@ class Captured:
             if self._file is not None and self._size > KEPT_BYTES:
                 self._shorten()
             if self._size == 0:
-                self._path.unlink()
+                self._files.remove(self._name)
         self._release()
 
     def _open(self) -> None:
-        self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        self._size = os.fstat(self._file).st_size
+        self._file = self._files.append(self._name)
+        self._size = self._file.tell()
 
     def _shorten(self) -> None:
-        with open(self._path, "rb") as file:
+        with self._files.open(self._name) as file:
             file.seek(-KEPT_BYTES, os.SEEK_END)
             kept = file.read()
-        write_whole(self._path, kept)
+        self._files.write(self._name, kept)
         self._release()
         self._open()
 
     def _release(self) -> None:
         if self._file is not None:
-            os.close(self._file)
+            self._file.close()
             self._file = None
 
 
@@ -124,7 +123,7 @@ class Child:
         command: Sequence[str],
         cwd: Path,
         environment: Mapping[str, str],
-        folder: Path,
+        files: Artifacts,
         pass_on: PassOn,
     ) -> None:
         _settle_fork_hooks()
@@ -142,7 +141,7 @@ class Child:
             )
         except OSError as error:
             raise UsageError(f"{command[0]} cannot be started in {cwd}: {error.strerror}") from None
-        self.captured = {name: Captured(folder / STREAM_FILES[name]) for name in _STREAMS}
+        self.captured = {name: Captured(files, STREAM_FILES[name]) for name in _STREAMS}
         self._threads = [self._listen(name, pass_on) for name in _STREAMS]
 
     @property
@@ -337,7 +336,7 @@ class Supervisor:
         try:
             if time.monotonic() >= self._beat_due:
                 self._beat_due = time.monotonic() + HEARTBEAT_S
-                self._store.beat_workflow(self._lease)
+                self._store.beat(self._lease.run_id)
             if self._looker is not None:
                 stopping = "its time is up" if timed_out else "stopping" if self._stopped_by else ""
                 self._looker.look(stopping)

@@ -6,7 +6,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
@@ -103,8 +102,7 @@ MEDIA_TYPE = "application/vnd.benchwright+json"
 """Clients that accept this type get errors as objects with a code; others get the message as plain text."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunRecord:
+class RunRecord(Struct, frozen=True):
     """A workflow run, as the REST interface returns it."""
 
     id: int

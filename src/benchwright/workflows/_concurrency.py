@@ -12,8 +12,9 @@ import inspect
 from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, cast
+
+from msgspec import Struct
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -25,8 +26,7 @@ OnWorkerError: TypeAlias = Literal["raise", "yield"]
 """Whether a failing worker ends the iteration or is yielded as an `Outcome`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome(Generic[T, U]):
+class Outcome(Struct, Generic[T, U], frozen=True):
     """The result of one item, if failures are yielded instead of raised."""
 
     index: int

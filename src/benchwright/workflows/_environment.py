@@ -71,6 +71,7 @@ def child_environment(
     input_value: JsonValue,
     workspace: Path,
     *,
+    store: str | None = None,
     base_url: str | None = None,
     token: str | None = None,
 ) -> dict[str, str]:
@@ -86,6 +87,8 @@ def child_environment(
         "BENCHWRIGHT_WORKSPACE": str(workspace),
         "BENCHWRIGHT_LEASE": lease.token,
     }
+    if store is not None:
+        variables["BENCHWRIGHT_STORE"] = store
     if base_url is not None:
         variables["BENCHWRIGHT_BASE_URL"] = base_url
     if token is not None:

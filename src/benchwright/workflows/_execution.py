@@ -18,6 +18,7 @@ from typing import Any, NoReturn, Protocol
 
 from msgspec import Struct
 
+from benchwright.config import find_workspace
 from benchwright.core import (
     BenchwrightError,
     JsonValue,
@@ -28,7 +29,7 @@ from benchwright.core import (
     shown,
     suggest,
 )
-from benchwright.store import HEARTBEAT_S, StoreError, find_workspace, open_store
+from benchwright.store import HEARTBEAT_S, StoreError, open_store
 from benchwright.workflows._canonical import stable_stringify
 from benchwright.workflows._context import WorkflowContext, traceback_text
 from benchwright.workflows._environment import parse_input, read_environment
@@ -298,8 +299,8 @@ class _Job:
         first = self.stopped_by is None
         self.stopped_by = self.stopped_by or signal.Signals(number)
         if first and self._task is not None and not self._task.done() and self._loop is not None:
-            self._task.cancel()
-            self._loop.call_soon_threadsafe(lambda: None)  # wake it
+            # Not here: the signal may have come in the middle of a callback that is about to end what this would cancel.
+            self._loop.call_soon_threadsafe(self._task.cancel)
             return
         if self._last_resort is None:  # a step may catch everything and continue
             self._last_resort = threading.Timer(_GRACE_S, _end, (128 + number, self.how_to_resume()))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypedDict
+
+from msgspec.structs import replace
 
 from benchwright.benchmarks import Generation, conversation_request
 from benchwright.config import RunOptions, find_config
@@ -19,7 +20,7 @@ from benchwright.endpoints import (
     captured_bodies,
     open_endpoint,
 )
-from benchwright.runs import choose_model
+from benchwright.engine import choose_model
 from benchwright.workflows._context import WorkflowContext, current_context
 from benchwright.workflows._llm_tools import LLMTool, LLMToolCall, tool_calls_of, tools_of_request
 from benchwright.workflows._recorder import MissingKeyError, WorkflowError
@@ -168,7 +169,7 @@ def _model(
 ) -> tuple[EndpointSettings | DemoSettings, Generation]:
     if provider == "openai":
         settings = _openai(model_id, base_url, api_key_name)
-        return settings, Generation(settings.model_id, temperature=None, max_tokens=None, top_p=None)
+        return settings, Generation.of(settings.model_id, temperature=None, max_tokens=None, top_p=None)
     config = find_config(Path.cwd())
     known = [*(config.models if config is not None else {}), "demo", "openai"]
     if provider not in known:

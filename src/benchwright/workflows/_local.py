@@ -8,7 +8,9 @@ from typing import Any
 from benchwright.core import VERSION, JsonObject, JsonValue, RunStatus, rfc3339
 from benchwright.store import BeginDecision, Lease, StepRequest, Store
 from benchwright.workflows._canonical import stable_stringify
+from benchwright.workflows._claiming import claimed_workflow, created_workflow
 from benchwright.workflows._client import BenchwrightRun, RunRecord
+from benchwright.workflows._recorder import StepCounts
 
 
 class LocalRecorder:
@@ -18,15 +20,20 @@ class LocalRecorder:
         self._store = store
         self._lease = lease
         self._writer = store.workflow_writer()
+        self._steps = StepCounts()
         self.run_id = lease.run_id
 
     async def begin(self, request: StepRequest) -> BeginDecision:
-        return self._writer.begin(self._lease, request)
+        decision = self._writer.begin(self._lease, request)
+        self._steps.begun(decision)
+        return decision
 
     async def complete(self, step_id: int, attempt: int, output: bytes) -> None:
+        self._steps.ended()
         await self._writer.complete(self._lease, step_id, attempt, output)
 
     async def fail(self, step_id: int, attempt: int, error: str, *, interrupted: bool = False) -> None:
+        self._steps.ended(failed=True)
         await self._writer.fail(self._lease, step_id, attempt, error, interrupted=interrupted)
 
     async def emit(
@@ -53,7 +60,7 @@ class LocalRecorder:
         await self._writer.settled(self._lease)
 
     async def set_output(self, output: bytes) -> None:
-        self._writer.set_output(self._lease, output)
+        self._store.update_run(self.run_id, output=output)
 
     async def finish(
         self, status: RunStatus, *, output: bytes | None = None, error: str | None = None
@@ -61,11 +68,12 @@ class LocalRecorder:
         self._writer.finish(self._lease, status, output=output, error=error)
 
     async def heartbeat(self) -> None:
-        self._writer.heartbeat(self._lease)
+        if not self._store.beat(self.run_id, self._steps.told()):
+            self._store.update_run(self.run_id)  # raises the reason
 
     async def close(self) -> None:
         """Release the lease and close the writer."""
-        self._store.release_workflow(self._lease)
+        self._store.release_run(self.run_id)
         await self._writer.close()
 
 
@@ -86,7 +94,7 @@ class LocalClient:
 
     async def create_run(self, name: str, input_value: Any = None) -> BenchwrightRun:
         """Record a new run, owned by this process."""
-        lease = self._store.create_workflow(name, input_json=stable_stringify(input_value).encode())
+        lease = created_workflow(self._store, name, input_json=stable_stringify(input_value).encode())
         self._recorders[lease.run_id] = LocalRecorder(self._store, lease)
         return BenchwrightRun(self, lease.run_id)
 
@@ -138,5 +146,5 @@ class LocalClient:
 
     def _recorder(self, run_id: int) -> LocalRecorder:
         if run_id not in self._recorders:
-            self._recorders[run_id] = LocalRecorder(self._store, self._store.claim_workflow(run_id))
+            self._recorders[run_id] = LocalRecorder(self._store, claimed_workflow(self._store, run_id))
         return self._recorders[run_id]

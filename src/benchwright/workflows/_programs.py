@@ -8,7 +8,6 @@ import hashlib
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 from msgspec import Struct
@@ -21,14 +20,13 @@ from benchwright.core import (
     JsonValue,
     RunStatus,
     UsageError,
+    as_json,
     expand_home,
-    light_dataclass,
     suggest,
 )
 
 
-@light_dataclass(frozen=True, slots=True)
-class ProgramResult:
+class ProgramResult(Struct, frozen=True):
     """One start of a program as a workflow."""
 
     run_id: int
@@ -77,8 +75,8 @@ class ProgramResult:
 
     def to_json(self) -> JsonObject:
         """As `--json` prints it."""
-        shape: JsonObject = {**asdict(self), "command": [*self.command], "folder": str(self.folder)}
-        return shape
+        found: JsonObject = as_json(self)
+        return found
 
 
 _PYTHON = ("python", "python3")

@@ -3,10 +3,39 @@ errors of workflows besides those of the store."""
 
 from __future__ import annotations
 
+import time
 from typing import Protocol
 
-from benchwright.core import BenchwrightError, JsonObject, JsonValue, RunStatus
+from benchwright.core import BenchwrightError, JsonObject, JsonValue, RunProgress, RunStatus
 from benchwright.store import BeginDecision, StepRequest
+
+
+class StepCounts:
+    """Counts the steps of a run in its process, for its heartbeat. Steps with a recorded output count as done."""
+
+    __slots__ = ("_started", "done", "failed", "running")
+
+    def __init__(self) -> None:
+        self.done = self.failed = self.running = 0
+        self._started = time.monotonic()
+
+    def begun(self, decision: BeginDecision) -> None:
+        """Count a step that begins, or whose output is known."""
+        if decision.kind == "run":
+            self.running += 1
+        else:
+            self.done += 1
+
+    def ended(self, *, failed: bool = False) -> None:
+        """Count a step that has ended."""
+        self.running -= 1
+        self.done += 1
+        self.failed += failed
+
+    def told(self) -> RunProgress:
+        """As other processes see it. Nobody knows how many steps there will be."""
+        rate = self.done / max(time.monotonic() - self._started, 1e-9)
+        return RunProgress.of("steps", self.done, None, self.failed, self.running, rate)
 
 
 class Recorder(Protocol):

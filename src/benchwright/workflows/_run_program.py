@@ -20,9 +20,11 @@ from benchwright.core import (
     RunStatus,
     UsageError,
     encode_json,
+    open_artifacts,
 )
 from benchwright.store import Lease, RunRecord, Store, Workspace
 from benchwright.workflows._child import Child, Ending, Looker, PassOn, ProgramWatcher, Supervisor
+from benchwright.workflows._claiming import claimed_workflow, created_workflow
 from benchwright.workflows._environment import child_environment
 from benchwright.workflows._programs import (
     ProgramPlan,
@@ -62,7 +64,8 @@ def run_program(
     """Run a program as a new workflow run. Raises UsageError if it cannot be started; then nothing is recorded."""
     program_executable(plan.command, plan.cwd)
     labels: JsonObject = dict(tags or {})
-    lease = store.create_workflow(
+    lease = created_workflow(
+        store,
         plan.name,
         input_json=encode_json(plan.input),
         settings=plan.settings(),
@@ -73,7 +76,7 @@ def run_program(
     try:
         return _supervise(store, lease, plan, serve, timeout, watcher)
     except UsageError:
-        store.delete_run(lease.run_id)
+        store.remove_run(lease.run_id, number_is_free=True)
         raise
 
 
@@ -107,15 +110,14 @@ def resume_program(
     if changed is not None:
         remarks["code_changed"] = changed
     program_executable(plan.command, plan.cwd)
-    lease = store.claim_workflow(run.id, force=force, data=remarks or None)
+    lease = claimed_workflow(store, run.id, force=force, data=remarks or None)
     if use_current_config:
-        store.update_settings(run.id, plan.settings())
-        if plan.input != run.input:
-            store.change_workflow_input(lease, plan.input)
+        changed_input = plan.input if plan.input != run.input else None
+        store.update_run(run.id, settings=plan.settings(), input_value=changed_input)
     try:
         return _supervise(store, lease, plan, serve, timeout, watcher)
     except UsageError as error:
-        store.finish_workflow(lease, "failed", error=str(error))
+        store.conclude_run(run.id, "failed", error=str(error))
         raise
 
 
@@ -215,7 +217,7 @@ def _supervise(
         pass_on: PassOn = _nowhere if watcher is None else watcher.output
         command = (program_executable(plan.command, plan.cwd), *plan.command[1:])
         environment = _environment(plan, lease, store.workspace, server)
-        child = Child(command, plan.cwd, environment, run.folder, pass_on)
+        child = Child(command, plan.cwd, environment, open_artifacts(run.folder), pass_on)
         looker = None if watcher is None else Looker(store, lease, plan.name, watcher)
         try:
             ending = Supervisor(child, store, lease, timeout=timeout, looker=looker).wait()
@@ -239,6 +241,7 @@ def _environment(
         plan.workflow or "",
         plan.input,
         workspace.root,
+        store=workspace.url,
         base_url=None if server is None else server.url,
         token=None if server is None else server.token,
     )
@@ -260,20 +263,20 @@ def _conclude(store: Store, lease: Lease, ending: Ending, timeout: float | None)
     if recorded == "completed" and (ending.status == 0 or stopped):
         return  # a signal after the end of the work does not matter
     if ending.stopped_by is not None:
-        store.conclude_workflow(lease, "interrupted", error=f"interrupted ({ending.stopped_by.name})")
+        store.conclude_run(lease.run_id, "interrupted", error=f"interrupted ({ending.stopped_by.name})")
     elif ending.timed_out:
-        store.conclude_workflow(lease, "failed", error=f"took longer than --timeout {timeout:g} seconds")
+        store.conclude_run(lease.run_id, "failed", error=f"took longer than --timeout {timeout:g} seconds")
     elif ending.signal is not None:
         if recorded is None:
-            store.conclude_workflow(lease, "failed", error=f"was terminated by signal {ending.signal}")
+            store.conclude_run(lease.run_id, "failed", error=f"was terminated by signal {ending.signal}")
     elif ending.status == 0:
         if recorded is None:
-            store.conclude_workflow(lease, "completed")
+            store.conclude_run(lease.run_id, "completed")
     elif recorded == "completed":
         error = f"exited with status {ending.status}, after the workflow had completed"
-        store.conclude_workflow(lease, "failed", error=error)
+        store.conclude_run(lease.run_id, "failed", error=error)
     elif recorded is None:
-        store.conclude_workflow(lease, "failed", error=f"exited with status {ending.status}")
+        store.conclude_run(lease.run_id, "failed", error=f"exited with status {ending.status}")
 
 
 def _result(

@@ -12,9 +12,11 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
+from benchwright.config import find_workspace
 from benchwright.core import JsonObject, JsonValue, NotFoundError, RunKind, RunOwnedError, UsageError, rfc3339
-from benchwright.store import Lease, RunRecord, Store, find_workspace, open_store, this_process
+from benchwright.store import Lease, RunRecord, Store, named_run, open_store, this_process
 from benchwright.workflows._canonical import stable_stringify
+from benchwright.workflows._claiming import claimed_workflow, created_workflow
 from benchwright.workflows._client import BenchwrightClient, RunRecord as ServerRun, WorkflowClient
 from benchwright.workflows._environment import (
     DEFAULT_BASE_URL,
@@ -89,7 +91,8 @@ async def open_session(request: RunRequest) -> Session:
 
 def _new(request: RunRequest, store: Store) -> Session:
     text = stable_stringify(request.input)
-    lease = store.create_workflow(
+    lease = created_workflow(
+        store,
         request.name,
         input_json=text.encode(),
         settings=frozen_settings(request.name),
@@ -104,10 +107,10 @@ def _managed(request: RunRequest, surroundings: Surroundings, store: Store) -> S
     run = store.run(surroundings.run_id)
     if run.status == "completed":
         return _complete(store, run)
-    lease = store.claim_workflow(run.id, token=surroundings.lease, force=request.force)
+    lease = claimed_workflow(store, run.id, token=surroundings.lease, force=request.force)
     if "modules" not in run.manifest:  # the parent process knows at most its file
         own = frozen_manifest(request.handler)
-        store.update_manifest(run.id, {**own, **run.manifest, "versions": own["versions"]})
+        store.update_run(run.id, manifest={**own, **run.manifest, "versions": own["versions"]})
     return _session(store, lease, surroundings.input)
 
 
@@ -118,7 +121,9 @@ def _resumed(request: RunRequest, store: Store) -> Session:
     )
     if run.status == "completed":
         return _complete(store, run)
-    lease = store.claim_workflow(run.id, force=request.force, data=code_change(run.manifest, request.handler))
+    lease = claimed_workflow(
+        store, run.id, force=request.force, data=code_change(run.manifest, request.handler)
+    )
     return _session(store, lease, run.input)
 
 
@@ -137,16 +142,16 @@ def _check_same(request: RunRequest, run_id: int, name: str, given: JsonValue) -
 def find_workflow_run(store: Store, named: str, names: Sequence[str]) -> RunRecord:
     """A run by number, name or folder; `last` is the newest run of these workflows, not of all runs."""
     if named in ("last", "latest"):
-        newest = [store.page_runs(kind=RunKind.WORKFLOW, name=name, limit=1).items for name in names]
+        newest = [store.runs(kind=RunKind.WORKFLOW, name=name, limit=1) for name in names]
         if found := [run for page in newest for run in page]:
             return max(found, key=lambda run: run.id)
-    return store.find_run(named)
+    return named_run(store, named)
 
 
 def _session(store: Store, lease: Lease, input_value: JsonValue) -> Session:
     if (kind := store.workspace.network_filesystem()) is not None:
         text = f"{store.workspace.state} is on a network file system ({kind}), where records can get lost or mixed up"
-        store.add_event(lease, "warning", text)
+        store.update_run(lease.run_id, event=("warning", text))
         warnings.warn(f"{text}; choose a workspace on a disk of this machine", RuntimeWarning, stacklevel=2)
     recorder = LocalRecorder(store, lease)
     client = LocalClient(store, recorder)

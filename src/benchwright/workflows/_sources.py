@@ -232,7 +232,7 @@ class ServerRows:
         answer = await self._client.call("POST", "/datasets/batch", request)
         rows = answer.get("rows")
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-            raise DatasetError(f"{self._uri}: the dataset server's batch holds no list of rows")
+            raise DatasetError(f"{self._uri}: the dataset server's batch contains no list of rows")
         self._hear(answer)
         return [row for row in rows if isinstance(row, dict)]
 

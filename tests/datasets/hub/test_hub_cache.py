@@ -18,8 +18,9 @@ from hub_content import Repo, jsonl, numbered, parquet
 from hub_server import LoopbackHub
 
 import warm
+from benchwright import load_dataset
 from benchwright.core import DatasetError
-from benchwright.datasets import HubDataset, load_dataset, open_dataset
+from benchwright.datasets import HubDataset, open_dataset
 from waiting import PATIENCE_S
 
 ROWS = numbered(50)
@@ -218,7 +219,7 @@ def test_a_disk_that_fills_while_downloading_is_left_as_it_was(
 
 LOADER = """
 import json, sys
-from benchwright.datasets import load_dataset
+from benchwright import load_dataset
 print("ready", flush=True)
 sys.stdin.readline()
 print(json.dumps(load_dataset("hf://a/data")))

@@ -12,8 +12,8 @@ import pytest
 from hub_content import jsonl, numbered
 from hub_server import LoopbackHub, running_hub
 
+from benchwright import load_dataset
 from benchwright.core import ConfigError
-from benchwright.datasets import load_dataset
 
 ROWS = numbered(40)
 SECRET = "hf_good"
@@ -153,7 +153,7 @@ def test_a_library_that_was_imported_offline_stays_offline(
 
 IMPORTED = """
 import json, sys
-from benchwright.datasets import load_dataset
+from benchwright import load_dataset
 rows = len(load_dataset(sys.argv[1]))
 print(json.dumps([rows, sorted({"huggingface_hub", "httpx", "httpx2", "requests", "tqdm"} & set(sys.modules))]))
 """

@@ -8,8 +8,8 @@ import pytest
 from hub_content import jsonl, numbered
 from hub_server import LoopbackHub
 
+from benchwright import load_dataset
 from benchwright.core import ConfigError, DatasetError
-from benchwright.datasets import load_dataset
 
 ROWS = numbered(3)
 SECRET = "hf_good"
@@ -65,7 +65,7 @@ def test_bad_tokens_and_disabled_datasets(hub: LoopbackHub, monkeypatch: pytest.
     assert "does not accept the token from HF_TOKEN" in told
     assert "hf_made_up" not in told
     monkeypatch.setenv("HF_TOKEN", "hf_two\nlines")
-    with pytest.raises(ConfigError, match="the token in HF_TOKEN holds spaces, line breaks") as caught:
+    with pytest.raises(ConfigError, match="the token in HF_TOKEN contains spaces, line breaks") as caught:
         load_dataset("hf://a/off")
     assert "two" not in str(caught.value)
 
@@ -119,7 +119,7 @@ def test_a_dataset_made_by_a_script(hub: LoopbackHub) -> None:
 def test_a_repository_without_data(hub: LoopbackHub) -> None:
     hub.repo("a/none").commit({"README.md": "x", "picture.png": "x"})
     told = refused("hf://a/none")
-    assert "no data files in a format that benchwright reads (it holds README.md, picture.png)" in told
+    assert "no data files in a format that benchwright reads (it contains README.md, picture.png)" in told
     hub.repo("a/empty").commit({})
     assert "it is empty" in refused("hf://a/empty")
 

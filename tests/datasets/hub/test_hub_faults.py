@@ -10,8 +10,8 @@ import pytest
 from hub_content import Repo, jsonl, numbered
 from hub_server import LoopbackHub
 
+from benchwright import load_dataset
 from benchwright.core import DatasetError
-from benchwright.datasets import load_dataset
 from benchwright.datasets._hf import client
 from benchwright.datasets._hf.client import Client
 from benchwright.datasets._hf.errors import HubRefusedError, HubUnreachableError

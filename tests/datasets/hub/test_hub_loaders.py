@@ -9,8 +9,9 @@ import pytest
 from hub_content import Repo, jsonl, numbered, parquet
 from hub_server import LoopbackHub
 
+from benchwright import load_dataset
 from benchwright.core import DatasetError
-from benchwright.datasets import HubDataset, load_dataset, open_dataset
+from benchwright.datasets import HubDataset, open_dataset
 from benchwright.datasets._hf import library
 
 TRAIN, TEST = numbered(250, "train"), numbered(3, "test")
@@ -106,7 +107,7 @@ def test_the_viewer_has_its_own_address(
     ("change", "told"),
     [
         ({"truncated": ("text",)}, "cuts off cells of row 0: text"),
-        ({"partial": True}, "holds only the first part of split 'test'"),
+        ({"partial": True}, "contains only the first part of split 'test'"),
         ({"feature_types": {"text": {"_type": "Image"}}}, r"column 'text' \(Image\) as short-lived links"),
         ({"feature_types": {"text": [{"_type": "Audio"}]}}, r"column 'text' \(Audio\)"),
         ({"shown_revision": "e" * 40}, f"shows commit {'e' * 40}"),

@@ -10,8 +10,8 @@ from hub_content import jsonl
 from hub_server import LoopbackHub
 
 import benchwright
-from benchwright.endpoints import ScriptedEndpoint
-from benchwright.sdk import resume
+from benchwright import ScriptedEndpoint
+from benchwright.runs import resume
 
 CONFIG = """\
 [benchmarks.facts]

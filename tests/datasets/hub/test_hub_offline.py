@@ -11,8 +11,9 @@ import pytest
 from hub_content import Repo, jsonl, numbered
 from hub_server import LoopbackHub, running_hub
 
+from benchwright import load_dataset
 from benchwright.core import DatasetError
-from benchwright.datasets import load_dataset, open_dataset
+from benchwright.datasets import open_dataset
 
 OLD, NEW = numbered(3, "old"), numbered(250, "new")
 

@@ -9,8 +9,9 @@ from hub_content import Repo, card, jsonl, numbered, parquet
 from hub_server import LoopbackHub
 from hypothesis import given, strategies as st
 
+from benchwright import load_dataset
 from benchwright.core import DatasetError
-from benchwright.datasets import HubDataset, load_dataset
+from benchwright.datasets import HubDataset
 from benchwright.datasets._hf import parts
 from benchwright.datasets._hf.splits import Term, parse_split
 

@@ -12,8 +12,9 @@ import pytest
 from hub_content import Repo, card, jsonl, numbered, parquet
 from hub_server import LoopbackHub
 
+from benchwright import load_dataset
 from benchwright.core import DatasetError
-from benchwright.datasets import load_dataset, open_dataset
+from benchwright.datasets import open_dataset
 from benchwright.datasets._hf.layout import CardConfig, named_files, repo_configs
 
 TRAIN, TEST = numbered(5, "train"), numbered(3, "test")
@@ -227,7 +228,7 @@ def test_configurations_of_the_card(configs: Repo) -> None:
     [
         ("hf://a/configs/easi", "no configuration 'easi'; there are: easy, hard, no. Did you mean 'easy'"),
         ("hf://a/configs/easy/tset", "no split 'tset' of configuration 'easy'; there are: train, test. Did you mean 'test'"),
-        ("hf://a/configs?data_files=easy/*.csv", r"no file matches data_files=easy/\*.csv.*The repository holds: easy/a"),
+        ("hf://a/configs?data_files=easy/*.csv", r"no file matches data_files=easy/\*.csv.*The repository contains: easy/a"),
         ("hf://a/configs?data_files=easy", r"It is a folder: data_files=easy/\*"),
         ("hf://a/configs?data_files=README.md", "README.md has a format that benchwright does not read"),
         ("hf://a/configs?data_files=https://x/y.jsonl", "expected a path or pattern inside the repository"),

@@ -10,10 +10,10 @@ import pytest
 from hub_content import jsonl
 from hub_server import LoopbackHub
 
+from benchwright import ScriptedEndpoint
 from benchwright.benchmarks import check_benchmark, load_benchmarks
 from benchwright.datasets import hub_commits, open_dataset, recorded_pins
-from benchwright.endpoints import ScriptedEndpoint
-from benchwright.sdk import resume, run
+from benchwright.runs import resume, run
 
 BENCH = """
 from benchwright import benchmark, scorer, ScorerInput

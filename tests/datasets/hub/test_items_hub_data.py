@@ -12,8 +12,7 @@ import pytest
 from hub_content import jsonl
 from hub_server import LoopbackHub
 
-from benchwright import DatasetError, load_dataset, run
-from benchwright.endpoints import ScriptedEndpoint
+from benchwright import DatasetError, ScriptedEndpoint, load_dataset, run
 
 BENCH = """
 from benchwright import benchmark, scorer, ScorerInput

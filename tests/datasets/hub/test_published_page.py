@@ -11,9 +11,8 @@ import pytest
 from hub_content import jsonl
 from hub_server import LoopbackHub
 
-from benchwright import check, run
+from benchwright import ScriptedEndpoint, check, run
 from benchwright.cli import main
-from benchwright.endpoints import ScriptedEndpoint
 from recording_server import recording
 
 MEDMCQA = r"""

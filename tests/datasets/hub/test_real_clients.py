@@ -13,7 +13,7 @@ import pytest
 from hub_content import card, jsonl, numbered, parquet
 from hub_server import LoopbackHub
 
-from benchwright.datasets import load_dataset
+from benchwright import load_dataset
 
 TRAIN, TEST = numbered(10, "train"), numbered(3, "test")
 QUIET = {
@@ -76,7 +76,7 @@ def test_the_real_clients_read_from_the_loopback_hub(hub: LoopbackHub) -> None:
 
 EXIT = """
 import sys
-from benchwright.datasets import load_dataset
+from benchwright import load_dataset
 rows = load_dataset(sys.argv[1]) + load_dataset(sys.argv[2])
 assert len(rows) == 23, len(rows)
 """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from benchwright.pipeline import ModelReply, ModelRequest
+from benchwright.endpoints import ModelReply, ModelRequest
 
 
 class SignOff:

@@ -124,7 +124,7 @@ def stripped(token: str) -> str:
     return token[start:end].casefold()
 
 
-class Shown(NamedTuple):
+class ShownChoices(NamedTuple):
     """The choices of a row."""
 
     choices: list[dict[str, str]]
@@ -152,7 +152,7 @@ class ChoiceReader:
         style = self._style
         return frozenset(style.columns) | ({style.column} if style.column is not None else set())
 
-    def __call__(self, row: Row) -> Shown:
+    def __call__(self, row: Row) -> ShownChoices:
         """The choices of one row."""
         style = self._style
         texts = self._texts(row)
@@ -161,7 +161,7 @@ class ChoiceReader:
             where = style.column or ", ".join(style.columns)
             raise MissingFieldError(
                 where,
-                reason=f'"{where}" holds {len(texts)} choices; expected 1 to {len(labels)} (choice_labels)',
+                reason=f'"{where}" contains {len(texts)} choices; expected 1 to {len(labels)} (choice_labels)',
             )
         right = self._right(row, len(texts))
         order = list(range(len(texts)))
@@ -169,7 +169,7 @@ class ChoiceReader:
             seed = scalar_text(row, style.seed_column, "the shuffle's seed_column")
             order = shuffled(len(texts), seed, style.algorithm)
         shown = [{"label": label, "text": texts[at]} for label, at in zip(labels, order, strict=False)]
-        return Shown(shown, labels[order.index(right)])
+        return ShownChoices(shown, labels[order.index(right)])
 
     def golden(self, row: Row) -> str:
         """The right label; empty for a row that cannot be sent."""

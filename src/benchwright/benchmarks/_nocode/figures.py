@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean, pvariance
 from typing import Any
 
+from benchwright.core import Information
+
 
 class LabelFigures:
     """Figures of multiple choice: `f1_label_<i>`, `macro_f1`, `weighted_f1` and the confusion matrix, by label number."""
@@ -43,14 +45,22 @@ class LabelFigures:
 
     def remarks(self) -> list[str]:
         """Metrics that every view shows: those with `show = "all"`."""
-        found, values = [], self.figures()
+        found: list[str] = []
+        values = self.figures()
         if self._metrics.get("f1") == "all":
             each = ", ".join(
                 f"{label} {values[f'f1_label_{number}']:.3f}" for number, label in enumerate(self._labels)
             )
-            found.append(f"F1: macro {values['macro_f1']:.3f}, weighted {values['weighted_f1']:.3f} ({each})")
+            found.append(
+                Information(
+                    f"F1: macro {values['macro_f1']:.3f}, weighted {values['weighted_f1']:.3f} ({each})"
+                )
+            )
         if self._metrics.get("confusion") == "all":
-            found += [f"confusion, right answer {golden}: {self._row(golden)}" for golden in self._labels]
+            found += [
+                Information(f"confusion, right answer {golden}: {self._row(golden)}")
+                for golden in self._labels
+            ]
         return found
 
     def _row(self, golden: str) -> str:
@@ -101,7 +111,7 @@ class Similarities:
         return []
 
 
-class Counts:
+class RightAnswers:
     """Counts right answers and samples."""
 
     def __init__(self) -> None:

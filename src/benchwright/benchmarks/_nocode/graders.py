@@ -7,9 +7,10 @@ import re
 import unicodedata
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from benchwright.benchmarks._importing import import_dotted, import_file
 from benchwright.benchmarks._nocode.choices import ChoiceReader, label_of, leading_label
@@ -83,7 +84,7 @@ def golden_check(style: GraderStyle) -> Callable[[str], str | None]:
 
         compared = qa_answers(("numeric",))
         return lambda golden: (
-            None if "numeric" in compared(Input(golden, golden, {})) else f"{golden!r} holds no number"
+            None if "numeric" in compared(Input(golden, golden, {})) else f"{golden!r} contains no number"
         )
     if style.type == "regex" and style.pattern is None:
         return _pattern_problem
@@ -194,7 +195,7 @@ def _numeric(style: GraderStyle) -> ScorerFunction:
     def score(sample: ScorerInput) -> Scores:
         scores = compared(sample)
         if "numeric" not in scores:
-            raise ValueError(f"the right answer {_golden(sample)!r} holds no number")
+            raise ValueError(f"the right answer {_golden(sample)!r} contains no number")
         read = scores.get("matched")
         return {
             "accuracy": bool(scores["numeric"]),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from benchwright.benchmarks._nocode.choices import ChoiceReader
-from benchwright.benchmarks._nocode.figures import Counts, LabelFigures, Similarities
+from benchwright.benchmarks._nocode.figures import LabelFigures, RightAnswers, Similarities
 from benchwright.benchmarks._nocode.graders import (
     choice_scorer,
     golden_check,
@@ -23,6 +24,7 @@ from benchwright.benchmarks._template import Engine, Template
 from benchwright.config import GraderStyle, NoCodeBenchmark
 from benchwright.core import (
     ConfigError,
+    Information,
     JsonObject,
     JsonValue,
     MetricSummary,
@@ -215,9 +217,9 @@ def _remarks(definition: NoCodeBenchmark) -> Callable[[Mapping[str, MetricSummar
     choices = definition.choices
 
     def remarks(metrics: Mapping[str, MetricSummary]) -> list[str]:
-        found = []
+        found: list[str] = []
         if choices is not None and choices.seed_column is not None:
-            found.append(f"choices are shuffled by {choices.seed_column} ({choices.algorithm})")
+            found.append(Information(f"choices are shuffled by {choices.seed_column} ({choices.algorithm})"))
         metric = metrics.get(headline or "")
         if (
             definition.on_row_error == "count_wrong"
@@ -225,8 +227,10 @@ def _remarks(definition: NoCodeBenchmark) -> Callable[[Mapping[str, MetricSummar
             and metric.with_failures is not None
         ):
             found.append(
-                f"{headline} with failed rows as wrong (on_row_error): {metric.with_failures:.4f} of "
-                f"{metric.with_failures_count}"
+                Information(
+                    f"{headline} with failed rows as wrong (on_row_error): {metric.with_failures:.4f} of "
+                    f"{metric.with_failures_count}"
+                )
             )
         return found
 
@@ -240,7 +244,7 @@ def _derive(definition: NoCodeBenchmark) -> Callable[[], Derived] | None:
     kind = None if definition.grader is None else definition.grader.type
     if kind == "levenshtein":
         return Similarities
-    return Counts if kind == "leading_label" else None
+    return RightAnswers if kind == "leading_label" else None
 
 
 def _dataset(dataset: str, folder: Path) -> str:

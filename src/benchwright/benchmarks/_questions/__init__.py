@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from benchwright.config import SUITE_SUFFIXES
 from benchwright.core import data_format
 from benchwright.datasets import has_installed_format
 
@@ -22,3 +23,13 @@ def is_question_file(target: str) -> bool:
     (True, True, False)
     """
     return SCHEME.match(target) is not None or data_format(target) is not None or has_installed_format(target)
+
+
+def is_suite_document(target: str) -> bool:
+    """Whether a target can only be a suite, by its ending: suites are written in it, and no data format has it.
+
+    >>> is_suite_document("suite.toml"), is_suite_document("rows.json"), is_suite_document("suite.py")
+    (True, False, False)
+    """
+    suffixes = tuple(suffix for suffix in SUITE_SUFFIXES if suffix != ".py")  # most such files are benchmarks
+    return target.lower().endswith(suffixes) and not is_question_file(target)

@@ -388,7 +388,7 @@ def columns_of_media(rows: Sequence[Row], names: Sequence[str]) -> dict[str, str
             found[name] = kind
         elif cells and name.strip().casefold() != "figure":  # a figure may be a number
             raise UsageError(
-                f'column "{name}" holds nothing that can be sent as {kind}: {_short(cells[0])}. Write the path of a file '
+                f'column "{name}" contains nothing that can be sent as {kind}: {_short(cells[0])}. Write the path of a file '
                 f"(relative to the data file), a data: URL or an http:// address in each row; if the column is not part "
                 "of the question, rename or remove it"
             )

@@ -27,14 +27,14 @@ from benchwright.benchmarks._questions.columns import (
 )
 from benchwright.benchmarks._questions.options import QuestionOptions
 from benchwright.benchmarks._questions.row_options import (
-    Listed,
     OptionSource,
+    RowOptions,
     is_filled,
     option_source,
     unlabelled,
     whole_number,
 )
-from benchwright.core import BadRow, DatasetError, Row, UsageError
+from benchwright.core import BadRow, DatasetError, Information, Row, UsageError
 from benchwright.datasets import DatasetReader
 
 SAMPLE_ROWS = 1000
@@ -76,7 +76,7 @@ def find_layout(reader: DatasetReader, options: QuestionOptions, columns: Column
     shown = columns_of_media(rows, free)
     if not shown:
         return layout
-    notes = [f'{kind} files are read from "{name}"' for name, kind in shown.items()]
+    notes = [Information(f'{kind} files are read from "{name}"') for name, kind in shown.items()]
     return replace(
         layout,
         shape=shown_by(shown, layout.shape),
@@ -141,7 +141,7 @@ class _Answers(Struct, frozen=True):
     several: bool = False
     """Whether an answer means several options."""
 
-    def letters(self, row: Row, listed: Listed) -> object:
+    def letters(self, row: Row, listed: RowOptions) -> object:
         """The options that the answer of a row names; None if it has no answer."""
         value = None if self.column is None else row.get(self.column)
         return listed.letters_of(listed.answer(value, self.base))
@@ -238,11 +238,11 @@ def _answer_notes(answers: _Answers, given: str, usual: str) -> Iterator[str]:
         yield f'"{answers.column}" is the label of an option'
     elif answers.verbatim:
         yield (
-            f'"{answers.column}" holds numbers that match the texts of options and is read as text; if they are '
+            f'"{answers.column}" contains numbers that match the texts of options and is read as text; if they are '
             "positions, name the first one: --answer-index 0 or --answer-index 1"
         )
     elif given != usual:
-        yield f'the right option is read from "{answers.column}"'
+        yield Information(f'the right option is read from "{answers.column}"')
 
 
 def _shape(source: OptionSource, given: str, usual: str, base: int | None) -> Callable[[Row], Row] | None:
@@ -262,7 +262,7 @@ def _shape(source: OptionSource, given: str, usual: str, base: int | None) -> Ca
         if not given or given not in row:
             return shaped
         if found is None:
-            found = Listed(tuple(_own_options(shaped)))
+            found = RowOptions(tuple(_own_options(shaped)))
         shaped[usual] = found.right or found.answer(row[given], base)
         return shaped
 
@@ -318,7 +318,7 @@ def _plainly(mapping: Mapping[str, str], options: Mapping[str, str] | None = Non
         for name, usual in mapping.items()
         if name not in (options or {}) and name.strip().casefold() != usual.casefold()
     }
-    return [f'"{usual}" is read from "{name}"' for name, usual in others.items()]
+    return [Information(f'"{usual}" is read from "{name}"') for name, usual in others.items()]
 
 
 def _sample(reader: DatasetReader) -> list[Row]:

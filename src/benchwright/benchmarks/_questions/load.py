@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path, PurePath
+
+from msgspec.structs import replace
 
 from benchwright.benchmarks._media import RowMedia
 from benchwright.benchmarks._questions import SCHEME
@@ -20,7 +21,7 @@ from benchwright.benchmarks._questions.prompts import (
     ranked,
     written_prompts,
 )
-from benchwright.benchmarks._questions.rows import LENGTH, RowRules
+from benchwright.benchmarks._questions.rows import LENGTH, RowRules, WithoutTotals
 from benchwright.benchmarks._questions.scoring import scoring_of
 from benchwright.benchmarks._questions.sniff import checked_type, doubts, sniff
 from benchwright.benchmarks._spec import BenchmarkSpec, Media, RowCheck
@@ -39,6 +40,7 @@ from benchwright.core import (
 )
 from benchwright.datasets import (
     DatasetReader,
+    Filter,
     RowRange,
     Sampling,
     names_media,
@@ -142,6 +144,7 @@ def load_questions(path: str, options: QuestionOptions, *, cwd: Path) -> Benchma
         template=prompt,
         example=example,
         check_row=RowRules(columns, data_type, also=check_media, mapping=layout.mapping),
+        without_totals=_without_totals(columns, mapping),
         media=media,
         max_tokens_field=LENGTH,
         headline=scoring.headline,
@@ -160,6 +163,15 @@ def load_questions(path: str, options: QuestionOptions, *, cwd: Path) -> Benchma
         ),
         rules=_rules(options, data_type),
     )
+
+
+def _without_totals(columns: Columns, mapping: Mapping[str, str]) -> Filter | None:
+    """The filter of totals, by the names in the data; None if the question is in several columns."""
+    if len(columns.question) != 1:
+        return None
+    written = {usual: name for name, usual in mapping.items()}
+    (question,) = columns.question
+    return WithoutTotals(written.get(question, question), "", written.get(columns.answer, columns.answer))
 
 
 def _candidates(

@@ -1,15 +1,16 @@
 """The settings of a bare file of questions, each with a default, and the meta file next to it."""
 
-# ruff: noqa: RUF009  # defaults are declared with the settings
+# defaults are declared with the settings
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from msgspec import Struct, field
+
 from benchwright.config import OPTIONS
-from benchwright.core import DatasetError, JsonObject, UsageError, expand_home, suggest
+from benchwright.core import DatasetError, JsonObject, UsageError, as_json, expand_home, suggest
 from benchwright.datasets import Sampling, read_meta
 
 DataType: TypeAlias = Literal["mcq", "mcq_multi", "qa"]
@@ -46,8 +47,7 @@ def _declared(name: str) -> Any:
     return _SETTINGS[name].default
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionOptions:
+class QuestionOptions(Struct, frozen=True, kw_only=True):
     """How a file of questions is sent and scored. Recorded with the run, so that a resumed run is the same."""
 
     name: str | None = None
@@ -149,14 +149,13 @@ class QuestionOptions:
 
     def to_json(self) -> JsonObject:
         """The recorded form."""
-        record: dict[str, Any] = asdict(self)
+        record: JsonObject = as_json(self)
         return {name: list(value) if isinstance(value, tuple) else value for name, value in record.items()}
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> QuestionOptions:
         """Read the recorded form; keys of other versions are ignored."""
-        known = {f.name for f in fields(cls)}
-        return cls.of({name: value for name, value in record.items() if name in known})
+        return cls.of({name: value for name, value in record.items() if name in cls.__struct_fields__})
 
     @classmethod
     def of(cls, values: Mapping[str, Any], where: str = "options") -> QuestionOptions:
@@ -165,7 +164,7 @@ class QuestionOptions:
         Names of AISBench's configuration files are understood: `abbr`, and a `template` that is a dict with
         `round`. Nulls are left out. A string stands for a list of one, or of several separated by commas.
         """
-        known = [f.name for f in fields(cls)]
+        known = cls.__struct_fields__
         checked: dict[str, Any] = {}
         for key, value in values.items():
             name = _ALIASES.get(key, key)

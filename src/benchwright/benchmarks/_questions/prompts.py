@@ -31,7 +31,7 @@ OPTION_MARKS: dict[PromptStyle, str] = {"benchwright": ")", "cot": ")", "aisbenc
 """The mark after the letter of an option."""
 
 
-class _Form(NamedTuple):
+class _PromptForm(NamedTuple):
     """The parts of a built-in prompt around question and options."""
 
     before: str
@@ -49,25 +49,25 @@ _THINK = (
     "Think step by step. Then give your answer in a last line of its own, in the form ANSWER: <letter>, where "
     "<letter> is the letter of the correct option."
 )
-_MCQ: dict[PromptStyle, _Form] = {
-    "benchwright": _Form("", "\n\n", f"\n{_REPLY}", "\n"),
-    "cot": _Form("", "\n\n", f"\n{_THINK}", "\nANSWER: "),
-    "aisbench": _Form("Question: ", "\n", "\nAnswer: ", ""),
+_MCQ: dict[PromptStyle, _PromptForm] = {
+    "benchwright": _PromptForm("", "\n\n", f"\n{_REPLY}", "\n"),
+    "cot": _PromptForm("", "\n\n", f"\n{_THINK}", "\nANSWER: "),
+    "aisbench": _PromptForm("Question: ", "\n", "\nAnswer: ", ""),
 }
 _REPLY_ALL = "Reply with the letters of all correct options only, separated by commas."
 _THINK_ALL = (
     "Think step by step. Then give your answer in a last line of its own, in the form ANSWER: <letters>, where "
     "<letters> are the letters of all correct options, separated by commas."
 )
-_MULTI: dict[PromptStyle, _Form] = {
-    "benchwright": _Form("", "\n\n", f"\n{_REPLY_ALL}", "\n"),
-    "cot": _Form("", "\n\n", f"\n{_THINK_ALL}", "\nANSWER: "),
+_MULTI: dict[PromptStyle, _PromptForm] = {
+    "benchwright": _PromptForm("", "\n\n", f"\n{_REPLY_ALL}", "\n"),
+    "cot": _PromptForm("", "\n\n", f"\n{_THINK_ALL}", "\nANSWER: "),
     "aisbench": _MCQ["aisbench"],
 }
-_RANKED_LETTERS = _Form("Question: ", "\n", "\nAnswer:", " ")
-_RANKED_TEXTS = _Form("Question: ", "", "\nAnswer:", " ")
-_STEM_ALONE = _Form("", "", "", "\n")
-_TWO_LINES = _Form("Question: ", "", "\nAnswer: ", "")
+_RANKED_LETTERS = _PromptForm("Question: ", "\n", "\nAnswer:", " ")
+_RANKED_TEXTS = _PromptForm("Question: ", "", "\nAnswer:", " ")
+_STEM_ALONE = _PromptForm("", "", "", "\n")
+_TWO_LINES = _PromptForm("Question: ", "", "\nAnswer: ", "")
 
 
 class CodePrompt:
@@ -171,7 +171,7 @@ def lettered(options: Mapping[str, str], mark: str) -> str:
     return "\n".join([f"{letter}{mark} {text}" for letter, text in options.items()])
 
 
-def _mcq(form: _Form, mark: str, columns: Columns) -> CodePrompt:
+def _mcq(form: _PromptForm, mark: str, columns: Columns) -> CodePrompt:
     options_of, stem_of = options_reader(columns), stem_reader(columns)
     patterns = [_pattern(form, mark, count) for count in range(len(LETTERS) + 1)]
     last = len(columns.letters) or len(LETTERS)
@@ -208,12 +208,12 @@ def _mcq(form: _Form, mark: str, columns: Columns) -> CodePrompt:
     return CodePrompt(f"{shown} (and further options)", frozenset(columns.question), render)
 
 
-def _pattern(form: _Form, mark: str, count: int) -> str:
+def _pattern(form: _PromptForm, mark: str, count: int) -> str:
     lines = "\n".join(f"{letter}{mark} %s" for letter in LETTERS[:count])
     return f"{form.before}%s{form.between}{lines}{form.after}"
 
 
-def _form(data_type: DataType, style: PromptStyle, gold: bool) -> _Form:
+def _form(data_type: DataType, style: PromptStyle, gold: bool) -> _PromptForm:
     if data_type != "qa":
         return (_MCQ if data_type == "mcq" else _MULTI)[style]
     return _TWO_LINES if style == "aisbench" and gold else _STEM_ALONE

@@ -20,14 +20,14 @@ from benchwright.benchmarks._questions.columns import (
     same_column,
 )
 from benchwright.benchmarks._questions.options import QuestionOptions
-from benchwright.core import Row, TooDeepError, UsageError, listed as joined, load_json, suggest
+from benchwright.core import Information, Row, TooDeepError, UsageError, listed as joined, load_json, suggest
 
 _LONGEST_TEXT = 100_000
 _TEXT_KEYS = ("text", "value", "content", "option", "choice", "texts", "choices", "options")
 _LABEL_KEYS = ("label", "key", "id", "letter", "labels", "keys")
 
 
-class Listed(Struct, frozen=True):
+class RowOptions(Struct, frozen=True):
     """The options of one row, in order."""
 
     texts: tuple[str, ...]
@@ -66,7 +66,7 @@ class Listed(Struct, frozen=True):
     def answer(self, value: object, base: int | None) -> Any:
         """The answer of a row with lettered options; a value that names no option is left unchanged.
 
-        >>> Listed(("x", "y", "z")).answer(2, 1), Listed(("x", "y"), ("1", "2")).answer("2", None)
+        >>> Listed(("x", "y", "z")).answer(2, 1), RowOptions(("x", "y"), ("1", "2")).answer("2", None)
         ('B', 'B')
         """
         if base is None:
@@ -93,7 +93,7 @@ class Listed(Struct, frozen=True):
         return LETTERS[places[0]] if len(places) == 1 and places[0] < len(LETTERS) else None
 
 
-def listed_options(value: Any) -> Listed | None:
+def listed_options(value: Any) -> RowOptions | None:
     """The options in a cell, or None if it contains none.
 
     Understood are a list of texts, a list of dicts with text and label, a dict of two lists (`text`, `label`), a dict
@@ -130,7 +130,7 @@ def whole_number(value: object) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
-def _of_dict(value: Mapping[str, Any]) -> Listed | None:
+def _of_dict(value: Mapping[str, Any]) -> RowOptions | None:
     texts = next((value[key] for key in _TEXT_KEYS if isinstance(value.get(key), list | tuple)), None)
     if texts is not None:
         labels = next((value[key] for key in _LABEL_KEYS if isinstance(value.get(key), list | tuple)), None)
@@ -142,7 +142,7 @@ def _of_dict(value: Mapping[str, Any]) -> Listed | None:
     return _listed([value[key] for key in filled], filled)
 
 
-def _of_dicts(value: Sequence[Mapping[str, Any]]) -> Listed | None:
+def _of_dicts(value: Sequence[Mapping[str, Any]]) -> RowOptions | None:
     text = next((key for key in _TEXT_KEYS if all(key in one for one in value)), None)
     if text is None:
         return None
@@ -150,7 +150,7 @@ def _of_dicts(value: Sequence[Mapping[str, Any]]) -> Listed | None:
     return _listed([one[text] for one in value], None if label is None else [one[label] for one in value])
 
 
-def _listed(texts: Sequence[Any], labels: Sequence[Any] | None = None) -> Listed | None:
+def _listed(texts: Sequence[Any], labels: Sequence[Any] | None = None) -> RowOptions | None:
     shown = ["" if text is None else text for text in texts]
     if any(isinstance(text, list | tuple | Mapping) for text in shown):
         return None
@@ -164,7 +164,7 @@ def _listed(texts: Sequence[Any], labels: Sequence[Any] | None = None) -> Listed
     named = (
         () if labels is None or len(labels) < len(shown) else tuple(str(label).strip() for label in labels)
     )
-    return Listed(tuple(map(str, shown)), named[: len(shown)])
+    return RowOptions(tuple(map(str, shown)), named[: len(shown)])
 
 
 _LABEL = re.compile(r"\(?(?P<mark>[A-Za-z]|\d{1,2})[).:\]]\s*(?=\S)")
@@ -227,7 +227,7 @@ def _parsed(text: str) -> Any:
             return None
 
 
-OptionsOf: TypeAlias = Callable[[Row], Listed | None]
+OptionsOf: TypeAlias = Callable[[Row], RowOptions | None]
 """A row to its options with their labels; None if it has none."""
 
 
@@ -297,7 +297,7 @@ def _renames(found: Mapping[str, str]) -> OptionSource:
 
 
 def _in_list(name: str) -> OptionSource:
-    notes = (f'options are read from "{name}"',)
+    notes = (Information(f'options are read from "{name}"'),)
     return OptionSource(
         read=lambda row: listed_options(row.get(name)), column=name, names=(name,), notes=notes
     )
@@ -313,26 +313,28 @@ def _drawn(found: NamedOptions) -> OptionSource:
     return OptionSource(read=lambda row: _draw(row, found), drawn=found, names=names, notes=notes)
 
 
-def _draw(row: Row, found: NamedOptions) -> Listed | None:
+def _draw(row: Row, found: NamedOptions) -> RowOptions | None:
     texts = [str(value) for name in found.wrong if (value := row.get(name)) not in (None, "")]
     right = row.get(found.right)
     if right in (None, "") or not texts:
         return None
     seed = sha256("\n".join([str(right), *texts, str(row.get("question", ""))]).encode()).digest()
     at = int.from_bytes(seed[:8]) % (len(texts) + 1)
-    return Listed((*texts[:at], str(right), *texts[at:]), right=LETTERS[at] if at < len(LETTERS) else None)
+    return RowOptions(
+        (*texts[:at], str(right), *texts[at:]), right=LETTERS[at] if at < len(LETTERS) else None
+    )
 
 
 def _in_columns(found: Mapping[str, str]) -> OptionsOf:
     names = sorted(found, key=lambda name: found[name])
 
-    def read(row: Row) -> Listed | None:
+    def read(row: Row) -> RowOptions | None:
         texts = []
         for name in names:
             if not is_filled(row, name):
                 break
             texts.append(str(row[name]))
-        return Listed(tuple(texts)) if len(texts) > 1 else None
+        return RowOptions(tuple(texts)) if len(texts) > 1 else None
 
     return read
 
@@ -341,7 +343,7 @@ def _renamed(mapping: Mapping[str, str]) -> tuple[str, ...]:
     if not mapping:
         return ()
     names = sorted(mapping, key=lambda name: mapping[name])
-    return (f"options are read from the columns {', '.join(names)}",)
+    return (Information(f"options are read from the columns {', '.join(names)}"),)
 
 
 def is_filled(row: Row, name: str) -> bool:

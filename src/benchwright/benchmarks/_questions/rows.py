@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from shlex import quote
 from typing import Any, TypeAlias
 
-from benchwright.benchmarks._doubts import missing_answers, repetitions
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from benchwright.benchmarks._missing_fields import is_blank, target_problem
 from benchwright.benchmarks._prompts import build_prompts
 from benchwright.benchmarks._questions.columns import BEYOND, LETTERS, Columns, likely_question
@@ -16,8 +17,9 @@ from benchwright.benchmarks._questions.options import DataType
 from benchwright.benchmarks._questions.row_options import whole_number
 from benchwright.benchmarks._scan import RowScan, scan_rows
 from benchwright.benchmarks._spec import BenchmarkSpec, RowCheck
-from benchwright.core import BadRow, DatasetError, MissingFieldError, Row, exact_json, listed
-from benchwright.datasets import open_dataset
+from benchwright.benchmarks._warnings import missing_answers, repetitions
+from benchwright.core import BadRow, DatasetError, Information, MissingFieldError, Row, exact_json, listed
+from benchwright.datasets import Filter, open_dataset
 
 OptionsOf: TypeAlias = Callable[[Row], Mapping[str, str]]
 """Turns a row into its options by letter."""
@@ -63,6 +65,48 @@ def stem_reader(columns: Columns) -> Callable[[Row], str]:
         (only,) = columns.question
         return lambda row: one(row, only)
     return lambda row: "\n".join([one(row, name) for name in columns.question])
+
+
+def _first_text(row: Row) -> str | None:
+    return next((value.strip() for value in row.values() if isinstance(value, str) and value.strip()), None)
+
+
+def _says_totals(row: Row) -> bool:
+    """Whether the first text of a row says that it is one of totals."""
+    text = _first_text(row)
+    return text is not None and text.strip(":. ").casefold() in _TOTALS
+
+
+def _looks_like_totals(row: Row) -> bool:
+    """Whether a row says so, or has numbers only."""
+    if _first_text(row) is not None:
+        return _says_totals(row)
+    return any(isinstance(value, int | float) for value in row.values())
+
+
+class WithoutTotals(Filter, frozen=True):
+    """Leaves out the rows of totals of a table: no question, no answer, and the first text says so. `field` is the
+    column of the question. A row that has numbers only may be a question that is missing, and stays a bad row."""
+
+    answer: str
+    """The column of the answer, as the data has it."""
+    found: dict[str, None] = field(default_factory=dict)
+    """The first cell of each row that was left out."""
+
+    def keeps(self, row: Row) -> bool:
+        """Whether a row is none of totals."""
+        if not is_blank(row.get(self.field)) or not is_blank(row.get(self.answer)) or not _says_totals(row):
+            return True
+        self.found[str(_first_text(row))] = None
+        return False
+
+    def note(self) -> str:
+        """The rows, by their first cells."""
+        if not self.found:
+            return ""
+        return Information(
+            f"left out as totals, not as rows: {listed([repr(cell) for cell in self.found], 3)}"
+        )
 
 
 class RowRules:
@@ -116,14 +160,11 @@ class RowRules:
             return error
         called = self._called.get(name, name)
         what = f'missing "{called}": it is {"null" if row[name] is None else "empty"}'
-        if not self._columns.has_answer(row):
-            texts = [value.strip() for value in row.values() if isinstance(value, str) and value.strip()]
-            numbers = [value for value in row.values() if isinstance(value, int | float)]
-            if (texts and texts[0].strip(":. ").casefold() in _TOTALS) or (numbers and not texts):
-                return MissingFieldError(
-                    name,
-                    reason=f"{what}. This looks like a row of totals: delete it, or leave it out with --skip-bad-rows",
-                )
+        if _looks_like_totals(row) and not self._columns.has_answer(row):
+            return MissingFieldError(
+                name,
+                reason=f"{what}. This looks like a row of totals: delete it, or leave it out with --skip-bad-rows",
+            )
         return MissingFieldError(
             name, reason=f"{what}. Fill it in, or leave the row out with --skip-bad-rows"
         )
@@ -211,6 +252,16 @@ def _check_letter(answer: Any, options: Mapping[str, str], field: str, *, severa
     raise MissingFieldError(field, reason=text)
 
 
+def _is_calls(answer: Any) -> bool:
+    """Whether an answer is a call, or a list of them: `{"name", "arguments"}`, or as a server sends them."""
+    calls = answer if isinstance(answer, list) else [answer]
+    return all(
+        isinstance(call, dict)
+        and ({"name", "arguments"} <= call.keys() or isinstance(call.get("function"), dict))
+        for call in calls
+    )
+
+
 def _check_text_answer(answer: Any, field: str) -> None:
     kind = type(answer)
     if kind is str or answer is None or kind is int or kind is float or kind is bool:
@@ -219,6 +270,12 @@ def _check_text_answer(answer: Any, field: str) -> None:
         isinstance(answer, list) and any(isinstance(one, list | dict) or one is None for one in answer)
     ):
         inside = " with something other than texts and numbers" if isinstance(answer, list) else ""
+        if _is_calls(answer):
+            raise MissingFieldError(
+                field,
+                reason=f"{field} looks like function calls, which a file of questions does not score. Write a benchmark in Python with "
+                f'tools_field= and expected_calls_field="{field}" (docs/tools.md, "Your own tools")',
+            )
         raise MissingFieldError(
             field,
             reason=f"{field} is {_kind(answer)}{inside}; expected a text, a number, or a list of them (any of which is right)",
@@ -255,7 +312,7 @@ LISTED_BAD_ROWS = 100_000
 """Number of bad rows that are listed. The limit bounds the memory; a longer list would not be read."""
 
 
-class Tally:
+class CountingRules:
     """Row rules that also count the options, and rows that can be sent but look wrong."""
 
     def __init__(self, rules: RowRules) -> None:
@@ -285,16 +342,15 @@ class Tally:
             yield f'{has} the character \\0 in a cell, which is sent as it is; the first is in "{self._nulls[0]}"'
 
 
-def tallied(spec: BenchmarkSpec) -> tuple[BenchmarkSpec, Tally | None]:
+def tallied(spec: BenchmarkSpec) -> tuple[BenchmarkSpec, CountingRules | None]:
     """The benchmark with row rules that count; None if it has no such rules."""
     if not isinstance(spec.check_row, RowRules):
         return spec, None
-    tally = Tally(spec.check_row)
+    tally = CountingRules(spec.check_row)
     return replace(spec, check_row=tally), tally
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileReport:
+class FileReport(Struct, frozen=True, kw_only=True):
     """The contents of a file of questions."""
 
     file: str

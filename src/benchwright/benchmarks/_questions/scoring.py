@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from benchwright.benchmarks._questions.columns import LETTERS, Columns
 from benchwright.benchmarks._questions.options import DataType, QuestionOptions
@@ -20,8 +22,7 @@ if TYPE_CHECKING:
 _JUDGE = "judge"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scoring:
+class QuestionScoring(Struct, frozen=True, kw_only=True):
     """How replies are scored."""
 
     scorer: ScorerFunction
@@ -37,7 +38,7 @@ class Scoring:
     """Whether a row without an answer gets no score."""
 
 
-def scoring_of(options: QuestionOptions, data_type: DataType, columns: Columns) -> Scoring:
+def scoring_of(options: QuestionOptions, data_type: DataType, columns: Columns) -> QuestionScoring:
     """The scorer that the options request, else the type's default. UsageError for settings that fit no scorer."""
     name = options.evaluator
     if name is None and options.evaluator_kwargs:
@@ -50,7 +51,7 @@ def scoring_of(options: QuestionOptions, data_type: DataType, columns: Columns) 
     return chosen
 
 
-def _by_name(name: str, options: QuestionOptions, data_type: DataType, columns: Columns) -> Scoring:
+def _by_name(name: str, options: QuestionOptions, data_type: DataType, columns: Columns) -> QuestionScoring:
     from benchwright.scorers import BUILTIN_SCORERS, QA_METRICS, SCORER_PLUGINS  # loads all scorers
 
     if name in QA_METRICS and (data_type == "qa" or name not in BUILTIN_SCORERS):
@@ -62,16 +63,20 @@ def _by_name(name: str, options: QuestionOptions, data_type: DataType, columns: 
     if scorer is None:
         known = ("mcq", *QA_METRICS, *BUILTIN_SCORERS, *SCORER_PLUGINS.names())
         raise UsageError(f"evaluator {name!r} is not known.{suggest(name, known)} Known: {', '.join(known)}")
-    return Scoring(scorer=scorer, headline=None, config=dict(options.evaluator_kwargs), needs_answer=False)
+    return QuestionScoring(
+        scorer=scorer, headline=None, config=dict(options.evaluator_kwargs), needs_answer=False
+    )
 
 
-def _of_type(options: QuestionOptions, data_type: DataType, columns: Columns) -> Scoring:
+def _of_type(options: QuestionOptions, data_type: DataType, columns: Columns) -> QuestionScoring:
     from benchwright.scorers import mcq_ranked, mcq_sets, set_remarks
 
     if data_type == "qa":
         return _qa(options)
     if options.infer_method != "gen":
-        return Scoring(scorer=mcq_ranked, headline="acc", remarks=set_remarks, constants=_chance(columns))
+        return QuestionScoring(
+            scorer=mcq_ranked, headline="acc", remarks=set_remarks, constants=_chance(columns)
+        )
     if data_type == "mcq":
         return _mcq(options.mcq_fallback, columns)
     if options.mcq_fallback != "none":
@@ -79,12 +84,12 @@ def _of_type(options: QuestionOptions, data_type: DataType, columns: Columns) ->
             "mcq_fallback guesses one letter, and in these rows any number of options may be right (mcq_multi); leave "
             "it out"
         )
-    return Scoring(
+    return QuestionScoring(
         scorer=mcq_sets, headline="exact_set", remarks=set_remarks, constants=_chance(columns, sets=True)
     )
 
 
-def _mcq(fallback: str, columns: Columns) -> Scoring:
+def _mcq(fallback: str, columns: Columns) -> QuestionScoring:
     from benchwright.scorers import mcq_answers, mcq_remarks
 
     known = ("none", "levenshtein", "aisbench")
@@ -92,7 +97,7 @@ def _mcq(fallback: str, columns: Columns) -> Scoring:
         raise UsageError(f"fallback is {fallback!r}; expected {', '.join(known)}.{suggest(fallback, known)}")
     scorer = mcq_answers(fallback)  # type: ignore[arg-type]  # just seen to be one of them
     remarks = partial(mcq_remarks, fallback=fallback)
-    return Scoring(scorer=scorer, headline="accuracy", remarks=remarks, constants=_chance(columns))
+    return QuestionScoring(scorer=scorer, headline="accuracy", remarks=remarks, constants=_chance(columns))
 
 
 def _chance(columns: Columns, *, sets: bool = False) -> dict[str, Callable[[Row], float]]:
@@ -106,7 +111,7 @@ def _chance(columns: Columns, *, sets: bool = False) -> dict[str, Callable[[Row]
     return dict.fromkeys(DATA_SCORES, chance)
 
 
-def _qa(options: QuestionOptions) -> Scoring:
+def _qa(options: QuestionOptions) -> QuestionScoring:
     from benchwright.scorers import qa_answers, qa_metric_names, qa_remarks
 
     reported = qa_metric_names(options.qa_metrics)
@@ -126,7 +131,7 @@ def _qa(options: QuestionOptions) -> Scoring:
         tolerance=options.numeric_tolerance,
     )
     # The judge is only in the configuration, where the settings of a run can change it.
-    return Scoring(
+    return QuestionScoring(
         scorer=scorer,
         headline=reported[0],
         config={_JUDGE: options.judge} if judged else {},

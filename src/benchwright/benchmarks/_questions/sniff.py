@@ -128,7 +128,7 @@ def _unused(
                 + (
                     'Write lists of options there: one option per line, or as ["first", "second"]; or give each option a column: A, B, C, …'
                     if whole
-                    else f"Name what holds them: --options {quote(','.join(apart))}"
+                    else f"Name the columns that have them: --options {quote(','.join(apart))}"
                 )
             )
     for name in answer_columns(free):

@@ -120,7 +120,7 @@ class Converse(Strategy):
         if turns and turns[0] == first.prompt.text:
             yield (
                 f'"{spec.turns_field}" begins with the prompt itself, which is then sent twice; leave the prompt '
-                f'empty (prompt="") when the column holds every turn'
+                f'empty (prompt="") when the column contains every turn'
             )
 
     def _request(self, conversation: Sequence[JsonObject], repeat: int) -> ModelRequest:

@@ -141,7 +141,9 @@ class ToolDialogue:
             if reply.finish_reason == "length":
                 # llama.cpp leaves a call in the text if it ends before its name.
                 return ToolStep(None, "cut_off", why="it reached max_tokens before the end of a call")
-            return ToolStep(None, "calls_as_text", why="it holds them as text, which the server did not read")
+            return ToolStep(
+                None, "calls_as_text", why="it contains them as text, which the server did not read"
+            )
         return ToolStep(None, "no_calls" if reply.text.strip() else "no_text")
 
     def _holds_calls(self, text: str) -> bool:

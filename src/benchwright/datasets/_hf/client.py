@@ -14,12 +14,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from benchwright.core import VERSION, ConfigError, redact
 from benchwright.datasets._hf.errors import HubRefusedError, HubUnreachableError
@@ -182,8 +184,7 @@ _REPEATABLE = {408, 429, 500, 502, 503, 504}
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class HubAnswer(Struct, frozen=True):
     """A successful answer."""
 
     body: bytes
@@ -261,10 +262,10 @@ class Client:
 
         return self.retried(once)
 
-    def whole(self, url: str) -> Answer:
+    def whole(self, url: str) -> HubAnswer:
         """The answer of one address, retried."""
 
-        def once() -> Answer:
+        def once() -> HubAnswer:
             with self._sending(url) as headers:
                 from huggingface_hub.utils import get_session, hf_raise_for_status
 
@@ -275,7 +276,7 @@ class Client:
             announced = found.get("content-length", "")
             if announced.isdigit() and len(body) != int(announced):
                 raise HubUnreachableError(f"the answer broke off after {len(body)} of {announced} bytes")
-            return Answer(body, found)
+            return HubAnswer(body, found)
 
         return self.retried(once)
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 import os
 from contextlib import suppress
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import quote
@@ -215,7 +214,7 @@ def listing(hub: Hub, records: Records, pinned: PinnedRepo) -> Listing:
 
 def _looked_up_now(hub: Hub, records: Records, ref: RepoRef) -> PinnedRepo:
     try:
-        info = hub.info(ref)
+        present, commit = hub.info(ref)
     except HubUnreachableError as failure:
         stored = records.ref(ref.revision)
         if stored is None:
@@ -226,9 +225,9 @@ def _looked_up_now(hub: Hub, records: Records, ref: RepoRef) -> PinnedRepo:
             f"the hub could not be reached ({failure}): {ref.revision or 'main'} is taken to be commit "
             f"{stored.commit}, as looked up on {stored.at}",
         )
-    records.keep_ref(ref.revision, info.commit)
-    note = None if info.repo == ref.repo else f"{ref.repo} is now called {info.repo}"
-    return PinnedRepo(replace(ref, repo=info.repo), info.commit, note)
+    records.keep_ref(ref.revision, commit)
+    note = None if present == ref else f"{ref.repo} is now called {present.repo}"
+    return PinnedRepo(present, commit, note)
 
 
 def _stored(hub: Hub, records: Records, ref: RepoRef) -> PinnedRepo:
@@ -247,8 +246,7 @@ def _stored(hub: Hub, records: Records, ref: RepoRef) -> PinnedRepo:
 def _from_hub(hub: Hub, pinned: PinnedRepo) -> Listing:
     ref = pinned.ref
     if ref.revision is not None and COMMIT.fullmatch(ref.revision):
-        info = hub.info(ref)  # whether dataset and commit exist, and its present name
-        ref = replace(ref, repo=info.repo)
+        ref, _ = hub.info(ref)  # whether dataset and commit exist, and its present name
     files = hub.files(ref, pinned.commit)
     card = next((file for file in files if file.path == CARD), None)
     return Listing(ref.repo, tuple(files), _front(hub, ref, pinned.commit, card) if card else "")

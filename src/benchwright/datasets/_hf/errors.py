@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from benchwright.core import DatasetError, redact, suggest
 from benchwright.datasets._hf.settings import HubSettings
@@ -28,8 +29,7 @@ class HubError(DatasetError):
         """The kind of failure."""
 
 
-@dataclass(frozen=True, slots=True)
-class RepoRef:
+class RepoRef(Struct, frozen=True):
     """The repository that a URI names, for requests and messages."""
 
     uri: str

@@ -16,9 +16,10 @@ from typing import Protocol
 from urllib.parse import quote, urlsplit
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from benchwright.core import BenchwrightError, DatasetError, JsonObject, JsonValue, load_json
-from benchwright.datasets._hf.client import Answer, Client, no_progress_bars
+from benchwright.datasets._hf.client import Client, HubAnswer, no_progress_bars
 from benchwright.datasets._hf.errors import HubError, HubRefusedError, HubUnreachableError, RepoRef, complaint
 from benchwright.datasets._hf.settings import HubSettings
 
@@ -57,15 +58,6 @@ class HubFile(Struct, frozen=True):
         raise ValueError("not a file")
 
 
-class RepoInfo(Struct, frozen=True):
-    """A repository at a revision."""
-
-    repo: str
-    """Its present name, which differs from the requested one after a renaming."""
-    commit: str
-    """The commit of the revision."""
-
-
 class Hub:
     """Answers questions about repositories. Refusals are raised as DatasetError with the cure."""
 
@@ -77,8 +69,9 @@ class Hub:
         """The settings of all requests."""
         return self.client.settings
 
-    def info(self, ref: RepoRef) -> RepoInfo:
-        """The commit of a revision. Raises HubUnreachableError if there is no answer at all."""
+    def info(self, ref: RepoRef) -> tuple[RepoRef, str]:
+        """The dataset under its present name, and the commit of the revision. Raises HubUnreachableError if there is
+        no answer at all."""
         limit = self.settings.timeout_s
         try:
             found = self.client.api(
@@ -92,7 +85,7 @@ class Hub:
             raise self._strange(self.settings.endpoint, ref, f"no dataset ({exc})") from exc
         if not isinstance(found.sha, str) or not COMMIT.fullmatch(found.sha):
             raise self._strange(self.settings.endpoint, ref, "no commit id")
-        return RepoInfo(found.id or ref.repo, found.sha)
+        return replace(ref, repo=found.id or ref.repo), found.sha
 
     def files(self, ref: RepoRef, commit: str) -> list[HubFile]:
         """All files of a commit, by path."""
@@ -140,7 +133,7 @@ class Hub:
             known = tuple(self.refs(ref))
         return complaint(failure, ref, self.settings, known)
 
-    def _next_page(self, answer: Answer) -> str | None:
+    def _next_page(self, answer: HubAnswer) -> str | None:
         match = _NEXT.search(answer.headers.get("link", ""))
         if match is None:
             return None

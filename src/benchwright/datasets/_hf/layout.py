@@ -196,7 +196,7 @@ def named_files(uri: str, pattern: str, paths: Sequence[str]) -> tuple[str, ...]
         hint = f" It is a folder: data_files={whole}/*" if inside else suggest(clean(pattern), list(paths))
         listed = ", ".join(data_paths(paths)[:10]) or ", ".join(paths[:10]) or "nothing"
         raise DatasetError(
-            f"{uri}: no file matches data_files={pattern}.{hint} The repository holds: {listed}"
+            f"{uri}: no file matches data_files={pattern}.{hint} The repository contains: {listed}"
         )
     unknown = [path for path in found if hub_format(path) is None]
     if unknown and not is_wild(pattern):

@@ -10,18 +10,17 @@ branch and does not say from which commit it was made; the viewer does.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Protocol
 
 from msgspec import Struct
-from msgspec.structs import replace as replace_struct
+from msgspec.structs import replace
 
 from benchwright.core import DatasetError, JsonObject, hub_format
 from benchwright.datasets._hf.commits import Listing, PinnedRepo, Records, snapshot
 from benchwright.datasets._hf.errors import HubUnreachableError, RepoRef
 from benchwright.datasets._hf.hub import Hub, HubFile
 from benchwright.datasets._hf.layout import Config, card_configs, exported_configs, named_files, repo_configs
-from benchwright.datasets._hf.parts import Origin, Reading, file_parts
+from benchwright.datasets._hf.parts import FileOrigin, Reading, file_parts
 from benchwright.datasets._hf.row_cache import Part
 from benchwright.datasets._hf.viewer import Viewer, viewer_parts
 from benchwright.datasets._hf_uri import HfUri, LoaderName
@@ -48,7 +47,7 @@ class Loader(Protocol):
 class FilesLoader(Struct, frozen=True):
     """The files of the repository."""
 
-    origin: Origin
+    origin: FileOrigin
     """Where they are."""
     listing: Listing
     """All of them."""
@@ -82,7 +81,7 @@ def _is_json(file: HubFile) -> bool:
 class ExportLoader(Struct, frozen=True):
     """The hub's Parquet export."""
 
-    origin: Origin
+    origin: FileOrigin
     """Where it is."""
     export: Export
     """Its content."""
@@ -140,12 +139,12 @@ class PinnedDataset(Struct, frozen=True):
     listing: Listing
     """Its files."""
 
-    def origin(self, commit: str | None = None) -> Origin:
+    def origin(self, commit: str | None = None) -> FileOrigin:
         """Where files are read, at the pinned commit or at that of the export."""
         ref = replace(self.pinned.ref, repo=self.listing.repo)
         at = commit or self.pinned.commit
         theirs = snapshot(self.hub.settings.hub_cache, self.listing.repo, at)
-        return Origin(self.hub, ref, at, theirs)
+        return FileOrigin(self.hub, ref, at, theirs)
 
 
 def files_loader(dataset: PinnedDataset) -> FilesLoader:
@@ -204,7 +203,7 @@ class Export(Struct, frozen=True):
         """Configurations and splits. A split that is exported in part is left out."""
         found = exported_configs(file.path for file in self.files)
         return [
-            replace_struct(
+            replace(
                 config, splits={name: paths for name, paths in config.splits.items() if not _is_part(name)}
             )
             for config in found
@@ -222,14 +221,14 @@ def find_export(hub: Hub, records: Records, ref: RepoRef, commit: str) -> Export
     viewer.get("parquet")
     branch = replace(ref, revision=BRANCH)
     try:
-        info = hub.info(branch)
-        files = hub.files(branch, info.commit)
+        _, listed = hub.info(branch)
+        files = hub.files(branch, listed)
     except HubUnreachableError as failure:
         raise hub.complaint(failure, ref) from failure
     viewer.get("parquet")  # still of the same commit, so the files listed in between are too
-    body: JsonObject = {"commit": info.commit, "files": [file.to_json() for file in files]}
+    body: JsonObject = {"commit": listed, "files": [file.to_json() for file in files]}
     records.keep_commit(commit, "export", body)
-    return Export(info.commit, tuple(files))
+    return Export(listed, tuple(files))
 
 
 def _is_part(split: str) -> bool:

@@ -11,7 +11,6 @@ import json
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,7 @@ from benchwright.datasets._readers.json_array import list_keys, read_json_field
 from benchwright.datasets._readers.json_lines import parse_exact
 from benchwright.datasets._readers.parquet import record_batches, rows_per_chunk
 from benchwright.datasets._stored import StoredFile
-from benchwright.datasets._values import Chunks, Trouble
+from benchwright.datasets._values import BadRowAt, Chunks
 
 GROUP_ROWS = 4096
 """Most rows per row group, which must be unpacked to read one row."""
@@ -134,14 +133,14 @@ def rows_of(path: Path, published: str, reading: Reading) -> Chunks:
 def convert(files: list[tuple[Path, str]], reading: Reading, target: Path) -> Filled:
     """Write all rows of some files to a new Parquet file. Raises DatasetError if one cannot be read to its end."""
     out = RowWriter(target)
-    troubles: list[Trouble] = []
+    troubles: list[BadRowAt] = []
     try:
         for path, published in files:
             with closing(rows_of(path, published, reading)) as chunks:
                 for chunk in chunks:
                     for bad in chunk.troubles:
                         reason = f"in {published}: {bad.reason}"
-                        troubles.append(Trouble(out.added + bad.after, bad.line, reason, bad.field))
+                        troubles.append(BadRowAt(out.added + bad.after, bad.line, reason, bad.field))
                     if len(troubles) > MOST_BAD_ROWS:
                         first = troubles[0]
                         raise DatasetError(
@@ -173,8 +172,7 @@ FOOTER_BYTES = 64 * 1024
 """Bytes read from the end of a Parquet file to learn its number of rows."""
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class FileOrigin(Struct, frozen=True):
     """Where files are read from."""
 
     hub: Hub
@@ -189,7 +187,7 @@ class Origin:
 class FilePart(Struct, frozen=True):
     """One or more files, in order."""
 
-    origin: Origin
+    origin: FileOrigin
     """Where they are."""
     files: tuple[HubFile, ...]
     reading: Reading
@@ -312,7 +310,7 @@ def _format_name(file: HubFile, *, typed: bool) -> str | None:
     return f"{found.name} 2" if typed and found.name in ("parquet", "arrow") else found.name
 
 
-def file_parts(origin: Origin, files: Sequence[HubFile], reading: Reading) -> tuple[FilePart, ...]:
+def file_parts(origin: FileOrigin, files: Sequence[HubFile], reading: Reading) -> tuple[FilePart, ...]:
     """Group files into parts of a sensible size, in order."""
     return tuple(FilePart(origin, group, reading) for group in _grouped(files))
 

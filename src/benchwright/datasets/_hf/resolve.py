@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from msgspec import Struct
-from msgspec.structs import replace as replace_struct
+from msgspec.structs import replace
 
 from benchwright.core import DatasetError, JsonObject
 from benchwright.datasets._hf.commits import Records, listing, pin
@@ -161,8 +160,8 @@ def _why_not_files(dataset: PinnedDataset) -> tuple[str | None, Loader | None]:
     loader = files_loader(dataset)
     if loader.configs:
         return None, loader
-    holds = f"it holds {', '.join(paths[:8])}{' …' if len(paths) > 8 else ''}" if paths else "it is empty"
-    return f"the repository has no data files in a format that benchwright reads ({holds})", None
+    inside = f"it contains {', '.join(paths[:8])}{' …' if len(paths) > 8 else ''}" if paths else "it is empty"
+    return f"the repository has no data files in a format that benchwright reads ({inside})", None
 
 
 def _unusable(config: Config) -> str | None:
@@ -212,7 +211,7 @@ def _labelled(written: str, config: Config, terms: tuple[Term, ...] | None) -> C
         raise DatasetError(
             f"{written}: data_files names the files of one split, but split names {', '.join(names)}"
         )
-    return replace_struct(config, splits={names[0]: config.splits[""]})
+    return replace(config, splits={names[0]: config.splits[""]})
 
 
 def _spelled_out(written: str, term: Term, config: Config) -> list[Term]:
@@ -224,7 +223,7 @@ def _spelled_out(written: str, term: Term, config: Config) -> list[Term]:
             )
         return [term]
     if term.split == "all":
-        return [replace_struct(term, split=name) for name in config.splits]
+        return [replace(term, split=name) for name in config.splits]
     raise no_such_split(written, term.split, config.name, list(config.splits))
 
 

@@ -29,7 +29,7 @@ from typing import Literal, Protocol, TypeAlias
 from msgspec import Struct
 
 from benchwright.core import DatasetError, JsonObject, JsonValue, content_hash
-from benchwright.datasets._values import Trouble
+from benchwright.datasets._values import BadRowAt
 
 
 def sha256_of(path: Path) -> str:
@@ -134,7 +134,7 @@ class Filled(Struct, frozen=True):
     """Good rows."""
     style: Style
     """How they are stored."""
-    troubles: tuple[Trouble, ...] = ()
+    troubles: tuple[BadRowAt, ...] = ()
     """Bad rows; `after` counts the good rows of the file before them."""
 
 
@@ -147,7 +147,7 @@ class Entry(Struct, frozen=True):
     """Good rows in it."""
     style: Style
     """How they are stored."""
-    troubles: tuple[Trouble, ...]
+    troubles: tuple[BadRowAt, ...]
     """Bad rows that were left out of it."""
 
 
@@ -319,8 +319,8 @@ def _entry(place: Path) -> Entry:
     return Entry(place / ROWS, meta["rows"], meta["style"], _troubles(meta["troubles"]))
 
 
-def _troubles(found: Sequence[Sequence[object]]) -> tuple[Trouble, ...]:
-    return tuple(Trouble(*values) for values in found)  # type: ignore[arg-type]  # as they were written
+def _troubles(found: Sequence[Sequence[object]]) -> tuple[BadRowAt, ...]:
+    return tuple(BadRowAt(*values) for values in found)  # type: ignore[arg-type]  # as they were written
 
 
 def _signature(path: Path) -> tuple[int, int, int, int]:

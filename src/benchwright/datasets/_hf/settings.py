@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchwright.core import ConfigError, expand_home, key_in_url, public_url, remember_secret, url_owner
+from msgspec import Struct
+
+from benchwright.core import (
+    ConfigError,
+    HidesFields,
+    expand_home,
+    key_in_url,
+    public_url,
+    remember_secret,
+    url_owner,
+)
 
 PUBLIC_HUB = "https://huggingface.co"
 """The hub if `HF_ENDPOINT` is not set."""
@@ -19,15 +28,16 @@ _TOKEN_VARIABLES = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
 _OFFLINE_VARIABLES = ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE")
 
 
-@dataclass(frozen=True, slots=True)
-class HubSettings:
+class HubSettings(HidesFields, Struct, frozen=True):
     """Where the hub is, which token to send, and where rows are kept."""
+
+    hidden = ("token",)
 
     endpoint: str
     """Base of all hub addresses, without a slash at the end."""
     viewer: str
     """Base of the dataset viewer."""
-    token: str | None = field(repr=False)
+    token: str | None
     """Bearer token, or None for an anonymous reader. Never printed."""
     token_source: str | None
     """Where the token was found: a variable's name or a file."""
@@ -101,7 +111,7 @@ def checked_token(token: str, source: str) -> str:
     """Refuse an invalid token without showing it. The HTTP library would print a header that it cannot send."""
     if not token.isascii() or not token.isprintable() or " " in token:
         raise ConfigError(
-            f"the token in {source} holds spaces, line breaks or other characters no token has. "
+            f"the token in {source} contains spaces, line breaks or other characters no token has. "
             "Copy it again from https://huggingface.co/settings/tokens"
         )
     remember_secret(token, source)

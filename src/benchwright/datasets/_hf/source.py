@@ -12,7 +12,7 @@ from benchwright.datasets._hf.resolve import Piece, ResolvedHub
 from benchwright.datasets._hf.row_cache import Entry, Part, RowCache
 from benchwright.datasets._readers.parquet import parquet_file, table_rows
 from benchwright.datasets._stored import StoredFile
-from benchwright.datasets._values import Chunk, Chunks, Trouble
+from benchwright.datasets._values import BadRowAt, Chunk, Chunks
 
 
 class HubSource:
@@ -102,7 +102,7 @@ class HubSource:
             yield Chunk(rows, [], [bad._replace(after=bad.after - at) for bad in inside])
             at = end
         if stop == entry.rows and troubles:
-            yield Chunk([], [], [Trouble(0, *bad[1:]) for bad in troubles])
+            yield Chunk([], [], [BadRowAt(0, *bad[1:]) for bad in troubles])
 
     def _stored_rows(self, entry: Entry, start: int, stop: int) -> Iterator[list[Row]]:
         import pyarrow as pa

@@ -85,7 +85,7 @@ class Viewer(Struct, frozen=True):
         """Some rows, every cell complete."""
         found = self.get("rows", config=config, split=split, offset=offset, length=length)
         if found.get("partial"):
-            raise self.error(f"holds only the first part of split {split!r}")
+            raise self.error(f"contains only the first part of split {split!r}")
         for feature in found.get("features") or []:
             kind = _unreadable(feature.get("type") if isinstance(feature, dict) else None)
             if kind:

@@ -67,7 +67,7 @@ def read_array(file: StoredFile) -> Chunks:
                 if not isinstance(element, dict):
                     chunk.add_bad(line, f"Array element is not a JSON object: {type(element).__name__}")
                 elif text.suspicious and not encodable(element):
-                    chunk.add_bad(line, "holds bytes that are not UTF-8, or half of a surrogate pair")
+                    chunk.add_bad(line, "contains bytes that are not UTF-8, or half of a surrogate pair")
                 else:
                     chunk.add(element, line)
                 size += text.element_size
@@ -273,7 +273,7 @@ def _rows(file: StoredFile, field: str, value: JsonValue) -> Iterator[JsonValue]
         lengths = {len(column) if isinstance(column, list) else -1 for column in columns}
         if len(lengths) == 1 and -1 not in lengths:
             return (dict(zip(value, cells, strict=True)) for cells in zip(*columns, strict=True))
-    raise file.error(f"key {field!r} holds {_kind(value)}; expected a list of objects")
+    raise file.error(f"key {field!r} contains {_kind(value)}; expected a list of objects")
 
 
 def _whole(file: StoredFile) -> JsonValue:

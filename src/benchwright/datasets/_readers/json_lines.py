@@ -107,7 +107,7 @@ _PLAIN_WORDS = {
     "Extra data": "more text after the end of the value",
 }
 NOT_A_CHARACTER = (
-    "holds half of a surrogate pair (\\ud800-\\udfff), which is not a character and cannot be sent"
+    "contains half of a surrogate pair (\\ud800-\\udfff), which is not a character and cannot be sent"
 )
 
 

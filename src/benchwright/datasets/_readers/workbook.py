@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from itertools import chain, islice
 from typing import Any, Protocol
 
-from benchwright.core import DatasetError, Row, suggest
+from benchwright.core import DatasetError, Row, listed, suggest
 from benchwright.datasets._readers.xlsx_cells import (
     BadCell,
     Cells,
@@ -176,7 +176,8 @@ def _header_place(file: StoredFile, sheet: SheetPart, top: Sequence[NumberedCell
             if number == file.header_row:
                 return at
         raise file.error(
-            f"row {file.header_row} of sheet {sheet.name!r} is empty, so it cannot name the columns"
+            f"row {file.header_row} of sheet {sheet.name!r} is empty, so it cannot name the columns. Rows with cells: "
+            f"{listed([number for number, _ in top], 5)}. Name one of them with --header-row, or leave the flag out"
         )
     if not top:
         raise file.error(f"sheet {sheet.name!r} is empty; expected a row with the field names")
@@ -223,7 +224,7 @@ def _row(
             seen.add(column)
             shown = str(value) if len(str(value)) <= 40 else f"{str(value)[:39]}…"
             return None, (
-                f"{_place(sheet, column, line)} ({shown}): the column has no header. Name it, or say which row holds the "
+                f"{_place(sheet, column, line)} ({shown}): the column has no header. Name it, or say which row contains the "
                 "names: --header-row N"
             )
         row[name] = value

@@ -121,11 +121,11 @@ class XlsxBook:
             elif name == "is":
                 return _joined(part)
         if kind == "e":
-            return BadCell(f"holds the error {text}. Correct its formula, or delete the cell")
+            return BadCell(f"contains the error {text}. Correct its formula, or delete the cell")
         if not text:
             if formula is not None and kind != "str":
                 return BadCell(
-                    "holds a formula whose value was never saved, so it would be read as empty. Open the workbook in a "
+                    "contains a formula whose value was never saved, so it would be read as empty. Open the workbook in a "
                     "spreadsheet program and save it"
                 )
             return None

@@ -14,11 +14,11 @@ from benchwright.core import (
     Api,
     ConfigError,
     ModelRequest,
+    Registry,
     WireFormat,
     load_json,
     suggest,
 )
-from benchwright.plugins import Registry
 
 if TYPE_CHECKING:
     from benchwright.endpoints._wires.wire import Wire

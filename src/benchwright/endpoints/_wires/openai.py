@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable
 from math import inf
-from operator import itemgetter
+from operator import eq, itemgetter
 from typing import Any
 
 from benchwright.core import (
@@ -23,7 +23,7 @@ from benchwright.core import (
     encode_json,
 )
 from benchwright.endpoints._addresses import Address
-from benchwright.endpoints._copies import has_equal_neighbours
+from benchwright.endpoints._copies import may_have_copies, times_sent
 from benchwright.endpoints._replies import BadReply, is_content, kind_of
 from benchwright.endpoints._transport import Headers
 from benchwright.endpoints._wires.alike import Shape, Shapes, shape_of
@@ -97,7 +97,7 @@ class StreamedReply(EventCollector):
     """Implements `Collector`: builds the JSON that a whole reply would have had."""
 
     __slots__ = (
-        "_call_events", "_end", "_end_at", "_ends", "_from", "_known", "_learned", "_mixed", "_reasoning", "_refusal",
+        "_call_events", "_end", "_end_at", "_ends", "_from", "_known", "_learned", "_mixed", "_opened_at", "_opening", "_reasoning", "_refusal",
         "_route", "_shapes", "_usage", "finish_reason",
     )  # fmt: skip
 
@@ -117,6 +117,10 @@ class StreamedReply(EventCollector):
         self._shapes = shapes or Shapes()
         self._known: list[Shape] = []
         self._learned = 0
+        self._opening, self._opened_at = (
+            b"",
+            0,
+        )  # the first event, if it says nothing, and after how many texts it came again
         self._mixed = False  # whether events of different shapes alternate
         self.finish_reason: str | None = None
 
@@ -229,6 +233,10 @@ class StreamedReply(EventCollector):
                     self.finish_reason = finish
                 elif got and self._learned < _MOST_SHAPES:
                     self._learn_shape(data, event)
+                elif not got and self.events == 1:
+                    self._opening = data
+                elif not got and data == self._opening:
+                    self._opened_at = self._opened_at or len(self.texts)
                 return
 
     def _learn_shape(self, data: bytes, event: dict[str, Any]) -> None:
@@ -248,10 +256,21 @@ class StreamedReply(EventCollector):
             self._call_events and self._call_events[-1][0] > self._end_at
         ):
             calls = self._first_answer(calls)
+        counted = _counted(self._usage)
+        times = times_sent((self.texts, self._reasoning, calls), counted)
+        if times > 1:
+            self.copied = "left_out"
+            calls = calls[: len(calls) // times]
+            del self._reasoning[len(self._reasoning) // times :]
+            self._keep_texts(len(self.texts) // times)
         pieces = len(self.texts) + len(self._reasoning) + len(calls)
-        fewer = not self._shapes.splits and _counted(self._usage) < pieces
-        if fewer or self._ends > 1:
-            equal = any(has_equal_neighbours(each) for each in (self.texts, self._reasoning, calls))
+        fewer = not self._shapes.splits and counted < pieces
+        again = self._begins_again()
+        if fewer or again or self._ends > 1:
+            excess = int(pieces - counted) if fewer else 0
+            equal = again or any(
+                may_have_copies(each, excess) for each in (self.texts, self._reasoning, calls)
+            )
             if equal and self._ends > 1:
                 return BadReply(
                     "the stream has its end more than once, and equal pieces in a row, which may be copies of each other"
@@ -277,11 +296,20 @@ class StreamedReply(EventCollector):
         if left or self.texts != self.texts[:said] * times or calls != calls[:called] * times:
             return calls
         self.copied = "left_out"
-        del self.texts[said:], self.text_at[said:]
+        self._keep_texts(said)
         thoughts = len(self._reasoning) // times
         if self._reasoning == self._reasoning[:thoughts] * times:
             del self._reasoning[thoughts:]
         return calls[:called]
+
+    def _keep_texts(self, count: int) -> None:
+        """Leave out all texts but the first."""
+        del self.texts[count:], self.text_at[count:]
+
+    def _begins_again(self) -> bool:
+        """Whether the event that opened the stream came again, and after it the texts from before."""
+        again = self.texts[self._opened_at :]
+        return bool(self._opened_at and again) and all(map(eq, again, self.texts[: self._opened_at]))
 
     def _add_choice(self, choice: dict[str, Any]) -> bool:
         """Add the piece of a choice. Returns whether it had any content."""

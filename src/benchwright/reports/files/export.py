@@ -12,10 +12,7 @@ import orjson
 
 from benchwright.core import WITHOUT_REPLY, encode_json, finite_number, replacing
 from benchwright.reports.files.parquet import write_samples
-from benchwright.reports.views.figures import without_formula
-from benchwright.reports.views.runs import RunDetails
-from benchwright.reports.views.sample_columns import COLUMNS, SampleView
-from benchwright.reports.views.samples import Predicted, RunSamples
+from benchwright.results import COLUMNS, Predicted, RunDetails, RunSamples, SampleView, without_formula
 
 TEXT_FORMATS = ("jsonl", "csv")
 """Formats that can be printed, line by line."""
@@ -163,15 +160,16 @@ def export_samples(
 ) -> int:
     """Write the samples of a run and return their number. The file is complete or absent."""
     if format == "parquet":
-        return write_samples(path, samples, _metrics(details), choices=details.ranks_choices)
+        with replacing(path) as temporary, temporary.open("wb") as file:
+            return write_samples(file, samples, _metrics(details), choices=details.ranks_choices)
     if format == "xlsx":
         with replacing(path) as temporary:
             written, _ = write_workbook(temporary, _table(details, samples))
         return written - 1
     count = -1 if format == "csv" else 0  # the header is not a sample
-    with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+    with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as text:
         for line in exported_lines(details, samples, format, raw=raw):
-            file.write(line)
+            text.write(line)
             count += 1
     return count
 

@@ -10,7 +10,16 @@ from typing import Any
 
 import orjson
 
-from benchwright.core import VERSION, JsonObject, LoadFile, UsageError, known_secrets, replacing, write_whole
+from benchwright.core import (
+    VERSION,
+    JsonObject,
+    LoadFile,
+    UsageError,
+    bridge,
+    known_secrets,
+    open_artifacts,
+    replacing,
+)
 from benchwright.perf import (
     FIGURES,
     LATENCIES,
@@ -25,10 +34,8 @@ from benchwright.perf import (
     file_table,
     write_request_file,
 )
-from benchwright.reports.files.load_aisbench import write_aisbench
 from benchwright.reports.html.load import load_page
-from benchwright.reports.views.figures import without_formula
-from benchwright.reports.views.load import LoadView
+from benchwright.results import LoadView, without_formula
 
 COLUMNS = (
     "stage", "level", "group", "figure", "unit", "better", "value", *FIGURES,
@@ -38,18 +45,17 @@ COLUMNS = (
 the figure of a stage, or the mean of a distribution; `ci95` belongs to `value`."""
 
 
-def write_load_files(view: LoadView, requests: Requests, *, format: str | None = None) -> list[Path]:
-    """Write all files of a test into its folder and return their paths; `format="aisbench"` adds those of AISBench."""
-    folder = view.run.folder
-    folder.mkdir(parents=True, exist_ok=True)
-    with replacing(folder / LoadFile.REQUESTS) as temporary:
-        write_request_file(requests, temporary)
-    write_whole(folder / LoadFile.TABLE, summary_csv(view).encode())
-    write_whole(folder / LoadFile.REPORT, load_page(view, requests).encode())
-    more = write_aisbench(view, requests, folder) if format == "aisbench" else []
+def write_load_files(view: LoadView, requests: Requests, *, format: str | None = None) -> list[str]:
+    """Write all files of a test and return their names; `format` names a bridge whose files are added."""
+    files = open_artifacts(view.run.folder)
+    with files.create(LoadFile.REQUESTS) as file:
+        write_request_file(requests, file)
+    files.write(LoadFile.TABLE, summary_csv(view).encode())
+    files.write(LoadFile.REPORT, load_page(view, requests).encode())
+    more = [] if format is None else bridge(format).write(view, requests, files)
     # Written last, so that if summary.json exists the others do too.
-    write_whole(folder / LoadFile.SUMMARY, summary_json(view))
-    return [*(folder / name for name in LoadFile), *more]
+    files.write(LoadFile.SUMMARY, summary_json(view))
+    return [*LoadFile, *more]
 
 
 def summary_json(view: LoadView) -> bytes:
@@ -133,12 +139,12 @@ _BATCH = 2_000
 def export_requests(requests: Requests, path: Path, format: str, *, raw: bool = False) -> int:
     """Write all requests and return their number. The file is complete or absent."""
     if format == "parquet":
-        with replacing(path) as temporary:
-            write_request_file(requests, temporary)
+        with replacing(path) as temporary, temporary.open("wb") as file:
+            write_request_file(requests, file)
         return len(requests)
     lines = request_lines(requests, format, raw=raw)
-    with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        file.writelines(lines)
+    with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as text:
+        text.writelines(lines)
     return len(requests)
 
 

@@ -10,13 +10,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import orjson
 
-from benchwright.core import Row, encode_json, load_json, replacing, write_whole
-from benchwright.reports.views.sample_columns import (
+from benchwright.core import FAST_PATHS, Row, encode_json, load_json
+from benchwright.results import (
     BETWEEN,
     COLUMNS,
     INTEGER,
@@ -25,8 +24,8 @@ from benchwright.reports.views.sample_columns import (
     SEPARATOR,
     TEXT,
     ColumnType,
+    RunSamples,
 )
-from benchwright.reports.views.samples import RunSamples
 
 if TYPE_CHECKING:
     from benchwright.reports.files.small_parquet import Kind
@@ -40,7 +39,7 @@ _FORMATS = {"int64": "q", "double": "d"}
 
 
 def write_samples(
-    path: Path,
+    file: BinaryIO,
     samples: RunSamples,
     metrics: Sequence[str],
     *,
@@ -58,11 +57,11 @@ def write_samples(
     groups = _groups(samples, metrics, seen)
     group = next(groups, None)
     ranked = choices or (group is not None and any(given is not None for given in group["choices"]))
-    if group is not None and not ranked and len(group["outcome"]) <= MOST_ROWS:
+    if FAST_PATHS and group is not None and not ranked and len(group["outcome"]) <= MOST_ROWS:
         few, group = group, None
         further = next(groups, None)
         if further is None and (content := _few(few, metrics)) is not None:
-            write_whole(path, content)
+            file.write(content)
             return len(few["outcome"])
         group, groups = few, chain([further] if further else [], groups)
     import pyarrow as pa
@@ -70,7 +69,7 @@ def write_samples(
 
     schema = _schema(pa, metrics, ranked)
     written = 0
-    with replacing(path) as temporary, pq.ParquetWriter(temporary, schema, **_settings(schema)) as writer:
+    with pq.ParquetWriter(file, schema, **_settings(schema)) as writer:
         while group is not None:
             arrays = [array(pa, group[field.name], field.type) for field in schema]
             writer.write_batch(pa.record_batch(arrays, schema=schema))

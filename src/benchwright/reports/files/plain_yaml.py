@@ -14,7 +14,7 @@ from benchwright.core import JsonObject, JsonValue
 
 _PLAIN = re.compile(
     r"(?:[A-Za-z/_]|\.(?=[A-Za-z/])|\.\./)(?:[A-Za-z0-9_./=+@%'\"()\-,;<>|*?$^~!&\[\]{}]|:(?=[^ ])| (?=[^ #]))*"
-    r"|[1-9][0-9]*[a-f][0-9a-f]*|0[0-9]*[ac-f][0-9a-f]*"
+    r"|[1-9][0-9]*[a-f][0-9a-f]*|0[0-9]*[ac-f][0-9a-f]*|0[0-9]+b[0-9a-f]*|0b[01]*[2-9a-f][0-9a-f]*"
 )
 """Matches a text that needs no quotes: no line breaks, nothing that could begin a comment or another value. Or a commit."""
 _WORDS = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null", ".inf", ".nan"))

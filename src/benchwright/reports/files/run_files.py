@@ -16,24 +16,35 @@ import orjson
 from benchwright.core import (
     JsonObject,
     MetricSummary,
+    Registry,
     RunFile,
     RunSummary,
     UsageError,
+    check_function,
     exact_json,
     known_secrets,
+    open_artifacts,
     suggest,
-    write_whole,
 )
-from benchwright.plugins import Registry, check_function
 from benchwright.reports.files.parquet import write_samples
 from benchwright.reports.files.plain_yaml import plain_yaml
 from benchwright.reports.html.run_page import run_page
-from benchwright.reports.views.command import config_table, manifest_table, metadata_table, run_config
-from benchwright.reports.views.figures import ALL_REPLIES, metric_labels, metric_stats, reused_of
-from benchwright.reports.views.run_page import ChosenSamples, RunPage
-from benchwright.reports.views.runs import RunDetails
-from benchwright.reports.views.samples import RunSamples
-from benchwright.reports.views.settings import table_of, without_none
+from benchwright.results import (
+    ALL_REPLIES,
+    ChosenSamples,
+    RunDetails,
+    RunPageView,
+    RunSamples,
+    config_table,
+    manifest_table,
+    metadata_table,
+    metric_labels,
+    metric_stats,
+    reused_of,
+    run_config,
+    table_of,
+    without_none,
+)
 
 ReportWriter: TypeAlias = Callable[[JsonObject, Path], Any]
 """Writes a report. Takes a run, as `show --json` prints it, and the folder of its files."""
@@ -42,38 +53,36 @@ REPORT_PLUGINS: Registry[ReportWriter] = Registry("reports", lambda value: check
 """Report writers of installed packages by name."""
 
 EVAL_REPORT = "run_eval"
-"""The files that programs for NeMo Evaluator read; see `eval_folder`."""
+"""The files that programs for NeMo Evaluator read; the name of their bridge."""
 BUILT_IN_REPORTS = (EVAL_REPORT,)
 """Reports that need no package. The run writes them together with its files."""
 
 
-def write_run_files(details: RunDetails, samples: RunSamples, summary: RunSummary) -> list[Path]:
-    """Write the files of a run into its folder and return their paths. Existing ones are replaced."""
-    folder = details.run.folder
+def write_run_files(details: RunDetails, samples: RunSamples, summary: RunSummary) -> list[str]:
+    """Write the files of a run and return their names. Existing ones are replaced."""
+    files = open_artifacts(details.run.folder)
     write_run_config(details)
     chosen = ChosenSamples(details.report_size or 0)
     if details.saves_samples:
-        path, metrics = folder / RunFile.SAMPLES, list(summary.metrics)
-        write_samples(path, samples, metrics, choices=details.ranks_choices, seen=chosen.add)
+        metrics = list(summary.metrics)
+        with files.create(RunFile.SAMPLES) as file:
+            write_samples(file, samples, metrics, choices=details.ranks_choices, seen=chosen.add)
     else:
-        (folder / RunFile.SAMPLES).unlink(missing_ok=True)  # from another run that used the folder
+        files.remove(RunFile.SAMPLES)  # from another run that used the folder
     if details.reports_exchanges("html"):
-        page = RunPage(details, summary, chosen.counts)
-        write_whole(folder / RunFile.REPORT, run_page(page, chosen.records))
+        page = RunPageView(details, summary, chosen.counts)
+        files.write(RunFile.REPORT, run_page(page, chosen.records))
     else:
-        (folder / RunFile.REPORT).unlink(missing_ok=True)  # as above
-    write_whole(folder / RunFile.MANIFEST, indented_json(manifest_table(details)))
+        files.remove(RunFile.REPORT)  # as above
+    files.write(RunFile.MANIFEST, indented_json(manifest_table(details)))
     # Written last, so that if results.yml exists the others do too.
-    write_whole(folder / RunFile.RESULTS, dump_yaml(results_document(details, summary)))
-    return [folder / name for name in RunFile if (folder / name).is_file()]
+    files.write(RunFile.RESULTS, dump_yaml(results_document(details, summary)))
+    return [name for name in RunFile if files.exists(name)]
 
 
-def write_run_config(details: RunDetails) -> Path:
+def write_run_config(details: RunDetails) -> None:
     """Write `run_config.yml`. It needs no results, so it can be written before the first request."""
-    path = details.run.folder / RunFile.CONFIG
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, dump_yaml(run_config(details)))
-    return path
+    open_artifacts(details.run.folder).write(RunFile.CONFIG, dump_yaml(run_config(details)))
 
 
 def results_document(details: RunDetails, summary: RunSummary) -> JsonObject:
@@ -186,7 +195,9 @@ def write_reports(details: RunDetails, names: Sequence[str]) -> list[str]:
         if name in BUILT_IN_REPORTS:
             continue
         try:
-            _find_report(name)(details.to_json(), details.run.folder)
+            writer = _find_report(name)
+            with open_artifacts(details.run.folder).local() as folder:
+                writer(details.to_json(), folder)
         except UsageError as error:
             problems.append(f"report {name}: {error}")
         except (Exception, SystemExit) as error:  # a plugin may raise anything

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from benchwright.reports.views.number_columns import SMALL_BYTES, WRITER
+from benchwright.results import SMALL_BYTES, WRITER
 
 MOST_ROWS = 2_000
 """Files with more rows are written by the library, which compresses them."""

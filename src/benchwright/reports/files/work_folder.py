@@ -9,7 +9,6 @@ import os
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +20,7 @@ from benchwright.core import (
     JsonObject,
     NotFoundError,
     UsageError,
+    as_json,
     clause,
     encode_json,
     replacing,
@@ -32,9 +32,7 @@ from benchwright.reports.files.export import failed_line, prediction_line, sampl
 from benchwright.reports.files.run_files import dump_yaml
 from benchwright.reports.files.work_results import Tally, eval_log, infer_log, write_results
 from benchwright.reports.files.work_texts import summary_csv, summary_json, summary_markdown, summary_text
-from benchwright.reports.views.command import run_config
-from benchwright.reports.views.samples import RunSamples
-from benchwright.reports.views.work_table import WorkRun, WorkTable, WorkTask, work_table
+from benchwright.results import RunSamples, WorkRun, WorkTable, WorkTask, run_config, work_table
 
 RUNS_FILE = "runs.json"
 """Maps tasks to runs, so that the folder can be used again."""
@@ -98,7 +96,7 @@ def find_work_folder(work_dir: Path, reuse: str | None = None) -> Path:
 
 def record_work_tasks(folder: Path, workspace: Path, tasks: Sequence[WorkTask]) -> Path:
     """Record the runs of the folder. Replaces an earlier record."""
-    known = [asdict(storable(task)) for task in tasks]
+    known = [as_json(storable(task)) for task in tasks]
     place, root = folder.resolve(), workspace.resolve()
     # Relative, so that a copied or moved workspace uses its own runs.
     written = os.path.relpath(root, place) if place.is_relative_to(root) else str(root)

@@ -20,8 +20,13 @@ from benchwright.core import (
     printable,
     replacing,
 )
-from benchwright.reports.views.figures import (
+from benchwright.results import (
     METRIC_NAMES,
+    Predicted,
+    RunDetails,
+    RunSamples,
+    RunView,
+    SampleView,
     averaged,
     duration,
     figures_of,
@@ -31,9 +36,6 @@ from benchwright.reports.views.figures import (
     plural,
     tokens,
 )
-from benchwright.reports.views.runs import RunDetails, RunView
-from benchwright.reports.views.sample_columns import SampleView
-from benchwright.reports.views.samples import Predicted, RunSamples
 
 _STAGE_OF = {"infer": "asking", "eval": "scoring"}
 _FIRST = 10

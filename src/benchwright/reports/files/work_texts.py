@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 import orjson
 
 from benchwright.core import OUTCOMES, printable
-from benchwright.reports.views.figures import METRIC_NAMES, without_formula
-from benchwright.reports.views.work_table import FIGURE_COLUMNS, HEADINGS, Cell, WorkTable
+from benchwright.results import FIGURE_COLUMNS, HEADINGS, METRIC_NAMES, Cell, WorkTable, without_formula
 
 _FIGURE_HEADINGS = tuple(column.heading for column in FIGURE_COLUMNS)
 

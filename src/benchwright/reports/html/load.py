@@ -26,22 +26,26 @@ from benchwright.reports.html.load_charts import (
 )
 from benchwright.reports.html.load_timeline import Timeline, timeline_axis
 from benchwright.reports.html.pages import page
-from benchwright.reports.views.figures import cost_lines, money
-from benchwright.reports.views.load import (
+from benchwright.results import (
     LoadView,
+    around_the_slowest,
     best_of,
     best_stage,
     best_title,
+    cost_lines,
+    curves_over_time,
     data_notes,
     figure_notes,
     group_columns,
     groups_of,
     limit_text,
+    money,
     probe_words,
+    server_rows,
     short,
+    timeline,
+    verdicts,
 )
-from benchwright.reports.views.load_charts import around_the_slowest, curves_over_time, timeline
-from benchwright.reports.views.load_verdicts import server_rows, verdicts
 
 _SETTINGS = {
     "urls": "servers",
@@ -78,6 +82,8 @@ def load_page(view: LoadView, requests: Requests) -> str:
         notes=[*figure_notes(view), *data_notes(view)],
         verdicts=verdicts(view),
         best=best,
+        # Of a search without an answer, no probe is the best one.
+        chosen=None if best is None or (summary.search and summary.search.level is None) else best.stage,
         best_title=best_title(summary),
         best_of=best_of(summary),
         tiles=[*([] if best is None else tiles(best)), *cost_tiles(summary.cost)],

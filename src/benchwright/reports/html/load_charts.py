@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from benchwright.perf import METRICS, LoadSummary, Requests, StageSummary, enough_values
 from benchwright.reports.html.charts import Axis, Chart, Point, Series, Tip, axis_for
-from benchwright.reports.views.load import limit_text, short
-from benchwright.reports.views.load_charts import PERCENTS, Cdf, OverTime, distribution_curves
+from benchwright.results import PERCENTS, Cdf, OverTime, distribution_curves, limit_text, short
 
 
 def _limits(summary: LoadSummary, *names: str) -> tuple[tuple[float, str], ...]:

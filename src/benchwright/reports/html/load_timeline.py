@@ -8,7 +8,7 @@ import orjson
 from msgspec import Struct
 
 from benchwright.reports.html.charts import Axis, tick_text
-from benchwright.reports.views.load_charts import Line
+from benchwright.results import ChartLine
 
 _WIDTH, _LEFT, _RIGHT, _TOP, _BOTTOM = 1000, 76, 14, 8, 52
 _PARTS = ("wait", "prefill", "decode", "lost")
@@ -19,7 +19,7 @@ class Timeline(Struct, frozen=True):
 
     title: str
     note: str
-    lines: tuple[Line, ...]
+    lines: tuple[ChartLine, ...]
     x: Axis
 
     @property
@@ -35,13 +35,13 @@ class Timeline(Struct, frozen=True):
         return orjson.dumps({"along": "y", "points": points}).decode()
 
 
-def timeline_axis(lines: Sequence[Line]) -> Axis:
+def timeline_axis(lines: Sequence[ChartLine]) -> Axis:
     """From the first plan or send to the last end."""
     start = min(line.sent if line.planned is None else min(line.planned, line.sent) for line in lines)
     return Axis(start, max(max(line.ended for line in lines), start + 1e-6), "seconds of the test")
 
 
-def _svg(lines: Sequence[Line], x: Axis) -> str:
+def _svg(lines: Sequence[ChartLine], x: Axis) -> str:
     """Draw each request in parts: waiting in the client (grey), until the first token, and until the end. Failed requests
     are red."""
     row = _row_height(len(lines))
@@ -74,7 +74,7 @@ def _svg(lines: Sequence[Line], x: Axis) -> str:
     return "".join(found)
 
 
-def _tip(line: Line) -> str:
+def _tip(line: ChartLine) -> str:
     texts = [f"request {line.number}, {line.label}" + ("" if line.phase == "measured" else f", {line.phase}")]
     texts.append(f"sent at {line.sent:,.3f} s")
     if line.planned is not None and line.sent - line.planned >= 0.0005:
@@ -88,7 +88,7 @@ def _tip(line: Line) -> str:
     return "\n".join(texts)
 
 
-def _parts(line: Line) -> list[tuple[str, float, float]]:
+def _parts(line: ChartLine) -> list[tuple[str, float, float]]:
     found = []
     if line.planned is not None and line.planned < line.sent:
         found.append(("wait", line.planned, line.sent))

@@ -8,10 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from benchwright.core import OUTCOMES, RunSummary, printable
 from benchwright.reports.html.policy import part, policy
-from benchwright.reports.views.benchmarks import ResultView
-from benchwright.reports.views.figures import cost_lines, figures_to_show, headline_of, no_interval, plural
-from benchwright.reports.views.side_by_side import SideBySide
-from benchwright.reports.views.work_table import FIGURE_COLUMNS, WorkTable
+from benchwright.results import (
+    FIGURE_COLUMNS,
+    ResultView,
+    SideBySide,
+    WorkTable,
+    cost_lines,
+    figures_to_show,
+    headline_of,
+    interval_of,
+    no_interval,
+)
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -38,11 +45,10 @@ def _cost(summary: RunSummary | None) -> list[str]:
 def result_fragment(view: ResultView) -> str:
     """The result of one run, for notebooks."""
     summary = view.summary
-    counted = f"{plural(summary.evaluated, 'sample')}, {summary.failed:,} failed"
     cost = [f"cost: {line}" for line in _cost(summary)]
     if equal := figures_to_show(summary)[1]:
         cost.append(f"{', '.join(equal)}: the same as {headline_of(summary)}")
-    notes = [counted, *cost, *summary.notes, *filter(None, (view.stopped_because, view.first_failure))]
+    notes = [*(note.text for note in view.notes), *filter(None, [view.first_failure]), *cost]
     return render(
         "result.html", view=view, metrics=figures_to_show(summary)[0], notes=list(dict.fromkeys(notes))
     )
@@ -81,7 +87,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["count"] = lambda number: f"{number:,}"
-    environment.filters["no_interval"] = no_interval
+    environment.filters["interval"] = lambda metric: interval_of(metric) or no_interval(metric)
     environment.filters["percent"] = lambda share: f"{min(100.0, max(0.0, share)):.2f}"
     return environment
 

@@ -15,16 +15,18 @@ import orjson
 from benchwright.core import exact_json, known_secrets, printable
 from benchwright.reports.files.parquet import dump_each
 from benchwright.reports.html.policy import part, policy
-from benchwright.reports.views.run_page import RunPage
+from benchwright.results import RunPageView
 
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
 
 
-def run_page(page: RunPage, samples: Sequence[dict[str, Any]]) -> bytes:
+def run_page(page: RunPageView, samples: Sequence[dict[str, Any]]) -> bytes:
     """The complete page, without external resources."""
     script, style = part("run.js"), part("style.css") + part("run.css")
     parts = {
-        b"TITLE": known_secrets().clean(printable(page.title)).translate(_ESCAPES).encode(),
+        b"TITLE": _escaped(page.title),
+        b"SENTENCE": _escaped(page.sentence),
+        b"STATE": b"" if page.summary.comparable else b' class="bad"',
         b"POLICY": policy(style, script).encode(),
         b"STYLE": style,
         b"SCRIPT": script,
@@ -35,7 +37,11 @@ def run_page(page: RunPage, samples: Sequence[dict[str, Any]]) -> bytes:
     return b"".join(shell)
 
 
-def _data(page: RunPage, samples: Sequence[dict[str, Any]]) -> bytes:
+def _escaped(text: str) -> bytes:
+    return known_secrets().clean(printable(text)).translate(_ESCAPES).encode()
+
+
+def _data(page: RunPageView, samples: Sequence[dict[str, Any]]) -> bytes:
     """The JSON of the page. Without `<`, no text can end the element that holds it."""
     document = known_secrets().clean_value(page.to_json())
     records = b",".join(filter(None, dump_each(samples)))

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchwright.core import percent, printable
-from benchwright.reports.terminal.result import FittedTable, grid
-from benchwright.reports.views.calibration import Calibration
-from benchwright.reports.views.figures import number, plural
+from benchwright.reports.blocks import Cell, fitted, labelled, line
+from benchwright.results import Calibration, number, plural
 from benchwright.stats import Corrected
 
 if TYPE_CHECKING:
-    from rich.console import Group, RenderableType
+    from rich.console import Group
 
 _METHODS = {
     "prediction_powered": "by the judge's mean error on the labelled rows",
@@ -21,8 +20,7 @@ _METHODS = {
 
 def calibration_table(view: Calibration) -> Group:
     """Confusion, agreement, bias and the corrected score; a rich renderable."""
-    from rich.console import Group
-    from rich.text import Text
+    from benchwright.reports.terminal.drawing import drawn
 
     found = view.agreement
     title = f"judge against {_of_rows('label', view.labelled, view.labelled_rows)}; {_of_rows('sample', view.judged, view.judged_rows)} judged"
@@ -30,7 +28,7 @@ def calibration_table(view: Calibration) -> Group:
     columns = [("human \\ judge", names, 9)] + [
         (name, [f"{row[place]:,}" for row in found.confusion], 9) for place, name in enumerate(names)
     ]
-    rows: list[tuple[str, str | RenderableType]] = [
+    rows: list[tuple[str, Cell]] = [
         ("accuracy", f"{percent(found.agreed, 1)} of the labels"),
         ("kappa", _kappa(view)),
         ("bias", _bias(view)),
@@ -41,8 +39,8 @@ def calibration_table(view: Calibration) -> Group:
         )
     rows.append(("judge's score", number(view.judge_score)))
     rows += [("corrected", _corrected(each)) for each in view.corrected]
-    rows += [("note", Text(printable(note), "yellow")) for note in view.notes]
-    return Group(Text(), Text(title, "bold"), FittedTable(columns), grid(rows))
+    rows += [("note", (printable(note), "yellow")) for note in view.notes]
+    return drawn([line(), line(title, "bold"), fitted(columns), labelled(rows)])
 
 
 def _of_rows(noun: str, count: int, rows: int) -> str:

@@ -6,14 +6,25 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from benchwright.core import OUTCOMES, JsonObject, JsonValue, exact_json, p_text, p_words, printable
-from benchwright.reports.views.comparison import Comparison, Side, field_differences
-from benchwright.reports.views.figures import cost_lines, duration, plural
-from benchwright.reports.views.metric_comparison import MetricComparison, MetricSide, differing
-from benchwright.stats import PairedResult, same_score
+from benchwright.reports.blocks import Block, Cell, Fitting, Heading, Lines, Table, line, lines, numbers
+from benchwright.results import (
+    Comparison,
+    LoadComparison,
+    MetricComparison,
+    MetricSide,
+    Side,
+    cost_lines,
+    difference_end,
+    differing,
+    duration,
+    field_differences,
+    folded,
+    plural,
+)
+from benchwright.stats import PairedResult
 
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, Group, RenderableType
-    from rich.table import Table
+    from rich.console import Group
 
 _LONGEST_SETTING = 60
 _LISTED = 3
@@ -24,37 +35,44 @@ _LONGEST_QUESTION = 55
 
 def comparison_table(comparison: Comparison) -> Group:
     """The whole comparison; a rich renderable."""
-    from rich.console import Group
-    from rich.text import Text
+    from benchwright.reports.terminal.drawing import drawn
 
+    return drawn(comparison_blocks(comparison))
+
+
+def comparison_blocks(comparison: Comparison) -> Iterator[Block]:
+    """The verdict, both sides, each metric with its interval and test, and what changed."""
     a, b = comparison.run_a, comparison.run_b
-    title = Text.assemble(
-        (printable(capital(b.title)), "bold"),
-        " vs. ",
-        (printable(a.title), "bold"),
-        ": ",
-        (printable(comparison.sentence), _style(comparison)),
-    )
-    parts: list[RenderableType] = [Text(), title]
-    parts += [Text(f"warning: {printable(text)}", "yellow") for text in comparison.warnings]
+    yield line()
+    yield title_line(comparison, _style(comparison))
+    yield lines((f"warning: {printable(text)}" for text in comparison.warnings), "yellow")
     if comparison.noun == "sample":
-        parts += [Text(printable(line), "yellow") for line in _other_settings(comparison)]
-    parts.append(_sides(comparison))
+        yield lines(map(printable, _other_settings(comparison)), "yellow")
+    yield _sides(comparison)
     if comparison.metrics:
-        parts.append(MetricTable(comparison))
+        forms = ((False, False), (True, False), (True, True))
+        yield Fitting(tuple(_table(comparison, short=short, narrow=narrow) for short, narrow in forms))
     shared = f"{plural(comparison.both, comparison.noun)} in both"
     if comparison.only_a or comparison.only_b:
         shared += f", {comparison.only_a:,} only in {a.title}, {comparison.only_b:,} only in {b.title}"
-    parts.append(Text(shared, "dim"))
-    parts += [Text(sentence) for sentence in _sentences(comparison) if sentence]
+    yield line(shared, "dim")
+    yield lines(filter(None, _sentences(comparison)))
     if comparison.noun == "step":
-        parts += workflow_parts(comparison)
+        yield from _workflow_blocks(comparison)
     elif comparison.changed:
-        parts += [Text(), Text("changed samples, losses first", "bold"), _changed(comparison)]
-        parts += _unlisted(comparison)
+        yield line()
+        yield line("changed samples, losses first", "bold")
+        yield _changed(comparison)
+        yield _unlisted(comparison)
         if b.id > 0:
-            parts.append(Text(f"look at one: benchwright show {b.id} {comparison.changed[0].step}", "dim"))
-    return Group(*parts)
+            yield line(f"look at one: benchwright show {b.id} {comparison.changed[0].step}", "dim")
+
+
+def title_line(comparison: Comparison | LoadComparison, style: str) -> Lines:
+    """The names of both runs, and the comparison in one sentence."""
+    first, second = printable(comparison.run_a.title), printable(capital(comparison.run_b.title))
+    told = printable(comparison.sentence)
+    return Lines((((second, "bold"), (" vs. ", ""), (first, "bold"), (": ", ""), (told, style)),))
 
 
 def _style(comparison: Comparison) -> str:
@@ -66,23 +84,6 @@ def _style(comparison: Comparison) -> str:
 def capital(title: str) -> str:
     """A name at the start of a sentence; folders keep their spelling."""
     return f"R{title[1:]}" if title.startswith("run ") else title
-
-
-def folded(
-    metrics: Sequence[MetricComparison],
-) -> tuple[list[tuple[MetricComparison, list[str]]], list[MetricComparison]]:
-    """The metrics to show, each with the names of later ones that have the same figures; and those that no row changed, which are
-    only named. The first is always shown."""
-    found: dict[object, tuple[MetricComparison, list[str]]] = {}
-    unchanged = []
-    for metric in metrics:
-        if metric.shown in found:
-            found[metric.shown][1].append(metric.name)
-        elif found and metric.same and metric.failures_as_wrong is None:
-            unchanged.append(metric)
-        else:
-            found[metric.shown] = metric, []
-    return list(found.values()), unchanged
 
 
 def _other_settings(comparison: Comparison) -> list[str]:
@@ -123,7 +124,7 @@ def _sentences(comparison: Comparison) -> list[str]:
             f"p is corrected for {plural(tests, 'test')}{also} by Holm's method: of many tests, some find a difference by chance"
         )
     for significant, sentence in _DISAGREEMENTS.items():
-        if any(_disagrees(metric, significant=significant) for metric in comparison.metrics):
+        if any(metric.test_contradicts_interval(significant=significant) for metric in comparison.metrics):
             sentences.append(sentence)
     if not comparison.comparable:
         sentences.append("not comparable: see the warnings (exit code 3)")
@@ -137,35 +138,9 @@ _DISAGREEMENTS = {
 """What a reader must know if test and interval disagree, by whether the test finds a difference."""
 
 
-def _disagrees(metric: MetricComparison, *, significant: bool) -> bool:
-    """Whether an interval excludes 0 although the test finds no difference; with `significant`, whether it includes 0
-    although the test finds one."""
-    lines = (
-        (metric.paired, metric.p_adjusted),
-        (metric.failures_as_wrong, metric.p_adjusted_failures_as_wrong),
-    )
-    return any(
-        paired is not None
-        and p_value is not None
-        and (p_value < 0.05) is significant
-        and paired.ci_low is not None
-        and paired.ci_high is not None
-        and (paired.ci_low <= 0 <= paired.ci_high) is significant
-        for paired, p_value in lines
-    )
-
-
 def _sides(comparison: Comparison) -> Table:
-    from rich import box
-    from rich.text import Text
-
-    from benchwright.reports.terminal.tables import WholeTable
-
     a, b = comparison.run_a, comparison.run_b
-    table = WholeTable(box=box.SIMPLE_HEAD)
-    for heading in ("", printable(a.title), printable(b.title)):
-        table.add_column(heading, overflow="fold")
-    for label, one, other in (
+    sides = (
         ("eval", a.workflow_name, b.workflow_name),
         ("model", a.model_name, b.model_name),
         *([("at", a.endpoint, b.endpoint)] if a.endpoint != b.endpoint else []),
@@ -173,9 +148,13 @@ def _sides(comparison: Comparison) -> Table:
         ("took", duration(a.duration), duration(b.duration)),
         *([("cost", _cost(a), _cost(b))] if a.cost or b.cost else []),
         *_outcomes(a, b),
-    ):
-        table.add_row(Text(label, "dim"), Text(printable(one) or "–"), Text(printable(other) or "–"))
-    return table
+    )
+    return Table(
+        (Heading(""), Heading(printable(a.title)), Heading(printable(b.title))),
+        tuple(
+            ((label, "dim"), printable(one) or "–", printable(other) or "–") for label, one, other in sides
+        ),
+    )
 
 
 def _cost(side: Side) -> str:
@@ -215,24 +194,16 @@ def _sentence(metric: MetricComparison, noun: str) -> str:
 
 
 def _changed(comparison: Comparison) -> Table:
-    from rich import box
-    from rich.text import Text
-
-    from benchwright.reports.terminal.tables import WholeTable
-
-    table = WholeTable(box=box.SIMPLE_HEAD)
-    table.add_column("sample", justify="right", no_wrap=True)
     asked = any(change.question for change in comparison.changed)
-    for heading in (printable(comparison.run_a.title), printable(comparison.run_b.title)):
-        table.add_column(heading, overflow="fold")
-    if asked:
-        table.add_column("question", overflow="fold")
+    titles = (comparison.run_a.title, comparison.run_b.title, *(["question"] if asked else []))
+    rows = []
     for change in comparison.changed:
         cells = [_ending(change.run_a, change.metric), _ending(change.run_b, change.metric)]
         if asked:
             cells.append(_excerpt(change.question))
-        table.add_row(change.step, *(Text(printable(text)) for text in cells))
-    return table
+        rows.append((change.step, *map(printable, cells)))
+    headings = (Heading("sample", right=True, whole=True), *(Heading(printable(title)) for title in titles))
+    return Table(headings, tuple(rows))
 
 
 def _excerpt(text: str) -> str:
@@ -241,14 +212,12 @@ def _excerpt(text: str) -> str:
     return line if len(line) <= _LONGEST_QUESTION else f"{line[: _LONGEST_QUESTION - 1]}…"
 
 
-def _unlisted(comparison: Comparison) -> list[RenderableType]:
+def _unlisted(comparison: Comparison) -> Lines:
     """A line for changes that are not listed."""
-    from rich.text import Text
-
     listed, found = len(comparison.changed), comparison.changes
     if listed == found:
-        return []
-    return [Text(f"only the first {listed:,} of {found:,} are shown; more with --limit or --all", "dim")]
+        return Lines(())
+    return line(f"only the first {listed:,} of {found:,} are shown; more with --limit or --all", "dim")
 
 
 def _ending(side: JsonValue, metric: str | None) -> str:
@@ -261,54 +230,40 @@ def _ending(side: JsonValue, metric: str | None) -> str:
     return f"{side.get('outcome')}, {metric} {value}" if metric in scores else f"{side.get('outcome')}"
 
 
-def workflow_parts(comparison: Comparison) -> list[RenderableType]:
-    """Rich renderables, in order."""
-    from rich.text import Text
-
-    parts: list[RenderableType] = []
+def _workflow_blocks(comparison: Comparison) -> Iterator[Block]:
     for heading, found in (("input", comparison.inputs), ("output", comparison.outputs)):
         differences = found.get("differences")
         if isinstance(differences, list) and differences:
-            parts += [
-                Text(),
-                Text(f"{heading} differs", "bold"),
-                _difference_table(comparison, [("", differences)]),
-            ]
+            yield line()
+            yield line(f"{heading} differs", "bold")
+            yield _difference_table(comparison, [("", differences)])
     if comparison.changed:
         rows = [(change.step, field_differences(change.run_a, change.run_b)) for change in comparison.changed]
-        parts += [Text(), Text("steps with other outputs", "bold"), _difference_table(comparison, rows)]
-        parts += _unlisted(comparison)
+        yield line()
+        yield line("steps with other outputs", "bold")
+        yield _difference_table(comparison, rows)
+        yield _unlisted(comparison)
     others = [pair for pair in comparison.steps if pair.present != "both" or pair.output == "same"]
     if others:
-        parts += [Text(), Text("other steps that differ", "bold")]
+        yield line()
+        yield line("other steps that differ", "bold")
         for pair in others:
             run = comparison.run_a.id if pair.present == "only_a" else comparison.run_b.id
-            text = (
-                f"only in run {run}"
-                if pair.present != "both"
-                else f"input {pair.input}, status {pair.status}"
-            )
-            parts.append(Text(f"{printable(pair.step)}: {text}"))
-    return parts
+            alone = pair.present != "both"
+            text = f"only in run {run}" if alone else f"input {pair.input}, status {pair.status}"
+            yield line(f"{printable(pair.step)}: {text}")
 
 
 def _difference_table(comparison: Comparison, rows: list[tuple[str, list[JsonValue]]]) -> Table:
-    from rich import box
-    from rich.text import Text
-
-    from benchwright.reports.terminal.tables import WholeTable
-
     named = any(step for step, _ in rows)
-    table = WholeTable(box=box.SIMPLE_HEAD)
     headings = ["field", f"run {comparison.run_a.id}", f"run {comparison.run_b.id}"]
-    for heading in ["step", *headings] if named else headings:
-        table.add_column(heading, overflow="fold")
+    found = []
     for step, differences in rows:
         for difference in differences:
             if isinstance(difference, dict):
                 cells = [str(difference["path"]), _cut(difference["run_a"]), _cut(difference["run_b"])]
-                table.add_row(*(Text(printable(cell)) for cell in ([step, *cells] if named else cells)))
-    return table
+                found.append([*map(printable, [step, *cells] if named else cells)])
+    return Table(tuple(map(Heading, ["step", *headings] if named else headings)), tuple(found))
 
 
 def _cut(value: JsonValue, longest: int = _LONGEST_FIELD) -> str:
@@ -320,76 +275,51 @@ _NAME_WIDTH = 10
 """Width of a metric's name in a narrow terminal: what the numbers leave of eighty characters."""
 
 
-class MetricTable:
-    """A rich renderable that adapts to the width; numbers are never broken."""
-
-    def __init__(self, comparison: Comparison) -> None:
-        self._comparison = comparison
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
-        from rich.measure import Measurement
-
-        for short, narrow in ((False, False), (True, False), (True, True)):
-            table = _table(self._comparison, short=short, narrow=narrow)
-            wide = Measurement.get(console, options.update(max_width=10_000), table).maximum
-            if wide <= options.max_width:
-                break
-        yield table
-
-
 def _table(comparison: Comparison, *, short: bool, narrow: bool) -> Table:
     """`short` breaks names; `narrow` puts intervals below their numbers."""
-    from rich import box
-    from rich.text import Text
-
-    from benchwright.reports.terminal.tables import WholeTable
-
     break_ = "\n" if narrow else " "
-    table = WholeTable(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    table.add_column("metric", overflow="fold")
-    headings = (
+    headings = numbers(
+        "metric",
         printable(comparison.run_a.title),
         printable(comparison.run_b.title),
         f"difference{break_}(95 %)",
         "won/lost\ntied" if narrow else "won/lost/tied",
         "p",
     )
-    for heading in headings:
-        table.add_column(heading, justify="right", no_wrap=True)
+    rows: list[Sequence[Cell]] = []
     for metric, _ in folded(comparison.metrics)[0]:
         name, paired = printable(metric.name), metric.paired
         style = ("red" if metric.worse else "green") if metric.significant else ""
-        counts = "–"
-        if paired is not None:
-            counts = f"{paired.wins:,}/{paired.losses:,}{break_.strip(' ') or '/'}{paired.ties:,}"
-        table.add_row(
-            Text(_broken(name) if short else name),
-            _value(metric.run_a, break_),
-            _value(metric.run_b, break_),
-            Text(_difference(metric, break_) if comparison.both or comparison.noun == "step" else "–", style),
-            counts,
-            _p_value(paired, metric.p_adjusted),
+        rows.append(
+            (
+                _broken(name) if short else name,
+                _value(metric.run_a, break_),
+                _value(metric.run_b, break_),
+                (_difference(metric, break_) if comparison.both or comparison.noun == "step" else "–", style),
+                "–" if paired is None else _counts(paired, narrow),
+                _p_value(paired, metric.p_adjusted),
+            )
         )
-        if metric.failures_as_wrong is not None:
-            _add_failures(table, metric, break_, short=short)
-    return table
+        # The same with failed samples as wrong, because leaving them out flatters a run that fails on hard rows.
+        if (wrong := metric.failures_as_wrong) is not None:
+            known = [
+                None if side is None else side.failures_as_wrong for side in (metric.run_a, metric.run_b)
+            ]
+            rows.append(
+                (
+                    ("failures\nas wrong" if short else "  failures as wrong", "dim"),
+                    *("–" if value is None else short_number(value) for value in known),
+                    _paired_difference(wrong, break_),
+                    _counts(wrong, narrow),
+                    _p_value(wrong, metric.p_adjusted_failures_as_wrong),
+                )
+            )
+    return Table(headings, tuple(rows), padding="tight")
 
 
-def _add_failures(table: Table, metric: MetricComparison, break_: str, *, short: bool) -> None:
-    """Add the same metric with failed samples as wrong, because leaving them out flatters a run that fails on hard rows."""
-    from rich.text import Text
-
-    paired = metric.failures_as_wrong
-    assert paired is not None
-    sides = (metric.run_a, metric.run_b)
-    known = [None if side is None else side.failures_as_wrong for side in sides]
-    table.add_row(
-        Text("failures\nas wrong" if short else "  failures as wrong", "dim"),
-        *("–" if value is None else short_number(value) for value in known),
-        _paired_difference(paired, break_),
-        f"{paired.wins:,}/{paired.losses:,}{break_.strip(' ') or '/'}{paired.ties:,}",
-        _p_value(paired, metric.p_adjusted_failures_as_wrong),
-    )
+def _counts(paired: PairedResult, narrow: bool) -> str:
+    between = "\n" if narrow else "/"
+    return f"{paired.wins:,}/{paired.losses:,}{between}{paired.ties:,}"
 
 
 def _p_value(paired: PairedResult | None, corrected: float | None) -> str:
@@ -439,19 +369,9 @@ def _difference(metric: MetricComparison, break_: str) -> str:
 def _paired_difference(paired: PairedResult, break_: str) -> str:
     if paired.ci_low is None or paired.ci_high is None:
         return f"{paired.difference:+.4f}{break_}[too few]"
-    return f"{paired.difference:+.4f}{break_}[{_end(paired.ci_low)}, {_end(paired.ci_high)}]"
-
-
-def _end(value: float) -> str:
-    """An end of the interval of a difference, in three decimals; in more if it would look like 0.
-
-    >>> _end(0.0634), _end(-0.00021), _end(0.0), _end(-4e-18)
-    ('+0.063', '-0.0002', '+0.000', '+0.000')
-    """
-    if same_score(value, 0.0):
-        return "+0.000"
-    text = f"{value:+.3f}"
-    return text if float(text) else f"{value:+.1g}"
+    return (
+        f"{paired.difference:+.4f}{break_}[{difference_end(paired.ci_low)}, {difference_end(paired.ci_high)}]"
+    )
 
 
 def short_number(value: float) -> str:

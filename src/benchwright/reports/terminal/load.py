@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from benchwright.core import LoadFile, percent, printable
+from benchwright.core import LoadFile, open_artifacts, percent, printable
 from benchwright.perf import (
     LATENCIES,
     METRICS,
@@ -16,26 +16,27 @@ from benchwright.perf import (
     Metric,
     StageSummary,
 )
-from benchwright.reports.terminal.result import HEAVY, FittedTable, grid, short_path
-from benchwright.reports.views.figures import cost_lines, plural
-from benchwright.reports.views.load import (
+from benchwright.reports.blocks import HEAVY, Block, Cell, Fitting, Grid, Lines, fitted, labelled, line
+from benchwright.reports.terminal.result import short_path
+from benchwright.results import (
     LoadView,
     best_of,
     best_title,
+    cost_lines,
     data_notes,
     figure_notes,
     group_columns,
     groups_of,
+    plural,
     probe_words,
+    server_rows,
     short,
     stages_of_interest,
+    verdicts,
 )
-from benchwright.reports.views.load_verdicts import server_rows, verdicts
 
 if TYPE_CHECKING:
-    from rich.console import Group, RenderableType
-    from rich.table import Table
-    from rich.text import Text
+    from rich.console import Group
 
 _STYLES = {"ok": "green", "warn": "yellow", "bad": "red"}
 _MARKS = {"ok": "✓", "warn": "!", "bad": "✗"}
@@ -44,44 +45,43 @@ _SHOWN = ("p50", "p90", "p95", "p99", "p99.9")
 
 def load_table(view: LoadView) -> Group:
     """The whole test; a rich renderable."""
-    from rich.console import Group
-    from rich.text import Text
+    from benchwright.reports.terminal.drawing import drawn
 
+    return drawn(load_blocks(view))
+
+
+def load_blocks(view: LoadView) -> Iterator[Block]:
+    """The title, the verdicts, the levels, the figures of one of them, and remarks."""
     run, summary = view.run, view.summary
     load = f"profile {summary.profile}"
     if summary.search is not None:
         load += f", {plural(len(summary.stages), 'probe')}"
     elif len(summary.stages) > 1:
         load += f", {len(summary.stages)} levels"
-    title = Text.assemble(
-        (printable(run.name), "bold"), " on ", (printable(run.model or ""), "bold"),
-        f": {plural(summary.sent, 'request')}, {load}",
-    )  # fmt: skip
-    parts: list[RenderableType] = [Text(), title]
-    parts += [
-        Text.assemble(
-            (f"{_MARKS[state]} ", _STYLES[state]), (printable(words), "" if state == "ok" else _STYLES[state])
-        )
-        for state, words in verdicts(view)
-    ]
+    name, model = (printable(run.name), "bold"), (printable(run.model or ""), "bold")
+    yield line()
+    yield Lines(((name, (" on ", ""), model, (f": {plural(summary.sent, 'request')}, {load}", "")),))
+    for state, words in verdicts(view):
+        told = printable(words), "" if state == "ok" else _STYLES[state]
+        yield Lines((((f"{_MARKS[state]} ", _STYLES[state]), told),))
     if len(summary.stages) > 1:
-        parts.append(_levels(summary))
+        yield _levels(summary)
     if len(summary.stages) == 1 or (summary.search is not None and summary.search.level is not None):
         stage = stages_of_interest(summary)[0]
         if len(summary.stages) > 1:
-            parts.append(
-                Text.assemble(f"{best_title(summary)}: ", (stage.label, "bold"), f", {best_of(summary)}")
-            )
-        parts += [_rates(stage), _latencies(stage)]
-        parts += [_groups(what, groups) for what, groups in groups_of(stage)]
-    parts.append(_remarks(view))
-    return Group(*parts)
+            head, best = f"{best_title(summary)}: ", f", {best_of(summary)}"
+            yield Lines((((head, ""), (stage.label, "bold"), (best, "")),))
+        yield _rates(stage)
+        yield _latencies(stage)
+        for what, groups in groups_of(stage):
+            yield _groups(what, groups)
+    yield _remarks(view)
 
 
-def _groups(what: str, groups: Sequence[GroupSummary]) -> FittedTable:
+def _groups(what: str, groups: Sequence[GroupSummary]) -> Fitting:
     """Turns of conversations, or servers: one line each."""
     light = {"tpot": 1, "e2e\np50": 2, "ttft\np50": 3, "input": 4}
-    return FittedTable(
+    return fitted(
         [
             (heading, [printable(cell) for cell in cells], next((n for start, n in light.items() if heading.startswith(start)), HEAVY))
             for heading, cells in group_columns(what, groups)
@@ -89,14 +89,14 @@ def _groups(what: str, groups: Sequence[GroupSummary]) -> FittedTable:
     )  # fmt: skip
 
 
-def _levels(summary: LoadSummary) -> FittedTable:
+def _levels(summary: LoadSummary) -> Fitting:
     """A sweep or a search: one line per level or probe."""
     scores = dict.fromkeys(printable(name) for stage in summary.stages for name in stage.scores)
     light = {f"{name}\nmean": 0 for name in [*scores][1:]} | {"itl": 1, "in fl": 2, "tpot": 3}
     columns = _level_columns(summary.stages)
     if summary.search is not None:
         columns.insert(1, ("probe", probe_words(summary)))
-    return FittedTable(
+    return fitted(
         [
             (heading, cells, next((weight for start, weight in light.items() if heading.startswith(start)), 4 if "p50" in heading else HEAVY))
             for heading, cells in columns
@@ -147,12 +147,12 @@ def _acceptance(stage: StageSummary) -> str:
     return "–" if spec is None or spec.acceptance_rate is None else percent(spec.acceptance_rate, 1)
 
 
-def _rates(stage: StageSummary) -> Table:
+def _rates(stage: StageSummary) -> Grid:
     names = (
         "duration", "offered", "attempted", "request_throughput", "goodput", "input_throughput", "output_throughput",
         "peak_output_throughput", "mean_concurrency", "peak_concurrency",
     )  # fmt: skip
-    rows = []
+    rows: list[tuple[str, Cell]] = []
     for name in names:
         metric, value = METRICS[name], stage.figure(name)
         if value is not None:
@@ -168,10 +168,10 @@ def _rates(stage: StageSummary) -> Table:
         with_failures = stage.scores_with_failures.get(name, found.mean)
         failures = "" if with_failures == found.mean else f"   failures as wrong {with_failures:.4f}"
         rows.append((f"score {printable(name)}", f"{found.mean:.4f}{interval}   n {found.n:,}{failures}"))
-    return grid(rows)
+    return labelled(rows)
 
 
-def _latencies(stage: StageSummary) -> FittedTable | str:
+def _latencies(stage: StageSummary) -> Block:
     """The distributions: means with their intervals, percentiles, n."""
     seen: list[Distribution] = []
     rows = []
@@ -183,11 +183,11 @@ def _latencies(stage: StageSummary) -> FittedTable | str:
             seen.append(found)
             rows.append(_cells(metric, found))
     if not rows:
-        return "\nno request completed\n"
+        return line("\nno request completed\n")
     headings = ("", "mean", "95 % interval", *_SHOWN, "max", "n")
     weights = {"p95": 1, "p99.9": 2, "p90": 3, "max": 4, "95 % interval": 5}
     cells = list(zip(*rows, strict=True))
-    return FittedTable(
+    return fitted(
         [(heading, each, weights.get(heading, HEAVY)) for heading, each in zip(headings, cells, strict=True)]
     )
 
@@ -219,27 +219,26 @@ def _cells(metric: Metric, found: Distribution) -> list[str]:
 def _files(view: LoadView) -> str:
     """The files of the test that were written; a killed test has none."""
     folder = view.run.folder
-    written = [file for file in LoadFile if (folder / file).is_file()]
+    files = open_artifacts(folder)
+    written = [name for name in LoadFile if files.exists(name)]
     if written:
         return f"{short_path(folder)}/: {', '.join(written)}"
     return f"none were written; its requests: benchwright export {view.run.id} -o requests.csv"
 
 
-def _remarks(view: LoadView) -> Table:
-    from rich.text import Text
-
+def _remarks(view: LoadView) -> Grid:
     summary = view.summary
-    rows: list[tuple[str, str | RenderableType]] = []
+    rows: list[tuple[str, Cell]] = []
     for stage in summary.stages:
         where = "" if len(summary.stages) == 1 else f"{stage.label}: "
         rows += [("error", _error(where, each.outcome, each.count, each.first)) for each in stage.errors]
     notes = [*figure_notes(view), *data_notes(view)]
-    rows += [("note", Text(printable(note), "yellow")) for note in notes]
+    rows += [("note", (printable(note), "yellow")) for note in notes]
     if view.run.demo:
         rows.append(
-            ("note", Text("The demo model answered: these figures don't describe a real server", "yellow"))
+            ("note", ("The demo model answered: these figures don't describe a real server", "yellow"))
         )
-    rows += [("cost", line) for line in cost_lines(summary.cost)]
+    rows += [("cost", each) for each in cost_lines(summary.cost)]
     rows.append(("files", _files(view)))
     rows.append(
         (
@@ -247,11 +246,9 @@ def _remarks(view: LoadView) -> Table:
             f"{view.run.id} {view.run.status} (benchwright show {view.run.id}; a definition: benchwright perf --explain ttft)",
         )
     )
-    return grid(rows)
+    return labelled(rows)
 
 
-def _error(where: str, outcome: str, count: int, first: str) -> Text:
-    from rich.text import Text
-
+def _error(where: str, outcome: str, count: int, first: str) -> Cell:
     words = f": {printable(first)}" if first else ""
-    return Text(f"{where}{outcome} × {count:,}{words}", "red")
+    return f"{where}{outcome} × {count:,}{words}", "red"

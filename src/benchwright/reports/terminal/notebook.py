@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from io import StringIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from benchwright.results import Comparison, LoadComparison, Verdict
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -27,3 +30,17 @@ def notebook_html(shown: RenderableType) -> str:
     )
     console.print(shown)
     return console.export_html(inline_styles=True, code_format=_FRAME)
+
+
+def in_notebook(view: object) -> str:
+    """A value that is shown in notebooks, as HTML."""
+    from benchwright.reports.terminal.comparison import comparison_table
+    from benchwright.reports.terminal.load_comparison import load_comparison_table
+    from benchwright.reports.terminal.verdict import verdict_table
+
+    draw: dict[type, Callable[[Any], RenderableType]] = {
+        Comparison: comparison_table,
+        LoadComparison: load_comparison_table,
+        Verdict: verdict_table,
+    }
+    return notebook_html(draw[type(view)](view))

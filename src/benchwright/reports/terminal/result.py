@@ -3,29 +3,32 @@ all tables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
-
-from msgspec import Struct
+from typing import TYPE_CHECKING
 
 from benchwright.core import (
     OUTCOMES,
     CallFolder,
-    MetricSummary,
+    NoteGrade,
     Outcome,
     RunFile,
     RunSummary,
+    bridge,
     known_outcome,
+    open_artifacts,
     printable,
     safe_name,
 )
-from benchwright.reports.views.benchmarks import ResultView
-from benchwright.reports.views.figures import (
+from benchwright.reports.blocks import Block, Grid, Pieces, Table, line, numbers, plain
+from benchwright.results import (
+    ResultView,
     cost_lines,
     duration,
     figures_to_show,
+    first_token_times,
     headline_of,
+    interval_of,
     judge_lines,
     no_interval,
     number,
@@ -33,75 +36,25 @@ from benchwright.reports.views.figures import (
     plural,
     rate,
     tokens,
-    too_few_notes,
+    writer_of,
 )
-from benchwright.reports.views.runs import first_token_times, writer_of
 
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, Group, RenderableType
-    from rich.table import Table
+    from rich.console import Group, RenderableType
+    from rich.table import Table as RichTable
 
 
-def grid(rows: Iterable[tuple[str, str | RenderableType]] = ()) -> Table:
+def grid(rows: Iterable[tuple[str, str | RenderableType]] = ()) -> RichTable:
     """Labels in a dim column, with a text or view next to each."""
-    from rich.table import Table
+    from rich.table import Table as RichTable
     from rich.text import Text
 
-    found = Table.grid(padding=(0, 2))
+    found = RichTable.grid(padding=(0, 2))
     found.add_column(style="dim", no_wrap=True)
     found.add_column(overflow="fold")
     for label, value in rows:
         found.add_row(Text(label), Text(value) if isinstance(value, str) else value)
     return found
-
-
-HEAVY = 9
-"""The weight of a column that a fitted table never leaves out."""
-
-
-class FittedTable:
-    """Columns with cells and weights. If they do not fit, those without values are left out, then the lightest; a cell is never
-    cut. If the heavy ones alone do not fit, each row is a block of lines."""
-
-    def __init__(self, columns: Sequence[tuple[str, Sequence[str], int]]) -> None:
-        self._columns = columns
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
-        from rich.measure import Measurement
-
-        columns = list(self._columns)
-        table = _lined(columns)
-        while _width(Measurement, console, options, table) > options.max_width:
-            lightest = min(reversed(columns), key=_weight)
-            if _weight(lightest) >= HEAVY:
-                table = _lined([column for column in self._columns if _weight(column) >= 0])
-                break
-            columns.remove(lightest)
-            table = _lined(columns)
-        yield table
-
-
-def _weight(column: tuple[str, Sequence[str], int]) -> int:
-    return -1 if set(column[1]) == {"–"} else column[2]
-
-
-def _width(measurement: Any, console: Console, options: ConsoleOptions, table: Table) -> int:
-    return int(measurement.get(console, options.update(max_width=10_000), table).maximum)
-
-
-def _lined(columns: Sequence[tuple[str, Sequence[str], int]]) -> Table:
-    """The first column to the left, the others to the right."""
-    from rich import box
-    from rich.text import Text
-
-    from benchwright.reports.terminal.tables import WholeTable
-
-    table = WholeTable(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    for place, (heading, _, _) in enumerate(columns):
-        table.add_column(heading, justify="right" if place else "left", no_wrap=True)
-    for row in zip(*(cells for _, cells, _ in columns), strict=True):
-        table.add_row(*map(Text, row))
-    return table
 
 
 def short_path(folder: Path) -> str:
@@ -140,61 +93,23 @@ class Sections:
         return Group(*self._parts)
 
 
-Pieces: TypeAlias = tuple[tuple[str, str], ...]
-"""A text in pieces, each with its style."""
-
-
-class ResultParts(Struct, frozen=True):
-    """The texts of a run's result, before they are drawn."""
-
-    title: Pieces
-    """Benchmark, model and number of rows."""
-    metrics: list[list[str]]
-    """The headings, and a row for each metric; empty if there are no scores."""
-    remarks: list[tuple[str, Pieces]]
-    """Labels and texts below the table."""
-    no_metrics: str = ""
-    """Why there are no scores."""
-
-
-def result_parts(view: ResultView) -> ResultParts:
-    """Title, metrics, outcomes, caveats, speed and files."""
-    summary = view.summary
-    size = plural(summary.rows, "row")
-    if summary.repeats != 1:
-        size += f" × {plural(summary.repeats, 'repeat')}"
-    title = (
-        (view.run.name, "bold"), (" on ", ""), (printable(view.run.model_title), "bold"), (f": {size}", ""),
-    )  # fmt: skip
-    missing = "no scores" if summary.unscored else "no sample gave a score"
-    return ResultParts(title, _metrics(summary), _remarks(view), "" if summary.metrics else missing)
+def result_blocks(view: ResultView) -> list[Block]:
+    """The sentence, metrics, outcomes, caveats, speed and files of a run's result."""
+    (headings, *rows), remarks = _metrics(view.summary) or [[]], _remarks(view)
+    metrics = Table(numbers(*headings), tuple(rows)) if rows else line()
+    return [line(), line(view.sentence, "bold"), metrics, Grid(tuple(remarks))]
 
 
 def result_table(view: ResultView) -> Group:
     """The same, drawn for a terminal; a rich renderable."""
-    from rich.console import Group
-    from rich.text import Text
+    from benchwright.reports.terminal.drawing import drawn
 
-    parts = result_parts(view)
-    table = _drawn(parts.metrics) if parts.metrics else f"\n{parts.no_metrics}\n"
-    remarks = [(label, Text.assemble(*pieces)) for label, pieces in parts.remarks]
-    return Group(Text(), Text.assemble(*parts.title), table, grid(remarks))
+    return drawn(result_blocks(view))
 
 
-def _drawn(metrics: Sequence[Sequence[str]]) -> Table:
-    from rich import box
-    from rich.text import Text
-
-    from benchwright.reports.terminal.tables import WholeTable
-
-    table = WholeTable(box=box.SIMPLE_HEAD)
-    (first, *others), *rows = metrics
-    table.add_column(first, overflow="fold")
-    for heading in others:
-        table.add_column(heading, justify="right", no_wrap=True)
-    for cells in rows:
-        table.add_row(*map(Text, cells))  # never read as markup: names come from users
-    return table
+def plain_result(view: ResultView, width: int) -> str | None:
+    """The lines of `result_table` in `width` columns; None if the library must draw them."""
+    return plain(result_blocks(view), width)
 
 
 def _metrics(summary: RunSummary) -> list[list[str]]:
@@ -204,7 +119,12 @@ def _metrics(summary: RunSummary) -> list[list[str]]:
     both = summary.failed > 0
     rows = [["metric", "value", "95 % interval", "n", *(("failures as wrong", "n") if both else ())]]
     for name, metric in figures_to_show(summary)[0].items():
-        cells = [printable(name), number(metric.value), _interval(metric), f"{metric.count:,}"]
+        cells = [
+            printable(name),
+            number(metric.value),
+            interval_of(metric) or no_interval(metric),
+            f"{metric.count:,}",
+        ]
         if both:
             known = metric.with_failures is not None and metric.with_failures_count is not None
             cells += (
@@ -216,11 +136,12 @@ def _metrics(summary: RunSummary) -> list[list[str]]:
     return rows
 
 
-def _interval(metric: MetricSummary) -> str:
-    """The interval. Runs of earlier versions may have one of zero width, which is not certainty and is not shown."""
-    if metric.ci_low is None or metric.ci_high is None or metric.ci_low == metric.ci_high:
-        return no_interval(metric)
-    return f"{number(metric.ci_low)} – {number(metric.ci_high)}"
+_NOTES = {
+    NoteGrade.PROBLEM: ("problem", "red"),
+    NoteGrade.CAUTION: ("note", "yellow"),
+    NoteGrade.INFORMATION: ("note", ""),
+}
+"""The label and the style of a note of each grade."""
 
 
 def _remarks(view: ResultView) -> list[tuple[str, Pieces]]:
@@ -249,8 +170,9 @@ def _remarks(view: ResultView) -> list[tuple[str, Pieces]]:
             " · ".join(f"{reason} {count:,}" for reason, count in summary.reasons.items()),
             "yellow",
         )
-    for note in _warnings(view):
-        add("note", printable(note), "yellow")
+    for note in view.notes:
+        label, style = _NOTES[NoteGrade(note.grade)]
+        add(label, printable(note.text), style)
     if view.first_failure:
         add("failure", printable(view.first_failure), "red")
     if view.seconds is not None:
@@ -260,10 +182,10 @@ def _remarks(view: ResultView) -> list[tuple[str, Pieces]]:
         add("first token", f"{times} of {plural(first['count'], 'reply')}")
     if counted := tokens(summary):
         add("tokens", counted)
-    for line in cost_lines(summary.cost):
-        add("cost", line)
-    for line in judge_lines(summary):
-        add("judge", line)
+    for each in cost_lines(summary.cost):
+        add("cost", each)
+    for each in judge_lines(summary):
+        add("judge", each)
     add("files", f"{short_path(view.run.folder)}/: {_files(view)}")
     add("run", _next_step(view))
     return rows
@@ -272,32 +194,26 @@ def _remarks(view: ResultView) -> list[tuple[str, Pieces]]:
 def _files(view: ResultView) -> str:
     """The existing files of the run, including those of `run_eval`; if the folder is gone, the files of every run; if another
     run has replaced them, which one."""
-    folder = view.run.folder
-    writer = writer_of(folder)
+    writer, files = writer_of(view.run.folder), open_artifacts(view.run.folder)
     if writer is not None and writer != (view.run.id, view.run.name):
         return f"now the files of run {writer[0]} ({writer[1]}), which replaced those of this run"
-    there = {path.name for path in folder.iterdir()} if folder.is_dir() else set[str](RunFile)
+    there = {name.rstrip("/") for name in files.names()} or set[str](RunFile)
     own: list[str] = [name for name in RunFile if name in there]
     calls = safe_name(view.run.model or "")
-    own += [f"{name}/" for name in CallFolder if name in there and (folder / name / calls).is_dir()]
+    own += [f"{name}/" for name in CallFolder if f"{name}/{calls}/" in files.names(name)]
     others = there - set(RunFile) - set(CallFolder)
     if not others:
         return ", ".join(own)
-    from benchwright.reports.files.eval_folder import EVAL_FILES  # not for runs that write none of them
-
     return ", ".join(
-        [*own, *(file.name for file in EVAL_FILES if file.name in others and file.name[0] != ".")]
+        [
+            *own,
+            *(
+                file.name
+                for file in bridge("run_eval").EVAL_FILES
+                if file.name in others and file.name[0] != "."
+            ),
+        ]
     )
-
-
-def _warnings(view: ResultView) -> list[str]:
-    summary = view.summary
-    notes = list(summary.notes)
-    if view.stopped_because and view.stopped_because not in notes:
-        notes.append(view.stopped_because)
-    if not summary.comparable and not notes:
-        notes.append("not comparable with other runs")
-    return [*notes, *too_few_notes(summary)]
 
 
 def _speed(view: ResultView) -> str:

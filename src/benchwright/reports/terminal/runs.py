@@ -8,10 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 from benchwright.core import OUTCOMES, RUN_STATUSES, RunKind, printable
 from benchwright.reports.terminal.result import grid, result_table
-from benchwright.reports.views.benchmarks import result_view
-from benchwright.reports.views.figures import duration, local_time, money, outcome_name
-from benchwright.reports.views.runs import EventView, RunDetails, RunView
-from benchwright.reports.views.settings import table_of
+from benchwright.results import (
+    EventView,
+    RunDetails,
+    RunView,
+    duration,
+    local_time,
+    money,
+    outcome_name,
+    progress_sentence,
+    progress_words,
+    result_view,
+    table_of,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, Group, RenderableType
@@ -118,6 +127,8 @@ def _status(run: RunView, break_: str) -> str:
     parts = [run.status, *([] if source is None else [f"rescored{break_}from {source}"])]
     if run.status == "completed" and run.comparable is False:
         parts.append(f"not{break_}comparable")
+    if run.progress is not None:
+        parts += progress_words(run.progress)
     return f",{break_}".join(parts)
 
 
@@ -145,6 +156,8 @@ def run_overview(details: RunDetails) -> Group:
 def _so_far(details: RunDetails) -> str:
     """The state of a run without a result, and the command that continues it."""
     run, text = details.run, "no result yet"
+    if run.progress is not None:
+        return progress_sentence(run.progress)
     if details.recorded is not None:
         rows = table_of(details.manifest.get("dataset")).get("rows")
         repeats = details.settings.get("repeats")

@@ -8,9 +8,7 @@ import orjson
 
 from benchwright.core import JsonValue, encode_json, exact_json, known_outcome, printable
 from benchwright.reports.terminal.result import Sections, grid
-from benchwright.reports.views.sample_columns import SampleView
-from benchwright.reports.views.samples import SampleDetails, SampleList
-from benchwright.reports.views.tool_calls import CallsView
+from benchwright.results import CallsView, SampleDetails, SampleList, SampleView
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -74,8 +72,8 @@ def _reasons(view: SampleList) -> Group:
         error = printable((sample.error or "").replace("\n", " "))
         cut = error if len(error) <= _ERROR_WIDTH else error[:_ERROR_WIDTH] + "…"
         rows.append((_number(sample), f"{sample.outcome}: {cut}"))
-    if view.more:
-        rows.append(("…", f"only the first {view.limit} are shown"))
+    if view.next is not None:
+        rows.append(("…", f"only the first {len(view.samples)} are shown"))
     return Group(grid(rows))
 
 
@@ -94,8 +92,8 @@ def _table(view: SampleList) -> Group:
         sample = details.sample
         words = (sample.prompt, sample.response, sample.target)
         table.add_row(_number(sample), *(Text(_short_words(text)) for text in words))
-    if view.more:
-        return Group(table, Text(f"only the first {view.limit} are shown; more with --limit"))
+    if view.next is not None:
+        return Group(table, Text(f"only the first {len(view.samples)} are shown; more with --limit"))
     return Group(table)
 
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from benchwright.core import printable
 from benchwright.perf import METRICS, RequestRecord
 from benchwright.reports.terminal.result import Sections
-from benchwright.reports.views.load import short
-from benchwright.reports.views.sent_requests import RequestList, kept_reply
+from benchwright.results import RequestList, kept_reply, short
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType

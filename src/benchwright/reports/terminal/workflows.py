@@ -11,9 +11,21 @@ from typing import TYPE_CHECKING, Any
 from benchwright.core import RUN_STATUSES, STEP_STATUSES, JsonValue, RunStatus, exact_json, printable, rfc3339
 from benchwright.reports.terminal.result import Sections, grid
 from benchwright.reports.terminal.runs import event_grid
-from benchwright.reports.views.figures import MetricFigures, duration, local_time, number, plural
-from benchwright.reports.views.runs import EventList, EventView
-from benchwright.reports.views.workflows import StepDetails, StepList, StepView, WorkflowDetails, value_of
+from benchwright.results import (
+    EventList,
+    EventView,
+    MetricFigures,
+    StepDetails,
+    StepList,
+    StepView,
+    WorkflowDetails,
+    duration,
+    local_time,
+    number,
+    plural,
+    progress_sentence,
+    value_of,
+)
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
@@ -124,6 +136,8 @@ def workflow_overview(view: WorkflowDetails) -> Group:
     if counts := view.step_counts:
         by_status = ", ".join(f"{count} {status}" for status, count in counts.items())
         parts.append(Text(f"{plural(sum(counts.values()), 'step')}: {by_status}"))
+    if run.progress is not None:
+        parts.append(Text(progress_sentence(run.progress)))
     if run.error:
         parts.append(Text(printable(run.error.rstrip()), "red"))
     if view.totals:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
 from typing import Any
 
-from benchwright.core import JsonObject
+from benchwright.core import JsonObject, LoadFile, RunFile, open_artifacts
 from benchwright.reports.trackers.tracking import identity_of, tracked_figures
 
 _LONGEST = 500
@@ -62,8 +61,9 @@ class MlflowTracker:
         ours: Any = run["run"]
         for name, value in tracked_figures(run).items():
             self._client.log_metric(self._id, _NOT_IN_NAMES.sub("_", name), value)
-        for name in ("results.yml", "summary.json"):  # of an evaluation, of a load test
-            if (file := Path(ours["folder"]) / name).is_file():
-                self._client.log_artifact(self._id, str(file))
+        with open_artifacts(ours["folder"]).local() as folder:
+            for name in (RunFile.RESULTS, LoadFile.SUMMARY):
+                if (file := folder / name).is_file():
+                    self._client.log_artifact(self._id, str(file))
         status = {"completed": "FINISHED", "interrupted": "KILLED"}.get(ours["status"], "FAILED")
         self._client.set_terminated(self._id, status=status)

@@ -11,8 +11,7 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from benchwright.core import JsonObject, UsageError, redact, suggest
-from benchwright.plugins import Registry
+from benchwright.core import JsonObject, Registry, UsageError, redact, suggest
 
 if TYPE_CHECKING:
     from benchwright.perf import StageSummary
@@ -173,7 +172,7 @@ def _load_figures(summary: JsonObject) -> dict[str, float]:
     """The figures of a load test. Those of the best level, which `list` shows, have no prefix. With several levels, the
     figures of each are also given with its label as prefix."""
     from benchwright.perf import LoadSummary
-    from benchwright.reports.views.load import best_stage
+    from benchwright.results import best_stage
 
     known = LoadSummary.from_json(summary)
     best = best_stage(known)

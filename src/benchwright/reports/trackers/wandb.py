@@ -4,9 +4,10 @@ project."""
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 from typing import Any
 
-from benchwright.core import JsonObject
+from benchwright.core import JsonObject, open_artifacts
 from benchwright.reports.trackers.tracking import identity_of, tracked_figures
 
 
@@ -18,12 +19,13 @@ class WandbTracker:
         import wandb
 
         ours: Any = run["run"]
+        self._place = ExitStack()
         self._run = wandb.init(
             project=os.environ.get("WANDB_PROJECT") or "benchwright",
             name=os.environ.get("WANDB_NAME") or f"{ours['name']}-{ours['id']}",
             id=os.environ.get("WANDB_RUN_ID") or identity_of(run),
             resume=os.environ.get("WANDB_RESUME") or "allow",
-            dir=ours["folder"],
+            dir=str(self._place.enter_context(open_artifacts(ours["folder"]).local())),
             config={
                 "target": ours["target"],
                 "model": ours["model"],
@@ -42,3 +44,4 @@ class WandbTracker:
         ours: Any = run["run"]
         self._run.summary.update({**tracked_figures(run), "status": ours["status"]})
         self._run.finish(exit_code=0 if ours["status"] == "completed" else 1)
+        self._place.close()

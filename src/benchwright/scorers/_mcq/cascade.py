@@ -21,13 +21,14 @@ from benchwright.scorers._mcq.extraction import (
 from benchwright.scorers._mcq.rules import RULES
 from benchwright.scorers._mcq.statements import Stated, asserted, statements
 from benchwright.scorers._mcq.texts import OptionTexts
-from benchwright.scorers._mcq.view import View
+from benchwright.scorers._mcq.view import ReplyText
+from benchwright.scorers._replies import breaks_off, next_question
 
 _ONLY = (
     rf"(?:\s?\d{{1,3}}[.):]\s?)?[^\w+#&/]{{0,6}}(?P<letter>[A-Za-z]){NOT_PART}\s?(?:选项|项)?[^\w+#&/]{{0,6}}"
 )
 _OPENING = rf"\s?[(\[{{]?(?P<letter>[A-Za-z]){NOT_PART}"
-_OPENED = r"\s?[)\]}.:;]|,\s|\s?[–—-]\s|\s?\n|\s(?:because|since|as|due|given|seems|fits)\b"
+_OPENED = r"\s?[)\]}.:;]|,\s|\s?[–—-]\s|\s?\n|\s(?:because|since|as|due|given|seems|fits)\b|\s\((?:confidence|certain|prob|\d)"
 _NO = r"[)\]}.:,;\s–—-]{1,3}(?:wrong|incorrect|false|not|no)\b"
 _ASKED = r"\s?[)\]]?\s?\?"
 _LINE = r"(?m:^)[ (\[]{0,2}(?P<letter>[A-Za-z])[)\].:][)\].:]?(?=\s|$)"
@@ -47,7 +48,7 @@ class Lone(NamedTuple):
     """The rule that recognised it."""
 
 
-def letter_only(view: View, options: Mapping[str, str]) -> int | None:
+def letter_only(view: ReplyText, options: Mapping[str, str]) -> int | None:
     """The place of the letter, if the whole reply is a letter."""
     if len(view.text) > 16:
         return None
@@ -57,7 +58,9 @@ def letter_only(view: View, options: Mapping[str, str]) -> int | None:
     return found.start("letter")
 
 
-def lone_letter(view: View, options: Mapping[str, str], texts: OptionTexts, stated: Stated) -> Lone | None:
+def lone_letter(
+    view: ReplyText, options: Mapping[str, str], texts: OptionTexts, stated: Stated
+) -> Lone | None:
     """The letter of the first rule of this step that finds one that is not taken back."""
     for find in (_opening, _with_text, _named, _bracketed):
         found = find(view, options, texts, stated)
@@ -66,7 +69,7 @@ def lone_letter(view: View, options: Mapping[str, str], texts: OptionTexts, stat
     return None
 
 
-def _opening(view: View, options: Mapping[str, str], texts: OptionTexts, stated: Stated) -> Lone | None:
+def _opening(view: ReplyText, options: Mapping[str, str], texts: OptionTexts, stated: Stated) -> Lone | None:
     text = view.text
     found = compiled(_OPENING).match(text)
     if found is None:
@@ -78,7 +81,7 @@ def _opening(view: View, options: Mapping[str, str], texts: OptionTexts, stated:
         return None
     if is_word(text, at):
         return None
-    if joined_to(view, at, letter, options, texts.covers):
+    if joined_to(view, at, letter, options, texts.covers) or texts.contradict(view, at, letter):
         return Lone(at, None, RULES["opening"])
     after = at + 1 + (text[at + 1 : at + 2] == " ")
     own = texts.own_at(view, after, letter)
@@ -90,7 +93,7 @@ def _opening(view: View, options: Mapping[str, str], texts: OptionTexts, stated:
     return Lone(at, letter, RULES["opening"])
 
 
-def _is_list(view: View, letter: str, options: Mapping[str, str], texts: OptionTexts) -> bool:
+def _is_list(view: ReplyText, letter: str, options: Mapping[str, str], texts: OptionTexts) -> bool:
     """Whether the letter opens a list of the options: the next option follows on a new line, or with its text."""
     following = chr(ord(letter) + 1)
     for found in compiled(_NEXT_ITEM).finditer(view.text):
@@ -111,7 +114,9 @@ def _is_list(view: View, letter: str, options: Mapping[str, str], texts: OptionT
     return following in others and not own.get(letter)
 
 
-def _with_text(view: View, options: Mapping[str, str], texts: OptionTexts, stated: Stated) -> Lone | None:
+def _with_text(
+    view: ReplyText, options: Mapping[str, str], texts: OptionTexts, stated: Stated
+) -> Lone | None:
     def places() -> Iterator[tuple[int, str]]:
         for found in compiled(_ANYWHERE).finditer(view.text):
             letter = found["letter"].upper()
@@ -124,16 +129,18 @@ def _with_text(view: View, options: Mapping[str, str], texts: OptionTexts, state
     return _only_one(places(), stated, RULES["with_text"])
 
 
-def _named(view: View, options: Mapping[str, str], texts: OptionTexts, stated: Stated) -> Lone | None:
+def _named(view: ReplyText, options: Mapping[str, str], texts: OptionTexts, stated: Stated) -> Lone | None:
     return _by_pattern(view, options, texts, stated, RULES["named"])
 
 
-def _bracketed(view: View, options: Mapping[str, str], texts: OptionTexts, stated: Stated) -> Lone | None:
+def _bracketed(
+    view: ReplyText, options: Mapping[str, str], texts: OptionTexts, stated: Stated
+) -> Lone | None:
     return _by_pattern(view, options, texts, stated, RULES["bracketed"])
 
 
 def _by_pattern(
-    view: View, options: Mapping[str, str], texts: OptionTexts, stated: Stated, rule: ChoiceRule
+    view: ReplyText, options: Mapping[str, str], texts: OptionTexts, stated: Stated, rule: ChoiceRule
 ) -> Lone | None:
     if not any(cue in view.lower for cue in rule.cues):
         return None
@@ -163,10 +170,6 @@ def _only_one(places: Iterator[tuple[int, str]], stated: Stated, rule: ChoiceRul
             return None
         last = at, letter
     return Lone(*last, rule) if last else None
-
-
-# Models that complete text go on to write a question themselves; the text after it answers that question.
-_NEXT_QUESTION = r"\n(?:Question|Q|问题|题目)\s?\d{0,4}\s?[:.]"
 
 
 def extract_choice(text: str, options: Mapping[str, str]) -> Extraction:
@@ -204,18 +207,18 @@ def extract_choice(text: str, options: Mapping[str, str]) -> Extraction:
     if letter in options and plain[1] in ").:" and plain[2:].strip() == str(options[letter]).strip():
         at = len(text) - len(text.lstrip())
         return Extraction(letter, "exact", "letter_and_text", at, at + 1)
-    view = View(text)
+    view = ReplyText(text)
     if view.text.isspace() or not view.text:
         return nothing("unfinished_reasoning" if view.unfinished else "not_found")
-    cut = _next_question().search(view.text)
+    cut = next_question(view.text)
     if cut is not None:
-        found = _read(view.until(cut.start()), options)
+        found = _read(view.until(cut), options)
         if found.letter is not None:
             return found
     return _read(view, options, cut=_cut_article().fullmatch(plain) is not None)
 
 
-def _read(view: View, options: Mapping[str, str], *, cut: bool = False) -> Extraction:
+def _read(view: ReplyText, options: Mapping[str, str], *, cut: bool = False) -> Extraction:
     at = None if cut else letter_only(view, options)
     if at is not None:
         return Extraction(view.text[at].upper(), "exact", "letter", *view.span(at, at + 1))
@@ -223,7 +226,7 @@ def _read(view: View, options: Mapping[str, str], *, cut: bool = False) -> Extra
     stated = statements(view, options, texts)
     if stated.last is not None:
         start, end, letter, rule, by_text, _ = stated.last
-        if letter is None:
+        if letter is None or caseless(_UNDECIDED).search(view.lower, end, end + _FAR):
             return nothing("ambiguous")
         if stated.taken_back.get(letter, -1) > start:
             return nothing("retracted")
@@ -232,21 +235,21 @@ def _read(view: View, options: Mapping[str, str], *, cut: bool = False) -> Extra
     weighed = _weighed(view, options)
     if weighed is not None:
         return weighed
-    if _is_unfinished(view.text):
+    if breaks_off(view.text):
         # What was written in earlier lines is finished, and so is an answer whose reason is not.
         opening = _opening(view, options, texts, stated)
         if opening is not None and opening.letter and _is_explained(view, opening, texts):
             at = opening.at
             return Extraction(opening.letter, opening.rule.method, opening.rule.name, *view.span(at, at + 1))
         view = view.until(max(0, view.text.rstrip().rfind("\n")))
-        if not view.text or _is_unfinished(view.text):
+        if not view.text or breaks_off(view.text):
             return nothing("unfinished")
     lone = lone_letter(view, options, texts, stated)
     if lone is not None:
         if lone.letter is None:
             return nothing("ambiguous")
         return Extraction(lone.letter, lone.rule.method, lone.rule.name, *view.span(lone.at, lone.at + 1))
-    named = texts.named(view)
+    named = [one for one in texts.named(view) if not stated.taken_back.keys() & set(one.letters)]
     if not named:
         return nothing("unfinished_reasoning" if view.unfinished else "not_found")
     letters = {letter for one in named for letter in one.letters}
@@ -261,10 +264,15 @@ def _read(view: View, options: Mapping[str, str], *, cut: bool = False) -> Extra
 
 _WEIGHED = r"(?<![^\W_])(?P<letter>[A-Z])\)?\s?[:=]\s?(?:(?P<true>true)|false|null|none|-?\d*\.?\d+\s?%?(?![\w.]))(?=\s?(?:[,;}\])]|\n|$))"
 
+_UNDECIDED = (
+    r"(?:can(?:no|')t|cannot|can\snot|unable\sto|not\sable\sto|impossible\sto|hard\sto|difficult\sto)\s(?:\w+\s)?"
+    r"(?:choose|decide|determine|tell|pick|commit|say\swhich)(?!\w)"
+)
+_FAR = 2_000
 _KEYS = r"[{,]\s?([A-Z]):"
 
 
-def _weighed(view: View, options: Mapping[str, str]) -> Extraction | None:
+def _weighed(view: ReplyText, options: Mapping[str, str]) -> Extraction | None:
     """The answer of a reply that gives each option a value, as `{"A": 0.1, "B": 0.7}`; only one `true` chooses.
 
     None if it is no such reply.
@@ -289,13 +297,9 @@ _CALLED_BEST = (
     r"[)\]]?,?\s(?:is|was|must\sbe|seems|looks)\s(?:(?:clearly|indeed|definitely|therefore|probably|likely|most)\s){0,2}(?:the\s)?"
     r"(?:correct|right|best|better\s(?:fit|choice|option|answer)|answer|only\s\w+\sthat)(?![\w-])(?!\s?\?)"
 )
-_UNFINISHED = (
-    r"(?:[,:(–—]|(?<![^\W_])(?:so|because|and|but|or|the|an?|of|to|is|are|was|that|which|since|therefore|thus|hence|as|for|with|in|on|at|by|from"
-    r"|if|when|while|although|though|its|their|this|these|not|only|also|und|oder|aber|weil|der|die|das|ist|et|ou|mais|le|la|est|y|pero|el|es))\s*$"
-)
 
 
-def _is_explained(view: View, opening: Lone, texts: OptionTexts) -> bool:
+def _is_explained(view: ReplyText, opening: Lone, texts: OptionTexts) -> bool:
     """Whether a reason follows the letter, or the letter and its text."""
     after = opening.at + 1 + (view.text[opening.at + 1 : opening.at + 2] in ").:")
     own = texts.own_at(view, after + (view.text[after : after + 1] == " "), opening.letter or "")
@@ -307,21 +311,7 @@ def _is_explained(view: View, opening: Lone, texts: OptionTexts) -> bool:
     )
 
 
-def _is_unfinished(text: str) -> bool:
-    """Whether a text of several words breaks off: what follows could still name another option."""
-    return (
-        len(text) > 16
-        and text.count(" ") >= 4
-        and caseless(_UNFINISHED).search(text, len(text) - 16) is not None
-    )
-
-
 @cache
 def _cut_article() -> re.Pattern[str]:
     """Matches `A "`, `A (`, `A **`, `A-`: a sentence that begins with the article and was cut short."""
     return re.compile(r"[AaIi](?:\s+[(\[{<“‘«„\"'*_$`]+|['’-])")
-
-
-@cache
-def _next_question() -> re.Pattern[str]:
-    return re.compile(_NEXT_QUESTION)

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
 from functools import cache
 from typing import Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
-from benchwright.scorers._mcq.view import View
+from benchwright.scorers._mcq.view import ReplyText
 from benchwright.scorers._stems import matches_at, places
 
 _LONG = 200
@@ -59,7 +58,7 @@ class Letter(NamedTuple):
     """The option, in upper case."""
 
 
-def letter_at(view: View, at: int, options: Collection[str]) -> Letter | None:
+def letter_at(view: ReplyText, at: int, options: Collection[str]) -> Letter | None:
     """The single option letter at `at`, after spaces and brackets; articles and pronouns do not count."""
     found = _letter().match(view.text, at)
     if found is None:
@@ -82,7 +81,7 @@ def is_word(text: str, at: int) -> bool:
 
 
 def joined_to(
-    view: View, at: int, letter: str, options: Collection[str], covered: Callable[[View, int], bool]
+    view: ReplyText, at: int, letter: str, options: Collection[str], covered: Callable[[ReplyText, int], bool]
 ) -> bool:
     """Whether another option is joined to the letter at `at`: `B or C`, `A/B`, `B, C`.
 
@@ -168,8 +167,7 @@ Step: TypeAlias = Literal["whole reply", "statement", "lone letter", "option tex
 """Steps of the cascade. The first step that finds something ends it. Of several statements the last one counts."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChoiceRule:
+class ChoiceRule(Struct, frozen=True):
     """One rule of the cascade."""
 
     name: str
@@ -196,7 +194,7 @@ class ChoiceRule:
         """The pattern, compiled when first used."""
         return caseless(self.pattern or "(?!)")
 
-    def found(self, view: View) -> Iterable[re.Match[str]]:
+    def found(self, view: ReplyText) -> Iterable[re.Match[str]]:
         """The matches of the pattern in a view."""
         if self.begins and len(view.text) > _LONG:
             return matches_at(self.compiled, view.text, places(view.lower, self.cues, most=_PLACES))

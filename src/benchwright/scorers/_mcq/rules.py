@@ -8,6 +8,7 @@ a pattern for the text before the letter or option text. `verdict` and `preferre
 from __future__ import annotations
 
 from benchwright.scorers._mcq.extraction import CLOSED, HARD_STOP, NOT_INSIDE, NOT_PART, STOP, ChoiceRule
+from benchwright.scorers._replies import ANSWER_ELSEWHERE, ANSWER_ELSEWHERE_STEMS
 
 _START = r"(?<![^\W_])"
 """The beginning of a word; an underscore ends one: `final_answer`."""
@@ -75,9 +76,22 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         "pattern",
         "statement",
         '"answer" directly before the letter, also as a heading above it, or "A:" after a question',
-        ("Final answer (D)", "Answer B.", "## Answer\nB, the second"),
-        rf"{_START}(?<!/)answer(?:\s(?:option|choice|letter))?(?=\s|\()|(?m:^)(?-i:A):(?=\s?[(\[]?(?-i:[A-Z]){NOT_PART}[)\]]?[.]?\s?(?:\n|$))",
-        ("answer", "a:"),
+        ("Final answer (D)", "Answer B.", "## Answer\nB, the second", "Réponse C."),
+        rf"{_START}(?<!/)answer(?:\s(?:option|choice|letter))?(?=\s|\()|{_START}(?:{ANSWER_ELSEWHERE}|opci[óo]n|opção|opzione|alternativa|вариант|letra|lettera|lettre|buchstabe|буква)(?=\s[(\[]?(?-i:[A-Z]){NOT_PART})|(?m:^)(?-i:A):(?=\s?[(\[]?(?-i:[A-Z]){NOT_PART}[)\]]?[.]?\s?(?:\n|$))",
+        (
+            "answer",
+            "a:",
+            "opci",
+            "opção",
+            "opzione",
+            "alternativa",
+            "вариант",
+            "letra",
+            "lett",
+            "buchstabe",
+            "буква",
+            *ANSWER_ELSEWHERE_STEMS,
+        ),
         STOP,
     ),
     ChoiceRule(
@@ -252,6 +266,37 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         STOP,
     ),
     ChoiceRule(
+        "concluded_text",
+        "option_text",
+        "statement",
+        "an option's text that a conclusion ends with",
+        ("So the sum of both numbers is 2263.", "Therefore the result must be 2263"),
+        rf"{_START}(?:so|therefore|thus|hence|consequently|overall|finally|daher|somit|also|deshalb|donc|ainsi|entonces|portanto|quindi|значит"
+        r"|поэтому|следовательно)(?!\w)[^.\n:;!?]{1,80}?\s(?:is|are|was|be|equals|ist|sind|lautet|beträgt|est|es|è|é|равна?|равно)\s",
+        (
+            "so",
+            "therefore",
+            "thus",
+            "hence",
+            "consequently",
+            "overall",
+            "finally",
+            "daher",
+            "also",
+            "deshalb",
+            "donc",
+            "ainsi",
+            "entonces",
+            "portanto",
+            "quindi",
+            "значит",
+            "поэтому",
+            "следовательно",
+        ),
+        HARD_STOP,
+        begins=True,
+    ),
+    ChoiceRule(
         "verdict",
         "pattern",
         "statement",
@@ -300,23 +345,14 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         "statement",
         "the answer in German, French, Spanish, Italian, Portuguese, Russian, Polish, Japanese, Korean",
         ("Antwort: B", "La réponse est B", "La respuesta correcta es B", "Ответ — B", "正解はB", "정답은 B"),
-        rf"(?:{_START}(?:r[ée]ponse|antwort|l[öo]sung|option|opci[óo]n|respuesta|risposta|resposta|ответ|odpowied[źz]|antwoord|svar(?:et)?)(?:\s\w{{2,10}})?\s?"
-        r"(?:\b(?:est|ist|lautet|wäre|serait|sería|es|è|é|is|är)\b|[:=—–]|-(?=\s))|(?:正解|答え|解答)\s?(?:は|:)|(?:정답|답)\s?(?:은|는|:))\s?(?:(?:la|die|option|opción|opzione|opção|вариант|réponse|lettre|letra|buchstabe)\s){0,3}",
+        rf"(?:{_START}(?:{ANSWER_ELSEWHERE}|l[öo]sung|option|opci[óo]n)(?:\s\w{{2,10}})?\s?"
+        r"(?:\b(?:est|ist|lautet|wäre|serait|sería|es|è|é|is|är)\b|[:=—–]|-(?=\s))|(?:正解|答え|解答)\s?(?:は|:)|(?:정답|답)\s?(?:은|는|:))\s?(?:(?:la|die|pertanto|quindi|dunque|donc|also|daher|portanto|option|opción|opzione|opção|вариант|réponse|lettre|letra|buchstabe)\s){0,3}",
         (
-            "réponse",
-            "reponse",
-            "antwort",
+            *ANSWER_ELSEWHERE_STEMS,
             "lösung",
             "losung",
             "option",
             "opci",
-            "respuesta",
-            "risposta",
-            "resposta",
-            "ответ",
-            "odpowied",
-            "antwoord",
-            "svar",
             "正解",
             "答え",
             "解答",
@@ -332,7 +368,7 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         "what is right or chosen, in German, French and Spanish",
         ("Richtig ist B.", "Ich wähle B.", "Je choisis B", "Elijo B", "Nicht A, sondern B."),
         rf"{_START}(?:(?:richtig|korrekt|zutreffend|correcte?|correcta)\s(?:ist|est|es)\b|(?:ich\s)?(?:wähle|nehme)\b|je\schoisis\b"
-        r"|elijo\b|escojo\b|es\sist\b|c'est\b|sondern\b|sino\b|(?:creo|pienso|diría)\sque\ses\b|acho\sque\sé\b|penso\sche\s(?:sia|è)\b"
+        r"|elijo\b|escojo\b|(?:así\sque|entonces|luego|por\s(?:lo\s)?tanto,?)\ses\b|il\ss'agit\s(?:donc\s)?de\b|si\stratta\s(?:quindi\s)?(?:di|della)\b|es\sist\b|c'est\b|sondern\b|sino\b|(?:creo|pienso|diría)\sque\ses\b|acho\sque\sé\b|penso\sche\s(?:sia|è)\b"
         r"|думаю,?\s(?:что\s)?(?:это\s)?|выбираю\b|scelgo\b|escolho\b|wybieram\b)\s?:?\s?(?:(?:also|option|antwort|réponse|opción|вариант|la|die)\s){0,2}",
         (
             "richtig",
@@ -343,6 +379,12 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
             "nehme",
             "je",
             "elijo",
+            "así",
+            "entonces",
+            "luego",
+            "por ",
+            "il s",
+            "si t",
             "escojo",
             "es",
             "c'est",

@@ -9,13 +9,13 @@ import re
 from collections.abc import Mapping
 from typing import Literal, TypeAlias, get_args
 
-from benchwright.core import MetricSummary, UsageError, percent, suggest
+from benchwright.core import Information, MetricSummary, UsageError, percent, suggest
 from benchwright.scorers._choices import gold_letter, gold_letters, options_of
 from benchwright.scorers._mcq.cascade import extract_choice
 from benchwright.scorers._mcq.extraction import NOT_PART, WORD, Extraction, compiled, nothing
 from benchwright.scorers._mcq.guesses import aisbench_choice, nearest_choice
 from benchwright.scorers._mcq.texts import OptionTexts
-from benchwright.scorers._mcq.view import View
+from benchwright.scorers._mcq.view import ReplyText
 from benchwright.scorers._scorer import Scorer, ScorerInput, Scores
 
 Fallback: TypeAlias = Literal["none", "levenshtein", "aisbench"]
@@ -129,11 +129,11 @@ _GUESSES = {
 
 def mcq_remarks(metrics: Mapping[str, MetricSummary], fallback: str = "none") -> list[str]:
     """Sentences about the metrics of `mcq_answers(fallback)`, for the notes of a run."""
-    remarks = []
+    remarks: list[str] = []
     strict, guessed = _value(metrics, "accuracy_strict"), _value(metrics, "accuracy_with_fallback")
     if strict is not None:
         if guessed is None or (guessed == strict and not _value(metrics, "fallback_rate")):
-            remarks.append(f"Strict accuracy: {percent(strict, 1)}. No answers were guessed.")
+            remarks.append(Information(f"Strict accuracy: {percent(strict, 1)}. No answers were guessed."))
         else:
             points = round(100 * guessed, 1) - round(100 * strict, 1)
             effect = "gained" if points >= 0 else "lost"
@@ -145,7 +145,7 @@ def mcq_remarks(metrics: Mapping[str, MetricSummary], fallback: str = "none") ->
     remarks += unread_remark(metrics, _GUESSES.get(fallback, "counted as wrong"))
     chance = _value(metrics, "chance")
     if chance is not None:
-        remarks.append(f"chance level {percent(chance, 1)}")
+        remarks.append(Information(f"Chance level: {percent(chance, 1)}."))
     return remarks
 
 
@@ -201,7 +201,7 @@ def extract_choices(text: str, options: Mapping[str, str]) -> tuple[frozenset[st
     """
     if not text or text.isspace():
         return None, "empty"
-    view = View(text)
+    view = ReplyText(text)
     plain = view.text.strip()
     whole = compiled(rf"(?i:(?:both\s)?{_LIST})\.?").fullmatch(plain)
     if whole is not None and (found := _letters(whole["letters"].upper(), options)):
@@ -267,7 +267,7 @@ def set_remarks(metrics: Mapping[str, MetricSummary]) -> list[str]:
     chance = metrics.get("chance")
     if chance is not None:
         of = " of exact_set" if "exact_set" in metrics else ""
-        remarks.append(f"chance level{of} {percent(chance.value or 0.0, 1)}")
+        remarks.append(Information(f"Chance level{of}: {percent(chance.value or 0.0, 1)}."))
     return remarks
 
 
@@ -277,7 +277,7 @@ def _letters(written: str, options: Mapping[str, str]) -> frozenset[str]:
     return frozenset(found) if found and all(letter in options for letter in found) else frozenset()
 
 
-def _option_lines(view: View, options: Mapping[str, str]) -> frozenset[str]:
+def _option_lines(view: ReplyText, options: Mapping[str, str]) -> frozenset[str]:
     """Options that are repeated line by line, letter and text. If all are repeated, they are a list and not an answer."""
     texts = OptionTexts(options)
     found = {

@@ -18,14 +18,14 @@ from benchwright.scorers._mcq.extraction import (
 )
 from benchwright.scorers._mcq.rules import RULES, STATEMENT_RULES
 from benchwright.scorers._mcq.texts import OptionTexts, denied, marked_option
-from benchwright.scorers._mcq.view import View
+from benchwright.scorers._mcq.view import ReplyText
 
 _CALCULATED = r"\s?[+×÷*/^=–-]\s?[\d(\\]"  # "the answer is 2258 + 5 = …" names nothing yet
 _REACH = 48
 # Words before a cue that make it a denial, a condition or a question, with words that may be between.
 _NOT_SAID = (
-    r"(?:(?<![^\W_])(?:not|never|cannot|neither|nor|hardly|if|whether|(?<!i\s)suppose|supposing|assume|assuming|unless|why|imagine)"
-    r"|n't|如果|假设|假如|假定|若|并非|不是|不能|不)\s?"
+    r"(?:(?<![^\W_])(?:not|never|cannot|neither|nor|hardly|if|whether|(?<!i\s)suppose|supposing|assume|assuming|unless|why|imagine"
+    r"|least|less|worst|(?:second|third|next)(?:\smost)?)|n't|如果|假设|假如|假定|若|并非|不是|不能|不)\s?"
     r"(?:(?:i|we|you|they|it|is|was|be|to|the|a|an|my|our|your|that|this|think|believe|say|saying|feel|agree|mean|claim"
     r"|conclude|sure|certain|confident|convinced|clear|obvious|true|case|really|actually|necessarily|only|final|correct|right|best"
     r"|option|choice|letter|answer)\s){0,6}$"
@@ -115,7 +115,7 @@ _TAKEN_BACK = (
 )
 # Not the last item of a list such as "A, B, C".
 _LAST_WORDS = rf"(?<=\w\w[.,:!?])\s[(\[]?(?P<letter>(?-i:[A-Z])){NOT_PART}[)\]]?[.!]?\s?$"
-_NOT_AN_ANSWER = r"(?<![^\W_])(?:grade|class|rating|score|level|group|type|(?:first|second|third|next|other)\s\w+):\s[(\[]?$"
+_NOT_AN_ANSWER = r"(?<![^\W_])(?:grade|class|rating|score|level|group|type|(?:first|second|third|next|other|least|less|worst)\s(?:\w{2,12}\s)?\w+):\s[(\[]?$"
 _LAST_LINE = rf"[(\[{{]?(?P<letter>[A-Za-z]){NOT_PART}[)\]}}.:]{{0,2}}"
 
 
@@ -144,20 +144,25 @@ class Stated(NamedTuple):
     """Denied options → the last place where they are denied."""
 
 
-def statements(view: View, options: Mapping[str, str], texts: OptionTexts) -> Stated:
+def statements(view: ReplyText, options: Mapping[str, str], texts: OptionTexts) -> Stated:
     """The last explicit statement of a reply, and the options it takes back."""
     last: Statement | None = None
     verdicts, taken_back = _verdicts(view, options, texts)
+    supposed = set()
     for found in chain(_all(view, options, texts), verdicts):
+        if found.supposed:
+            supposed.add(found.letter)
         if last is None or (not found.supposed, found.start) > (not last.supposed, last.start):
             last = found
+    if last is not None and last.supposed and len(supposed) > 1:
+        last = last._replace(letter=None)  # `if it is open, A; if it is closed, C`
     if last is None and (marked := marked_option(view, options, texts)):
         at, letter, rule = marked
         last = Statement(at, at + 1, letter, rule, False)
     return Stated(last, taken_back)
 
 
-def _all(view: View, options: Mapping[str, str], texts: OptionTexts) -> Iterator[Statement]:
+def _all(view: ReplyText, options: Mapping[str, str], texts: OptionTexts) -> Iterator[Statement]:
     for rule in STATEMENT_RULES:
         ending = caseless(rule.ending)
         for cue in rule.found(view):
@@ -178,7 +183,7 @@ def _all(view: View, options: Mapping[str, str], texts: OptionTexts) -> Iterator
             yield ended
 
 
-def asserted(view: View, at: int) -> bool:
+def asserted(view: ReplyText, at: int) -> bool:
     """Whether the text that begins at `at` is asserted: not denied, supposed or questioned."""
     begin = max(0, at - _REACH)
     return (
@@ -186,7 +191,7 @@ def asserted(view: View, at: int) -> bool:
     )
 
 
-def _supposed(view: View, cue: int, end: int) -> bool:
+def _supposed(view: ReplyText, cue: int, end: int) -> bool:
     """Whether the sentence of a statement is about a hypothetical case or about what others think."""
     text = view.lower
     begin = max(text.rfind(mark, max(0, cue - _SENTENCE), cue) for mark in (". ", "\n", "! ", "? ", "。")) + 1
@@ -198,15 +203,15 @@ def _supposed(view: View, cue: int, end: int) -> bool:
     return caseless(_IN_OTHER_CASE).match(text, end) is not None
 
 
-def _by_others(view: View, at: int) -> bool:
+def _by_others(view: ReplyText, at: int) -> bool:
     return caseless(_BY_OTHERS).search(view.lower, max(0, at - _REACH), at) is not None
 
 
 def _stated(
-    view: View, at: int, rule: ChoiceRule, options: Mapping[str, str], texts: OptionTexts
+    view: ReplyText, at: int, rule: ChoiceRule, options: Mapping[str, str], texts: OptionTexts
 ) -> Statement | None:
     """The option named at `at`: by its letter, or by its text if that is the longer reading."""
-    letter = letter_at(view, at, options)
+    letter = None if rule.method == "option_text" else letter_at(view, at, options)
     named = texts.at(view, at)
     if named is not None and (
         letter is None or (named.start == letter.start and named.end > letter.start + 1)
@@ -218,18 +223,20 @@ def _stated(
         return Statement(named.start, named.end, None if several else named.letters[0], rule, True)
     if letter is None or texts.covers(view, letter.start):
         return None
-    several = joined_to(view, letter.start, letter.letter, options, texts.covers)
+    several = joined_to(view, letter.start, letter.letter, options, texts.covers) or texts.contradict(
+        view, letter.start, letter.letter
+    )
     return Statement(letter.start, letter.start + 1, None if several else letter.letter, rule, False)
 
 
-def _other_text(view: View, at: int, texts: OptionTexts) -> tuple[str, ...] | None:
+def _other_text(view: ReplyText, at: int, texts: OptionTexts) -> tuple[str, ...] | None:
     joint = caseless(r"[)\]]?,?\s?(?:or|/|或者?)\s?").match(view.lower, at)
     named = texts.at(view, joint.end()) if joint else None
     return named.letters if named else None
 
 
 def _verdicts(
-    view: View, options: Mapping[str, str], texts: OptionTexts
+    view: ReplyText, options: Mapping[str, str], texts: OptionTexts
 ) -> tuple[list[Statement], dict[str, int]]:
     """Statements that begin with the letter, and letters that are denied."""
     found: list[Statement] = []
@@ -273,11 +280,11 @@ def _verdicts(
     return found, taken_back
 
 
-def _heads_clause(view: View, at: int) -> bool:
+def _heads_clause(view: ReplyText, at: int) -> bool:
     return caseless(_HEAD_AFTER).search(view.lower, max(0, at - 20), at) is not None
 
 
-def _last_words(view: View, options: Mapping[str, str], texts: OptionTexts) -> Statement | None:
+def _last_words(view: ReplyText, options: Mapping[str, str], texts: OptionTexts) -> Statement | None:
     found = caseless(_LAST_WORDS).search(view.text, max(0, len(view.text) - 24))
     if found is None or found["letter"] not in options or texts.covers(view, found.start("letter")):
         return None
@@ -287,7 +294,7 @@ def _last_words(view: View, options: Mapping[str, str], texts: OptionTexts) -> S
     return Statement(at, at + 1, found["letter"], RULES["last_words"], False)
 
 
-def _last_line(view: View, options: Mapping[str, str], texts: OptionTexts) -> Statement | None:
+def _last_line(view: ReplyText, options: Mapping[str, str], texts: OptionTexts) -> Statement | None:
     text = view.text.rstrip()
     begin = text.rfind("\n") + 1
     if not begin:  # the only line: the rules for single letters read it

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from benchwright.scorers._mcq.extraction import ChoiceRule, compiled
 from benchwright.scorers._mcq.rules import RULES
-from benchwright.scorers._mcq.view import HEAD_CHARS, TAIL_CHARS, View, comparable
+from benchwright.scorers._mcq.view import HEAD_CHARS, TAIL_CHARS, ReplyText, comparable
 from benchwright.scorers._text import is_whole
 
 # An option that is one of these words is named only if the word is by itself: "No." but not "no idea".
@@ -74,6 +74,8 @@ _BY_ITSELF_BEFORE = r"(?:^|[.,;:!?\n(\[]|(?<![^\W_])(?:is|be|says?))\s?$"
 _BY_ITSELF_AFTER = r"\s?[)\]]?(?:[.,;:!)\]]|\n|$)"
 _OPENING = r"[\s({\[<]{0,4}"
 _LETTER_INSIDE = r"(?<![^\W_])[a-z](?![^\W_])"
+_LABEL = r"[)\].:]{1,2}\s?"
+"""Between a letter and the text of its option."""
 _ARTICLE = r"[\s({\[<]{0,4}(?:(?:the|an?|about|approximately|exactly|equal\sto)\s){0,2}[({\[]?"
 
 
@@ -115,7 +117,7 @@ class OptionTexts:
         self._covered: list[tuple[int, int]] | None = None
         self._longer: dict[str, list[tuple[str, int]]] | None = None
 
-    def at(self, view: View, at: int) -> Named | None:
+    def at(self, view: ReplyText, at: int) -> Named | None:
         """The longest option text at `at`, after spaces, brackets and an article."""
         text = view.lower
         opening = compiled(_OPENING).match(text, at)
@@ -129,7 +131,7 @@ class OptionTexts:
                     return Named(place, place + len(needle), letters)
         return None
 
-    def covers(self, view: View, at: int) -> bool:
+    def covers(self, view: ReplyText, at: int) -> bool:
         """Whether the letter at `at` is part of an option's text, such as `Both A and B`, and says nothing itself."""
         if not self._lettered:
             return False
@@ -143,14 +145,22 @@ class OptionTexts:
         near = bisect_right(self._covered, (at, len(view.text)))
         return any(start <= at < end for start, end in self._covered[max(0, near - 26) : near])
 
-    def own_at(self, view: View, at: int, letter: str) -> int | None:
+    def own_at(self, view: ReplyText, at: int, letter: str) -> int | None:
         """Where the text of the option `letter` ends, if it is at `at`."""
         for needle in self._own.get(letter, ()):
             if view.lower.startswith(needle, at) and is_whole(view.lower, at, at + len(needle)):
                 return at + len(needle)
         return None
 
-    def named(self, view: View) -> list[Named]:
+    def contradict(self, view: ReplyText, at: int, letter: str) -> bool:
+        """Whether the letter at `at` comes with the text of another option: `B) Jupiter` where Jupiter is C."""
+        label = compiled(_LABEL).match(view.lower, at + 1)
+        if label is None or self.own_at(view, label.end(), letter) is not None:
+            return False
+        other = self.at(view, label.end())
+        return other is not None and other.start == label.end() and letter not in other.letters
+
+    def named(self, view: ReplyText) -> list[Named]:
         """Every option text that the view names and does not deny, in order; texts inside a longer one do not count."""
         found: list[Named] = []
         text = view.lower
@@ -247,7 +257,7 @@ _LISTED = 3
 
 
 def marked_option(
-    view: View, options: Mapping[str, str], texts: OptionTexts
+    view: ReplyText, options: Mapping[str, str], texts: OptionTexts
 ) -> tuple[int, str, ChoiceRule] | None:
     """Place and letter of the only option in a list that is marked as right."""
     listed: set[str] = set()

@@ -1,6 +1,6 @@
 """A reply in the form that rules read: without reasoning, emphasis, LaTeX markup and quotes, but with traceable places.
 
-Rules read `View.text`; `View.span` returns the corresponding place in the reply, so that a report can mark the characters
+Rules read `ReplyText.text`; `ReplyText.span` returns the corresponding place in the reply, so that a report can mark the characters
 that decided.
 """
 
@@ -25,7 +25,7 @@ _INVISIBLE = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
 # Markup that says nothing about the answer. Each alternative begins with another character and is bounded, so that the
 # search is linear.
 _MARK = (
-    rf"(?:\*\*+|(?<!\w)\*|\*(?!\w)|[`$\"“”„«»「」『』‘{_INVISIBLE}]|~~|(?<![^\W_])_+|_+(?![^\W_])"
+    rf"(?:\*\*+|(?<!\w)\*|\*(?!\w)|[`$\"“”„«»「」『』‘{_INVISIBLE}]|~~[^~\n]{{1,80}}~~|~~|(?<![^\W_])_+|_+(?![^\W_])"
     r"|(?<!\w)['’]|['’](?!\w)|(?m:^)\#{1,6}(?=\s)|(?m:^)>(?=\s)"
     r"|\\(?:text(?:bf|it|rm|tt|sf|sc)?|math(?:bf|it|rm|tt|sf|bb)|bf|rm|it|left|right|quad|displaystyle)(?![A-Za-z])"
     r"|\\[()\[\],;:! {}%$&#_]"
@@ -51,7 +51,7 @@ _PLAIN = str.maketrans(
 )
 
 
-class View:
+class ReplyText:
     """The readable text of a reply."""
 
     __slots__ = ("_at", "_lower", "_origin", "text", "unfinished")
@@ -82,9 +82,9 @@ class View:
             self._lower = lower_alike(self.text)
         return self._lower
 
-    def until(self, end: int) -> View:
+    def until(self, end: int) -> ReplyText:
         """The view up to `end` of its text."""
-        part = object.__new__(View)
+        part = object.__new__(ReplyText)
         part._at, part._origin, part._lower = self._at, self._origin, None
         part.text, part.unfinished = self.text[:end], False
         return part
@@ -102,7 +102,7 @@ def comparable(text: str) -> str:
     """A text in the form in which texts are compared: without markup and case, white space collapsed."""
     if text.isascii() and text.isalnum():
         return text.lower()
-    return lower_alike(View(text).text.strip())
+    return lower_alike(ReplyText(text).text.strip())
 
 
 def lower_alike(text: str) -> str:

@@ -7,10 +7,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from benchwright.scorers._quantity.numerals import Mark, Numeral, numeral, power, written
 from benchwright.scorers._quantity.plain import UNKNOWN
@@ -36,8 +37,7 @@ class Number(NamedTuple):
     """What the notation could mean as well: 1.234 for `1,234`."""
 
 
-@dataclass(slots=True)
-class Expression:
+class Expression(Struct):
     """Numbers that belong together, with their place."""
 
     start: int
@@ -63,16 +63,22 @@ UNREAD: dict[str, str] = {
     "ambiguous": "what the notation means is not clear: `1.234` where 1234 is expected, `0.5 %` where 0.5 is",
     "corrected": "the stated number is corrected afterwards, and by what is not clear",
     "too_long": "too many digits for a number",
+    "unfinished": "the reply breaks off before it gives a result",
+    "declined": "the reply says that the answer cannot be found",
 }
 """Why a number is not read, by the `rule` of a sample."""
 
 # How two numbers are linked by the text between them. The first that matches the whole gap counts.
-_UNIT = (
-    r"hours?|hrs?|h|std\.?|stunden?|heures?|horas?|час(?:а|ов)?|ч|minutes?|mins?|minuten?|minutos?|мин(?:ут[аы]?)?|seconds?|secs?|sekunden?"
-    r"|feet|foot|ft|inch(?:es)?|pounds?|lbs?|ounces?|dollars?|euros?|€|£|\$|rubles?|руб(?:\.|л[ьяей]+)|francs?|pesos?"
-    r"|years?|yrs?|jahre?n?|ans?|años?|лет|год(?:а|ов)?|days?|tage?n?|jours?|días?|дн(?:я|ей)|weeks?|wochen?|months?|monate?n?|mois|meses"
-    r"|km|m|cm|kg|g|miles?|yards?|yd|degrees?|°|million(?:s|en)?|thousand|tausend|mille|mil|hundred"
+_KINDS_OF_UNITS = (
+    r"hours?|hrs?|h|std\.?|stunden?|heures?|horas?|ore|час(?:а|ов)?|ч|minutes?|mins?|minuten?|minutos?|minuti|мин(?:ут[аы]?)?|seconds?|secs?|sekunden?"
+    r"|years?|yrs?|jahre?n?|ans?|años?|лет|год(?:а|ов)?|days?|tage?n?|jours?|días?|дн(?:я|ей)|weeks?|wochen?|months?|monate?n?|mois|meses",
+    r"feet|foot|ft|inch(?:es)?|km|m|cm|mm|miles?|yards?|yd|met(?:er|re|ro|ri)s?|cent[ií]m(?:et|èt|etr)\w{1,3}",
+    r"pounds?|lbs?|ounces?|oz|kg|g|kilos?|grams?|gramm",
+    r"dollars?|euros?|cents?|€|£|\$|rubles?|руб(?:\.|л[ьяей]+)|francs?|pesos?|pence|pounds?",
+    r"degrees?|°",
+    r"million(?:s|en)?|thousand|tausend|mille|mil|hundred",
 )
+_UNIT = "|".join(_KINDS_OF_UNITS)
 _LINKS = (
     ("power", r"\s?(?:\^|\*\*)\s?\(?[-+]?"),
     ("times", r"\s?[×*x]\s?|\s(?:times|mal|fois)\s"),
@@ -87,9 +93,7 @@ _LINKS = (
     ("units", rf"\s?(?:{_UNIT})\.?(?:,\s|\s(?:and|und|et|y|и|e)\s|\s)"),
     ("joined", r"[ \t]+"),
 )  # fmt: skip
-_EQUALS = (
-    r"(?!.*[^\W\d]{4}=)[^\d=≈\n.!?;]{0,24}[=≈][^\d=≈\n.!?;]{0,24}"  # `answer=5 confidence=0.8` is no equation
-)
+_EQUALS = r"(?!.*[^\W\d]{4}=)[^\d=≈→\n.!?;]{0,24}[=≈→][^\d=≈→\n.!?;]{0,24}"  # `answer=5 confidence=0.8` is no equation
 _REASONS = {
     "power": "formula", "times": "formula", "slash": "formula", "dash": "range", "range": "range", "formula": "formula",
     "colon": "time_or_ratio", "several": "several", "and": "several", "listed": "several", "units": "units",
@@ -97,7 +101,7 @@ _REASONS = {
 }  # fmt: skip
 _CURRENCY = r"(?:[$€£¥₽₹]|US\$|(?<![A-Za-z])(?:USD|EUR|CHF|GBP|Rs\.?|JPY))"
 _SIGN = (
-    rf"(?:(?:^|[^\w)\]}}.,%'-])\s?(?:-|–(?=\S))\s?{_CURRENCY}?"
+    rf"(?:(?:^|[^\w)\]}}.,%'-])\s?[-–]{_CURRENCY}?"
     rf"|{_CURRENCY}\s?-|[=≈]\s?-\s|(?<!\w)(?:minus|negative|moins|menos|минус|negativ)\s)$"
 )
 _MINUS = frozenset(f"{word} "[-5:] for word in ("minus", "negative", "moins", "menos", "минус", "negativ"))
@@ -118,6 +122,10 @@ _MONTH = (
     r"|juillet|août|septembre|octobre|novembre|décembre|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre"
     r"|noviembre|diciembre|января|февраля|марта|апреля|мая|июня|июля|августа|сентября|октября|ноября|декабря"
 )
+
+
+_ENDS = ("", ".", ",", ";", ":", ")", "\n")
+"""What can follow a number that has no unit."""
 
 
 class _Token(NamedTuple):
@@ -161,6 +169,12 @@ class Expressions:
             at = at_next
         return found
 
+    def operands(self, begin: int, end: int) -> set[Fraction]:
+        """The values of the written numbers in a part of the text, each by itself: 5 and 3 of `5 × 3`."""
+        at, after = bisect_left(self._starts, begin), bisect_left(self._starts, end)
+        known = (numeral(token.text) for token in self._tokens[at:after])
+        return {self._one(one)[0] for one in known if one is not None}
+
     def backwards(self) -> Iterator[Expression]:
         """All expressions, the last one first."""
         after = len(self._tokens)
@@ -202,9 +216,22 @@ class Expressions:
         found = _links().fullmatch(gap)
         if found is None:
             return None
-        if found.lastgroup == "listed" and _is_year(self._tokens[at - 1].text):
+        if found.lastgroup == "listed" and is_year(self._tokens[at - 1].text):
             return None
+        if found.lastgroup == "units" and not self._is_one_kind(gap, self._tokens[at].end):
+            return None  # `in 3 hours 240 km`
         return found.lastgroup
+
+    def _is_one_kind(self, gap: str, end: int) -> bool:
+        """Whether the unit at the beginning of a gap and the one at `end`, if there is one, can make one quantity."""
+        second = _caseless(rf"\s?({_UNIT})(?!\w)").match(self._text, end)
+        if second is None:
+            return True
+        first = _caseless(rf"\s?({_UNIT})(?!\w)").match(gap)
+        return first is None or any(
+            _caseless(kind).fullmatch(first[1]) and _caseless(kind).fullmatch(second[1])
+            for kind in _KINDS_OF_UNITS
+        )
 
     def _decimal_mark(self) -> Mark:
         """The decimal mark of numbers that can be read in two ways."""
@@ -231,19 +258,12 @@ class Expressions:
             return Expression(first.start, last.end, None, "formula", equals)
         if _caseless(_BOUND).search(text, max(0, first.start - 16), first.start):
             return Expression(first.start, last.end, None, "bound", equals)
-        end = last.end
-        scaled = self._scaled(end, value, before)
-        if scaled is None:
-            return Expression(first.start, last.end, None, "ambiguous", equals)
-        end, value, meant = scaled
-        other = [*other, *meant]
-        if _compiled(_VARIABLE).match(text, end):
-            return Expression(first.start, last.end, None, "formula", equals)
-        if _caseless(_GOES_ON).match(text, end):
-            return Expression(first.start, last.end, None, "units", equals)
-        percent = _caseless(_PERCENT).match(text, end)
-        if percent:
-            end = percent.end()
+        end, percent = last.end, False
+        if text[end : end + 1] not in _ENDS:
+            read = self._with_units(end, value, other, before)
+            if isinstance(read, str):
+                return Expression(first.start, last.end, None, read, equals)
+            end, value, other, percent = read
         if len(tokens) == 1 and self._in_date(first):
             return Expression(first.start, last.end, None, "date", equals)
         if ("-" in before or "–" in before or before[-5:].lower() in _MINUS) and _caseless(_SIGN).search(
@@ -252,8 +272,25 @@ class Expressions:
             value, other = -value, [-one for one in other]
         elif "(" in before:
             value, other = self._in_brackets(before, end, value, other)
-        unique = tuple(one for one in dict.fromkeys(other) if one != value)
-        return Expression(first.start, end, Number(value, percent is not None, (), unique), "", equals)
+        unique = tuple(one for one in dict.fromkeys(other) if one != value) if other else ()
+        return Expression(first.start, end, Number(value, percent, (), unique), "", equals)
+
+    def _with_units(
+        self, end: int, value: Fraction, other: list[Fraction], before: str
+    ) -> tuple[int, Fraction, list[Fraction], bool] | str:
+        """The place after scales and percent signs, the value with them, other meanings, and whether it is a percentage; or the
+        reason why it is no number."""
+        text = self._text
+        scaled = self._scaled(end, value, before)
+        if scaled is None:
+            return "ambiguous"
+        end, value, meant = scaled
+        if _compiled(_VARIABLE).match(text, end):
+            return "formula"
+        if _caseless(_GOES_ON).match(text, end):
+            return "units"
+        percent = _caseless(_PERCENT).match(text, end)
+        return percent.end() if percent else end, value, [*other, *meant], percent is not None
 
     def _value(
         self, values: list[Numeral | None], tokens: list[_Token], links: list[str]
@@ -297,7 +334,7 @@ class Expressions:
         return _REASONS[links[0] if links[0] != "slash" else links[-1]]
 
     def _one(self, one: Numeral) -> tuple[Fraction, list[Fraction]]:
-        if one.point is None or one.comma is None or one.point == one.comma:
+        if one.point is one.comma or one.point is None or one.comma is None or one.point == one.comma:
             value = one.comma if one.point is None else one.point
             assert value is not None
             return value, []
@@ -351,7 +388,7 @@ class Expressions:
     def _in_date(self, token: _Token) -> bool:
         """Whether a day and a year stand beside a month: `4 May 1961`, `May 4, 1961`."""
         text = self._text
-        if _is_year(token.text):
+        if is_year(token.text):
             before = text[max(0, token.start - 30) : token.start]
             return (
                 _compiled(
@@ -392,7 +429,8 @@ def _is_name(text: str, start: int) -> bool:
     return last == "-" and len(before) > 1 and before[-2].isalpha()
 
 
-def _is_year(text: str) -> bool:
+def is_year(text: str) -> bool:
+    """Whether a written number may be a year."""
     return len(text) == 4 and text.isdecimal() and text[0] in "12"
 
 

@@ -15,7 +15,9 @@ _LONGEST = 400
 """Characters of a number; a longer one is not read."""
 _LARGEST_POWER = 5_000
 
-_WRITTEN = r"\d\d*+(?:[.,'_]\d++|(?<!\d{4})[ ]\d{3}(?!\d))*+(?:[eE][+-]?\d{1,4}(?![\w]))?"
+_WRITTEN = (
+    r"[0-9][0-9]*+(?:[.,'_][0-9]++|(?<![0-9]{4})[ ][0-9]{3}(?![0-9]))*+(?:[eE][+-]?[0-9]{1,4}(?![\w]))?"
+)
 
 
 def written(text: str) -> Iterator[tuple[int, int]]:
@@ -26,10 +28,8 @@ def written(text: str) -> Iterator[tuple[int, int]]:
     """
     for found in _written().finditer(text):
         start, end = found.span()
-        if (
-            start
-            and text[start - 1] == "."
-            and (start == 1 or not (text[start - 2].isalnum() or text[start - 2] in "._"))
+        if text[start - 1 : start] == "." and (
+            start == 1 or not (text[start - 2].isalnum() or text[start - 2] in "._")
         ):
             start -= 1  # .5
         yield start, end
@@ -61,6 +61,9 @@ def numeral(text: str) -> Numeral | None:
     """
     if len(text) > _LONGEST:
         return None
+    if text.isdecimal():
+        whole = Fraction(int(text))
+        return Numeral(whole, whole)
     digits, _, exponent = text.lower().partition("e")
     scale = Fraction(10) ** int(exponent) if exponent else Fraction(1)
     shape = _shape().fullmatch(digits)

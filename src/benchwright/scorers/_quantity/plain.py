@@ -16,28 +16,29 @@ UNKNOWN = "¿"
 """Stands for a part of a formula that is not a number."""
 
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-")
-_SIGNS = str.maketrans(
-    {
-        **dict.fromkeys("−‒‐‑﹣－", "-"),
-        **dict.fromkeys("×✕✖⨯∗⋅∙·", "×"),
-        **dict.fromkeys("≈≃≅∼≒", "≈"),
-        **dict.fromkeys("’‘＇", "'"),
-        **dict.fromkeys("\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff", None),
-        "٪": "%",
-        "٫": ".",
-        "٬": "'",
-        "π": UNKNOWN,
-        "√": UNKNOWN,
-        "∞": UNKNOWN,
-        "°": "°",
-    }
-)
+_SIGNS = {
+    **dict.fromkeys("−‒‐‑﹣－", "-"),
+    **dict.fromkeys("✕✖⨯∗⋅∙·", "×"),
+    **dict.fromkeys("≃≅∼≒", "≈"),
+    **dict.fromkeys("’‘＇", "'"),
+    **dict.fromkeys("\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff", ""),
+    "٪": "%",
+    "٫": ".",
+    "٬": "'",
+    "π": UNKNOWN,
+    "√": UNKNOWN,
+    "∞": UNKNOWN,
+}
+_CHANGED = f"[{''.join(_SIGNS)}]"
+_RAISED = "[⁰¹²³⁴-⁹⁺⁻¼-¾⅐-⅞]"
+_SCRIPT = "[\u2e80-\u9fff\uac00-\ud7af]"
 _LATEX = (
     (r"\\(?:text|mathrm|mathbf|textbf|mathit|textit|operatorname|mbox|rm|bf)\s?\{([^{}]*)\}", r" \1 "),
     (r"\{,\}", ","),
     (r"\\!", ""),
     (r"\\[,;: ]|~|\\(?:quad|qquad)\b", " "),
     (r"\\\\", "\n"),
+    (r"(?<!\\)&(?==)|\\(?:begin|end)\{[a-z]{1,12}\*?\}(?:\{[lcr|]{0,12}\})?", " "),
     (r"\\[()\[\]]", " "),
     (r"\\(?:left|right|displaystyle|big|Big|bigl|bigr)(?![A-Za-z])", ""),
     (r"\^\s?\{?\\circ\}?|\\degree(?![A-Za-z])", "°"),
@@ -55,6 +56,11 @@ _FRACTION = rf"\\[dtc]?frac\s?(?:\{{{_SIMPLE}\}}\s?\{{{_SIMPLE}\}}|(\d)\s?(\d))"
 _OTHER_FRACTION = r"\\[dtc]?frac\s?(?:\{[^{}]*\}){0,2}"
 _COMMAND = r"\\(?!boxed|fbox)[A-Za-z]+"
 
+_PROGRAM = (
+    r"```(?:python|py|js|javascript|typescript|java|c|cpp|c\+\+|bash|sh|sql|r|ruby|go|rust)\s[^`]*(?:```|$)"
+)
+"""A program computes an answer and does not give it."""
+
 
 def plain(text: str) -> str:
     """The text as numbers are read in it."""
@@ -65,28 +71,39 @@ def plain(text: str) -> str:
         text = _of_other_scripts(text)
     if "<" in text:
         text = _compiled(r"(?i)<(?:final_?)?answer>").sub("\nanswer: ", text)
+        text = _compiled(r"<\s?([-+]?\d[\d.,/]{0,30})\s?>").sub(r"\1", text)
         text = _compiled(r"</?[A-Za-z][\w-]{0,30}/?>").sub(" ", text)
+    if "~~" in text:
+        text = _compiled(r"~~[^~\n]{1,80}~~").sub(" ", text)
+    if "```" in text:
+        text = _compiled(_PROGRAM).sub("\n", text)
     if "\\" in text or "{" in text:
         text = _without_latex(text)
     if "_" in text:
         text = _compiled(r"(?<=[A-Za-z)])_(?:\{[^{}]*\}|\w)").sub("", text)
+        text = _compiled(r"(?<=\d)_(?:\{10\}|10)(?!\d)").sub("", text)  # a decimal number
         text = _compiled(r"(?<=\d)_\{?\d{1,2}\}?(?!\d)").sub(UNKNOWN, text)
     if "*" in text or "`" in text or "$" in text:
-        text = _compiled(
-            r"(?=[*`$])(?:\*\*(?!\s?[-+]?\d)|(?<![\d)\s])\*\*|(?<=\s)\*\*(?=\S)|`|\$(?!\s?[\d(.-]))"
-        ).sub("", text)
+        text = _compiled(r"\*\*(?:(?!\s?[-+]?\d)|(?<![\d)\s]\*\*)|(?<=\s\*\*)(?=\S))|`|\$(?!\s?[\d(.-])").sub(
+            "", text
+        )
     return text
 
 
 def _of_other_scripts(text: str) -> str:
-    text = text.translate(_SIGNS)
-    text = _compiled("[⁰¹²³⁴-⁹⁺⁻]+").sub(lambda found: "^" + found[0].translate(_SUPERSCRIPTS), text)
-    text = _compiled("(?<=\\d)(?=[¼-¾⅐-⅞])").sub(" ", text)
-    text = unicodedata.normalize("NFKC", text).translate(_SIGNS)
-    text = _compiled(r"(?![0-9])\d").sub(lambda digit: str(unicodedata.decimal(digit[0])), text)
-    # Between a character of a script without spaces and a number, on either side.
-    script = "[\u2e80-\u9fff\uac00-\ud7af]"
-    return _compiled(rf"(?<={script})(?=[-$.]?\d)|(?<=\d)(?={script})").sub(" ", text)
+    # Each step is tried only if the text contains what it changes: most texts contain one such sign or none.
+    if _compiled(_RAISED).search(text):
+        text = _compiled("[⁰¹²³⁴-⁹⁺⁻]+").sub(lambda found: "^" + found[0].translate(_SUPERSCRIPTS), text)
+        text = _compiled("(?<=\\d)(?=[¼-¾⅐-⅞])").sub(" ", text)
+    text = _compiled(_CHANGED).sub(lambda found: _SIGNS[found[0]], text)
+    if not unicodedata.is_normalized("NFKC", text):
+        text = unicodedata.normalize("NFKC", text)
+        text = _compiled(_CHANGED).sub(lambda found: _SIGNS[found[0]], text)
+    text = _compiled(r"[^\D0-9]").sub(lambda digit: str(unicodedata.decimal(digit[0])), text)
+    if _compiled(_SCRIPT).search(text):
+        # Between a character of a script without spaces and a number, on either side.
+        text = _compiled(rf"(?<={_SCRIPT})(?=[-$.]?\d)|(?<=\d)(?={_SCRIPT})").sub(" ", text)
+    return text
 
 
 def _without_latex(text: str) -> str:

@@ -79,17 +79,57 @@ _ELSEWHERE = {
         " dieciocho diecinueve veinte",
         "ноль один два три четыре пять шесть семь восемь девять десять одиннадцать двенадцать тринадцать четырнадцать"
         " пятнадцать шестнадцать семнадцать восемнадцать девятнадцать двадцать",
+        "zero uno due tre quattro cinque sei sette otto nove dieci undici dodici tredici quattordici quindici sedici diciassette"
+        " diciotto diciannove venti",
+        "zero um dois três quatro cinco seis sete oito nove dez onze doze treze catorze quinze dezesseis dezessete dezoito dezenove"
+        " vinte",
+        "nul een twee drie vier vijf zes zeven acht negen tien elf twaalf dertien veertien vijftien zestien zeventien achttien"
+        " negentien twintig",
     )
     for value, word in enumerate(words.split())
-    if word not in ("six", "once", "null", "elf", "un", "uno")
+    # These are also words of other languages, or articles.
+    if word
+    not in (
+        "zero",
+        "six",
+        "once",
+        "onze",
+        "null",
+        "nul",
+        "elf",
+        "un",
+        "uno",
+        "um",
+        "een",
+        "due",
+        "sei",
+        "nove",
+    )
 }
 _TENS_ELSEWHERE = {
-    "dreißig": 30, "vierzig": 40, "fünfzig": 50, "sechzig": 60, "siebzig": 70, "achtzig": 80, "neunzig": 90,
-    "hundert": 100, "tausend": 1000, "trente": 30, "quarante": 40, "cinquante": 50, "soixante": 60, "cent": 100,
-    "mille": 1000, "treinta": 30, "cuarenta": 40, "cincuenta": 50, "sesenta": 60, "setenta": 70, "ochenta": 80,
-    "noventa": 90, "cien": 100, "mil": 1000, "тридцать": 30, "сорок": 40, "пятьдесят": 50, "сто": 100, "тысяча": 1000,
-}  # fmt: skip
+    word: value
+    for value, words in {
+        30: "dreißig trente treinta тридцать trenta trinta dertig",
+        40: "vierzig quarante cuarenta сорок quaranta quarenta veertig",
+        50: "fünfzig cinquante cincuenta пятьдесят cinquanta cinquenta vijftig",
+        60: "sechzig soixante sesenta шестьдесят sessanta sessenta zestig",
+        70: "siebzig setenta семьдесят settanta zeventig",
+        80: "achtzig quatre-vingt quatre-vingts ochenta восемьдесят ottanta oitenta tachtig",
+        90: "neunzig quatre-vingt-dix noventa девяносто novanta negentig",
+        100: "hundert einhundert cent cien сто cento honderd",
+        12: "douzaine docena dúzia dozzina dutzend dozijn дюжина",
+        1000: "tausend eintausend mille mil тысяча duizend",
+    }.items()
+    for word in words.split()
+}
 _FOREIGN = {**_ELSEWHERE, **_TENS_ELSEWHERE}
+_ONES = {"un": 1, "uno": 1, "um": 1, "due": 2, "sei": 6}
+"""Words that are numbers only after tens."""
+_HUNDREDS = (
+    "cents", "ientos", "ientas", "centos", "centas", "cento", "hundert", "tausend", "mila", "mille", "mil", "тысяч", "тысячи", "тысяча", "сот",
+    "ста", "honderd", "duizend", "millions", "million", "millionen", "millones", "milioni", "milhões", "миллион", "миллиона", "миллионов",
+)  # fmt: skip
+"""How words end that multiply or follow a number."""
 _ENGLISH = "|".join(sorted((*_UNITS, *_TENS, *_BIG, "half", "dozen"), key=len, reverse=True))
 
 
@@ -98,15 +138,17 @@ def spelled_pattern() -> re.Pattern[str]:
     """Matches a number in words: English ones, and single words of other languages."""
     part = "|".join(sorted(_PARTS, key=len, reverse=True))
     foreign = "|".join(sorted(_FOREIGN, key=len, reverse=True))
+    ones = "|".join(word for word, value in _ELSEWHERE.items() if 0 < value < 20)
+    ones = "|".join((ones, *_ONES))
     und = "|".join(
         word
         for word, value in _ELSEWHERE.items()
         if (value in range(2, 10) and word.isascii()) or word == "fünf"
     )
     return re.compile(
-        rf"(?<![\w-])(?:(?P<english>(?:(?:minus|negative)\s)?(?:an?\s(?={_ENGLISH}|{part}))?(?:{_ENGLISH}|(?<=a\s)(?:{part}))(?:(?:[\s-]|\sand\s(?:an?\s)?)"
-        rf"(?:{_ENGLISH}|{part})){{0,12}})|(?P<german>(?:ein|{und})und(?:zwan|drei|vier|fünf|sech|sieb|acht|neun)(?:zig|ßig))"
-        rf"|(?P<foreign>{foreign}))(?![\w-])",
+        rf"(?<![\w-])(?:(?P<english>(?:(?:minus|negative)\s)?(?:an?\s(?={_ENGLISH}|{part}))?(?:half\sa(?=\s(?:dozen|hundred|thousand|million))|(?<!several\s)(?<!few\s)(?<!some\s)(?<!many\s)(?<!couple\sof\s)(?:{_ENGLISH})|(?<=a\s)(?:{part}))(?:(?:[\s-]|\sand\s(?:an?\s)?)"
+        rf"(?:{_ENGLISH}|{part})){{0,12}})|(?:(?P<minus>minus|moins|menos|meno|минус)\s)?(?:(?P<german>(?:ein|{und})und(?:zwan|drei|vier|fünf|sech|sieb|acht|neun)(?:zig|ßig))"
+        rf"|(?P<foreign>{foreign})(?:(?:-|-et-|\s(?:et|y|e)\s|\s(?=[а-я]))(?P<ones>{ones}))?(?P<thousand>\s(?:mille|mil|mila|tausend|тысяч[аи]?))?))(?![\w-])",
         re.IGNORECASE,
     )
 
@@ -117,19 +159,38 @@ def spelled_value(found: re.Match[str]) -> Fraction | None:
     >>> [spelled_value(spelled_pattern().fullmatch(text)) for text in ("one hundred and five", "two thirds", "half")]
     [Fraction(105, 1), Fraction(2, 3), Fraction(1, 2)]
     """
-    if found["foreign"]:
-        return Fraction(_FOREIGN[found["foreign"].lower()])
-    if found["german"]:
-        ones, _, tens = found["german"].lower().partition("und")
-        number = {"ein": 1}.get(ones) or _ELSEWHERE[ones]
-        stems = ("zwan", "drei", "vier", "fünf", "sech", "sieb", "acht", "neun")
-        return Fraction(
-            number + 10 * (2 + next(at for at, stem in enumerate(stems) if tens.startswith(stem)))
-        )
-    words = [word for word in re.split(r"[\s-]+", found["english"].lower()) if word != "and"]
-    negative = words[0] in ("minus", "negative")
-    value = _english(words[negative:])
+    if found["english"]:
+        words = [word for word in re.split(r"[\s-]+", found["english"].lower()) if word != "and"]
+        negative = words[0] in ("minus", "negative")
+        value = _english(words[negative:])
+    else:
+        negative = found["minus"] is not None
+        value = _elsewhere(found) if found["foreign"] else _german(found["german"].lower())
     return None if value is None else -value if negative else value
+
+
+def _german(word: str) -> Fraction:
+    """The value of a word such as `einundzwanzig`."""
+    ones, _, tens = word.partition("und")
+    number = {"ein": 1}.get(ones) or _ELSEWHERE[ones]
+    stems = ("zwan", "drei", "vier", "fünf", "sech", "sieb", "acht", "neun")
+    return Fraction(number + 10 * (2 + next(at for at, stem in enumerate(stems) if tens.startswith(stem))))
+
+
+def _elsewhere(found: re.Match[str]) -> Fraction | None:
+    """The value of a number up to 119, or of so many thousand, in another language; None if it goes on: `cent vingt`."""
+    following = re.match(
+        r"[\s-](?:(?:et|y|e)\s)?([^\W\d_]{2,20})", found.string[found.end() : found.end() + 30]
+    )
+    if following and (following[1].lower() in _FOREIGN or following[1].lower().endswith(_HUNDREDS)):
+        return None
+    value, ones = _FOREIGN[found["foreign"].lower()], (found["ones"] or "").lower()
+    if ones:
+        below = _ONES.get(ones) or _FOREIGN[ones]
+        if value not in range(20, 101) or below not in range(1, 20):
+            return None
+        value += below
+    return Fraction(value * 1000 if found["thousand"] else value)
 
 
 def _english(words: list[str]) -> Fraction | None:

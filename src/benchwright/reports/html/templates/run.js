@@ -62,7 +62,8 @@ function metrics() {
     ),
   );
   const head = element("tr", {}, ...headings.map((words, place) => element("th", { class: places[place] }, words)));
-  return element("div", scrolls("Scores"), element("table", { class: "metrics" }, element("thead", {}, head), element("tbody", {}, ...rows)));
+  const table = element("table", { class: "metrics" }, element("thead", {}, head), element("tbody", {}, ...rows));
+  return element("div", scrolls("Scores"), table, data.equal ? element("p", { class: "dim equal" }, data.equal) : null);
 }
 
 function outcomes() {
@@ -126,8 +127,13 @@ function block(heading, text, kind = "") {
   return element("div", { class: kind }, element("h3", {}, heading), element("pre", scrolls(heading, ""), words));
 }
 
+// A score to four decimals, as in the table above.
+function shown(value) {
+  return typeof value === "number" ? `${+value.toFixed(4)}` : JSON.stringify(value);
+}
+
 function card(sample) {
-  const scores = data.metrics.filter(({ name }) => name in (sample.scores || {})).map(({ name }) => `${name} ${JSON.stringify(sample.scores[name])}`);
+  const scores = data.metrics.filter(({ name }) => name in (sample.scores || {})).map(({ name }) => `${name} ${shown(sample.scores[name])}`);
   const unscored = !Object.keys(sample.scores || {}).length; // its row has no answer, or nothing is scored
   const state = sample.kind === "failed" ? sample.outcome : unscored ? "no score" : sample.kind;
   const numbers = [
@@ -186,12 +192,27 @@ function samples() {
   return [element("div", { class: "tools" }, ...buttons.map(([, button]) => button), search), cards, words, element("div", { class: "tools" }, more)];
 }
 
-const marks = { ok: "✓", warn: "!", bad: "✗" };
-page.append(
-  element("p", { class: "about" }, data.about),
-  element("ul", { class: "verdicts" }, ...data.verdicts.map(([state, words]) => element("li", { class: state }, element("b", {}, marks[state]), element("span", {}, words)))),
-);
+// The class and the mark of a note of each grade.
+const GRADES = { problem: ["bad", "✗"], caution: ["warn", "!"], information: ["info", "i"] };
+
+function list(notes) {
+  return element("ul", { class: "verdicts" }, ...notes.map(([grade, words]) => {
+    const [kind, mark] = GRADES[grade];
+    return element("li", { class: kind }, element("b", { role: "img", "aria-label": grade, title: grade }, mark), element("span", {}, words));
+  }));
+}
+
+// What only informs is folded if something else is there to be read first.
+function notes() {
+  const grave = data.notes.filter(([grade]) => grade !== "information");
+  const other = data.notes.slice(grave.length);
+  if (!grave.length || !other.length) return [list(data.notes)];
+  return [list(grave), element("details", {}, element("summary", {}, `For information: ${count(other.length)}`), list(other))];
+}
+
+page.append(element("p", { class: "about" }, data.about));
 section("Scores", metrics());
+if (data.notes.length) section("Notes", ...notes());
 section("Outcomes", outcomes());
 if (data.derived.length) section("Figures over all samples", facts(data.derived));
 if (data.facts.length) section("Usage", facts(data.facts));

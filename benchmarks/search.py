@@ -1,0 +1,51 @@
+"""Searches for the largest load on simulated servers, in virtual time: how far is each answer from the true capacity?
+
+`python -m benchmarks.search [SEEDS [SECONDS [SERVER…]]]` tries every server of `HELD_OUT` in `tests/perf/simulated_servers.py`, or those named, with so many
+seeds (10), and lets each search take at most so many virtual seconds (600, as a search does by default). It uses one core for a minute or two.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from tests.perf.simulated_servers import HELD_OUT, SERVERS
+from tests.perf.test_search import search_on_paper
+
+from benchwright.perf import SearchResult
+
+FIRST_SEED = 500
+"""The seeds below it were used to choose the constants of the search."""
+WANTED = (0.90, 1.00)
+TOO_HIGH = 1.02
+
+
+def main(seeds: int = 10, seconds: float = 600, *names: str) -> None:
+    """Print a line for each server."""
+    known = {**HELD_OUT, **SERVERS}
+    everything: list[float] = []
+    for name in names or HELD_OUT:
+        server = known[name]
+        found = [search_on_paper(server, FIRST_SEED + seed, seconds=seconds) for seed in range(seeds)]
+        shares = sorted((result.level or 0.0) / server.capacity for result, _, _ in found)
+        everything += shares
+        took, requests = (sum(each[place] for each in found) / seeds for place in (1, 2))
+        print(
+            f"{name:38} {shares[0]:.2f} {shares[seeds // 2]:.2f} {shares[-1]:.2f}  {_judged(shares)}, "
+            f"{_found([result for result, _, _ in found])}, {requests:,.0f} requests, {took / 60:.1f} min"
+        )
+    print(f"all: {_judged(everything)}")
+
+
+def _judged(shares: Sequence[float]) -> str:
+    inside = sum(WANTED[0] <= share <= WANTED[1] for share in shares)
+    above = sum(share > TOO_HIGH for share in shares)
+    return f"{inside} of {len(shares)} within {WANTED[0]} to {WANTED[1]}, {above} above {TOO_HIGH}"
+
+
+def _found(results: Sequence[SearchResult]) -> str:
+    return f"{sum(result.status == 'found' for result in results)} found"
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:3]), *sys.argv[3:])

@@ -1,0 +1,3 @@
+"""Foreign formats, read and written. No room imports this one: `benchwright.core.bridge` finds its modules by their rows."""
+
+__all__: list[str] = []

@@ -1,0 +1,131 @@
+"""The HTTP part of a pipeline: sets headers, and logs what was really sent."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+from benchwright.config import PayloadModifier, resolve_headers
+from benchwright.core import is_secret_name, remember_secret
+from benchwright.endpoints._pipeline.bodies import changed_headers
+from benchwright.endpoints._pipeline.exchange_log import ExchangeLog
+from benchwright.endpoints._transport import (
+    Headers,
+    HttpReply,
+    HttpStream,
+    Pieces,
+    Stamps,
+    Transport,
+    TransportFailure,
+)
+
+
+class HttpSide:
+    """Implements `AroundHttp`, for `open_endpoint`."""
+
+    def __init__(self, steps: list[PayloadModifier], log: ExchangeLog | None) -> None:
+        # Environment variables in values are resolved here and never recorded.
+        self._steps = [(step, resolve_headers(step.headers_to_add or {})) for step in steps]
+        self._log = log
+
+    def headers(self, headers: Mapping[str, str]) -> dict[str, str]:
+        """The headers of every request."""
+        changed = dict(headers)
+        for step, added in self._steps:
+            changed = changed_headers(changed, step, added)
+        for name, value in changed.items():
+            if is_secret_name(name):
+                remember_secret(value, f"header {name}")
+        return changed
+
+    def transport(self, transport: Transport) -> Transport:
+        """The transport, wrapped if there is a log."""
+        return transport if self._log is None else LoggedTransport(transport, self._log)
+
+
+class LoggedTransport:
+    """Implements `Transport`."""
+
+    def __init__(self, transport: Transport, log: ExchangeLog) -> None:
+        self._transport, self._log = transport, log
+
+    async def post(
+        self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float, stamps: Stamps
+    ) -> HttpReply:
+        """Send and read the whole reply."""
+        log = self._log
+        if log.wants_requests:
+            log.sent(url, headers.items(), payload)
+        try:
+            reply = await self._transport.post(url, payload, headers, timeout_s, stamps)
+        except TransportFailure as failure:
+            log.failed(url, headers.items(), payload, str(failure))
+            raise
+        if reply.status != 200 or log.wants_replies:
+            log.answered(url, headers.items(), payload, reply.status, header_pairs(reply.headers), reply.body)
+        return reply
+
+    async def stream(
+        self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float, stamps: Stamps
+    ) -> HttpStream:
+        """Send, and return as soon as the reply's head has arrived."""
+        log = self._log
+        if log.wants_requests:
+            log.sent(url, headers.items(), payload)
+        try:
+            stream = await self._transport.stream(url, payload, headers, timeout_s, stamps)
+        except TransportFailure as failure:
+            log.failed(url, headers.items(), payload, str(failure))
+            raise
+        if stream.status == 200 and not log.wants_replies:
+            return stream
+        return _LoggedStream(stream, log, url, payload, headers)
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._transport.aclose()
+
+
+class _LoggedStream:
+    """Implements `HttpStream`: keeps the pieces that are read."""
+
+    def __init__(
+        self, stream: HttpStream, log: ExchangeLog, url: str, payload: bytes, headers: Mapping[str, str]
+    ) -> None:
+        self._stream, self._log, self._url, self._payload, self._sent = stream, log, url, payload, headers
+        self._pieces: list[bytes] = []
+        self._closed = False
+
+    @property
+    def status(self) -> int:
+        """Status code."""
+        return self._stream.status
+
+    @property
+    def headers(self) -> Headers:
+        """Reply headers."""
+        return self._stream.headers
+
+    async def __aiter__(self) -> AsyncIterator[Pieces]:
+        async for pieces, times in self._stream:
+            self._pieces += pieces
+            yield pieces, times
+
+    async def aclose(self) -> None:
+        """Stop reading."""
+        await self._stream.aclose()
+        if not self._closed:
+            self._closed = True
+            body, pairs = b"".join(self._pieces), header_pairs(self.headers)
+            self._log.answered(self._url, self._sent.items(), self._payload, self.status, pairs, body)
+
+
+def header_pairs(headers: Any) -> list[tuple[str, str]]:
+    """All headers of a reply, including repeated ones; Any, because each transport has another type."""
+    block = getattr(headers, "block", None)
+    if block is None:
+        return [(str(name), str(value)) for name, value in headers.items()]
+    lines = (line.partition(b":") for line in block.split(b"\r\n")[1:])
+    return [
+        (name.decode("latin-1"), value.decode("latin-1").strip()) for name, colon, value in lines if colon
+    ]

@@ -1,0 +1,86 @@
+"""Shows a verdict on the terminal."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from benchwright.core import p_text, percent, shown
+from benchwright.reports.blocks import Block, Heading, Lines, Table, line, lines
+from benchwright.reports.files.verdict_documents import observed, tests_words
+from benchwright.results import RuleRow, Verdict, Word, figure
+
+if TYPE_CHECKING:
+    from rich.console import Group
+
+_STYLES = {Word.GO: "green", Word.NO_GO: "red", Word.INCONCLUSIVE: "yellow"}
+
+_LONGEST = 80
+"""The longest reason inside the table; a longer one is shown below it."""
+
+
+def verdict_table(verdict: Verdict) -> Group:
+    """The verdict; a rich renderable."""
+    from benchwright.reports.terminal.drawing import drawn
+
+    return drawn(verdict_blocks(verdict))
+
+
+def verdict_blocks(verdict: Verdict) -> Iterator[Block]:
+    """The verdict, with a line for each rule: observed and required values, and the reason."""
+    against = "" if verdict.baseline is None else f" against {shown(verdict.baseline)}"
+    about = f": {shown(verdict.run)} ({shown(verdict.name)}){against}, by {shown(verdict.policy)}"
+    yield Lines((((verdict.verdict.value, f"bold {_STYLES[verdict.verdict]}"), (about, "")),))
+    if verdict.ended_at is not None:
+        yield line(f"{shown(verdict.run)} ended {_when(verdict.ended_at)}", "dim")
+    texts = map(Heading, ("verdict", "rule", "observed", "needed"))
+    figures = (Heading(name, right=True, whole=True) for name in ("p", "Holm"))
+    rows = (
+        (
+            (row.verdict.value, _STYLES[row.verdict]),
+            shown(row.rule),
+            observed(row),
+            row.needed,
+            _probability(row.p),
+            _probability(row.p_holm),
+            shown(row.reason) if len(row.reason) <= _LONGEST else "see below",
+        )
+        for row in verdict.rows
+    )
+    yield Table((*texts, *figures, Heading("why")), tuple(rows), padding="tight")
+    yield lines(
+        f"{shown(row.rule)}: {shown(row.reason)}" for row in verdict.rows if len(row.reason) > _LONGEST
+    )
+    found = [row for row in verdict.rows if row.detectable is not None]
+    if verdict.tests:
+        yield line(tests_words(verdict), "dim")
+    # Figures with different units have no common size; JSON has them all.
+    if found and all(map(_is_share, found)):
+        most = max(row.detectable or 0.0 for row in found)
+        yield line(
+            f"with {percent(verdict.power)} power, misses of {figure(most)} or more would be found in each of them",
+            "dim",
+        )
+    yield lines((f"note: {shown(note)}" for note in verdict.notes), "dim")
+
+
+def _when(moment: str) -> str:
+    """A time of the past with its age, because a verdict on an old run is easily taken for one on today's."""
+    from benchwright.results import duration
+
+    passed = max(0.0, time.time() - datetime.fromisoformat(moment).timestamp())
+    days = int(passed // 86_400)
+    age = f"{days} days" if days > 1 else f"{passed:.0f} s" if passed < 60 else duration(passed)
+    return f"{moment[:16].replace('T', ' ')} UTC, {age} ago"
+
+
+def _probability(p: float | None) -> str:
+    return "" if p is None else p_text(p)
+
+
+def _is_share(row: RuleRow) -> bool:
+    """Whether the figure of a rule may be a share, or a difference of shares."""
+    known = [row.observed, row.detectable, *(row.interval or ())]
+    return all(value is None or abs(value) <= 1 for value in known)

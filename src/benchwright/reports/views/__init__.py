@@ -1,1 +1,0 @@
-"""Views: recorded runs as immutable values, from which tables, pages, files and `--json` are made."""

@@ -1,0 +1,208 @@
+from benchwright.results._benchmarks import (
+    ResultView as ResultView,
+    benchmark_details as benchmark_details,
+    benchmark_sample as benchmark_sample,
+    benchmark_samples as benchmark_samples,
+    benchmark_view as benchmark_view,
+    recorded_benchmark as recorded_benchmark,
+    result_view as result_view,
+)
+from benchwright.results._calibration import (
+    Calibration as Calibration,
+    JudgedSample as JudgedSample,
+    calibration as calibration,
+)
+from benchwright.results._clusters import Clusters as Clusters, ScoreColumns as ScoreColumns
+from benchwright.results._command import (
+    config_table as config_table,
+    manifest_table as manifest_table,
+    metadata_table as metadata_table,
+    run_config as run_config,
+    versioning as versioning,
+)
+from benchwright.results._comparing import compare_benchmarks as compare_benchmarks
+from benchwright.results._comparing_workflows import compare_workflows as compare_workflows
+from benchwright.results._comparison import (
+    Comparison as Comparison,
+    ComparisonOptions as ComparisonOptions,
+    Side as Side,
+    field_differences as field_differences,
+)
+from benchwright.results._figures import (
+    ALL_REPLIES as ALL_REPLIES,
+    METRIC_NAMES as METRIC_NAMES,
+    MetricFigures as MetricFigures,
+    averaged as averaged,
+    cost_lines as cost_lines,
+    duration as duration,
+    figures_of as figures_of,
+    figures_to_show as figures_to_show,
+    headline_of as headline_of,
+    interval_of as interval_of,
+    is_fraction as is_fraction,
+    judge_lines as judge_lines,
+    local_time as local_time,
+    metric_labels as metric_labels,
+    metric_stats as metric_stats,
+    money as money,
+    no_interval as no_interval,
+    number as number,
+    outcome_counts as outcome_counts,
+    outcome_name as outcome_name,
+    plural as plural,
+    rate as rate,
+    result_sentence as result_sentence,
+    reused_of as reused_of,
+    tokens as tokens,
+    without_formula as without_formula,
+)
+from benchwright.results._found_runs import FoundRun as FoundRun, found_run as found_run, title_of as title_of
+from benchwright.results._gates.baselines import (
+    baseline_file as baseline_file,
+    read_baseline as read_baseline,
+    replace_file as replace_file,
+    write_baseline as write_baseline,
+)
+from benchwright.results._gates.decide import figure as figure
+from benchwright.results._gates.judge import (
+    judge_benchmark as judge_benchmark,
+    judge_load as judge_load,
+    old_replies as old_replies,
+)
+from benchwright.results._gates.load_claims import check_figures as check_figures
+from benchwright.results._gates.names import (
+    Blessed as Blessed,
+    histories as histories,
+    move_name as move_name,
+    named_baseline as named_baseline,
+    no_baseline as no_baseline,
+)
+from benchwright.results._gates.policy import (
+    Policy as Policy,
+    policy_of as policy_of,
+    read_policy as read_policy,
+)
+from benchwright.results._gates.verdict import RuleRow as RuleRow, Verdict as Verdict, Word as Word
+from benchwright.results._load import (
+    LoadView as LoadView,
+    best_of as best_of,
+    best_stage as best_stage,
+    best_title as best_title,
+    data_notes as data_notes,
+    figure_notes as figure_notes,
+    group_columns as group_columns,
+    groups_of as groups_of,
+    limit_text as limit_text,
+    load_details as load_details,
+    load_requests as load_requests,
+    load_view as load_view,
+    probe_words as probe_words,
+    recorded_load as recorded_load,
+    short as short,
+    stages_of_interest as stages_of_interest,
+)
+from benchwright.results._load_charts import (
+    PERCENTS as PERCENTS,
+    Cdf as Cdf,
+    ChartLine as ChartLine,
+    OverTime as OverTime,
+    around_the_slowest as around_the_slowest,
+    curves_over_time as curves_over_time,
+    distribution_curves as distribution_curves,
+    timeline as timeline,
+)
+from benchwright.results._load_comparison import (
+    LoadComparison as LoadComparison,
+    SearchComparison as SearchComparison,
+    compare_loads as compare_loads,
+)
+from benchwright.results._load_verdicts import (
+    limits_words as limits_words,
+    low_scores as low_scores,
+    server_rows as server_rows,
+    verdicts as verdicts,
+)
+from benchwright.results._metric_comparison import (
+    MetricComparison as MetricComparison,
+    MetricSide as MetricSide,
+    difference_end as difference_end,
+    differing as differing,
+    folded as folded,
+)
+from benchwright.results._number_columns import SMALL_BYTES as SMALL_BYTES, WRITER as WRITER
+from benchwright.results._run_folders import (
+    as_filed as as_filed,
+    folder_run as folder_run,
+    holds as holds,
+    is_run_folder as is_run_folder,
+    run_of_folder as run_of_folder,
+    steps_of_folder as steps_of_folder,
+)
+from benchwright.results._run_page import ChosenSamples as ChosenSamples, RunPageView as RunPageView
+from benchwright.results._runs import (
+    EventList as EventList,
+    EventView as EventView,
+    RunDetails as RunDetails,
+    RunView as RunView,
+    first_token_times as first_token_times,
+    plain_view as plain_view,
+    progress_sentence as progress_sentence,
+    progress_words as progress_words,
+    writer_of as writer_of,
+)
+from benchwright.results._sample_columns import (
+    BETWEEN as BETWEEN,
+    COLUMNS as COLUMNS,
+    INTEGER as INTEGER,
+    JSON as JSON,
+    NUMBER as NUMBER,
+    SEPARATOR as SEPARATOR,
+    TEXT as TEXT,
+    ColumnType as ColumnType,
+    SampleView as SampleView,
+)
+from benchwright.results._samples import (
+    Predicted as Predicted,
+    RecordedCall as RecordedCall,
+    RunSamples as RunSamples,
+    SampleDetails as SampleDetails,
+    SampleList as SampleList,
+    StoreSamples as StoreSamples,
+)
+from benchwright.results._sent_requests import (
+    RequestList as RequestList,
+    kept_reply as kept_reply,
+    load_part as load_part,
+    load_parts as load_parts,
+)
+from benchwright.results._settings import table_of as table_of, without_none as without_none
+from benchwright.results._side_by_side import (
+    SideBySide as SideBySide,
+    SideCell as SideCell,
+    SideRow as SideRow,
+    SideRun as SideRun,
+    side_by_side as side_by_side,
+)
+from benchwright.results._tool_calls import CallsView as CallsView
+from benchwright.results._work_table import (
+    FIGURE_COLUMNS as FIGURE_COLUMNS,
+    HEADINGS as HEADINGS,
+    Cell as Cell,
+    WorkRun as WorkRun,
+    WorkTable as WorkTable,
+    WorkTask as WorkTask,
+    work_runs as work_runs,
+    work_table as work_table,
+)
+from benchwright.results._workflows import (
+    StepDetails as StepDetails,
+    StepList as StepList,
+    StepView as StepView,
+    WorkflowDetails as WorkflowDetails,
+    recorded_events as recorded_events,
+    recorded_workflow as recorded_workflow,
+    value_of as value_of,
+    workflow_step as workflow_step,
+    workflow_steps as workflow_steps,
+    workflow_view as workflow_view,
+)

@@ -1,0 +1,189 @@
+"""Views of benchmark runs: in a list, in full, and their results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct, structs
+from msgspec.structs import replace
+
+from benchwright.core import (
+    OUTCOMES,
+    JsonObject,
+    NotFoundError,
+    Outcome,
+    RunSummary,
+    printable,
+    suggest,
+)
+from benchwright.results._figures import (
+    GradedNote,
+    first_two,
+    graded_notes,
+    headline_of,
+    interval_of,
+    notes_json,
+    result_sentence,
+    summary_of,
+)
+from benchwright.results._runs import (
+    HeadlineFigure,
+    RunDetails,
+    RunView,
+    first_token_times,
+    plain_view,
+    run_details,
+)
+from benchwright.results._samples import SampleList, StoreSamples, find_samples, listed_samples
+from benchwright.store import Event, RunRecord, SampleFilter, Store
+
+
+class ResultView(Struct, frozen=True, kw_only=True):
+    """A run with its figures and the effort of its last start."""
+
+    run: RunView
+    """The run, as in a list."""
+    summary: RunSummary
+    """The figures."""
+    exit_code: int = 0
+    """The exit code of a command that ran only this."""
+    stopped_because: str = ""
+    """Why it stopped early."""
+    first_failure: str = ""
+    """The most common failure in plain words."""
+    requests_sent: int | None = None
+    """Requests of the last start, including retries; None: not recorded."""
+    retries: int = 0
+    """How many of them repeated a failed attempt."""
+    sent_again: int = 0
+    """How many of them repeated one that was lost on a connection which the server was closing."""
+    from_cache: int = 0
+    """Replies of the last start that came from earlier runs."""
+    seconds: float | None = None
+    """Time that the last start spent on requests; None: not recorded."""
+    samples_per_s: float = 0.0
+    """Samples finished per second of that time."""
+    report_problems: tuple[str, ...] = ()
+    """Errors of reports of installed packages."""
+
+    @property
+    def sentence(self) -> str:
+        """The result in one sentence."""
+        return result_sentence(self.run.title, self.summary)
+
+    @property
+    def notes(self) -> list[GradedNote]:
+        """All notes with their grades, the gravest first."""
+        return graded_notes(self.summary, self.stopped_because)
+
+    def to_json(self) -> JsonObject:
+        """The common JSON of a run, with `run_id`, `exit_code`, `sentence`, `notes`, `summary` and the effort of its last start."""
+        return {
+            **self.run.to_json(),
+            "run_id": self.run.id,
+            "exit_code": self.exit_code,
+            "sentence": self.sentence,
+            "notes": notes_json(self.notes),
+            "summary": self.summary.to_json(),
+            "stopped_because": self.stopped_because,
+            "first_failure": self.first_failure,
+            "requests_sent": self.requests_sent or 0,
+            "retries": self.retries,
+            "sent_again": self.sent_again,
+            "from_cache": self.from_cache,
+            "seconds": round(self.seconds or 0.0, 3),
+            "samples_per_s": round(self.samples_per_s, 1),
+            "ttft_s": first_token_times(self.run),
+            "report_problems": list(self.report_problems),
+        }
+
+
+def result_view(details: RunDetails) -> ResultView | None:
+    """The result of a recorded run; None while there is none. The requests of its last start are not recorded."""
+    run = details.run
+    if details.result is None:
+        return None
+    failed = run.status == "failed"
+    return ResultView(
+        run=run,
+        summary=details.result,
+        stopped_because="" if failed else run.error or "",
+        first_failure=run.error or "" if failed else "",
+    )
+
+
+def benchmark_view(run: RunRecord) -> RunView:
+    """A benchmark run in a list."""
+    summary = summary_of(run)
+    if summary is None:
+        return plain_view(run)
+    return replace(
+        plain_view(run),
+        counted=f"{summary.evaluated:,}",
+        headline=_headline(summary),
+        figure=_figure(summary),
+        outcomes=tuple(summary.outcomes.get(outcome, 0) for outcome in OUTCOMES),
+    )
+
+
+def benchmark_details(run: RunRecord, events: Iterable[Event] = ()) -> RunDetails:
+    """A benchmark run in full."""
+    return run_details(run, benchmark_view(run), summary_of(run), events)
+
+
+def recorded_benchmark(store: Store, run: RunRecord) -> RunDetails:
+    """A benchmark run in full, with its events; without a result, with the number of samples recorded so far."""
+    details = benchmark_details(run, store.events(run.id))
+    if details.result is not None:
+        return details
+    return structs.replace(details, recorded=store.count_steps(run.id, "score"))
+
+
+def benchmark_samples(
+    store: Store, run: RunRecord, where: SampleFilter, after: int | None, limit: int
+) -> SampleList:
+    """A page of the samples that pass a filter. Raises NotFoundError for a metric that the run does not have."""
+    summary = summary_of(run)
+    if where.metric is not None and summary is not None:
+        known = summary.metrics
+        if where.metric not in known:
+            there = ", ".join(known) or "none"
+            near = suggest(where.metric, known)
+            raise NotFoundError(f"run {run.id} has no metric {where.metric!r}.{near} It has: {there}")
+    empty = {
+        SampleFilter(): "no samples",
+        SampleFilter(verdict="wrong"): "no sample was judged wrong",
+        SampleFilter(Outcome.UNPARSED.value): "every reply has a readable answer",
+        SampleFilter(scored=False): "every sample has a score"
+        if summary is not None and not summary.partial
+        else "every sample evaluated so far has a score",
+        SampleFilter(
+            verdict="wrong", scored=False
+        ): "No samples match: a failed sample has no verdict. Use --failed or --wrong alone",
+    }.get(where, "No samples match.")
+    samples = StoreSamples(store, run.id)
+    failed = where.scored is False
+    return listed_samples(samples, run.id, where, after=after, limit=limit, empty=empty, reasons=failed)
+
+
+def benchmark_sample(store: Store, run: RunRecord, requested: str) -> SampleList:
+    """One row's samples in full."""
+    return find_samples(store, run.id, requested)
+
+
+def _figure(summary: RunSummary) -> HeadlineFigure | None:
+    name = headline_of(summary)
+    if name is None:
+        return None
+    metric = summary.metrics[name]
+    low, high = (None, None) if interval_of(metric) is None else (metric.ci_low, metric.ci_high)
+    return HeadlineFigure(name, metric.value, low, high, metric.count)
+
+
+def _headline(summary: RunSummary) -> str:
+    """The headline metric, else at most two metrics, because a list is only for finding a run."""
+    if not summary.metrics:
+        return "not scored" if summary.unscored else "–"
+    if summary.headline in summary.metrics:
+        return f"{printable(summary.headline)} {summary.metrics[summary.headline].value:.3f}"
+    return first_two({name: metric.value for name, metric in summary.metrics.items()})

@@ -1,0 +1,178 @@
+"""Compares a judge with human labels: how far they agree, and which score humans would have given everything it judged."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from math import fsum
+
+from msgspec import Struct
+
+from benchwright.core import JsonObject, as_json
+from benchwright.stats import (
+    FEWEST,
+    Agreement,
+    Corrected,
+    PairedResult,
+    Weights,
+    agreement,
+    compare_pairs,
+    prediction_powered,
+    rogan_gladen,
+)
+
+
+class JudgedSample(Struct, frozen=True):
+    """One sample that a judge graded."""
+
+    item: Hashable
+    """Copies and repeats of a row are the same item."""
+    grade: str
+    """The judge's grade."""
+    score: float
+    """The score of the grade."""
+    label: str | None = None
+    """The grade that a human gave, if one did."""
+
+
+class Calibration(Struct, frozen=True, kw_only=True):
+    """The result of comparing a judge with labels."""
+
+    labelled: int
+    """Samples with a label and a grade."""
+    labelled_rows: int
+    """The different rows that they are of: copies and repeats of a row count once in every figure."""
+    judged: int
+    """Samples with a grade."""
+    judged_rows: int
+    """The different rows that they are of."""
+    scores: dict[str, float]
+    """Grade → score."""
+    agreement: Agreement
+    """Confusion (rows: humans, columns: the judge), κ and its interval."""
+    bias: PairedResult
+    """The judge's scores (b) against the humans' (a) on labelled rows. A positive difference means that the judge is too
+    kind."""
+    sensitivity: float | None
+    """For scores of 0 and 1: share of the rows right by humans that the judge calls right."""
+    specificity: float | None
+    """Share of the rows wrong by humans that the judge calls wrong."""
+    judge_score: float
+    """The uncorrected mean of the judge's scores over all judged rows."""
+    corrected: tuple[Corrected, ...]
+    """Estimates of the mean score by humans, the better method first: prediction-powered if the labelled rows are part of
+    the judged ones, else by sensitivity and specificity."""
+    notes: tuple[str, ...]
+    """Notes for the reader."""
+    comparable: bool = True
+    """False if so many samples have no grade that the others may not represent all."""
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of the command."""
+        return 0 if self.comparable else 3
+
+    def to_json(self) -> JsonObject:
+        """As `judge-calibrate --json` prints it."""
+        found = self.agreement
+        return {
+            "labelled": self.labelled,
+            "labelled_rows": self.labelled_rows,
+            "judged": self.judged,
+            "judged_rows": self.judged_rows,
+            "scores": dict(self.scores),
+            "kappa": {
+                "value": found.kappa, "ci_low": found.ci_low, "ci_high": found.ci_high, "weights": found.weights,
+                "too_few": found.too_few,
+            },
+            "accuracy": found.agreed,
+            "confusion": {
+                "categories": list(found.categories), "counts": [list(row) for row in found.confusion],
+                "rows": "human", "columns": "judge",
+            },
+            "bias": {
+                "human_mean": self.bias.mean_a, "judge_mean": self.bias.mean_b, "difference": self.bias.difference,
+                "ci_low": self.bias.ci_low, "ci_high": self.bias.ci_high, "p_value": self.bias.p_value,
+            },
+            "sensitivity": self.sensitivity,
+            "specificity": self.specificity,
+            "judge_score": self.judge_score,
+            "corrected": as_json(self.corrected),
+            "comparable": self.comparable,
+            "notes": list(self.notes),
+        }  # fmt: skip
+
+
+def calibration(
+    samples: Sequence[JudgedSample],
+    scores: Mapping[str, float],
+    *,
+    weights: Weights | None = None,
+    notes: Sequence[str] = (),
+    comparable: bool = True,
+) -> Calibration:
+    """Compare grades with the labels of some of the samples. `scores` has every grade. Raises ValueError without any label."""
+    labelled = [(each, each.label) for each in samples if each.label is not None]
+    items = [each.item for each, _ in labelled]
+    found = agreement([(label, each.grade) for each, label in labelled], scores, weights, items)
+    used = [*scores.values(), *(each.score for each in samples)]
+    ends = min(used), max(used)
+    humans = _means((each.item, scores[label]) for each, label in labelled)
+    judge = _means((each.item, each.score) for each, _ in labelled)
+    bias = compare_pairs(list(humans.values()), list(judge.values()))
+    all_judged = _means((each.item, each.score) for each in samples)
+    binary = set(used) <= {0.0, 1.0}
+    powered = prediction_powered(
+        [(judge[item], human) for item, human in humans.items()],
+        [score for item, score in all_judged.items() if item not in humans],
+        ends,
+    )
+    sizes = Counter(items)
+    parts = [(scores[label], each.score, 1 / sizes[each.item]) for each, label in labelled]
+    right, wrong = ([(judge, part) for human, judge, part in parts if human == asked] for asked in (1, 0))
+    ones, hits = fsum(part for _, part in right), fsum(judge * part for judge, part in right)
+    zeros, passes = fsum(part for _, part in wrong), fsum((1 - judge) * part for judge, part in wrong)
+    judged = fsum(all_judged.values()), float(len(all_judged))
+    by_rates = rogan_gladen(judged, (hits, ones), (passes, zeros)) if binary else None
+    sensitivity = hits / ones if binary and ones else None
+    specificity = passes / zeros if binary and zeros else None
+    return Calibration(
+        labelled=len(labelled),
+        labelled_rows=len(humans),
+        judged=len(samples),
+        judged_rows=len(all_judged),
+        scores=dict(scores),
+        agreement=found,
+        bias=bias,
+        sensitivity=sensitivity,
+        specificity=specificity,
+        judge_score=judged[0] / judged[1],
+        corrected=tuple(each for each in (powered, by_rates) if each is not None),
+        notes=(*notes, *_notes(found, binary, sensitivity, specificity)),
+        comparable=comparable,
+    )
+
+
+def _means(values: Iterable[tuple[Hashable, float]]) -> dict[Hashable, float]:
+    """The mean of each item."""
+    found: dict[Hashable, list[float]] = {}
+    for item, value in values:
+        found.setdefault(item, []).append(value)
+    return {item: fsum(each) / len(each) for item, each in found.items()}
+
+
+def _notes(found: Agreement, binary: bool, sensitivity: float | None, specificity: float | None) -> list[str]:
+    notes = []
+    if found.too_few:
+        counted = "labels" if found.items == found.pairs else "labelled rows"
+        notes.append(f"With fewer than {FEWEST} {counted}, the 95 % intervals are unreliable.")
+    if found.ci_low is None:
+        notes.append(
+            "one of the two gave a single grade throughout, so κ is not informative. Label rows of every grade"
+        )
+    if binary and (sensitivity is None or specificity is None):
+        missing = "right" if sensitivity is None else "wrong"
+        notes.append(f"no row is labelled as {missing}: sensitivity and specificity are not both known")
+    elif sensitivity is not None and specificity is not None and sensitivity <= 1 - specificity:
+        notes.append("the judge does not tell right from wrong better than chance")
+    return notes

@@ -1,0 +1,417 @@
+"""Compares two recorded runs: refuses runs that cannot be compared, pairs the samples, and tests the metrics."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Collection, Iterator
+
+from benchwright.config import settings_deciding
+from benchwright.core import (
+    JsonObject,
+    JsonValue,
+    MetricSummary,
+    RunSummary,
+    UsageError,
+    is_share,
+    is_time,
+    json_differences,
+    lower_is_better,
+    reused_span,
+)
+from benchwright.results._benchmarks import benchmark_view
+from benchwright.results._clusters import PairedMeans
+from benchwright.results._comparison import Comparison, ComparisonOptions, Side
+from benchwright.results._figures import no_interval, plural, reused_of
+from benchwright.results._found_runs import FoundRun, title_of
+from benchwright.results._metric_comparison import (
+    MetricComparison,
+    MetricSide,
+    adjusted,
+    differing,
+    direction_of,
+    question_of,
+    requested_metrics,
+)
+from benchwright.results._pairing import PairedSamples, paired_samples, with_questions
+from benchwright.results._settings import endpoint_of, native_calling_of, sent_settings, table_of
+from benchwright.stats import PairedResult, compare_pairs, same_score, without_noise
+from benchwright.store import RunRecord
+
+_MUST_AGREE = (
+    ("dataset", "fingerprint", "read other data"),
+    ("fewshot", "hash", "showed other examples"),
+)
+"""Parts of a manifest that must be equal; otherwise a difference says nothing about the models."""
+_KNOWN_OTHERWISE = frozenset(
+    {
+        "benchmark",
+        "eval_type",
+        "dataset",
+        "retargeted",
+        "model.url",
+        "model.model_id",
+        "generation.model",
+    }
+)
+"""Settings that are compared by content, or shown as the model of each side."""
+_REQUESTED_TYPE = frozenset({"model_type", "model.model_type"})
+"""Settings that request a model type; the manifest has the one that was used, also if none was requested."""
+_CONTENT = frozenset({"run", "git_hash", "dataset", "benchmark", "fewshot", "hub", "changes", "servers"})
+"""Parts of a manifest that are compared by content, or only identify the run."""
+_RULES = frozenset(settings_deciding("prompt", "columns", "questions", "scores", "everything"))
+"""Settings that may be part of a benchmark's hash, besides those of its definition."""
+_NOTHING: tuple[JsonValue, ...] = (None, "", [], {})
+
+
+def compare_benchmarks(one: FoundRun, other: FoundRun, options: ComparisonOptions) -> Comparison:
+    """Compare two benchmark runs by their samples.
+
+    Raises UsageError for runs that cannot be compared, and NotFoundError for a metric that neither has.
+    """
+    a, b = one.run, other.run
+    reasons = [*disagreements(a, b), *(f"have lost records ({title_of(run)})" for run in (a, b) if run.lost)]
+    if reasons and not options.force:
+        raise UsageError(
+            f"{title_of(a)} and {title_of(b)} cannot be compared: they {' and '.join(reasons)}. "
+            "To compare the rows that both have anyway, add --force"
+        )
+    first, second = _summary(a), _summary(b)
+    less = {*options.lower, *first.lower_is_better, *second.lower_is_better}
+    headline = _headline(first, second, options.metric)
+    down = headline is not None and lower_is_better(headline, less)
+    seen = paired_samples(
+        one.samples,
+        other.samples,
+        tolerance=options.tolerance,
+        listed=options.listed,
+        headline=headline,
+        worse=1 if down else -1,
+    )
+    metrics = _metrics(first, second, seen, options, less)
+    counted = [found for found in metrics if options.times or not found.noise]
+    return Comparison(
+        run_a=_side(a, first),
+        run_b=_side(b, second),
+        differs=seen.differ or any(not found.same for found in counted),
+        regressed=any(found.worse and found.significant for found in counted),
+        warnings=(*_reasons_as_warnings(reasons), *_warnings_of(a, b, first, second), *_nothing_shared(seen)),
+        metrics=tuple(metrics),
+        steps=tuple(seen.steps),
+        changed=with_questions(seen.changed, other.samples),
+        changes=seen.changes,
+        both=seen.both,
+        only_a=seen.only_a,
+        only_b=seen.only_b,
+        inputs=setting_differences(a, b, options.harmless),
+        outputs={"same": not seen.differ, "run_a": None, "run_b": None},
+    )
+
+
+def _reasons_as_warnings(reasons: list[str]) -> Iterator[str]:
+    """The reasons that --force overrode, as warnings."""
+    for reason in reasons:
+        yield f"the runs {reason}: a difference may come from that"
+
+
+def _nothing_shared(seen: PairedSamples) -> Iterator[str]:
+    if not seen.both:
+        yield "no row is in both runs: their values cannot be compared"
+
+
+def _metrics(
+    a: RunSummary, b: RunSummary, seen: PairedSamples, options: ComparisonOptions, less: Collection[str]
+) -> list[MetricComparison]:
+    names = requested_metrics([*_ordered(a), *_ordered(b)], options.metric)
+    failures = seen.columns.failures
+    found = []
+    for name in names:
+        left, right = a.metrics.get(name), b.metrics.get(name)
+        down = lower_is_better(name, less)
+        # A metric that depends on the rows alone is not tested.
+        constant = any(side is not None and side.constant for side in (left, right))
+        paired, question = _tested(name, None if constant else seen.columns.means(name), options, down)
+        # Without this figure, a run does not tell whether its failed samples would have had the metric.
+        # Where less is better, a failure counted as 0 would be the best score.
+        known = (
+            failures
+            and not down
+            and all(side is not None and side.with_failures is not None for side in (left, right))
+        )
+        partial = not (_of_all_samples(a, left) and _of_all_samples(b, right))
+        wrong, asked = _tested(
+            name, seen.columns.means_with_failures(name, partial=partial) if known else None, options, down
+        )
+        found.append(
+            MetricComparison(
+                name=name,
+                run_a=_metric_side(left),
+                run_b=_metric_side(right),
+                paired=paired,
+                same=_same(left, right, paired, options.tolerance),
+                direction=direction_of(_value(left), _value(right), paired, options.tolerance),
+                noise=is_time(name),
+                lower_is_better=down,
+                failures_as_wrong=wrong,
+                question=question,
+                question_failures_as_wrong=asked,
+            )
+        )
+    return adjusted(found)
+
+
+def _tested(
+    name: str, means: PairedMeans | None, options: ComparisonOptions, down: bool
+) -> tuple[PairedResult | None, bytes]:
+    """The test of a metric by rows, and the hash of its differences; None if no row has the metric in both runs."""
+    if means is None or not means.clusters:
+        return None, b""
+    found = compare_pairs(means.a, means.b, share=is_share(name), tolerance=options.tolerance)
+    question = b""
+    if differing(found):
+        question = question_of(array("i", means.clusters).tobytes(), without_noise(means.a, means.b))
+    return found.turned() if down else found, question
+
+
+def _same(
+    left: MetricSummary | None, right: MetricSummary | None, paired: PairedResult | None, tolerance: float
+) -> bool:
+    """Whether no row differs by more than the tolerance; without common rows, whether the values of the runs do not."""
+    if left is None or right is None:
+        return False
+    return same_score(left.value, right.value, tolerance) if paired is None else not differing(paired)
+
+
+def _of_all_samples(summary: RunSummary, metric: MetricSummary | None) -> bool:
+    """Whether every sample, failed or not, counts in a metric with failures as wrong."""
+    most = max((each.with_failures_count or 0 for each in summary.metrics.values()), default=0)
+    return metric is not None and metric.with_failures is not None and metric.with_failures_count == most
+
+
+def _value(metric: MetricSummary | None) -> float | None:
+    return None if metric is None else metric.value
+
+
+def _ordered(summary: RunSummary) -> list[str]:
+    """The headline first, then the others by name."""
+    return sorted(summary.metrics, key=lambda name: name != summary.main_metric)
+
+
+def _headline(a: RunSummary, b: RunSummary, requested: str | None) -> str | None:
+    for name in (requested, b.headline, a.headline, "correct", "accuracy"):
+        if name is not None and (name in a.metrics or name in b.metrics):
+            return name
+    return next(iter(b.metrics), None)
+
+
+def _metric_side(metric: MetricSummary | None) -> MetricSide | None:
+    if metric is None:
+        return None
+    return MetricSide(
+        metric.value,
+        metric.count,
+        metric.ci_low,
+        metric.ci_high,
+        metric.with_failures,
+        metric.too_few,
+        no_interval(metric),
+    )
+
+
+def _summary(run: RunRecord) -> RunSummary:
+    if run.summary is None:
+        raise UsageError(
+            f"run {run.id} ({run.name}) has no result yet: it is {run.status}. Finish it first: benchwright resume {run.id}"
+        )
+    return RunSummary.from_json(run.summary)
+
+
+def disagreements(a: RunRecord, b: RunRecord) -> Iterator[str]:
+    """Reasons why a difference between two runs says nothing about their models: `read other data`, and so on."""
+    for part, what, words in _MUST_AGREE:
+        if _part(a, part, what) != _part(b, part, what):
+            yield words
+    if not _same_benchmark(a, b):
+        names = _rules_that_differ(a, b)
+        yield "prompted or scored in another way" + (f" ({', '.join(names)})" if names else "")
+    before, after = _part(a, "benchmark", "modules"), _part(b, "benchmark", "modules")
+    if isinstance(before, dict) and isinstance(after, dict) and before != after:  # older runs record none
+        changed = [name for name in {**before, **after} if before.get(name) != after.get(name)]
+        yield f"imported other code ({', '.join(sorted(changed))})"
+    if changed := _changed_files(a, b):
+        yield f"used other files ({', '.join(changed)})"
+
+
+def _changed_files(a: RunRecord, b: RunRecord) -> list[str]:
+    """The files that the benchmark's code uses and that changed between the runs. Which files it reads while scoring may depend
+    on the replies, so of those only one that both runs read can have changed."""
+    before, after = _part(a, "benchmark", "files"), _part(b, "benchmark", "files")
+    if not isinstance(before, dict) or not isinstance(after, dict):
+        return []
+    changed = {name for name in {**before, **after} if before.get(name) != after.get(name)}
+    read = [{**files, **_read_files(run)} for files, run in ((before, a), (after, b))]
+    return sorted(
+        changed | {name for name in read[0].keys() & read[1].keys() if read[0][name] != read[1][name]}
+    )
+
+
+def _read_files(run: RunRecord) -> JsonObject:
+    """The files that the benchmark's code read while the run scored."""
+    return table_of(_part(run, "benchmark", "files_read"))
+
+
+def _rules_that_differ(a: RunRecord, b: RunRecord) -> list[str]:
+    """The settings of prompts and scores that differ; none if the difference is in the benchmark's file."""
+    first, second = (
+        {n: v for n, v in {**sent_settings(run), **_defined(run)}.items() if n in (_RULES | {*_defined(run)})}
+        for run in (a, b)
+    )
+    paths = [difference.path.removeprefix("$.") for difference in json_differences(first, second)]
+    kinds = tuple(f"{kind}." for kind in (*_defined(a), *_defined(b)))
+    return [path.partition(".")[2] if path.startswith(kinds) else path for path in paths]
+
+
+def _defined(run: RunRecord) -> JsonObject:
+    """The settings of the run's definition, by its kind. Where the benchmark is loaded from is compared by content."""
+    definition = table_of(run.settings.get("definition"))
+    return {str(definition["kind"]): definition.get("settings")} if definition else {}
+
+
+def _same_benchmark(a: RunRecord, b: RunRecord) -> bool:
+    """Whether prompts and scores follow the same rules.
+
+    The system message of a model is a setting, which is listed; older versions do not record it separately."""
+    own = [_part(run, "benchmark", "own_hash") for run in (a, b)]
+    name = "own_hash" if all(own) else "hash"
+    return _part(a, "benchmark", name) == _part(b, "benchmark", name)
+
+
+def _part(run: RunRecord, part: str, what: str) -> JsonValue:
+    table = run.manifest.get(part)
+    return table.get(what) if isinstance(table, dict) else None
+
+
+def _warnings_of(a: RunRecord, b: RunRecord, first: RunSummary, second: RunSummary) -> Iterator[str]:
+    if a.name != b.name:
+        yield f"{title_of(a)} is of {a.name}, {title_of(b)} of {b.name}"
+    if (first.rows, first.repeats) != (second.rows, second.repeats):
+        yield (
+            f"{title_of(a)} covers {_size(first)}, {title_of(b)} {_size(second)}: the difference is of the rows in both, "
+            "each by the mean of its repeats"
+        )
+    once = sorted(_read_files(a).keys() ^ _read_files(b).keys())
+    if any(_part(run, "benchmark", "reads_more_files") for run in (a, b)):
+        yield (
+            "the scorer read so many files that not all were recorded, so a change of one between the runs may not be noticed"
+        )
+    elif once:
+        yield f"only one of the runs read {', '.join(once[:3])}{', …' if len(once) > 3 else ''} while scoring"
+    unknown = [place for run in (a, b) if not _read_files(run) for place in _unknown_reads(run)]
+    if unknown:
+        yield (
+            f"{', '.join(dict.fromkeys(unknown))}: reads a file whose name is computed, so a change of that file between the runs "
+            "would not be noticed"
+        )
+    served = served_models(a), served_models(b)
+    if all(served) and served[0] != served[1]:
+        yield f"the servers listed other models: {', '.join(served[0])} and {', '.join(served[1])}"
+    for run, summary in ((a, first), (b, second)):
+        if summary.older_replies:
+            yield (
+                f"{title_of(run)}: {plural(summary.older_replies, 'reply')} came from earlier runs "
+                f"({reused_span(summary.reused)}); they do not show how the server answered at the time of the run"
+            )
+        if summary.partial:
+            yield f"{title_of(run)} is partial: {summary.evaluated} samples"
+        elif not summary.comparable:
+            yield f"{title_of(run)} is not comparable: {summary.failed} of {summary.evaluated} samples failed"
+
+
+def _unknown_reads(run: RunRecord) -> list[str]:
+    found = _part(run, "benchmark", "reads_unknown_files")
+    return [str(place) for place in found] if isinstance(found, list) else []
+
+
+def _size(summary: RunSummary) -> str:
+    return f"{plural(summary.rows, 'row')} × {plural(summary.repeats, 'repeat')}"
+
+
+def _side(run: RunRecord, summary: RunSummary) -> Side:
+    view = benchmark_view(run)
+    return Side(
+        run.id,
+        run.name,
+        run.status,
+        view.model_title,
+        None if view.seconds is None else round(view.seconds, 3),
+        str(endpoint_of(run).get("url") or ""),
+        rows=summary.rows,
+        repeats=summary.repeats,
+        evaluated=summary.evaluated,
+        failed=summary.failed,
+        outcomes=dict(summary.outcomes),
+        comparable=summary.comparable,
+        title=title_of(run),
+        cost=summary.cost,
+        reused=reused_of(summary),
+    )
+
+
+def setting_differences(a: RunRecord, b: RunRecord, harmless: Collection[str]) -> JsonObject:
+    """`{same, differences: [{path, run_a, run_b}]}`. A setting that is not named in `harmless` counts, so that a new one
+    is never left out."""
+    first, second = _settings(a, harmless), _settings(b, harmless)
+    _show_off(first, second, {**sent_settings(a), **_defined(a)})
+    _show_off(second, first, {**sent_settings(b), **_defined(b)})
+    differences: list[JsonValue] = [
+        {"path": difference.path, "run_a": difference.old, "run_b": difference.new}
+        for difference in json_differences(first, second)
+    ]
+    return {"same": not differences, "differences": differences}
+
+
+def _settings(run: RunRecord, harmless: Collection[str]) -> JsonObject:
+    settings = {**sent_settings(run), **_defined(run)}
+    settings.pop("definition", None)
+    requested = _REQUESTED_TYPE if table_of(run.manifest.get("endpoint")).get("type") else ()
+    found = _without(settings, {*_KNOWN_OTHERWISE, *harmless, *requested})
+    if (native := native_calling_of(run.settings)) is not None:
+        found["native_calling"] = native
+    for name, value in run.manifest.items():
+        if name in _CONTENT:
+            continue
+        if name == "endpoint" and isinstance(value, dict):
+            value = {"type": value.get("type")}  # the address belongs to the model, the headers are settings
+        if value not in _NOTHING:
+            found[name] = value
+    return found
+
+
+def _without(table: JsonObject, known: Collection[str], prefix: str = "") -> JsonObject:
+    """Settings that are set and not `known`. A setting that is off equals one that an older version did not have."""
+    found: JsonObject = {}
+    for name, value in table.items():
+        if f"{prefix}{name}" in known:
+            continue
+        if not prefix and name in ("model", "generation") and isinstance(value, dict):
+            value = _without(value, known, f"{name}.")
+        if value not in _NOTHING and value is not False:
+            found[name] = value
+    return found
+
+
+def _show_off(found: JsonObject, other: JsonObject, recorded: JsonObject) -> None:
+    """Add settings that one run recorded as off and the other has, as false rather than missing."""
+    for name, value in other.items():
+        there = recorded.get(name)
+        if there is False:
+            found.setdefault(name, False)
+        elif isinstance(value, dict) and isinstance(there, dict):
+            inner = found.get(name)
+            if isinstance(inner, dict):
+                _show_off(inner, value, there)
+
+
+def served_models(run: RunRecord) -> list[str]:
+    """The names under which servers listed their models during the run; empty if no server did."""
+    servers = table_of(run.manifest.get("servers"))
+    return sorted({str(name) for found in servers.values() for name in table_of(found).get("served") or ()})

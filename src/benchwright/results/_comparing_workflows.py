@@ -1,0 +1,205 @@
+"""Compares two workflow runs: matches steps by key and metrics by name, and tests values per step in pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from benchwright.core import SECONDS_OF, JsonObject, JsonValue, is_share, is_time, lower_is_better
+from benchwright.results._comparison import (
+    ChangedSample,
+    Comparison,
+    ComparisonOptions,
+    Side,
+    StepPair,
+    field_differences,
+)
+from benchwright.results._found_runs import FoundRun, title_of
+from benchwright.results._metric_comparison import (
+    MetricComparison,
+    MetricSide,
+    adjusted,
+    differing,
+    direction_of,
+    question_of,
+    requested_metrics,
+)
+from benchwright.results._settings import table_of
+from benchwright.results._workflows import StepView, step_views, workflow_view
+from benchwright.stats import compare_pairs, same_score, without_noise
+from benchwright.store import MetricTotals, RunRecord, Store
+
+
+def compare_workflows(one: FoundRun, other: FoundRun, options: ComparisonOptions) -> Comparison:
+    """Compare two workflow runs by their steps. NotFoundError for a metric that neither has."""
+    a, b, store = one.run, other.run, one.store
+    assert store is not None  # files of runs are of benchmarks and load tests
+    left = {view.step.key: view for view in step_views(store, a.id)}
+    right = {view.step.key: view for view in step_views(store, b.id)}
+    keys = list(dict.fromkeys([*left, *right]))
+    pairs = [pair for pair in (_step(key, left.get(key), right.get(key)) for key in keys) if pair is not None]
+    metrics = _metrics(store, a, b, left, right, options)
+    counted = [found for found in metrics if options.times or not found.noise]
+    inputs, outputs = _sides_of(a.input, b.input), _sides_of(a.output, b.output)
+    changed = [
+        ChangedSample(pair.step, None, left[pair.step].output, right[pair.step].output)
+        for pair in pairs
+        if pair.present == "both" and pair.output == "differs"
+    ]
+    return Comparison(
+        run_a=_side(a),
+        run_b=_side(b),
+        differs=bool(pairs)
+        or not (inputs["same"] and outputs["same"])
+        or any(not found.same for found in counted),
+        regressed=any(found.worse and found.significant for found in counted),
+        warnings=(*_warnings_of(a, b), *_other_data(left, right)),
+        metrics=tuple(metrics),
+        steps=tuple(pairs[: options.listed]),
+        changed=tuple(changed[: options.listed]),
+        changes=len(changed),
+        both=sum(key in left and key in right for key in keys),
+        only_a=sum(key not in right for key in keys),
+        only_b=sum(key not in left for key in keys),
+        inputs=inputs,
+        outputs={**outputs, "run_a": a.output, "run_b": b.output},
+        noun="step",
+    )
+
+
+def _step(key: str, a: StepView | None, b: StepView | None) -> StepPair | None:
+    """How a step differs; None: it does not."""
+    if a is None or b is None:
+        return StepPair(key, "only_a" if b is None else "only_b", "differs", "differs", "differs")
+    given = a.step.input_hash == b.step.input_hash
+    status = a.step.status == b.step.status
+    output = a.step.output == b.step.output or a.output == b.output
+    if given and status and output:
+        return None
+    return StepPair(
+        key,
+        "both",
+        "same" if given else "differs",
+        "same" if status else "differs",
+        "same" if output else "differs",
+    )
+
+
+def _metrics(
+    store: Store,
+    a: RunRecord,
+    b: RunRecord,
+    left: Mapping[str, StepView],
+    right: Mapping[str, StepView],
+    options: ComparisonOptions,
+) -> list[MetricComparison]:
+    totals_a, totals_b = store.metric_totals(a.id), store.metric_totals(b.id)
+    names = requested_metrics([*totals_a, *totals_b], options.metric)
+    tolerance = options.tolerance
+    found = []
+    for name in names:
+        one, other = totals_a.get(name), totals_b.get(name)
+        keys, values_a, values_b = _paired_values(name, left, right)
+        down = lower_is_better(name, options.lower)
+        paired = (
+            compare_pairs(values_a, values_b, share=is_share(name), tolerance=tolerance) if keys else None
+        )
+        if paired is not None and down:
+            paired = paired.turned()
+        means = [None if totals is None else totals.mean for totals in (one, other)]
+        found.append(
+            MetricComparison(
+                name=name,
+                run_a=_metric_side(one),
+                run_b=_metric_side(other),
+                paired=paired,
+                same=one is not None
+                and other is not None
+                and (
+                    same_score(one.mean, other.mean, tolerance) if paired is None else not differing(paired)
+                ),
+                direction=direction_of(means[0], means[1], paired, tolerance),
+                noise=is_time(name) or any(t is not None and t.unit in SECONDS_OF for t in (one, other)),
+                lower_is_better=down,
+                question=question_of("\0".join(map(str, keys)).encode(), without_noise(values_a, values_b))
+                if keys
+                else b"",
+            )
+        )
+    return adjusted(found)
+
+
+def _paired_values(
+    name: str, left: Mapping[str, StepView], right: Mapping[str, StepView]
+) -> tuple[Sequence[str], Sequence[float], Sequence[float]]:
+    """The steps that have the metric in both runs, and both values."""
+    keys = [
+        key
+        for key, view in left.items()
+        if name in view.metrics and key in right and name in right[key].metrics
+    ]
+    return keys, [left[key].metrics[name] for key in keys], [right[key].metrics[name] for key in keys]
+
+
+def _metric_side(totals: MetricTotals | None) -> MetricSide | None:
+    return None if totals is None else MetricSide(totals.mean, totals.count, None, None, no_interval="–")
+
+
+def _sides_of(a: JsonValue, b: JsonValue) -> JsonObject:
+    differences = field_differences(a, b)
+    return {"same": not differences, "differences": differences}
+
+
+def _side(run: RunRecord) -> Side:
+    view = workflow_view(run)
+    return Side(
+        run.id,
+        run.name,
+        run.status,
+        view.model_title,
+        None if view.seconds is None else round(view.seconds, 3),
+        comparable=run.status == "completed",
+        title=title_of(run),
+    )
+
+
+def _warnings_of(a: RunRecord, b: RunRecord) -> Iterator[str]:
+    if a.name != b.name:
+        yield f"run {a.id} is of {a.name}, run {b.id} of {b.name}"
+    for run in (a, b):
+        if run.status != "completed":
+            yield f"run {run.id} is not complete: {run.status}"
+    for what in (*_other_code(a, b), *_other_versions(a, b)):
+        yield f"the runs {what}: a difference may come from that"
+
+
+def _other_code(a: RunRecord, b: RunRecord) -> Iterator[str]:
+    """Files of the program that differ: its main file, and files that it imports from its folder."""
+    one, other = table_of(a.manifest.get("entry")), table_of(b.manifest.get("entry"))
+    if one.get("sha256") != other.get("sha256"):
+        yield f"are of different code ({one.get('path') or '–'}, {other.get('path') or '–'})"
+    before, after = table_of(a.manifest.get("modules")), table_of(b.manifest.get("modules"))
+    if "modules" in a.manifest and "modules" in b.manifest and before != after:
+        changed = sorted(name for name in {**before, **after} if before.get(name) != after.get(name))
+        yield f"imported different code ({', '.join(changed)})"
+
+
+def _other_versions(a: RunRecord, b: RunRecord) -> Iterator[str]:
+    """Packages for which the runs recorded different versions. A package that a run had not loaded at its start has no
+    recorded version, which is not a difference."""
+    before, after = table_of(a.manifest.get("versions")), table_of(b.manifest.get("versions"))
+    changed = [name for name in before if name in after and before[name] != after[name]]
+    if changed:
+        versions = ", ".join(f"{name} {before[name]} and {after[name]}" for name in changed)
+        yield f"had different versions of packages ({versions})"
+
+
+def _other_data(left: Mapping[str, StepView], right: Mapping[str, StepView]) -> Iterator[str]:
+    """Datasets under the same key that differ: another file, commit, split or size."""
+    for key, view in left.items():
+        if key not in right:
+            continue
+        before, after = table_of(view.output), table_of(right[key].output)
+        if "identity" in before and "identity" in after and before != after:
+            changed = [name for name in {**before, **after} if before.get(name) != after.get(name)]
+            versions = ", ".join(f"{name} {before.get(name)} and {after.get(name)}" for name in changed)
+            yield f"the runs read other data at {key} ({versions}): a difference may come from that"

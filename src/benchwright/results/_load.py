@@ -1,0 +1,316 @@
+"""Views of load tests: in a list, and in full."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from benchwright.core import DEMO_KIND, DEMO_NOTE, OLDER_DEMO_NOTE, JsonObject, RunProgress, percent
+from benchwright.perf import (
+    ANSWERS,
+    LATENCIES,
+    METRICS,
+    GroupSummary,
+    LoadSettings,
+    LoadSummary,
+    Metric,
+    Requests,
+    StageSummary,
+    enough_values,
+    summarise,
+)
+from benchwright.results._figures import plural
+from benchwright.results._runs import (
+    EventView,
+    RunView,
+    details_json,
+    event_view,
+    plain_view,
+    progress_sentence,
+)
+from benchwright.results._settings import endpoint_of, table_of
+from benchwright.store import Event, RunRecord, Store
+
+
+class LoadView(Struct, frozen=True, kw_only=True):
+    """One load test in full."""
+
+    run: RunView
+    """As in a list."""
+    summary: LoadSummary
+    """Its figures."""
+    settings: LoadSettings
+    """The settings of the load."""
+    endpoint: JsonObject = {}
+    """The model under test, without secrets."""
+    manifest: JsonObject = {}
+    """Hashes, versions, seed."""
+    stopped_because: str = ""
+    """Why it stopped early."""
+    events: tuple[EventView, ...] = ()
+    """What happened, oldest first."""
+
+    def to_json(self) -> JsonObject:
+        """`{run: as in a list, summary, settings, stopped_because, endpoint, manifest, events}`."""
+        return details_json(
+            self,
+            self.summary.to_json(),
+            settings=self.settings.to_json(),
+            stopped_because=self.stopped_because,
+        )
+
+
+def load_view(run: RunRecord) -> RunView:
+    """A load test in a list."""
+    view = plain_view(run)
+    if run.summary is None:
+        return view
+    summary = LoadSummary.from_json(run.summary)
+    figures = {
+        METRICS[name].key: figure for name in METRICS if (figure := _of_best(summary, name)) is not None
+    }
+    shown: JsonObject = {
+        **{name: value for name, value in run.summary.items() if name != "stages"},
+        "outcomes": {**outcomes_of(summary.stages)},
+        "metrics": {key: {"value": figure} for key, figure in figures.items()},
+    }
+    # The time under load, without the time for the summary, which does not interest readers of a list.
+    worked = sum(stage.figure("duration") or 0.0 for stage in summary.stages)
+    return replace(
+        view,
+        summary=shown,
+        counted=f"{summary.sent:,}",
+        headline=headline(summary),
+        worked=worked or view.worked,
+    )
+
+
+def load_details(
+    run: RunRecord, summary: LoadSummary, *, stopped_because: str = "", events: Iterable[Event] = ()
+) -> LoadView:
+    """A load test in full, with figures that were just computed or come from its record."""
+    seen = load_view(run)
+    if any(note.kind == DEMO_KIND for note in summary.notes):  # a killed test has no recorded summary
+        seen = replace(seen, demo=True)
+    return LoadView(
+        run=seen,
+        summary=summary,
+        settings=settings_of(run),
+        endpoint=endpoint_of(run),
+        manifest=run.manifest,
+        stopped_because=stopped_because or run.error or "",
+        events=tuple(map(event_view, events)),
+    )
+
+
+def settings_of(run: RunRecord) -> LoadSettings:
+    """The settings that were recorded before the first request."""
+    return LoadSettings.from_json(table_of(run.settings.get("load")))
+
+
+def best_stage(summary: LoadSummary) -> StageSummary | None:
+    """The stage that a list shows: the one with the most requests per second within limits, else with the most of all, among
+    the steady ones if there are any. For a search, the first of `stages_of_interest`."""
+    if not summary.stages:
+        return None
+    if summary.search is not None:
+        return stages_of_interest(summary)[0]
+
+    def rank(stage: StageSummary) -> float:
+        good = stage.figure("goodput")
+        return (stage.figure("request_throughput") or 0.0) if good is None else good
+
+    return max(_steady(summary) or summary.stages, key=rank)
+
+
+def stages_of_interest(summary: LoadSummary) -> tuple[StageSummary, ...]:
+    """All stages; for a search, the last probes that passed at the load found and failed at the next. If no probe counts, the
+    last one."""
+    search = summary.search
+    if search is None:
+        return summary.stages
+    stages = {stage.stage: stage for stage in summary.stages}
+    last = {(probe.level, probe.passed): probe.stage for probe in search.probes if not probe.client_limit}
+    # A search that ran out of time may not have probed its answer.
+    below = [level for level, passed in last if passed and search.level is not None and level <= search.level]
+    ends = ((max(below, default=search.level), True), (search.failing_level, False))
+    # Probes that passed one by one may have too many misses together.
+    numbers = [last.get((level, passed), last.get((level, not passed))) for level, passed in ends if level]
+    return tuple(stages[number] for number in numbers if number is not None) or summary.stages[-1:]
+
+
+def _steady(summary: LoadSummary) -> list[StageSummary]:
+    return [stage for stage in summary.stages if stage.steady.verdict == "steady"]
+
+
+def best_of(summary: LoadSummary) -> str:
+    """The levels from which the best was chosen: `of 4 levels, none steady`."""
+    if summary.search is not None:
+        probes = plural(len(summary.search.probes), "probe")
+        if summary.search.level is None:
+            return f"not known to meet the limits after {probes}"
+        if not summary.search.passed[1]:
+            return f"after {probes}"
+        return f"found by {probes}" if summary.search.status == "found" else f"or more, after {probes}"
+    steady, count = len(_steady(summary)), len(summary.stages)
+    return f"of {count} levels, {'none' if not steady else 'all' if steady == count else steady} steady"
+
+
+def best_title(summary: LoadSummary) -> str:
+    """What the figures of `best_stage` are, as a heading."""
+    if summary.search is None:
+        return "Best level"
+    if summary.search.level is None:
+        return "No largest load was found. Figures of one probe"
+    if summary.search.status in ANSWERS and summary.search.passed[1]:
+        return "Largest load"
+    return "Largest load that passed" if summary.search.passed[1] else "Figures of the nearest probe below"
+
+
+def probe_words(summary: LoadSummary) -> list[str]:
+    """How the probe of each stage ended."""
+    probes = () if summary.search is None else summary.search.probes
+    words = {
+        probe.stage: "not counted" if probe.client_limit else "passed" if probe.passed else "failed"
+        for probe in probes
+    }
+    return [words.get(stage.stage, "–") for stage in summary.stages]
+
+
+def limit_text(seconds: float) -> str:
+    """A limit of `--slo`, in its most readable unit.
+
+    >>> limit_text(0.2), limit_text(60), limit_text(1.5)
+    ('200 ms', '60 s', '1.5 s')
+    """
+    return f"{seconds:,.6g} s" if seconds >= 1 else f"{seconds * 1000:.6g} ms"
+
+
+def headline(summary: LoadSummary) -> str:
+    """The main figures of the test for a table cell: `41.2/s, ttft p99 210 ms`."""
+    stage = best_stage(summary)
+    if stage is None or stage.figure("request_throughput") is None:
+        return "–"
+    parts = [f"{short(stage.figure('request_throughput'), METRICS['request_throughput'])}/s"]
+    for name in ("ttft", "e2e"):
+        found = stage.metrics.get(METRICS[name].key)
+        if found is not None:
+            key = "p99" if enough_values(found.n, "p99") else "p50"
+            parts.append(f"{name} {key} {short(found.percentiles[key], METRICS[name])} ms")
+            break
+    if len(summary.stages) > 1:
+        parts.append(f"at {stage.label}, {best_of(summary)}")
+    return ", ".join(parts)
+
+
+def figure_notes(view: LoadView) -> list[str]:
+    """Notes on the figures. Those on the client are among the verdicts, and the demo model has a separate note."""
+    return [
+        note.text
+        for note in view.summary.notes
+        if note.kind != DEMO_KIND and not note.kind.startswith("client_")
+    ]
+
+
+def data_notes(view: LoadView) -> list[str]:
+    """Notes on data and model that were known before the first request; the demo model has a separate note."""
+    notes = view.manifest.get("notes")
+    return (
+        [str(note) for note in notes if note not in (DEMO_NOTE, OLDER_DEMO_NOTE)]
+        if isinstance(notes, list)
+        else []
+    )
+
+
+def groups_of(stage: StageSummary) -> list[tuple[str, tuple[GroupSummary, ...]]]:
+    """The groups into which a stage is divided, by title."""
+    found = [("turn of the conversation", stage.turns), ("server", stage.urls)]
+    return [(what, groups) for what, groups in found if groups]
+
+
+def group_columns(what: str, groups: Sequence[GroupSummary]) -> list[tuple[str, list[str]]]:
+    """Headings and cells of a table of parts; columns without values are left out."""
+    columns = [
+        (what, [group.label for group in groups]),
+        ("sent", [f"{group.sent:,}" for group in groups]),
+        ("failed", [f"{group.failed:,}" for group in groups]),
+        ("not sent", [f"{group.not_sent:,}" if group.not_sent else "–" for group in groups]),
+    ]
+    for name in LATENCIES:
+        metric = METRICS[name]
+        found = [group.metrics.get(metric.key) for group in groups]
+        for key in ("mean", "p50", "p99"):
+            cells = [None if each is None else each.shown(key) for each in found]
+            columns.append((f"{name}\n{key}, ms", [short(value, metric) for value in cells]))
+    columns.append(
+        (
+            "input\ntokens",
+            ["–" if each.input_tokens is None else f"{each.input_tokens:,.0f}" for each in groups],
+        )
+    )
+    shares = [each.cached_share for each in groups]
+    columns.append(("from\ncache", ["–" if share is None else percent(share) for share in shares]))
+    errors = [
+        ", ".join(f"{name} {n:,}" for name, n in each.outcomes.items() if name != "ok") for each in groups
+    ]
+    columns.append(("errors", [each or "–" for each in errors]))
+    return [(heading, cells) for heading, cells in columns if set(cells) != {"–"}]
+
+
+def short(value: float | None, metric: Metric) -> str:
+    """A figure in few digits, for tables.
+
+    >>> short(12.3456, METRICS["ttft"]), short(1234.5, METRICS["ttft"]), short(0.0512, METRICS["error_share"])
+    ('12.3', '1,234', '5.1 %')
+    """
+    if value is None:
+        return "–"
+    if metric.unit == "share":
+        return f"{100 * value:.3g} %" if 0 < abs(value) < 0.001 else percent(value, 1)
+    if metric.name == "peak_concurrency":
+        return f"{value:,.0f}"
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.2f}" if abs(value) < 10 else f"{value:.1f}"
+
+
+def _of_best(summary: LoadSummary, name: str) -> float | None:
+    stage = best_stage(summary)
+    return None if stage is None else stage.figure(name)
+
+
+def outcomes_of(stages: Sequence[StageSummary]) -> dict[str, int]:
+    """Requests of all stages by outcome."""
+    found: dict[str, int] = {}
+    for stage in stages:
+        for outcome, count in stage.outcomes.items():
+            found[outcome] = found.get(outcome, 0) + count
+    return found
+
+
+def load_requests(store: Store, run_id: int) -> Requests:
+    """All recorded requests, as columns."""
+    from benchwright.perf import recorded_requests  # not for lists: it knows how requests are made
+
+    return Requests.of(recorded_requests(store, run_id))
+
+
+def recorded_summary(store: Store, run: RunRecord, requests: Requests | None = None) -> LoadSummary:
+    """The recorded figures; for a test that was killed, figures of the requests that had ended."""
+    if run.summary is not None:
+        return LoadSummary.from_json(run.summary)
+    from benchwright.perf import recorded_stages
+
+    found = load_requests(store, run.id) if requests is None else requests
+    return summarise(found, settings_of(run), recorded_stages(store, run.id), partial=True)
+
+
+def recorded_load(store: Store, run: RunRecord) -> LoadView:
+    """A load test in full, with its events."""
+    progress = RunProgress.from_json(run.progress)
+    running = "it is running" if progress is None else f"it is running ({progress_sentence(progress)})"
+    why = running if run.status == "running" else "it was stopped before it could write its files"
+    why = "" if run.summary is not None else f"{why}; the figures cover the requests that had ended"
+    return load_details(run, recorded_summary(store, run), stopped_because=why, events=store.events(run.id))

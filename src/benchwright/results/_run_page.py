@@ -1,0 +1,193 @@
+"""The page of a benchmark run: its figures in words and numbers, and the samples that a reader wants to see first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
+
+from benchwright.core import (
+    OUTCOMES,
+    JsonObject,
+    JsonValue,
+    MetricSummary,
+    RunSummary,
+    exact_json,
+    rfc3339,
+)
+from benchwright.results._figures import (
+    GradedNote,
+    cost_lines,
+    figures_of,
+    figures_to_show,
+    graded_notes,
+    headline_of,
+    interval_of,
+    is_fraction,
+    judge_lines,
+    no_interval,
+    number,
+    outcome_name,
+    result_sentence,
+    tokens,
+)
+from benchwright.results._runs import RunDetails
+from benchwright.results._sample_columns import COLUMNS
+from benchwright.store import verdict_of
+
+Group: TypeAlias = Literal["wrong", "failed", "scored", "right"]
+"""What a reader looks for: wrong samples, samples that failed, samples that are neither right nor wrong, and right ones."""
+MOST_SHOWN: dict[Group, int] = {"wrong": 150, "failed": 100, "scored": 150, "right": 50}
+"""The most samples of each group on a page. The first ones are shown."""
+_MOST_BYTES = 1_500_000
+"""About the most bytes of samples on a page, so that a browser opens it at once."""
+_LONGEST_TEXT = 10_000
+"""Characters of a text on a page; a longer one is cut."""
+KIND = "kind"
+"""The key of a sample's group. `group` is a column: the sample's category."""
+
+
+class ChosenSamples:
+    """Collects the samples of a page while they pass by, and counts all of them by group."""
+
+    def __init__(self, least: int = 0) -> None:
+        """`least`: samples of each group that are shown at least, if there are as many."""
+        self.counts: Counter[Group] = Counter()
+        self.records: list[dict[str, Any]] = []
+        """The chosen samples in row order, as JSON objects."""
+        self._left = {group: max(most, least) for group, most in MOST_SHOWN.items()}
+        self._bytes = _MOST_BYTES
+
+    def add(self, columns: Mapping[str, Sequence[Any]]) -> None:
+        """Take some samples, column by column."""
+        groups = list(map(_group, columns["scores"]))
+        self.counts.update(groups)
+        if self._bytes <= 0 or not any(self._left[group] for group in set(groups)):
+            return
+        for place, group in enumerate(groups):
+            if self._left[group] and self._bytes > 0:
+                self._left[group] -= 1
+                record = dict(_shown({name: columns[name][place] for name in COLUMNS}))
+                self._bytes -= sum(len(value) for value in record.values() if isinstance(value, str))
+                self.records.append({**record, KIND: group})
+
+
+def _group(scores: dict[str, Any] | None) -> Group:
+    return "failed" if scores is None else verdict_of(scores) or "scored"
+
+
+def _shown(record: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The values that are there, with long texts cut. JSON stays a text: a browser would round its integers beyond 53 bits."""
+    for name, value in record.items():
+        text = value.decode(errors="replace") if isinstance(value, bytes) else value
+        if isinstance(text, str) and len(text) > _LONGEST_TEXT:
+            yield name, f"{text[:_LONGEST_TEXT]}… ({len(text):,} characters)"
+        elif text is not None:
+            yield name, text
+
+
+class RunPageView(Struct, frozen=True):
+    """Everything that the page of a run shows, except for its samples."""
+
+    details: RunDetails
+    """The run in full."""
+    summary: RunSummary
+    """Its figures."""
+    counts: Mapping[Group, int]
+    """Its samples by group; empty if the run keeps none in its folder."""
+
+    @property
+    def title(self) -> str:
+        """The benchmark and the model."""
+        return self.details.run.title
+
+    @property
+    def sentence(self) -> str:
+        """The result in one sentence."""
+        return result_sentence(self.title, self.summary)
+
+    def to_json(self) -> JsonObject:
+        """The texts and numbers in the order of the page."""
+        summary, run = self.summary, self.details.run
+        shown, equal = figures_to_show(summary)
+        metrics = figures_of(summary)
+        return {
+            "about": f"Run {run.id}, {run.status}, started {rfc3339(run.created_at)[:16].replace('T', ' ')} UTC.",
+            "notes": [[note.grade, note.text] for note in self._notes()],
+            "metrics": [_metric(name, metric, summary) for name, metric in shown.items()],
+            "equal": f"{', '.join(equal)}: the same as {headline_of(summary)}" if equal else "",
+            "both": summary.failed > 0,
+            "outcomes": [
+                [
+                    outcome_name(outcome.value, unscored=bool(summary.unscored)),
+                    summary.outcomes.get(outcome.value, 0),
+                ]
+                for outcome in OUTCOMES
+            ],
+            "reasons": " · ".join(f"{reason} {count:,}" for reason, count in summary.reasons.items()),
+            "derived": [
+                [name, number(value).rstrip("0").rstrip(".")]  # some are counts
+                for name, value in summary.derived.items()
+                if name not in metrics and isinstance(value, int | float)
+            ],
+            "facts": [[label, words] for label, words in self._facts()],
+            "counts": {group: self.counts[group] for group in self.counts},
+            "settings": self._settings(),
+            "command": self.details.command,
+        }
+
+    def _notes(self) -> list[GradedNote]:
+        run = self.details.run
+        said = (
+            "" if run.error is None or run.error == run.status else run.error
+        )  # the page has the status already
+        return graded_notes(self.summary, said)
+
+    def _facts(self) -> Iterator[tuple[str, str]]:
+        summary = self.summary
+        if counted := tokens(summary):
+            yield "tokens", counted
+        for line in cost_lines(summary.cost):
+            yield "cost", line
+        for line in judge_lines(summary):
+            yield "judge", line
+
+    def _settings(self) -> JsonValue:
+        details = self.details
+        sections = {
+            "Model": details.endpoint,
+            "Parameters": details.params,
+            "Data and versions": details.manifest,
+        }
+        return [
+            [heading, [[key, value] for key, value in _flat(table)]] for heading, table in sections.items()
+        ]
+
+
+def _metric(name: str, metric: MetricSummary, summary: RunSummary) -> JsonObject:
+    """A row of the table of metrics. An interval of no width, which old runs may have, is none."""
+    interval = interval_of(metric)
+    wrong, count = metric.with_failures, metric.with_failures_count
+    return {
+        "name": name,
+        "value": metric.value,
+        "text": number(metric.value),
+        "interval": interval or no_interval(metric),
+        "low": None if interval is None else metric.ci_low,
+        "high": None if interval is None else metric.ci_high,
+        "share": is_fraction(metric),
+        "n": f"{metric.count:,}",
+        "wrong": "–" if wrong is None else f"{number(wrong)} (n {count or 0:,})",
+        "lower_is_better": name in summary.lower_is_better,
+    }
+
+
+def _flat(value: JsonValue, prefix: str = "") -> Iterator[tuple[str, str]]:
+    """The values of nested tables under dotted keys, as texts; those that are not set are left out."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _flat(item, f"{prefix}.{key}" if prefix else str(key))
+    elif value is not None:
+        yield prefix, value if isinstance(value, str) else exact_json(value).decode()

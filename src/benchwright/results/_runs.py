@@ -1,0 +1,461 @@
+"""Views of a run, for lists, in full and for its files. The names in `to_json` are a contract: names may be added, but none
+changes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from math import fsum
+from pathlib import Path
+from typing import Any, Protocol
+
+from msgspec import Struct, structs
+
+from benchwright.core import (
+    JsonObject,
+    JsonValue,
+    LoadFile,
+    RunFile,
+    RunProgress,
+    RunStatus,
+    RunSummary,
+    load_json,
+    open_artifacts,
+    rfc3339,
+)
+from benchwright.results._command import command_of
+from benchwright.results._figures import duration, graded_notes, notes_json, result_sentence
+from benchwright.results._settings import (
+    endpoint_of,
+    is_demo,
+    output_dir_of,
+    params_of,
+    sent_settings,
+    table_of,
+)
+from benchwright.store import Event, RunRecord
+
+
+class HeadlineFigure(Struct, frozen=True):
+    """The main figure of a run, with its interval."""
+
+    name: str
+    """The metric."""
+    value: float
+    """Its value."""
+    ci_low: float | None
+    """Lower end of the 95 % interval; None: there is none."""
+    ci_high: float | None
+    """Upper end."""
+    n: int
+    """How many values it is the mean of."""
+
+
+class RunView(Struct, frozen=True, kw_only=True):
+    """One run of any kind."""
+
+    id: int
+    """Number in the workspace."""
+    kind: str
+    """Its kind, as `RUN_KINDS` names it."""
+    name: str
+    """Name of the benchmark or workflow."""
+    target: str
+    """What the user named on the command line."""
+    model: str | None
+    """Model id; None: the record names no model."""
+    model_name: str | None
+    """The model's name in a suite or in the input of a workflow."""
+    rescored_from: int | None
+    """The run whose replies were scored again."""
+    demo: bool
+    """Whether the demo model answered, embedded or as a server."""
+    status: RunStatus
+    """The status of the run."""
+    error: str | None
+    """Why it failed or stopped."""
+    folder: Path
+    """Where its files are."""
+    created_at: float
+    """Wall clock of the start, seconds since the epoch."""
+    finished_at: float | None
+    """Wall clock of the last end."""
+    input: JsonValue
+    """The input of a workflow."""
+    output: JsonValue
+    """The output of a workflow."""
+    tags: JsonObject | None
+    """The user's labels."""
+    starts: int
+    """Times the run was started or resumed."""
+    worked: float | None = None
+    """Seconds that processes worked on it; None: not recorded."""
+    summary: JsonObject | None
+    """The figures as recorded; None while there are none."""
+    progress: RunProgress | None = None
+    """How far a live run has come; None: it is not live, or has not told yet."""
+    counted: str = "–"
+    """What was evaluated, for a table cell."""
+    headline: str = "–"
+    """The main figures of the run, for a table cell."""
+    figure: HeadlineFigure | None = None
+    """The main figure as numbers; None: the kind has no single one, or there is no result yet."""
+    outcomes: tuple[int, ...] = ()
+    """Samples per outcome, in the order of `OUTCOMES`; empty: the kind has none, or no result yet."""
+    streamed: bool = False
+    """Whether replies were streamed, so that samples have times to the first token."""
+
+    @property
+    def seconds(self) -> float | None:
+        """How long processes worked on it, if it ended. If that is not recorded: the time from the start to the last end."""
+        if self.finished_at is None:
+            return None
+        return self.finished_at - self.created_at if self.worked is None else self.worked
+
+    @property
+    def model_title(self) -> str:
+        """The model in tables: the name that its suite gives it, and the id if that differs."""
+        if not self.model or not self.model_name or self.model_name == self.model:
+            return self.model or self.model_name or ""
+        return f"{self.model_name} ({self.model})"
+
+    @property
+    def title(self) -> str:
+        """The benchmark and the model."""
+        return f"{self.name} on {self.model_title}"
+
+    @property
+    def comparable(self) -> bool | None:
+        """Whether the figures may be compared with others; None while there are none."""
+        found: Any = (self.summary or {}).get("comparable")
+        return found if isinstance(found, bool) else None
+
+    def identity(self) -> JsonObject:
+        """The identity of the run for its files."""
+        return {"id": self.id, "name": self.name, "target": self.target, "model": self.model or ""}
+
+    def to_json(self) -> JsonObject:
+        """The JSON of a run in a list, in `show --json`, from the server and of a result in Python.
+
+        Times are UTC in RFC 3339; `evaluated` to `metrics` are null while there is no result, `evaluated` to `partial` are also
+        null for workflows. `workflow_name` is `name` and `started_at` is `created_at`, for clients that know these names.
+        """
+        summary: dict[str, Any] = dict(self.summary or {})
+        metrics: dict[str, Any] = summary.get("metrics", {})
+        return {
+            "id": self.id,
+            "kind": self.kind,
+            "name": self.name,
+            "workflow_name": self.name,
+            "target": self.target,
+            "model": self.model,
+            "model_name": self.model_name,
+            "rescored_from": self.rescored_from,
+            "demo": self.demo,
+            "status": self.status,
+            "error": self.error,
+            "folder": str(self.folder),
+            "created_at": rfc3339(self.created_at),
+            **times_json(self.created_at, self.finished_at),
+            "duration_s": None if self.seconds is None else round(self.seconds, 3),
+            "evaluated": summary.get("evaluated"),
+            "failed": summary.get("failed"),
+            "outcomes": summary.get("outcomes"),
+            "comparable": summary.get("comparable"),
+            "partial": summary.get("partial"),
+            "metrics": {name: metric["value"] for name, metric in metrics.items()} if summary else None,
+            "headline": self._headline_json(),
+            "progress": None if self.progress is None else self.progress.to_json(),
+            "cost": summary.get("cost"),
+            "reused": summary.get("reused"),
+            "input": self.input,
+            "output": self.output,
+            "tags": self.tags,
+            "starts": self.starts,
+        }
+
+    def _headline_json(self) -> JsonObject | None:
+        if self.figure is None:
+            return None if self.headline == "–" else {"text": self.headline}
+        return {"text": self.headline, **structs.asdict(self.figure)}
+
+
+class EventView(Struct, frozen=True):
+    """An event of a run."""
+
+    id: int
+    """Number in the workspace."""
+    kind: str
+    """Its kind: `run.started`, `step.failed`, or a name given by the user."""
+    message: str
+    """A description."""
+    created_at: float
+    """Wall clock."""
+    data: JsonValue = None
+    """A value given by the user."""
+    step_id: int | None = None
+    """Number of the step that it belongs to."""
+    step_key: str | None = None
+    """Key of that step."""
+
+    def to_json(self) -> JsonObject:
+        """`{id, kind, message, created_at, step_id, step_key, data}`."""
+        return {
+            "id": self.id,
+            "kind": self.kind,
+            "message": self.message,
+            "created_at": rfc3339(self.created_at),
+            "step_id": self.step_id,
+            "step_key": self.step_key,
+            "data": self.data,
+        }
+
+
+class EventList(Struct, frozen=True):
+    """All events of a run, oldest first."""
+
+    run_id: int
+    """The run."""
+    events: tuple[EventView, ...]
+    """Its events."""
+
+    def to_json(self) -> JsonObject:
+        """`{run_id, events}`."""
+        return {"run_id": self.run_id, "events": [event.to_json() for event in self.events]}
+
+
+class RunDetails(Struct, frozen=True, kw_only=True):
+    """One benchmark run in full: its figures, settings and events."""
+
+    run: RunView
+    """As in a list."""
+    result: RunSummary | None
+    """Its figures; None while there are none."""
+    command: str
+    """A command that starts the same evaluation."""
+    params: JsonObject
+    """The parameters that decide the numbers, in their documented names."""
+    endpoint: JsonObject
+    """The model under test, without secrets."""
+    settings: JsonObject
+    """The settings recorded at the start, without secrets."""
+    manifest: JsonObject
+    """Hashes, fingerprints, versions, seed."""
+    output_dir: str
+    """Where the files are, as the user wrote it."""
+    events: tuple[EventView, ...] = ()
+    """What happened, oldest first."""
+    recorded: int | None = None
+    """Samples recorded so far in a run without a result; None: not counted."""
+
+    @property
+    def eval_type(self) -> str:
+        """The evaluation's name in `results.yml`."""
+        return str(self.settings.get("eval_type", f"byob_{self.run.name}.{self.run.name}"))
+
+    @property
+    def saves_samples(self) -> bool:
+        """Whether its folder has a file of the samples."""
+        return self.settings.get("save_predictions") is not False
+
+    def step(self, name: str) -> JsonObject | None:
+        """The settings of a step of the run's pipeline; None if it has no such step."""
+        entries = table_of(self.settings.get("steps")).get("interceptors")
+        for entry in entries if isinstance(entries, list) else ():
+            if isinstance(entry, dict) and entry.get("name") == name:
+                return table_of(entry.get("config"))
+        return None
+
+    def reports_exchanges(self, kind: str) -> bool:
+        """Whether the run writes a report in this form: `html` or `json`. A step of the pipeline may say no."""
+        step = self.step("post_eval_report") or {}
+        kinds = step.get("report_types")
+        return step.get("enabled") is not False and (not isinstance(kinds, list) or kind in kinds)
+
+    @property
+    def report_size(self) -> int | None:
+        """How many requests or samples a report shows at least; None: its usual number."""
+        size = (self.step("post_eval_report") or {}).get("html_report_size")
+        return size if isinstance(size, int) else None
+
+    @property
+    def ranks_choices(self) -> bool:
+        """Whether samples have choices with log-likelihoods."""
+        return self.endpoint.get("type") == "completions_logprob"
+
+    @property
+    def prompt_version(self) -> str:
+        """Six digits that identify how rows become requests; `–` for a run that never began."""
+        benchmark = self.manifest.get("benchmark")
+        known: dict[str, Any] = benchmark if isinstance(benchmark, dict) else {}
+        found = str(known.get("prompt_hash") or known.get("hash") or "")
+        return found.removeprefix("sha256:")[:6] or "–"
+
+    def to_json(self) -> JsonObject:
+        """`{run: as in a list, sentence, notes, summary, recorded, ttft_s, command, params, endpoint, manifest, events}`; `recorded` counts the
+        samples of a run without a result."""
+        return details_json(
+            self,
+            self.run.summary,
+            sentence=None if self.result is None else result_sentence(self.run.title, self.result),
+            notes=None
+            if self.result is None
+            else notes_json(graded_notes(self.result, self.run.error or "")),
+            recorded=self.recorded,
+            ttft_s=first_token_times(self.run),
+            command=self.command,
+            params=self.params,
+        )
+
+
+class InFull(Protocol):
+    """The common part of the full views of all kinds of runs."""
+
+    @property
+    def run(self) -> RunView:
+        """As in a list."""
+
+    @property
+    def endpoint(self) -> JsonObject:
+        """The model under test, without secrets."""
+
+    @property
+    def manifest(self) -> JsonObject:
+        """Hashes, versions, seed."""
+
+    @property
+    def events(self) -> tuple[EventView, ...]:
+        """What happened, oldest first."""
+
+
+def details_json(view: InFull, summary: JsonObject | None, **own: JsonValue) -> JsonObject:
+    """The JSON of a run in full: the common fields, and those of its kind."""
+    return {
+        "run": view.run.to_json(),
+        "summary": summary,
+        **own,
+        "endpoint": view.endpoint,
+        "manifest": view.manifest,
+        "events": [event.to_json() for event in view.events],
+    }
+
+
+def times_json(started: float, finished: float | None) -> JsonObject:
+    """When a run or a step started and ended, as JSON."""
+    return {
+        "started_at": rfc3339(started),
+        "finished_at": None if finished is None else rfc3339(finished),
+    }
+
+
+def first_token_times(run: RunView) -> dict[str, Any] | None:
+    """`{mean, p50, p99, count}` of the seconds to the first token, from the samples of a streamed run; None if there are none.
+    They are computed from one column of the file, so that a run spends no time on them."""
+    if not run.streamed:
+        return None
+    from benchwright.results._number_columns import number_column  # only streamed runs need it
+    from benchwright.stats import percentile
+
+    try:
+        with open_artifacts(run.folder).open(RunFile.SAMPLES) as data:
+            times = sorted(number_column(data, "ttft_s"))
+    except FileNotFoundError:
+        return None
+    if not times:
+        return None
+    return {
+        "mean": fsum(times) / len(times),
+        "p50": percentile(times, 50),
+        "p99": percentile(times, 99),
+        "count": len(times),
+    }
+
+
+def writer_of(folder: Path) -> tuple[int, str] | None:
+    """Number and name of the run that wrote the files in a folder, by its manifest or summary; None if that cannot be read."""
+    files = open_artifacts(folder)
+    for name in (RunFile.MANIFEST, LoadFile.SUMMARY):
+        try:
+            known = load_json(files.read(name))["run"]
+            return int(known["id"]), str(known["name"])
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+    return None
+
+
+def run_details(
+    run: RunRecord, view: RunView, result: RunSummary | None = None, events: Iterable[Event] = ()
+) -> RunDetails:
+    """The run in full. `view` is the run as in a list; `result` has its figures, if its kind has such figures."""
+    return RunDetails(
+        run=view,
+        result=result,
+        command=command_of(run),
+        params=params_of(run),
+        endpoint=endpoint_of(run),
+        settings=sent_settings(run),
+        manifest=run.manifest,
+        output_dir=output_dir_of(run),
+        events=tuple(map(event_view, events)),
+    )
+
+
+def event_view(event: Event, step_key: str | None = None) -> EventView:
+    """An event with the key of its step."""
+    return EventView(
+        event.id, event.kind, event.message, event.created_at, event.data, event.step_id, step_key
+    )
+
+
+def plain_view(run: RunRecord) -> RunView:
+    """The view with the fields that every run has, even one of an unknown kind."""
+    source, name = run.settings.get("rescored_from"), run.settings.get("model_name")
+    return RunView(
+        id=run.id,
+        kind=run.kind,
+        name=run.name,
+        target=run.target,
+        model=run.model or None,
+        model_name=name if isinstance(name, str) else None,
+        rescored_from=source if isinstance(source, int) else None,
+        demo=is_demo(run),
+        status=run.status,
+        error=run.error,
+        folder=run.folder,
+        created_at=run.created_at,
+        finished_at=run.finished_at,
+        input=run.input,
+        output=run.output,
+        tags=run.tags,
+        starts=run.starts,
+        progress=RunProgress.from_json(run.progress),
+        worked=run.worked,
+        summary=run.summary,
+        streamed=table_of(run.settings.get("generation")).get("stream") is True,
+    )
+
+
+def progress_words(progress: RunProgress) -> list[str]:
+    """How far a live run has come, in a few words.
+
+    >>> progress_words(RunProgress("asking", 30, 120, 2, 8, 1.5, 60.0))
+    ['25 %', '1 min 0 s left']
+    """
+    share, left = progress.share, progress.seconds_left
+    return [
+        *([] if share is None else [f"{math.floor(share * 100)} %"]),
+        *([] if left is None else [f"{duration(left)} left"]),
+    ]
+
+
+def progress_sentence(progress: RunProgress) -> str:
+    """The state of a live run in one sentence.
+
+    >>> progress_sentence(RunProgress("asking", 30, 120, 2, 8, 1.5, 60.0))
+    'asking: 30 of 120 done (25 %), 2 failed, 8 in flight; 1.5 per second, 1 min 0 s left'
+    """
+    of = "" if progress.total is None else f" of {progress.total:,}"
+    share = [word for word in progress_words(progress) if word.endswith("%")]
+    said = f"{progress.phase}: {progress.done:,}{of} done{f' ({share[0]})' if share else ''}, {progress.failed:,} failed, "
+    said += f"{progress.in_flight:,} in flight; {progress.per_s:.1f} per second"
+    return said if progress.seconds_left is None else f"{said}, {duration(progress.seconds_left)} left"

@@ -1,0 +1,334 @@
+"""Views of samples: one by one, listed, and streamed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import orjson
+from msgspec import Struct
+
+from benchwright.core import (
+    JsonObject,
+    ModelReply,
+    NotFoundError,
+    RecordColumns,
+    decode_score,
+    reply_columns,
+    reply_from_json,
+)
+from benchwright.results._sample_columns import (
+    BLOCK_BYTES,
+    BLOCK_ROWS,
+    DecodedSteps,
+    SampleView,
+    columns_of,
+    in_blocks,
+    sample_columns,
+)
+from benchwright.results._tool_calls import CallsView, calls_view
+from benchwright.store import Page, RunRecord, SampleFilter, SampleSteps, Store
+
+
+class JudgeView(Struct, frozen=True):
+    """One question to a judge."""
+
+    repeat: int
+    """Repeat of the sample."""
+    number: int
+    """0-based number within the sample."""
+    reply: ModelReply
+    """The judge's reply."""
+
+    def to_json(self) -> JsonObject:
+        """`{number, status, text, error}`."""
+        failure = self.reply.failure
+        return {
+            "number": self.number,
+            "status": self.reply.status,
+            "text": self.reply.text,
+            "error": None if failure is None else failure.message,
+        }
+
+
+class SampleDetails(Struct, frozen=True):
+    """A sample with what judges replied about it."""
+
+    sample: SampleView
+    """The sample."""
+    judges: tuple[JudgeView, ...] = ()
+    """Its judges, in the order of their questions."""
+    calls: CallsView | None = None
+    """The functions that it called, next to the expected ones; None if it is not about calls."""
+
+    def to_json(self) -> JsonObject:
+        """The sample, `judges`, and `calls` if it is about calls."""
+        calls: JsonObject = {} if self.calls is None else {"calls": self.calls.to_json()}
+        return {**self.sample.to_json(), "judges": [judge.to_json() for judge in self.judges], **calls}
+
+
+class SampleList(Struct, frozen=True):
+    """Samples of a run: those that a filter passes, or the repeats of a row in full."""
+
+    run_id: int
+    """The run."""
+    samples: tuple[SampleDetails, ...]
+    """In row order."""
+    next: int | None = None
+    """Where the list continues: the `after` of the next page; None if these are all."""
+    empty: str = "no samples"
+    """The text if there are none."""
+    reasons: bool = False
+    """Whether a table shows why each failed, in place of its prompt and reply."""
+    in_full: bool = False
+    """Whether a table shows everything about each."""
+
+    def to_json(self) -> JsonObject:
+        """`{run_id, samples, next}`."""
+        return {
+            "run_id": self.run_id,
+            "samples": [sample.to_json() for sample in self.samples],
+            "next": self.next,
+        }
+
+
+class Predicted(NamedTuple):
+    """A sample with its error."""
+
+    view: SampleView
+    """The sample."""
+    error: JsonObject | None
+    """`kind`, `message` and `http_status` of the failure."""
+
+
+class RecordedCall(NamedTuple):
+    """One call of a sample to the model, as recorded."""
+
+    input_hash: bytes
+    """Hash of everything that can change the reply."""
+    input: bytes | None
+    """The body of the request, as JSON."""
+    output: bytes
+    """The reply, as JSON."""
+
+
+class SampleBlock(NamedTuple):
+    """Some samples of a run, column by column."""
+
+    columns: dict[str, Sequence[Any]]
+    """The fields of `SampleView` by name, each with a value per sample."""
+    rows: int
+    """Samples."""
+    size: int
+    """Bytes of recorded text."""
+
+
+_MOST_KEPT_ROWS = 2_000
+"""Maximum number of samples of a run whose samples are kept."""
+_MOST_KEPT_BYTES = 4_000_000
+"""Maximum size of their recorded text."""
+
+
+class RunSamples:
+    """The samples of a run in row order. Writers of files get this instead of the store.
+
+    Every pass reads them again. With `keep`, the columns and replies of a short run are read once for all passes, because
+    reading and decoding them takes longer than writing any one file.
+    """
+
+    def __init__(self, store: Store, run: RunRecord, *, keep: bool = False) -> None:
+        self._store = store
+        self._run = run
+        self._keeps = keep
+        self._kept: list[tuple[DecodedSteps, int]] | None = None
+
+    def __iter__(self) -> Iterator[SampleView]:
+        """One by one."""
+        return sample_views(self._store, self._run.id)
+
+    def predictions(self) -> Iterator[Predicted]:
+        """One by one, each with its error."""
+        for samples, _ in in_blocks(self._store.samples(self._run.id)):
+            for view, steps in zip(views_of(samples), samples, strict=True):
+                yield Predicted(view, None if view.error is None else _error(view, steps))
+
+    def columns(self, names: Collection[str]) -> Iterator[dict[str, Sequence[Any]]]:
+        """Some fields of `SampleView` by name, block by block."""
+        for steps, _ in self._decoded():
+            yield columns_of(steps, names)
+
+    def calls(self, rows: int) -> Iterator[list[RecordedCall]]:
+        """The calls of the first `rows` rows to the model, not to judges, block by block, in the order of rows, repeats and
+        calls."""
+        for first in range(0, rows, BLOCK_ROWS):
+            found = self._store.calls(self._run.id, first, min(first + BLOCK_ROWS, rows) - 1)
+            yield [RecordedCall._make(found[key]) for key in sorted(found)]
+
+    def replies(self, rows: int) -> Iterator[RecordColumns]:
+        """The replies to the same calls, block by block."""
+        kept = self._kept_steps()
+        if kept is not None:
+            outputs = [[output for output in steps.outputs if output is not None] for steps, _ in kept]
+            # As many calls as samples with a call: no sample has several calls, and no call lacks a score.
+            if self._store.count_steps(self._run.id, "call") == sum(map(len, outputs)):
+                for (steps, _), given in zip(kept, outputs, strict=True):
+                    if given:
+                        whole = len(given) == len(steps.outputs)
+                        yield steps.replies if whole else reply_columns(given)
+                return
+        for calls in self.calls(rows):
+            if calls:
+                yield reply_columns([call.output for call in calls])
+
+    def _decoded(self) -> Iterator[tuple[DecodedSteps, int]]:
+        kept = self._kept_steps()
+        if kept is not None:
+            return iter(kept)
+        found = in_blocks(self._store.samples(self._run.id))
+        return ((DecodedSteps(samples), size) for samples, size in found)
+
+    def _kept_steps(self) -> list[tuple[DecodedSteps, int]] | None:
+        """The steps of a short run with their sizes, read on first use; None if they are not kept."""
+        if not self._keeps or self._kept is not None:
+            return self._kept
+        self._keeps = self._store.count_steps(self._run.id, "score") <= _MOST_KEPT_ROWS
+        held, kept = 0, []
+        for samples, size in in_blocks(self._store.samples(self._run.id)) if self._keeps else ():
+            held += size
+            if held > _MOST_KEPT_BYTES:
+                self._keeps = False
+                return None
+            kept.append((DecodedSteps(samples), size))
+        self._kept = kept if self._keeps else None
+        return self._kept
+
+    def blocks(self, most_rows: int, most_bytes: int) -> Iterator[SampleBlock]:
+        """The samples in blocks, each of which exceeds the limits by at most its last sample."""
+        if most_rows >= BLOCK_ROWS and most_bytes >= BLOCK_BYTES:
+            for steps, size in self._decoded():
+                yield SampleBlock(columns_of(steps), len(steps.numbers), size)
+            return
+        for samples, size in in_blocks(self._store.samples(self._run.id), most_rows, most_bytes):
+            yield SampleBlock(sample_columns(samples), len(samples), size)
+
+    @property
+    def identity(self) -> str:
+        """A text that distinguishes the samples of this run from those of every other run in every workspace."""
+        return f"benchwright:{self._store.workspace.root}#{self._run.id}"
+
+
+class SamplePages(Protocol):
+    """The samples of one run by page, wherever they are."""
+
+    def page(self, where: SampleFilter, *, after: int | None = None, limit: int = 100) -> Page[SampleView]:
+        """Samples that pass a filter, in sample order, at most `limit`; `after` is `next` of the page before. A page that looks
+        for a text searches a limited number of samples: it may be shorter though `next` says where the search continues."""
+        ...
+
+
+class StoreSamples:
+    """The samples of a run in the store."""
+
+    def __init__(self, store: Store, run_id: int) -> None:
+        self._store, self._run_id = store, run_id
+
+    def scored(self) -> Iterator[tuple[int, int, bytes, bytes]]:
+        """Row, repeat, hash of the row and record of every sample, in their order."""
+        return self._store.scored(self._run_id)
+
+    def row_texts(self) -> Iterator[tuple[int, bytes | None]]:
+        """Number and JSON of the row of every sample, in their order."""
+        return self._store.row_texts(self._run_id)
+
+    def page(self, where: SampleFilter, *, after: int | None = None, limit: int = 100) -> Page[SampleView]:
+        """Samples that pass a filter, in sample order, at most `limit`; `after` is `next` of the page before. Its time does not
+        grow with the run."""
+        found = self._store.page_samples(self._run_id, where, after=after, limit=limit)
+        return Page(list(views_of(found.items)) if found.items else [], found.next)
+
+    def prompts(self, keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], str]:
+        """The prompts of some samples, by row and repeat."""
+        rows = sorted({row for row, _ in keys})
+        views = (view for row in rows for view in sample_views(self._store, self._run_id, row))
+        return {
+            (view.sample_id, view.repeat): view.prompt
+            for view in views
+            if view.prompt and (view.sample_id, view.repeat) in keys
+        }
+
+
+def sample_views(store: Store, run_id: int, index: int | None = None) -> Iterator[SampleView]:
+    """All samples of a run in row order, streamed; or the repeats of one row."""
+    for samples, _ in in_blocks(store.samples(run_id, index)):
+        yield from views_of(samples)
+
+
+def views_of(samples: Sequence[SampleSteps]) -> Iterator[SampleView]:
+    """The samples one by one."""
+    return map(SampleView._make, zip(*sample_columns(samples).values(), strict=True))
+
+
+def listed_samples(
+    samples: SamplePages,
+    run_id: int,
+    where: SampleFilter,
+    *,
+    after: int | None = None,
+    limit: int = 100,
+    empty: str = "no samples",
+    reasons: bool = False,
+) -> SampleList:
+    """Samples of a run that pass a filter, as many as `limit` if there are; the texts are for tables."""
+    found: list[SampleView] = []
+    while True:  # a page searches a limited number of samples for a text
+        page = samples.page(where, after=after, limit=limit - len(found))
+        found += page.items
+        after = page.next
+        if after is None or len(found) == limit:
+            break
+    return SampleList(run_id, tuple(map(SampleDetails, found)), after, empty, reasons)
+
+
+def find_samples(store: Store, run_id: int, requested: str) -> SampleList:
+    """The repeats of a row: `12`, or one of them: `12/0`. The text of `NotFoundError` says which samples exist."""
+    row, _, repeat = requested.partition("/")
+    if not row.isdigit() or not (repeat.isdigit() or "/" not in requested):
+        raise NotFoundError(
+            f"sample {requested!r} is not a row number. Rows count from 0; 12/1 is the second repeat of row 12"
+        )
+    found = list(sample_views(store, run_id, int(row)))
+    if repeat:
+        found = [view for view in found if view.repeat == int(repeat)]
+    if not found:
+        count = store.count_steps(run_id, "score")
+        raise NotFoundError(
+            f"run {run_id} has no sample {requested}; it has {count} samples, counted from 0. "
+            f"See: benchwright show {run_id}"
+        )
+    judges = judge_views(store, run_id, int(row))
+    calls = {steps.repeat: calls_view(decode_score(steps.score)) for steps in store.samples(run_id, int(row))}
+    details = [
+        SampleDetails(
+            view, tuple(judge for judge in judges if judge.repeat == view.repeat), calls.get(view.repeat)
+        )
+        for view in found
+    ]
+    return SampleList(run_id, tuple(details), in_full=True)
+
+
+def judge_views(store: Store, run_id: int, index: int) -> list[JudgeView]:
+    """What judges replied about one row."""
+    found = []
+    for key, step in sorted(store.recorded(run_id, "judge", index, index).items()):
+        _, _, repeat, number = key.split("/")
+        found.append(JudgeView(int(repeat), int(number), reply_from_json(orjson.loads(step.output))))
+    return found
+
+
+def _error(view: SampleView, steps: SampleSteps) -> JsonObject:
+    error: JsonObject = {"kind": view.outcome, "message": view.error}
+    if view.outcome == "request_failed" and steps.call_output is not None:
+        failure = orjson.loads(steps.call_output).get("x")
+        if failure:
+            error["kind"], error["http_status"] = failure[0], failure[2]
+    return error

@@ -1,0 +1,299 @@
+"""Views of workflows and programs: the run, its steps, its metric points, and what it printed."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Iterator
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from benchwright.core import (
+    STEP_STATUSES,
+    STREAM_FILES,
+    JsonObject,
+    JsonValue,
+    NotFoundError,
+    UsageError,
+    load_exact_json,
+    open_artifacts,
+    rfc3339,
+    suggest,
+)
+from benchwright.results._figures import WorkflowSummary, first_two
+from benchwright.results._runs import (
+    EventList,
+    EventView,
+    RunDetails,
+    RunView,
+    event_view,
+    plain_view,
+    run_details,
+    times_json,
+)
+from benchwright.store import MetricPoint, MetricTotals, RunRecord, SampleFilter, Store, WorkflowStep
+
+
+class StepView(Struct, frozen=True):
+    """The newest generation of a step, with its metrics."""
+
+    step: WorkflowStep
+    """The recorded step."""
+    metrics: dict[str, float] = field(default_factory=dict)
+    """Mean of the points it emitted, by name."""
+    superseded: tuple[WorkflowStep, ...] = ()
+    """Earlier generations, oldest first: executed with another input, or without the cache."""
+
+    @property
+    def seconds(self) -> float | None:
+        """How long its last attempt took."""
+        return None if self.step.finished_at is None else self.step.finished_at - self.step.started_at
+
+    @property
+    def output(self) -> JsonValue:
+        """Its output."""
+        return value_of(self.step.output)
+
+    @property
+    def not_well(self) -> bool:
+        """Whether its last attempt failed or was interrupted."""
+        return STEP_STATUSES[self.step.status].troubled
+
+    def to_json(self) -> JsonObject:
+        """A step as a sample: the fields of its output, and over them `output` (all of it), `input`, `step_key`, `status`,
+        `input_hash`, `error`, `started_at`, `finished_at`, `attempts`, `seconds`, `metrics`, `superseded` (earlier
+        generations). A field of the output never takes the place of one of these."""
+        output = self.output
+        return {
+            **(dict(output) if isinstance(output, dict) else {}),
+            "output": output,
+            "input": value_of(self.step.input),
+            "step_key": self.step.key,
+            **_step_json(self.step),
+            "seconds": None if self.seconds is None else round(self.seconds, 6),
+            "metrics": dict(self.metrics),
+            "superseded": [
+                {
+                    "generation": earlier.generation,
+                    **_step_json(earlier),
+                    "input": value_of(earlier.input),
+                    "output": value_of(earlier.output),
+                }
+                for earlier in self.superseded
+            ],
+        }
+
+
+class StepDetails(Struct, frozen=True):
+    """A step with its events."""
+
+    view: StepView
+    """The step."""
+    events: tuple[EventView, ...]
+    """Its events, oldest first."""
+
+    def to_json(self) -> JsonObject:
+        """The step, and `events`."""
+        return {**self.view.to_json(), "events": [event.to_json() for event in self.events]}
+
+
+class StepList(Struct, frozen=True):
+    """Steps of a run: the first ones, or one in full."""
+
+    run_id: int
+    """The run."""
+    steps: tuple[StepView | StepDetails, ...]
+    """In the order in which they were first begun."""
+    left_out: int = 0
+    """Further steps that the limit leaves out."""
+    next: int | None = None
+    """Where the list continues: the `after` of the next page; None if these are all."""
+
+    def to_json(self) -> JsonObject:
+        """`{run_id, samples, next}`, as for benchmarks."""
+        return {
+            "run_id": self.run_id,
+            "samples": [step.to_json() for step in self.steps],
+            "next": self.next,
+        }
+
+
+class WorkflowDetails(Struct, frozen=True, kw_only=True):
+    """One workflow run in full."""
+
+    details: RunDetails
+    """What every run has."""
+    steps: tuple[StepView, ...]
+    """Its steps."""
+    points: tuple[MetricPoint, ...]
+    """Its metric points, in the order in which they came."""
+    totals: dict[str, MetricTotals]
+    """All points of each metric, even of a run that has not ended."""
+    printed: dict[str, tuple[str, str]]
+    """The file of each stream that its program printed to, and its text."""
+
+    @property
+    def run(self) -> RunView:
+        """As in a list."""
+        return self.details.run
+
+    @property
+    def step_counts(self) -> dict[str, int]:
+        """Steps per status: the current ones, else the recorded ones."""
+        if self.steps:
+            return dict(Counter(view.step.status for view in self.steps))
+        return WorkflowSummary.from_json(self.run.summary or {}).steps
+
+    def to_json(self) -> JsonObject:
+        """The common JSON of runs, and `{input, output, metrics: [{metric_name, metric_value, unit, step_id, tags, created_at}],
+        samples: [the steps], stdout, stderr}`. Events of steps are left out."""
+        return {
+            **self.details.to_json(),
+            "input": self.run.input,
+            "output": self.run.output,
+            "metrics": [_point_json(point) for point in self.points],
+            "samples": [view.to_json() for view in self.steps],
+            **{stream: self.printed[stream][1] if stream in self.printed else "" for stream in STREAM_FILES},
+        }
+
+
+def workflow_view(run: RunRecord) -> RunView:
+    """A workflow run in a list."""
+    model = run.input.get("model") if isinstance(run.input, dict) else None
+    view = plain_view(run)
+    if isinstance(model, str):
+        view = replace(view, model_name=model)
+    if run.summary is None:
+        return view
+    summary = WorkflowSummary.from_json(run.summary)
+    headline = first_two({name: totals.mean for name, totals in summary.metrics.items()})
+    return replace(view, counted=f"{summary.steps.get('completed', 0):,}", headline=headline)
+
+
+def recorded_workflow(store: Store, run: RunRecord) -> WorkflowDetails:
+    """A workflow run in full."""
+    events = [event for event in store.events(run.id) if not event.kind.startswith("step.")]
+    details = run_details(run, workflow_view(run), None, events)
+    command = run.settings.get("command")
+    if isinstance(command, list):
+        details = replace(details, command=shlex.join(str(word) for word in command))
+    printed, files = {}, open_artifacts(run.folder)
+    for stream, name in STREAM_FILES.items():
+        if files.exists(name):
+            printed[stream] = files.location(name), files.read(name).decode("utf-8", "replace")
+    return WorkflowDetails(
+        details=details,
+        steps=tuple(step_views(store, run.id)),
+        points=tuple(all_points(store, run.id)),
+        totals=store.metric_totals(run.id),
+        printed=printed,
+    )
+
+
+def workflow_steps(
+    store: Store, run: RunRecord, where: SampleFilter, after: int | None, limit: int
+) -> StepList:
+    """A page of the steps. Of filters, only that for what failed has a meaning for them."""
+    given = {
+        "wrong": where.verdict,
+        "unparsed": where.outcome,
+        "where": where.metric,
+        "text": where.text,
+    }
+    for flag, value in given.items():
+        if value is not None:
+            raise UsageError(
+                f"--{flag}: run {run.id} is a workflow, whose steps are not judged; see --steps or --failed-only"
+            )
+    views = list(enumerate(step_views(store, run.id)))[0 if after is None else after + 1 :]
+    if where.scored is False:
+        views = [(place, view) for place, view in views if view.not_well]
+    shown = views[:limit]
+    left = len(views) - len(shown)
+    return StepList(run.id, tuple(view for _, view in shown), left, shown[-1][0] if left else None)
+
+
+def workflow_step(store: Store, run: RunRecord, key: str) -> StepList:
+    """One step in full, by its key. Raises `NotFoundError` with similar keys."""
+    views = {view.step.key: view for view in step_views(store, run.id)}
+    if key not in views:
+        raise NotFoundError(
+            f"there is no step {key!r}.{suggest(key, views)} See: benchwright show RUN --steps"
+        )
+    step = views[key].step
+    events = [event_view(event, key) for event in store.events(run.id) if event.step_id == step.id]
+    return StepList(run.id, (StepDetails(views[key], tuple(events)),))
+
+
+def recorded_events(store: Store, run: RunRecord) -> EventList:
+    """All events of a run of any kind, with the keys of its steps."""
+    keys = {step.id: step.key for step in _all_steps(store, run.id)}
+    events = (
+        event_view(event, None if event.step_id is None else keys.get(event.step_id))
+        for event in store.events(run.id)
+    )
+    return EventList(run.id, tuple(events))
+
+
+def step_views(store: Store, run_id: int) -> list[StepView]:
+    """The steps of a run, in the order in which they were first begun."""
+    metrics: dict[int, dict[str, list[float]]] = {}
+    for point in all_points(store, run_id):
+        if point.step_id is not None:
+            metrics.setdefault(point.step_id, {}).setdefault(point.name, []).append(point.value)
+    generations: dict[str, list[WorkflowStep]] = {}
+    for step in _all_steps(store, run_id):
+        generations.setdefault(step.key, []).append(step)
+    return [
+        StepView(
+            newest,
+            {name: sum(values) / len(values) for name, values in metrics.get(newest.id, {}).items()},
+            tuple(earlier),
+        )
+        for *earlier, newest in generations.values()
+    ]
+
+
+def all_points(store: Store, run_id: int) -> Iterator[MetricPoint]:
+    """Every metric point of a run, in the order in which they came."""
+    after: int | None = 0
+    while after is not None:
+        page = store.page_metrics(run_id, after=after, limit=5000)
+        yield from page.items
+        after = page.next
+
+
+def value_of(text: bytes | None) -> JsonValue:
+    """A recorded input or output as a value; None if there is none."""
+    return None if text is None else load_exact_json(text)
+
+
+def _all_steps(store: Store, run_id: int) -> Iterator[WorkflowStep]:
+    after: int | None = 0
+    while after is not None:
+        page = store.page_steps(run_id, after=after, limit=5000)
+        yield from page.items
+        after = page.next
+
+
+def _step_json(step: WorkflowStep) -> JsonObject:
+    """The fields of every generation of a step."""
+    return {
+        "status": step.status,
+        "input_hash": step.input_hash,
+        "error": step.error,
+        **times_json(step.started_at, step.finished_at),
+        "attempts": step.attempt,
+    }
+
+
+def _point_json(point: MetricPoint) -> JsonObject:
+    return {
+        "metric_name": point.name,
+        "metric_value": point.value,
+        "unit": point.unit,
+        "step_id": point.step_id,
+        "tags": point.tags,
+        "created_at": rfc3339(point.created_at),
+    }

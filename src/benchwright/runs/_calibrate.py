@@ -1,0 +1,237 @@
+"""`calibrate_judge`: compares a judge's grades (from a file, a run, or the judge itself) with human labels."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchwright.core import (
+    DatasetError,
+    NotFoundError,
+    RunFailedError,
+    UsageError,
+    clause,
+    expand_home,
+    finite_number,
+    suggest,
+)
+from benchwright.datasets import open_dataset
+from benchwright.engine import InterruptedRunError
+from benchwright.results import Calibration, Clusters, ScoreColumns, calibration, found_run
+from benchwright.runs._compare import find_run
+from benchwright.runs._labels import TARGETS, Graded, Grades, Labelled, as_labelled, items_of, recorded_grade
+from benchwright.runs._result import RunResult
+from benchwright.runs._session import Session
+from benchwright.scorers import TEMPLATES, JudgeConfig, JudgeTemplate, ScorerInput, Scores
+
+_WEIGHTS = ("none", "linear", "quadratic")
+_MOST_WITHOUT = 0.05
+"""Accepted share of samples without a grade, equal to that of failed samples in runs."""
+_LONGEST_NAME = 1_000
+_TEXT_FILES = (".txt", ".md", ".jinja", ".j2", ".tmpl", ".prompt", ".template")
+"""Suffixes by which the name of a file is told from a template."""
+
+
+def calibrate_judge(
+    labels: str | os.PathLike[str] | Sequence[Mapping[str, Any]],
+    *,
+    run: int | str | RunResult | None = None,
+    judge: Mapping[str, Any] | JudgeConfig | None = None,
+    template: str | None = None,
+    criteria: str = "",
+    label_field: str = "label",
+    grade_field: str | None = None,
+    score_mapping: Mapping[str, float] | None = None,
+    weights: str | None = None,
+    workspace: str | os.PathLike[str] | None = None,
+) -> Calibration:
+    """Measure how far a judge agrees with humans, and estimate the score that humans would have given everything it judged.
+
+    Args:
+        labels: file or rows with human labels. Rows need, with a `run`: `sample_id` (and `repeat`) and the label; with a
+            `judge`: `question`, `response`, `target` and the label; else the label and the judge's grade. Rows without
+            a label count only as judged.
+        run: a run that has the judge's grades.
+        judge: settings of a judge that grades the rows now, in a separate run.
+        template: the question to the judge and the scores of its grades; None: `binary_qa` with a `judge`, else the
+            built-in template that has the grades.
+        criteria: further instructions for the `judge`.
+        label_field: the field of the labels.
+        grade_field: the field of the grades; None: `grade` in a file, `judge_grade` in a run.
+        score_mapping: grade → score.
+        weights: `none`, `linear` or `quadratic`; None: quadratic for scales of more than two grades.
+        workspace: where runs are; None: found upwards from here.
+
+    Raises:
+        DatasetError: labels that cannot be used, with file, line, field and cure.
+        UsageError: options that exclude each other.
+    """
+    if run is not None and judge is not None:
+        raise UsageError("run= has the judge's grades and judge= asks for new ones; give only one")
+    if weights is not None and weights not in _WEIGHTS:
+        raise UsageError(
+            f"weights is {weights!r}; expected {', '.join(_WEIGHTS)}.{suggest(weights, _WEIGHTS)}"
+        )
+    if template is not None and template not in TEMPLATES and judge is None:
+        raise UsageError(
+            f"unknown judge template {template!r}.{suggest(template, TEMPLATES)} Known: {', '.join(TEMPLATES)}. "
+            "Your own template is only used with --judge, as it does not define the scores of grades"
+        )
+    if template is not None:
+        template = _template(template)
+    if score_mapping is not None:
+        score_mapping = {str(grade): _worth(grade, score) for grade, score in score_mapping.items()}
+    rows = _read(labels)
+    if not any(label_field in each.row for each in rows):
+        fields = list(dict.fromkeys(str(name) for each in rows for name in each.row))
+        raise DatasetError(
+            f"{labels if isinstance(labels, str | os.PathLike) else 'labels'}: no row has the field {label_field!r}.{suggest(label_field, fields)} The rows have: "
+            f"{', '.join(fields)}. Name the field of the labels with --label-field"
+        )
+    for each, field in ((each, field) for each in rows for field in (label_field, grade_field or "grade")):
+        if isinstance(each.row.get(field), list | dict):
+            raise DatasetError(
+                f"{each.where}: field {field!r} is {each.row[field]!r:.60}; expected a text or a number"
+            )
+    if judge is not None:
+        template = template or "binary_qa"
+        result = _ask(rows, judge, template, criteria, score_mapping, workspace)
+        items = items_of(rows)
+        rows = [Labelled(each.where, {**each.row, "sample_id": number}) for number, each in enumerate(rows)]
+        run = result
+    grades = Grades(label_field, score_mapping, template)
+    notes: list[str] = []
+    comparable = True
+    if run is None:
+        judged = grades.of_file(rows, grade_field or "grade")
+    else:
+        recorded = _recorded(run, grade_field or "judge_grade", workspace)
+        if judge is not None:  # the rows of that run have the labels, which make no other row
+            recorded = {key: Graded(items[key[0]], each.grade, each.score) for key, each in recorded.items()}
+        judged = grades.of_run(rows, recorded, notes)
+        without = sum(each.grade is None for each in recorded.values())
+        comparable = without <= _MOST_WITHOUT * len(recorded)
+        if without:
+            notes.insert(0, f"{without} of {len(recorded)} samples have no grade and are left out")
+    if not any(row.label is not None for row in judged):
+        raise DatasetError(f"no row has both a label and a grade. Labels are in the field {label_field!r}")
+    return calibration(judged, grades.scores, weights=weights, notes=notes, comparable=comparable)  # type: ignore[arg-type]  # seen to be one of them
+
+
+def _template(given: str) -> str:
+    """The text of a template, which may be in a file; or the name of a built-in or installed one. Raises UsageError for a text
+    that does not show the judge what it grades, and NotFoundError for a file that is not there."""
+    text, file = given, expand_home(given) if len(given) < _LONGEST_NAME and "\n" not in given else None
+    if file is not None and file.is_file():
+        try:
+            text = file.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"--template {given}: the file cannot be read: {error}") from None
+    elif file is not None and file.suffix in _TEXT_FILES and "{" not in given:
+        raise NotFoundError(f"--template {given}: there is no such file")
+    elif JudgeTemplate.named(given) is not None:
+        return given
+    if "response" not in JudgeTemplate.fields_of(text):
+        raise UsageError(
+            f"--template {given[:60]}: it has no {{response}}, so that the judge would not see the text that it grades. Write "
+            "{question}, {response} and {reference} where the judge should read them"
+        )
+    return text
+
+
+def _worth(grade: str, score: object) -> float:
+    worth = finite_number(score)
+    if worth is None:
+        raise UsageError(
+            f"score_mapping: {grade!r} is {score!r:.60}; expected the number that this grade is worth"
+        )
+    return worth
+
+
+def _read(labels: str | os.PathLike[str] | Sequence[Mapping[str, Any]]) -> list[Labelled]:
+    if not isinstance(labels, str | os.PathLike):
+        return [Labelled(f"label {number}", dict(row)) for number, row in enumerate(labels)]
+    reader = open_dataset(os.fspath(labels))
+    name = Path(labels).name
+    found = [
+        Labelled(f"{name}:{line}", as_labelled(row))
+        for batch in reader.batches()
+        for line, row in zip(batch.lines, batch.rows, strict=True)
+    ]
+    if not found:
+        raise DatasetError(f"{name} has no rows")
+    return found
+
+
+def _recorded(
+    run: int | str | RunResult, field: str, workspace: str | os.PathLike[str] | None
+) -> dict[tuple[int, int], Graded]:
+    """What a run says of each sample and repeat."""
+    with Session(workspace) as session:
+        store, place = session.recorded(), session.workspace
+        if store is None:
+            raise NotFoundError(f"there are no runs in {place.root} yet")
+        record = find_run(store, run, 0, place)
+        found: dict[tuple[int, int], Graded] = {}
+        names: set[str] = set()
+        score_name = field.replace("grade", "score")
+        for each in Clusters().samples(found_run(record, store).samples, ScoreColumns()):
+            scores = each.scores or {}
+            names.update(scores)
+            known = field in scores and score_name in scores
+            found[each.row, each.repeat] = (
+                Graded(each.cluster, recorded_grade(scores[field]), float(scores[score_name]))
+                if known
+                else Graded(each.cluster)
+            )
+    if field not in names:
+        raise NotFoundError(
+            f"run {record.id} has no {field!r}.{suggest(field, names)} Its scores: {', '.join(sorted(names)) or 'none'}"
+        )
+    return found
+
+
+def _ask(
+    rows: Sequence[Labelled],
+    judge: Mapping[str, Any] | JudgeConfig,
+    template: str,
+    criteria: str,
+    mapping: Mapping[str, float] | None,
+    workspace: str | os.PathLike[str] | None,
+) -> RunResult:
+    """Let the judge grade the labelled rows in a run; its replies are recorded and cached like any others."""
+    from benchwright.benchmarks import BenchmarkSpec
+    from benchwright.runs._functions import run
+    from benchwright.scorers import judge_score
+
+    for each in rows:
+        if not isinstance(each.row.get("response"), str):
+            raise DatasetError(
+                f"{each.where}: field 'response' is {each.row.get('response')!r}; a judge needs the text that it grades"
+            )
+    target = next((name for name in TARGETS if name in rows[0].row), "target")
+    JudgeConfig.of(judge)  # raises before a run is created
+
+    def graded(sample: ScorerInput) -> Scores:
+        return judge_score(sample, template=template, criteria=criteria, score_mapping=mapping)
+
+    # No decorator, because it would register the definition, which changes with each call.
+    spec = BenchmarkSpec(
+        name="judge-calibrate", key="judge_calibrate", dataset=[each.row for each in rows], prompt="{question}",
+        scorer=graded, target_field=target, response_field="response", config={"judge": judge}, base_dir=Path.cwd(),
+    )  # fmt: skip
+    vars(graded)["_benchmark"] = spec
+    result = run(graded, workspace=None if workspace is None else Path(workspace))
+    assert isinstance(result, RunResult)
+    if result.exit_code == InterruptedRunError.exit_code:  # figures of some rows must not pass for all
+        raise InterruptedRunError(
+            f"interrupted: the judge graded {result.summary.evaluated} of {len(rows)} rows. The same command asks for the others only"
+        )
+    if not result.summary.metrics:
+        reason = result.first_failure or result.stopped_because or "see its samples"
+        raise RunFailedError(
+            f"the judge graded {'no row' if len(rows) == 1 else f'none of the {len(rows)} rows'}: {clause(reason)}. See: benchwright show {result.run_id} --failed"
+        )
+    return result

@@ -1,0 +1,216 @@
+"""`gate` and `bless`: judge a run by a policy, and name the baselines that it is compared with."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from inspect import signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Never, TypeAlias
+
+from msgspec.structs import replace
+
+from benchwright.config import keywords_in_errors
+from benchwright.core import NotFoundError, RunKind, RunSummary, UsageError, expand_home, kind_title, suggest
+from benchwright.results import (
+    Blessed,
+    FoundRun,
+    Policy,
+    Verdict,
+    baseline_file,
+    found_run,
+    move_name,
+    named_baseline,
+    no_baseline,
+    policy_of,
+    read_baseline,
+    read_policy,
+    write_baseline,
+)
+from benchwright.runs._compare import find_run, harmless_settings, is_run, named
+from benchwright.runs._kinds import filed, kind_of
+from benchwright.runs._resolve import check_run
+from benchwright.runs._result import RunResult
+from benchwright.runs._session import Session
+from benchwright.store import RunRecord, Store, Workspace
+
+if TYPE_CHECKING:
+    from benchwright.runs._perf import LoadResult
+
+AnyRun: TypeAlias = "int | str | os.PathLike[str] | RunResult | LoadResult"
+
+
+@keywords_in_errors
+def gate(
+    run: AnyRun,
+    *,
+    policy: str | os.PathLike[str] | Mapping[str, object] | Policy,
+    baseline: AnyRun | None = None,
+    accept_cached: bool = False,
+    workspace: str | os.PathLike[str] | None = None,
+    **unknown: Never,
+) -> Verdict:
+    """Judge a run by a policy: a file, or its tables. `baseline` is a name, a run, or a portable baseline; without it, the
+    name of the run's benchmark counts if it is blessed. A run with replies that are older than itself is INCONCLUSIVE,
+    unless `accept_cached`.
+
+    Raises NotFoundError for a run, a policy or a baseline that does not exist, and ConfigError for a policy that cannot be
+    used.
+    """
+    _refuse_unknown(gate, unknown)
+    rules = _policy(policy)
+    with Session(workspace) as session:
+        store, place = session.recorded(), session.workspace
+        found = _run(store, run, place, -1)
+        judge = kind_of(found.run).judge
+        if judge is None:
+            raise UsageError(
+                f"run {found.run.id} is {kind_title(found.run.kind)}, which has no gate. Gates judge benchmarks and load tests"
+            )
+        other = _baseline(store, found.run, baseline, place, rules)
+        return judge(rules, found, other, harmless_settings(), accept_cached)
+
+
+@keywords_in_errors
+def bless(
+    run: AnyRun,
+    *,
+    name: str | None = None,
+    force: bool = False,
+    accept_cached: bool = False,
+    workspace: str | os.PathLike[str] | None = None,
+    **unknown: Never,
+) -> Blessed:
+    """Give a run, or a portable baseline, a name for gates. The default is the name of its benchmark.
+
+    UsageError for a run that is not complete or comparable, unless forced, and for one with replies that are older than
+    itself, unless `accept_cached`.
+    """
+    _refuse_unknown(bless, unknown)
+    with Session(workspace) as session:
+        store, place = session.recorded(new=True), session.workspace
+        found = _portable(store, run, place)
+        _refuse_unfit(found, "Bless", force=force, accept_cached=accept_cached)
+        return move_name(place, found.run.name if name is None else name, found)
+
+
+def export_baseline(
+    run: AnyRun,
+    path: str | os.PathLike[str],
+    *,
+    force: bool = False,
+    accept_cached: bool = False,
+    workspace: str | os.PathLike[str] | None = None,
+) -> tuple[Path, int, str]:
+    """Write a run as a portable baseline. Returns the file, its number of samples or requests, and its checksum.
+
+    UsageError as of `bless`.
+    """
+    if not os.fspath(path):
+        raise UsageError("the baseline has no name; name the file or the folder to write: --baseline PATH")
+    with Session(workspace) as session:
+        store, place = session.recorded(), session.workspace
+        _run(store, run, place, -2)  # only a run can be exported, not a name
+        found = _portable(store, run, place)
+        _refuse_unfit(found, "Export", force=force, accept_cached=accept_cached)
+        return write_baseline(expand_home(path), found)
+
+
+def _refuse_unfit(found: FoundRun, verb: str, *, force: bool, accept_cached: bool) -> None:
+    """Raise UsageError for a run that gates should not compare with."""
+    summary = found.run.summary or {}
+    if found.run.kind == RunKind.BENCHMARK and summary and not accept_cached:
+        from benchwright.results import old_replies
+
+        if why := old_replies(RunSummary.from_json(summary)):
+            raise UsageError(
+                f"{found.title} cannot be a baseline: {why}. {verb} a run made with --no-cache, or this one with --accept-cached"
+            )
+    comparable = summary.get("comparable") is True
+    if force:
+        return
+    if found.run.status != "completed" or not comparable:
+        raise UsageError(
+            f"{found.title} cannot be a baseline: it is {found.run.status}, and {'comparable' if comparable else 'not comparable'}. "
+            f"{verb} a run that is complete and comparable, or this one with --force"
+        )
+
+
+def _refuse_unknown(function: Callable[..., object], unknown: Mapping[str, object]) -> None:
+    for name in unknown:
+        known = [
+            each for each, kind in signature(function).parameters.items() if kind.kind is kind.KEYWORD_ONLY
+        ]
+        raise UsageError(f"{function.__name__}() has no option {name!r}.{suggest(name, known)}")
+
+
+def _policy(policy: str | os.PathLike[str] | Mapping[str, object] | Policy) -> Policy:
+    if isinstance(policy, Policy):
+        found = policy
+    elif isinstance(policy, Mapping):
+        found = policy_of(policy, "policy")
+    elif isinstance(policy, str | os.PathLike):
+        found = read_policy(expand_home(policy))
+    else:
+        raise UsageError(
+            f"gate(): policy is {policy!r}; expected the path of a TOML file, or a dict with its tables"
+        )
+    if any(rule.kind == "load" for rule in found.rules):
+        from benchwright.results import check_figures
+
+        check_figures(found)
+    return found
+
+
+def _run(store: Store | None, run: AnyRun, place: Workspace, number: int) -> FoundRun:
+    meant = named(run)
+    check_run("gate", meant)
+    return found_run(find_run(store, meant, number, place), store)
+
+
+def _baseline(
+    store: Store | None, run: RunRecord, given: AnyRun | None, place: Workspace, policy: Policy
+) -> FoundRun | None:
+    if given is None:
+        return named_baseline(place, run.name) if policy.needs_baseline else None
+    found = _found(store, given, place)
+    if found.run.id == run.id and run.id > 0:
+        raise UsageError(f"run {run.id} is compared with itself; name another baseline")
+    return _filed(found) if found.run.id > 0 and run.id <= 0 else found
+
+
+def _found(store: Store | None, given: AnyRun, place: Workspace) -> FoundRun:
+    """A baseline by its name, as a portable file or folder, or as a run."""
+    if isinstance(given, str | os.PathLike):
+        written = os.fspath(given)
+        if (known := named_baseline(place, written)) is not None:
+            return known
+        # Empty is not the current folder.
+        file = None if not written or is_run(store, written) else baseline_file(expand_home(written))
+        if file is not None:
+            return read_baseline(file)
+    try:
+        found = _run(store, given, place, -2)
+    except NotFoundError:
+        raise no_baseline(place, str(given)) from None
+    if kind_of(found.run).judge is None:
+        raise UsageError(f"run {found.run.id} is {kind_title(found.run.kind)}, which cannot be a baseline")
+    return found
+
+
+def _portable(store: Store | None, run: AnyRun, place: Workspace) -> FoundRun:
+    found = _found(store, run, place)
+    return found if found.filed else _filed(found)
+
+
+def _filed(baseline: FoundRun) -> FoundRun:
+    """The baseline with its settings in the form of run files, which contain no secrets and mean the same everywhere."""
+    if kind_of(baseline.run).filed is None:
+        return baseline
+    run = filed(baseline.run)
+    unneeded = {
+        "target",
+        *harmless_settings(),
+    }  # without places on this machine and settings that change no result
+    settings = {name: value for name, value in run.settings.items() if name not in unneeded}
+    return replace(baseline, run=replace(run, settings=settings), filed=True)

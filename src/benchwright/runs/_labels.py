@@ -1,0 +1,231 @@
+"""Labels of a calibration: reads them and a judge's grades, and knows what each grade is worth."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from msgspec import Struct
+
+from benchwright.core import DatasetError, UsageError, finite_number, load_data_json
+from benchwright.results import JudgedSample
+from benchwright.scorers import TEMPLATES
+
+TARGETS = ("target", "reference", "answer")
+"""Fields that may have the expected answer."""
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+class Labelled(Struct, frozen=True):
+    """One row of the labels."""
+
+    where: str
+    """File and line."""
+    row: dict[str, Any]
+    """Its fields."""
+
+
+class Graded(Struct, frozen=True):
+    """One sample of a run with a judge."""
+
+    item: Hashable
+    """Its row; copies and repeats have the same."""
+    grade: str | None = None
+    """None if there is no grade."""
+    score: float = 0.0
+    """What the grade is worth in the run."""
+
+
+def items_of(rows: Sequence[Labelled]) -> list[Hashable]:
+    """Which rows of a file are copies or repeats of each other: those with the same question and target; if there is no
+    question, those with the same `sample_id`. A question that all rows share, such as "Is this polite?", tells nothing
+    apart; then the responses do."""
+    asked = [
+        (repr(each.row.get("question")), repr([each.row.get(name) for name in TARGETS])) for each in rows
+    ]
+    if len(set(asked)) == 1 and any("response" in each.row for each in rows):
+        return [repr(each.row.get("response", at)) for at, each in enumerate(rows)]
+    return [
+        asked[at]
+        if each.row.get("question") is not None
+        else at
+        if each.row.get("sample_id") is None
+        else str(each.row["sample_id"]).strip()
+        for at, each in enumerate(rows)
+    ]
+
+
+class Grades:
+    """Reads labels and grades, and knows their scores."""
+
+    def __init__(self, label_field: str, mapping: Mapping[str, float] | None, template: str | None) -> None:
+        self._field = label_field
+        self._given = mapping is not None
+        self.scores = dict(mapping or {})
+        if mapping is None and template is not None and template in TEMPLATES:
+            self.scores = dict(TEMPLATES[template].scores)
+            self._given = True
+
+    def of_file(self, rows: Sequence[Labelled], grade_field: str) -> list[JudgedSample]:
+        """Read labels and grades from the file."""
+        self._find_scale(
+            [value for each in rows for value in (each.row.get(grade_field), each.row.get(self._field))]
+        )
+        found = []
+        for item, each in zip(items_of(rows), rows, strict=True):
+            if each.row.get(grade_field) is None:
+                fields = ", ".join(map(str, each.row))
+                raise DatasetError(
+                    f"{each.where}: field {grade_field!r} is missing (the row has {fields}). Name the field of the judge's "
+                    "grades with --grade-field, a run that has them with --run, or a judge to ask with --judge"
+                )
+            grade = self._known(each, grade_field)
+            assert grade is not None  # checked above
+            found.append(JudgedSample(item, grade, self.scores[grade], self._known(each, self._field)))
+        return found
+
+    def of_run(
+        self,
+        rows: Sequence[Labelled],
+        recorded: Mapping[tuple[int, int], Graded],
+        notes: list[str],
+    ) -> list[JudgedSample]:
+        """Read labels from the file and grades from a run."""
+        graded = {key: (each.item, each.grade) for key, each in recorded.items() if each.grade is not None}
+        worth = {each.grade: each.score for each in recorded.values() if each.grade is not None}
+        self._find_scale([each.row.get(self._field) for each in rows], worth)
+        labels: dict[tuple[int, int], str] = {}
+        for each in rows:
+            key = _sample(each, recorded)
+            label = self._known(each, self._field)
+            if key in labels:
+                name = f"{key[0]}/{key[1]}" if key[1] else key[0]
+                raise DatasetError(f"{each.where}: sample {name} already has a label; keep one")
+            if label is not None:
+                labels[key] = label
+        if left := sum(key not in graded for key in labels):
+            notes.append(f"{left} of {len(labels)} labels are of samples without a grade")
+        return [
+            JudgedSample(item, grade, self.scores[grade], labels.get(key))
+            for key, (item, grade) in graded.items()
+        ]
+
+    def _find_scale(self, values: Sequence[Any], recorded: Mapping[str, float] = {}) -> None:
+        """Find the scores of grades if none are given: from the built-in template that has them, or as numbers. Grades that a
+        run recorded have their scores already, and labels are worth the same."""
+        if self._given:
+            self._add_recorded(recorded)
+            return
+        texts = {_text(value) for value in values if value not in (None, "") and not isinstance(value, bool)}
+        for template in TEMPLATES.values():
+            scores = template.scores
+            shared = recorded.keys() & scores.keys()
+            agrees = not recorded or (shared and all(scores[grade] == recorded[grade] for grade in shared))
+            known = {grade.upper() for grade in (*scores, *recorded)}
+            if agrees and {text.upper() for text in texts} <= known:
+                self.scores = {**scores, **recorded}
+                return
+        own = all(_as_number(grade) == score for grade, score in recorded.items())
+        numbers = {text: _as_number(text) if own else None for text in texts}
+        self.scores = {text: number for text, number in numbers.items() if number is not None} | dict(
+            recorded
+        )
+        upper = {grade.upper() for grade in self.scores}
+        if not all(text.upper() in upper for text in texts):
+            unknown = [f'"{text[:40]}"' for text in sorted(texts) if text.upper() not in upper][:8]
+            listed = " and ".join(filter(None, (", ".join(unknown[:-1]), unknown[-1])))
+            mapping = ", ".join(f'"{text[:40]}": {number}' for number, text in enumerate(sorted(texts)[:8]))
+            raise UsageError(
+                f"No score is defined for the grade{'s' * (len(unknown) > 1)} {listed}. Define all scores with --score-mapping "
+                f"'{{{mapping}}}', with the score of each grade, or name the judge's --template"
+            )
+
+    def _add_recorded(self, recorded: Mapping[str, float]) -> None:
+        """Add recorded grades that are not listed, such as C/I of a panel. On another scale, their scores would mean nothing."""
+        unlisted = {grade: score for grade, score in recorded.items() if grade not in self.scores}
+        if unlisted and any(self.scores.get(grade, score) != score for grade, score in recorded.items()):
+            raise UsageError(
+                f"the run has the grades {', '.join(sorted(unlisted)[:8])}, and --score-mapping or --template gives its other "
+                "grades new scores; add these to --score-mapping"
+            )
+        self.scores.update(unlisted)
+
+    def _known(self, each: Labelled, field: str) -> str | None:
+        """The grade in a field, in the spelling of the scale; None if there is none."""
+        value = each.row.get(field)
+        if value is None or value == "":
+            return None
+        text = _text(value)
+        if text in self.scores and not isinstance(value, bool):
+            return text
+        for grade, score in self.scores.items():
+            if isinstance(value, bool) and score == float(value):
+                return grade
+            if grade.upper() == text.upper():
+                return grade
+        raise DatasetError(
+            f"{each.where}: field {field!r} is {value!r}; expected one of {', '.join(self.scores)}. Correct it, or say what "
+            "it is worth with --score-mapping"
+        )
+
+
+_EXPORTED = {"id": "sample_id", "origin_prompt": "question", "prediction": "response", "gold": "target"}
+"""Columns of exported samples, and the fields of labels that they are."""
+
+
+def as_labelled(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of labels. Rows of `benchwright export` have other names, and the judge's grade among their scores."""
+    found = dict(row)
+    if not _EXPORTED.keys() <= found.keys():
+        return found
+    for column, name in _EXPORTED.items():
+        found.setdefault(name, found[column])
+    scores = found.get("scores")
+    if isinstance(scores, str):
+        with suppress(ValueError):
+            scores = load_data_json(scores)
+    if "grade" not in found and isinstance(scores, dict) and scores.get("judge_grade") is not None:
+        found["grade"] = scores["judge_grade"]
+    return found
+
+
+def recorded_grade(value: Any) -> str:
+    """A recorded grade. A judge that writes 4.0 gives the same grade as one that writes 4."""
+    number = _as_number(str(value))
+    return str(value) if number is None else _text(number)
+
+
+def _as_number(text: str) -> float | None:
+    return finite_number(float(text)) if _NUMBER.fullmatch(text) else None
+
+
+def _text(value: Any) -> str:
+    text = str(value).strip()
+    return text[:-2] if isinstance(value, float) and text.endswith(".0") else text
+
+
+def _sample(each: Labelled, recorded: Mapping[tuple[int, int], Graded]) -> tuple[int, int]:
+    found = []
+    for field, default in (("sample_id", None), ("repeat", 0)):
+        value = each.row.get(field, default)
+        if value is None:
+            raise DatasetError(
+                f"{each.where}: the row has no {field!r}, the number of a sample as `benchwright show RUN` and `benchwright export "
+                f"RUN` give it (the row has {', '.join(map(str, each.row))})"
+            )
+        if isinstance(value, str) and value.strip().isdecimal():
+            value = int(value)
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise DatasetError(
+                f"{each.where}: field {field!r} is {value!r}; expected the number of a sample, as `benchwright show RUN` "
+                "and samples.parquet give it"
+            )
+        found.append(value)
+    key = found[0], found[1]
+    if key not in recorded:
+        raise DatasetError(
+            f"{each.where}: the run has no sample {key[0]}, repeat {key[1]}; it has {len(recorded)} samples"
+        )
+    return key

@@ -1,0 +1,130 @@
+"""Numbers that are no answers by what stands beside them: denied ones, references, how sure somebody is, digits of rounding."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from benchwright.scorers._quantity.expressions import Expression, is_year
+
+_NOT = (
+    r"(?:(?<!\w)(?:not|never|nicht|pas|rather\sthan|instead\sof|statt|anstatt|а\sне|не|unlike|none\sof|y\sno|sino\sno|kein|não|non)|n't)\s"
+    r"(?:(?:exactly|equal\sto|just|be|to|the|is|de|es)\s){0,3}[$€£]?$"
+)
+_NOT_WORDS = ("no", "n't", "ne", "nicht", "pas ", "than ", "instead", "statt", "не ", "unlike", "kein", "não")
+"""Parts of the words of `_NOT`: without one of them, it is not tried."""
+_REFERENCE = (
+    r"(?<!\w)(?:steps?|digits?|ziffer|chiffre|dígito|цифр[аы]|questions?|problem|exercise|equations?|eq\.?|pages?|sections?|chapter|figure|fig\.?|table|part|case|method|lines?"
+    r"|example|note|footnote|item|q|rule|theorem|schritt|frage|aufgabe|gleichung|seite|étape|paso|pregunta|página|passo|шаг|вопрос|задача)\s?[#(]?$"
+)
+_SURE = r"\s?(?:sure|certain|confident|confidence|certainty|likely|sicher|sûr|seguro|уверен)"
+_SURE_BEFORE = (
+    r"(?:confidence|certainty|sicherheit|confiance|confianza)(?:\slevel|\sscore)?\s?(?:is|of|:|=)?\s?$"
+)
+_CHECKED = r"(?<!\w)(?:checked|verified|counted|tried|recalculated|in|took|after|nach|geprüft|vérifié|comprobado|проверил\w*)(?!\w)[^.\d\n]{0,12}$"
+_EFFORT = r"\s(?:times|steps|attempts|ways|schritte\w*|mal|fois|étapes|veces|pasos|раза?|шаг\w*)(?!\w)"
+_ROUNDED_TO = r"(?<!\w)(?:to|auf|à|a|con|with|avec|mit|до|для|com|para|af|op|nearest|nächste\w*|保留)\s(?:the\s(?:nearest\s)?)?[$€£]?$"
+_DIGITS = (
+    r"\s?(?:decimals?|d\.p\.|dp\b|significant|sig\.?\s?fig|digits?|places|(?:nach)?komma|nachkommastell|dezimal|(?:gültige\s)?stellen|décimales?|chiffres"
+    r"|decimales|cifras|знак|casas|decimali|位小数|小数)"
+)
+_NEAREST = r"(?<!\w)(?:nearest|closest)\s[$€£]?$"
+_GUESS = r"(?<!\w)(?:(?:could|might|may|can)\s(?:also\s)?be|maybe|perhaps|possibly|vielleicht|peut-être|quizás|может\sбыть)\s(?:it's\s)?[$€£]?$"
+_COMPARED = (
+    r"\s(?:[^\W\d_]+\s){0,2}(?:(?:more|less|fewer|higher|lower|older|younger|larger|smaller|longer|shorter|greater|bigger)\sthan"
+    r"|mehr\sals|weniger\sals|de\splus\sque|de\smoins\sque|más\sque|menos\sque|больше,?\sчем|меньше,?\sчем)"
+)
+_PER = (" per ", " pro ", " je ")
+_THAN = r"\d\s(?:[^\W\d_]+\s){1,3}than\s(?:the\s)?$"
+_LABEL = r"\s?[.)]\s+\S"
+
+_YEAR = r"(?<!\w)(?:in|since|by|until|as\sof|of|from|year|im|jahr|seit|stand|en|depuis|desde|año|em|nel|в|с|на)\s\(?$"
+_YEARS = r"[12]\d{3}(?:\s(?:and|to|und|bis|et|à|y|a)\s|\s?[-–—]\s?)[12]\d{3}"
+_NAMED = (
+    r"(?<!\w)(?:python|java|version|v|windows|apollo|route|room|bus|flight|gate|platform|model|type|class|level|grade|iphone|android|ios|http|utf"
+    r"|article|formula|channel|track|highway|no\.|nr\.)\s$"
+)
+_ORDINAL = r"(?:st|nd|rd|th|º|ª|ème|er|-й|-я|-го)(?!\w)"
+
+
+class Asides:
+    """The numbers of a text that are no answers."""
+
+    def __init__(self, text: str, lower: str) -> None:
+        self._text = text
+        self._lower = lower
+        self._known: dict[int, bool] = {}
+        """Start of an expression → whether it is an aside."""
+
+    def contain(self, one: Expression) -> bool:
+        """Whether an expression is no answer: denied, a label, a reference, how sure somebody is."""
+        known = self._known.get(one.start)
+        if known is None:
+            known = self._known[one.start] = self._is_aside(one)
+        return known
+
+    def _is_aside(self, one: Expression) -> bool:
+        text, start, end = self._text, one.start, one.end
+        begin = max(0, start - 40)
+        before = self._lower[begin:start]
+        if any(word in before for word in _NOT_WORDS) and _caseless(_NOT).search(text, begin, start):
+            return True
+        if _caseless(_REFERENCE).search(text, max(0, start - 14), start):
+            return True
+        if text.startswith("24/7", start):
+            return True
+        if before.endswith(_PER) or ("than " in before and _caseless(_THAN).search(text, begin, start)):
+            return True
+        if _caseless(_COMPARED).match(text, end) or (text[end : end + 1] == "?" and is_guess(text, one)):
+            return True
+        percent = one.number is not None and one.number.percent
+        if percent and (
+            _caseless(_SURE).match(text, end) or _caseless(_SURE_BEFORE).search(text, begin, start)
+        ):
+            return True
+        if _caseless(_DIGITS).match(text, end) and _caseless(_ROUNDED_TO).search(text, begin, start):
+            return True
+        if "est " in before and _caseless(_NEAREST).search(text, begin, start):
+            return True
+        if _caseless(_EFFORT).match(text, end) and _caseless(_CHECKED).search(text, begin, start):
+            return True
+        if text[start - 1 : start] == "[" and text[end : end + 1] == "]" and end - start <= 3:
+            return bool(text[begin:start].strip(" \n["))  # the number of a source
+        if end - start > 2 or not _caseless(r"(?:^|\n)[ *#(]{0,6}$").search(text, max(0, start - 7), start):
+            return False
+        return (start < 7 or "\n" in text[start - 7 : start]) and bool(_caseless(_LABEL).match(text, end))
+
+
+def is_guess(text: str, one: Expression) -> bool:
+    """Whether an expression is called possible: `it could be 5`."""
+    return _caseless(_GUESS).search(text, max(0, one.start - 24), one.start) is not None
+
+
+def is_weak(text: str, one: Expression) -> bool:
+    """Whether an expression is the year in which something was so, an ordinal or part of a name: an answer only if there is no
+    other.
+    """
+    return (
+        is_dated(text, one)
+        or (one.number is None and _caseless(_YEARS).fullmatch(text, one.start, one.end) is not None)
+        or _caseless(_ORDINAL).match(text, one.end) is not None
+        or _caseless(_NAMED).search(text, max(0, one.start - 12), one.start) is not None
+    )
+
+
+def is_dated(text: str, one: Expression) -> bool:
+    """Whether an expression is the year in which something was so."""
+    return (
+        is_year(text[one.start : one.end])
+        and _caseless(_YEAR).search(text, max(0, one.start - 16), one.start) is not None
+    )
+
+
+def is_reference(text: str, end: int) -> bool:
+    """Whether the words before `end` name a place such as `Step`."""
+    return _caseless(_REFERENCE).search(text, max(0, end - 14), end) is not None
+
+
+@cache
+def _caseless(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)

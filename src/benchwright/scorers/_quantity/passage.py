@@ -1,0 +1,274 @@
+"""A plain text with its numbers and sentences, and the parts of it that give no answer."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from functools import cache, cached_property
+from itertools import islice
+
+from benchwright.scorers._mcq.view import lower_alike
+from benchwright.scorers._quantity.asides import Asides
+from benchwright.scorers._quantity.expressions import Expression, Expressions
+from benchwright.scorers._quantity.numerals import Mark
+from benchwright.scorers._stems import matches_at, places
+
+CUES = 40
+"""The last cues of a reply are looked at."""
+_LOOP = 4
+"""The same sentence this many times is no answer."""
+SPAN = 2_000
+"""Characters of a sentence or a correction that are read."""
+
+_ABBREVIATED = (
+    "i.e", "e.g", "approx", "ca", "d.h", "d. h", "z.B", "z. B", "Mio", "Mrd", "Nr", "vs", "bzw", "p.ej", "т.е", "т. е", "млн", "млрд",
+    "тыс", "resp", "env", "aprox", "Rs", "No", "min", "max",
+)  # fmt: skip
+# The characters come first: a pattern that begins with a set of characters is searched for much faster.
+_SENTENCE_END = (
+    r"[.!?\n;。！？](?:(?<=[\n;。！？])|(?=\s|$)(?!(?:"
+    + "|".join(rf"(?<=\W{re.escape(word)}\.)" for word in _ABBREVIATED)
+    + r")\s[\da-zа-я$€£≈~(-]))"
+)
+_LINE = r"[^\w\d]{0,8}(?:\d{1,2}[.)]\s[*]{0,2})?"
+"""What may come before the first word of a sentence."""
+_CHECK = (
+    rf"{_LINE}(?:(?:(?:quick|sanity|double|let\sme|let's|let\sus|we\scan|you\scan|to|now|and|i)[\s-]){{0,3}}(?:double-)?(?:check(?:s|ing|ed)?|verif(?:y|ying|ication)|proof)(?!\s(?:my|the\s\w+\sfor))"
+    r"|(?:zur\s)?(?:probe|kontrolle|überprüfung|gegenprobe)|vérif(?:ication|ions)|on\svérifie|comprob(?:ación|amos|emos)|conferindo|controlliamo|verifichiamo|kontrollrechnung|prüfung|(?:substitut|plugg)ing\s[^.\n]{0,40}?(?:back|original|check|verify)|verifi(?:cación|camos|quemos|cação|cando)"
+    r"|verifica|controle|sprawdzenie|провер(?:ка|им|яем)|验证|检验|验算|検算|확인)(?!\w)"
+)
+_CHECK_STEMS = (
+    "check", "verif", "proof", "probe", "kontrolle", "überprüfung", "vérif", "comprob", "sprawdz", "conferindo", "controlliamo", "prüfung", "rechnung", "substitut", "plugg", "провер", "验", "検算", "확인", "controle",
+)  # fmt: skip
+_REMARK = (
+    r"(?:note|n\.?b\.?|hinweis|anmerkung|remarque|nota|примечание|keep\sin\smind|fun\sfact|by\sthe\sway|bonus|extra|side\snote|p\.?s\.?|as\syou\scan\ssee|for\s(?:context|reference|comparison)"
+    r"|let\sme\sknow|feel\sfree|(?:i\s)?hope\sthis|would\syou\slike|if\syou(?:'d|\swould|\swant|\sneed|\shave)\s(?:like|help|more|any|further|to\sknow|another|questions)|i\sassum\w*)(?!\w)"
+)
+_NOT_NEEDED = r"(?<!\w)(?:(?:not|n't)\s(?:\w+\s)?(?:needed|relevant|necessary|required|used|matter)|irrelevant|unnecessary|extra(?:neous)?\sinformation|distractor)(?!\w)"
+_SUPPOSED = r"(?<!\w)(?:if|were|wenn|falls|si|se|если)(?!\w)[^.!?\n]{0,120}?(?:(?<!\w)(?:would|könnte|würde|wäre|hätte|serait|aurait|sería|serían|habría|seriam?|teria)(?!\w)|'d\s|(?<!\w)бы(?!\w))"
+_WILL = r"\s*if\s[^.!?\n]{0,120}?(?:'ll|\swill)\s"
+"""Another case, after a calculation."""
+_OTHERS = r"(?<!\w)(?:people|others|students|someone|many|some|most)\s(?:\w+\s){0,3}(?:answer|say|think|guess|believe|assume|expect)s?(?!\w)"
+_CASES = r"(?:(?<=\n)|^)[ ]{0,3}[-*•]\s{0,3}(?:if|wenn|falls|si|se|если)(?!\w)"
+_SUPPOSED_STEMS = ("if ", "were ", "wenn ", "falls ", "si ", "se ", "если ")
+_SOURCE = r"[*_(]{0,3}(?:\[\^?\d{1,2}\]:?\s|\^\d{1,2}\s|\*\s(?=[A-Z])|(?:sources?|references?|footnotes?|citations?|quellen?|fuentes?|fonti?|источники?|来源)\s?:)"
+_TELL = r"(?:tell|determine|answer|calculate|compute|say|give|provide|know|find|solve|verify|confirm|access|help|assist|share|be\s(?:determined|calculated|answered|sure|certain)|look)"
+_DECLINE = (
+    rf"(?:(?<!\w)(?:(?:cannot|can't|can\snot|couldn't|could\snot|unable\sto|not\sable\sto)\s(?:\w+\s)?{_TELL}|(?:isn't|not|n't)\s(?:possible|enough)|impossible\sto|insufficient"
+    r"|do(?:es)?(?:\snot|n't)\s(?:\w+\s)?(?:have|know|say|state|specify|provide|give|mention)|not\s(?:given|specified|stated|provided|mentioned)|unclear|no\sway\sto|unknown"
+    r"|kann\sich\snicht|kann\s(?:man\s)?nicht|nicht\s(?:möglich|bekannt|angegeben|genug|genügend)|lässt\ssich\snicht|keine\s(?:angaben|informationen|daten)"
+    r"|(?:je\s)?ne\s(?:peux|sais|dispose|connais)|impossible\sde|pas\sassez|ne\spermet\spas|no\s(?:puedo|sé|tengo|es\sposible|se\spuede|dispongo|hay\ssuficiente)"
+    r"|não\s(?:posso|sei|tenho|é\spossível|há)|non\s(?:posso|so|è\spossibile|ho)|не\s(?:могу|знаю|имею|хватает|указан\w*)|невозможно|недостаточно|depends\son)"
+    r"|无法|不知道|没有足够|わかりません)"
+)
+_DECLINE_STEMS = (
+    "can", "n't", "unable", "not ", "impossible", "insufficient", "unclear", "unknown", "no ", "nicht", "keine", "ne ", "pas ", "não", "non ", "не ",
+    "невозможно", "недостаточно", "depends", "无法", "不知道", "没有", "わかり", "inconsistent", "contradict", "нет ",
+)  # fmt: skip
+_UNDETERMINED = (
+    rf"(?:(?<!\w)(?:cannot|can't|can\snot|unable\sto|impossible\sto|not\spossible\sto|no\sway\sto)\s(?:\w+\s)?{_TELL}"
+    r"|(?:not|n't)\senough|(?:insufficient|too\slittle)\s(?:information|data|details)|(?:not|n't)\s(?:\w+\s)?(?:provide|give|contain|have)\s(?:us\s)?(?:enough|sufficient)"
+    r"|inconsistent|contradict|(?:not|n't)\s(?:\w+\s)?(?:stated|given|known|specified|mentioned|provided)|(?<!\w)no\s(?:such\s|valid\s|possible\s|real\s)?(?:solutions?|answer|number|value)(?!\w)|keine\s(?:\w+\s)?lösung|pas\sde\ssolution|(?:sin|no\stiene)\ssolución|нет\sрешени"
+    r"|(?:kann|lässt\ssich)\s(?:\w+\s)?nicht\s(?:bestimm|berechn|beantwort|sagen)\w*|nicht\s(?:genug|genügend)|pas\sassez\sd|impossible\sde|no\s(?:se\spuede|hay\ssuficiente|es\sposible)"
+    r"|недостаточно|невозможно|无法|没有足够)"
+)
+_REFUSES = r"(?<!\w)(?:cannot|can't|can\snot|unable\sto|won't|not\sable\sto)\s(?:help|assist|comply|support|do\sthat|fulfil|predict|forecast)"
+_BUT = r"(?<!\w)(?:but|however|though|although|yet|still|aber|jedoch|allerdings|mais|cependant|toutefois|pero|aunque|sin\sembargo|mas|porém|ma|però|но|однако)(?!\w)|但"
+_RESUMES = (
+    r"[\s*#>(–—-]{0,6}(?:so|step|next|now|finally|therefore|thus|hence|answer|the\s(?:final\s)?answer|final|result|total|in\stotal|also|daher|somit|damit|antwort|donc|ainsi|réponse"
+    r"|por\s(?:lo\s)?tanto|respuesta|así|итак|значит|ответ|所以|因此|答案)(?!\w)"
+)
+
+
+_FAULT = r"(?<!\w)(?:slip|mistaken?|mistakes|errors?|wrong|oops|wait|incorrect|should\sbe|correct\s\w+\sis|corrected|fehler|falsch|erreur|faux|errore?|ошибка|неверно)(?!\w)|(?:not|n't)\s(?:match|equal|add)|错"
+
+
+class Passage:
+    """A plain text, with the expressions in it.
+
+    Args:
+        text: what `plain` returned.
+        mark: the decimal mark if the text itself does not reveal one.
+    """
+
+    def __init__(self, text: str, mark: Mark | None) -> None:
+        self.text = text
+        self.lower = lower_alike(text).replace("\n", " ")
+        self._is_ascii = text.isascii()
+        self.numbers = Expressions(text, mark)
+        self._asides = Asides(text, self.lower)
+        self._silent: dict[int, tuple[int, int]] = {}
+        """Start of a sentence → the part of it that gives no answer."""
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        """Where sentences begin."""
+        return [0, *(end.end() for end in compiled(_SENTENCE_END).finditer(self.text))]
+
+    def sentence_start(self, at: int) -> int:
+        """The beginning of the sentence that contains `at`."""
+        return max(at - 400, self._ends[bisect_right(self._ends, at) - 1])
+
+    def sentence_end(self, at: int) -> int:
+        """The end of the sentence that goes on at `at`."""
+        stop = compiled(_SENTENCE_END).search(self.text, at, at + SPAN)
+        return stop.start() if stop else min(len(self.text), at + SPAN)
+
+    def line_end(self, at: int) -> int:
+        """The end of the line that goes on at `at`."""
+        end = self.text.find("\n", at)
+        return len(self.text) if end < 0 else end
+
+    def cues(
+        self, pattern: str, stems: tuple[str, ...], begin: int = 0, end: int | None = None
+    ) -> Iterator[re.Match[str]]:
+        """The last matches of a pattern that begins with one of the stems, the last one first."""
+        starts = places(self.lower, _ascii(stems) if self._is_ascii else stems, begin, end, CUES)
+        return islice(matches_at(caseless(pattern), self.text, starts), CUES)
+
+    def usable(self, begin: int, end: int) -> list[Expression]:
+        """The expressions in a part of the text that may be an answer."""
+        return [one for one in self.numbers.between(begin, end) if self.is_usable(one)]
+
+    def is_usable(self, one: Expression) -> bool:
+        """Whether an expression may be an answer."""
+        return not self._asides.contain(one) and not self.is_void(one.start)
+
+    def is_void(self, at: int) -> bool:
+        """Whether a place is in a part that gives no answer: it checks one, asks, names a source, or says that there is none."""
+        if any(start <= at < end for start, end in self._checked):
+            return True
+        start = self.sentence_start(at)
+        span = self._silent.get(start)
+        if span is None:
+            span = self._silent[start] = self._silent_part(start, self.sentence_end(at))
+        return span[0] <= at < span[1]
+
+    def _silent_part(self, start: int, end: int) -> tuple[int, int]:
+        """The part of a sentence that gives no answer, which may be empty."""
+        text = self.text
+        if text.startswith("?", end):
+            return start, end
+        if start and caseless(rf"{_LINE}{_REMARK}").match(text, start):
+            return start, end
+        if (
+            start
+            and compiled(r"\s*\((?:[AI]\s|[^\W\d_]{2})").match(text, start)
+            and "=" not in text[start:end]
+        ):
+            return start, end
+        line = text.rfind("\n", max(0, start - 400), start + 1) + 1
+        if caseless(_SOURCE).match(text, line if line >= start - 400 else start):
+            return start, end
+        sentence = self.lower[start:end]
+        if start and caseless(_NOT_NEEDED).search(text, start, end):
+            return start, end
+        if ("people" in sentence or "some" in sentence or "many" in sentence) and caseless(_OTHERS).search(
+            text, start, end
+        ):
+            return start, end
+        if (
+            any(stem in sentence for stem in _SUPPOSED_STEMS)
+            and (
+                caseless(_SUPPOSED).search(text, start, end)
+                or (caseless(_WILL).match(text, start) and "=" in text[:start])
+            )
+            and (self.numbers.between(0, start) or self.numbers.between(end, len(text)))
+        ):
+            return start, end
+        if any(stem in sentence for stem in _DECLINE_STEMS):
+            found = caseless(_DECLINE).search(text, start, end)
+            if found:
+                turn = caseless(_BUT).search(text, found.end(), end)
+                back = caseless(_BUT).search(text, start, found.start())
+                return (back.end() if back else start), (turn.start() if turn else end)
+        return 0, 0
+
+    @cached_property
+    def _checked(self) -> list[tuple[int, int]]:
+        """The parts that check an answer."""
+        return [*self._checks()]
+
+    def _checks(self) -> Iterator[tuple[int, int]]:
+        """A check goes on until something is concluded or a fault is found."""
+        if not any(stem in self.lower for stem in _CHECK_STEMS):
+            return
+        check, resumes = caseless(_CHECK), caseless(_RESUMES)
+        begin: int | None = None
+        for start in self._ends:
+            if begin is not None and (
+                resumes.match(self.text, start)
+                or caseless(_FAULT).search(self.text, start, self.sentence_end(start))
+            ):
+                yield begin, start
+                begin = None
+            if begin is None and check.match(self.text, start):
+                begin = start
+        if begin is not None:
+            yield begin, len(self.text)
+
+    def parts(self) -> bool:
+        """Whether the text answers part a) and part b), or one case after the other."""
+        if "\n" in self.text and len([*islice(caseless(_CASES).finditer(self.text), 2)]) > 1:
+            return True
+        if "a)" not in self.lower or "b)" not in self.lower:
+            return False
+        labels = islice(caseless(r"(?:^|(?<=\n)|(?<=[.;]\s))[ *(]{0,4}([ab])\)").finditer(self.text), CUES)
+        return len({label[1].lower() for label in labels}) > 1
+
+    def refuses(self) -> bool:
+        """Whether the text refuses to help."""
+        return any(
+            verb in self.lower
+            for verb in ("help", "assist", "comply", "support", "do that", "fulfil", "predict", "forecast")
+        ) and (caseless(_REFUSES).search(self.text) is not None)
+
+    def in_brackets(self, one: Expression) -> bool:
+        """Whether an expression is in brackets within a sentence."""
+        start = self.sentence_start(one.start)
+        opened = self.text.rfind("(", start, one.start)
+        return (
+            opened > start
+            and one.reason != "several"  # (2, 3) is one thing
+            and self.text.find(")", opened, one.start) < 0
+            and len(self.text[start:opened].split()) > 2
+        )
+
+    def depends(self) -> bool:
+        """Whether the text says at its beginning that the answer depends on something."""
+        return "depend" in self.lower[:200] or "hängt" in self.lower[:200] or "dépend" in self.lower[:200]
+
+    def repeats(self, at: int) -> bool:
+        """Whether the sentence at `at` occurs again and again, as in replies of models that are caught in a loop."""
+        start = self.sentence_start(at)
+        sentence = self.text[start : self.sentence_end(at)].strip()
+        return len(sentence) > 16 and self.text.count(sentence) >= _LOOP
+
+    def declines_after(self, at: int) -> bool:
+        """Whether the text says after `at` that no answer can be given, and gives none then."""
+        after = self.lower[at:]
+        if not any(stem in after for stem in _DECLINE_STEMS):
+            return False
+        return caseless(_UNDETERMINED).search(self.text, at) is not None
+
+    def gap(self, inside: list[Expression], at: int) -> str:
+        """The text between an expression of a list and the one before it."""
+        return self.text[inside[at - 1].end : inside[at].start]
+
+
+@cache
+def _ascii(stems: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(stem for stem in stems if stem.isascii())
+
+
+@cache
+def compiled(pattern: str) -> re.Pattern[str]:
+    """The pattern, compiled when first used."""
+    return re.compile(pattern)
+
+
+@cache
+def caseless(pattern: str) -> re.Pattern[str]:
+    """The pattern, compiled when first used, without regard to case."""
+    return re.compile(pattern, re.IGNORECASE)

@@ -1,0 +1,71 @@
+"""What all readers of replies share: words for an answer, where a reply goes on with a question of its own, and whether it
+breaks off.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+ANSWER_ELSEWHERE = (
+    r"antwort|r[ée]ponse|respuesta|risposta|resposta|antwoord|odpowied[źz]|odpověď|svar(?:et)?|vastaus|cevap|jawaban|válasz|răspuns(?:ul)?"
+    r"|ответ|відповідь"
+)
+"""The word for an answer in languages other than English, as a regular expression."""
+ANSWER_ELSEWHERE_STEMS = (
+    "antwort", "réponse", "reponse", "respuesta", "risposta", "resposta", "antwoord", "odpowied", "odpověď", "svar", "vastaus", "cevap",
+    "jawaban", "válasz", "răspuns", "ответ", "відповідь",
+)  # fmt: skip
+"""What these words begin with."""
+ANSWER_QUALIFIED = (
+    r"(?:\s(?:here|then|therefore|thus|hence|is\stherefore|finale?|correcte?|correcta|corrett[ao]|corret[ao]|richtig|also|daher|somit|donc|entonces"
+    r"|quindi|portanto|então|dus|więc))?"
+)
+"""What may follow a word for an answer: `la risposta quindi è`."""
+
+_NEXT_QUESTION = r"\n[ *#]{0,4}(?:(?:Question|Q|Frage|Pregunta|Вопрос|问题|题目)\s?\d{0,4}\s?[:.](?!\s?\$?[\d.,]{1,20}(?:\n|$))|(?:User|Human)\s?:)"
+_WITH_OPTIONS = r"\n[^\n]{4,300}\?\s?\n\s?\(?A[.):]\s"
+"""A question without a label, above its options."""
+_GOES_ON = """
+qui que donne de du des par pour avec dans un une yields ergibt von mit für auf zu den dem ein eine por con para una che di per con что на и
+    so because and but or the a an of to is are was that which since therefore thus hence as for with in on at by from if when while
+    although though its their this these not only also need needs require requires has have had gives equals means makes be been would
+    could can will must should were we they than into between und oder aber weil der die das ist et ou mais le la les est y pero el los
+    es
+"""
+"""Words that no sentence ends with."""
+
+
+def next_question(text: str) -> int | None:
+    """Where a model that completes text goes on to write the next question; what follows answers that question."""
+    if "\n" not in text:
+        return None
+    found = _compiled(_NEXT_QUESTION).search(text)
+    if found is None and "?" in text:
+        found = _compiled(_WITH_OPTIONS).search(text)
+    return found.start() if found else None
+
+
+def breaks_off(text: str) -> bool:
+    """Whether a text of several words ends in the middle of a sentence.
+
+    >>> breaks_off("Next we add the pencils, which"), breaks_off("She has 12 pencils")
+    (True, False)
+    """
+    if len(text) <= 16 or text.count(" ", -200) < 4:
+        return False
+    words = text[-40:].split()
+    return bool(words) and (
+        words[-1][-1] in ",:(–—=+×*/÷−-≈"
+        or (words[-1].lower() if len(words[-1]) > 2 else words[-1]) in _goes_on()
+    )
+
+
+@cache
+def _goes_on() -> frozenset[str]:
+    return frozenset(_GOES_ON.split())
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)

@@ -1,0 +1,126 @@
+"""What a route answers with: JSON, bytes, a page, or a stream of events. Each kind makes the response and describes itself for OpenAPI."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any, ClassVar
+
+import msgspec
+from msgspec import Struct
+from starlette.responses import Response, StreamingResponse
+
+from benchwright.core import as_json, exact_json
+from benchwright.server._guard import PAGE_POLICY, refusal_of
+
+
+class AnswerKind(Struct, frozen=True):
+    """A kind of answer."""
+
+    navigable: ClassVar[bool] = False
+    """Whether a browser may open it from a link on another site. It must have no data."""
+
+    @property
+    def schema(self) -> type[Struct] | None:
+        """The Struct that OpenAPI describes; None: the answer is not one."""
+        return None
+
+    @property
+    def media_type(self) -> str:
+        """Its Content-Type."""
+        raise NotImplementedError
+
+    def response(self, value: Any) -> Response:
+        """The response with what a handler returned."""
+        raise NotImplementedError
+
+
+class Json(AnswerKind, frozen=True):
+    """The handler returns this Struct."""
+
+    body: type[Struct]
+    """Its class."""
+
+    @property
+    def schema(self) -> type[Struct] | None:
+        """The class."""
+        return self.body
+
+    @property
+    def media_type(self) -> str:
+        """JSON."""
+        return "application/json"
+
+    def response(self, value: Any) -> Response:
+        """The Struct as JSON."""
+        return Response(encoded(value), media_type=self.media_type)
+
+
+class Bytes(AnswerKind, frozen=True):
+    """The handler returns bytes."""
+
+    kind: str
+    """Their media type."""
+
+    @property
+    def media_type(self) -> str:
+        """The given one."""
+        return self.kind
+
+    def response(self, value: Any) -> Response:
+        """The bytes as they are."""
+        return Response(value, media_type=self.media_type)
+
+
+class HtmlPage(AnswerKind, frozen=True):
+    """The handler returns a document that may run the scripts of this server. It has no data of its own: scripts fetch them."""
+
+    navigable: ClassVar[bool] = True
+
+    @property
+    def media_type(self) -> str:
+        """HTML."""
+        return "text/html"
+
+    def response(self, value: Any) -> Response:
+        """The document, with the policy of pages."""
+        return Response(value, headers={"content-security-policy": PAGE_POLICY}, media_type=self.media_type)
+
+
+class Events(AnswerKind, frozen=True):
+    """The handler returns an asynchronous iterator of Structs, each sent as one event as soon as it is there.
+
+    Pages read it with `fetch`, because `EventSource` sends no token.
+    """
+
+    body: type[Struct]
+    """The class of an event."""
+
+    @property
+    def schema(self) -> type[Struct] | None:
+        """The class."""
+        return self.body
+
+    @property
+    def media_type(self) -> str:
+        """Server-sent events."""
+        return "text/event-stream"
+
+    def response(self, value: Any) -> Response:
+        """The stream. An error in it becomes a last event `error` with the body of a refusal."""
+        return StreamingResponse(_events(value), media_type=self.media_type)
+
+
+async def _events(values: AsyncIterator[Struct]) -> AsyncIterator[bytes]:
+    try:
+        async for value in values:
+            yield b"data: " + encoded(value) + b"\n\n"
+    except Exception as error:
+        yield b"event: error\ndata: " + encoded(refusal_of(error).body()) + b"\n\n"
+
+
+def encoded(value: Struct) -> bytes:
+    """A Struct as JSON."""
+    try:
+        return msgspec.json.encode(value)
+    except (UnicodeEncodeError, TypeError):  # half of a surrogate pair, or a value that is no JSON
+        return exact_json(as_json(value))

@@ -1,0 +1,99 @@
+"""What a request may do: tokens, each with what it allows, and codes that a browser exchanges for one.
+
+No cookies: a browser sends them to every server of the machine, also to those of other users.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+import time
+from collections.abc import Callable
+from enum import IntEnum
+
+from benchwright.server._guard import Refusal
+
+CODE_VALID_S = 600
+"""Seconds in which a code must be used."""
+MOST_CODES = 1_000
+"""Most codes remembered; the oldest is forgotten first."""
+ANOTHER_CODE = "run `benchwright serve --new-code` in the workspace for a new URL"
+"""How to get a code."""
+
+
+class Access(IntEnum):
+    """What a route needs, and what a token allows; more includes less."""
+
+    OPEN = 0
+    """Nothing: the route has no data."""
+    READ = 1
+    """Read records."""
+    FULL = 2
+    """Everything: write records, and read hub data with the owner's own hub token."""
+
+
+class Keys:
+    """The tokens and codes of one start of a server.
+
+    Args:
+        token: The token for everything.
+        open_reads: Whether reading needs no token.
+        now: A clock that never goes back.
+    """
+
+    def __init__(
+        self, token: str, *, open_reads: bool = False, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.page_token = secrets.token_urlsafe(24)
+        """The token of browser tabs. It ends with this start of the server, and only reads."""
+        self._tokens = ((token.encode(), Access.FULL), (self.page_token.encode(), Access.READ))
+        self._free = Access.READ if open_reads else Access.OPEN
+        self._now = now
+        self._codes: dict[bytes, float | None] = {}
+
+    def admit(self, authorization: str, needs: Access) -> None:
+        """Refuse a request whose Authorization header does not allow what its route needs."""
+        if needs <= self._free:
+            return
+        kind, _, given = authorization.partition(" ")
+        sent = given.strip().encode()
+        matches = [access for token, access in self._tokens if hmac.compare_digest(sent, token)]
+        if kind.lower() != "bearer" or not matches:
+            raise Refusal(
+                401,
+                "unauthorized",
+                "this request needs the server's token" if not given else "the token is wrong",
+                "send it as: Authorization: Bearer TOKEN (printed by `benchwright serve`; in BENCHWRIGHT_TOKEN of runs)",
+            )
+        if max(matches) < needs:
+            raise Refusal(
+                403, "read_only", "this token only reads", "use the token that `benchwright serve` printed"
+            )
+
+    def new_code(self) -> str:
+        """A code that opens the pages in a browser, once."""
+        code = secrets.token_urlsafe(24)
+        while len(self._codes) >= MOST_CODES:
+            del self._codes[next(iter(self._codes))]
+        self._codes[_digest(code)] = self._now() + CODE_VALID_S
+        return code
+
+    def exchange(self, code: str) -> str:
+        """The token for a code. Refuses a code that was used, has expired or was never given."""
+        digest = _digest(code)
+        if digest not in self._codes:
+            raise Refusal(401, "unknown_code", "this server did not give out this code", ANOTHER_CODE)
+        until, self._codes[digest] = self._codes[digest], None
+        if until is None:
+            raise Refusal(401, "used_code", "this code was used before; each code works once", ANOTHER_CODE)
+        if self._now() >= until:
+            raise Refusal(
+                401, "expired_code", f"this code is older than {CODE_VALID_S // 60} minutes", ANOTHER_CODE
+            )
+        return self.page_token
+
+
+def _digest(code: str) -> bytes:
+    """Codes are looked up by their hash, so that the time of a lookup tells nothing about a code."""
+    return hashlib.sha256(code.encode("utf-8", "surrogatepass")).digest()

@@ -1,0 +1,1 @@
+"""One file per driver; `store/_backends.py` has a row for each."""

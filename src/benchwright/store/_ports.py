@@ -1,0 +1,259 @@
+"""The interface of every backend of the store. Other parts of the package know these protocols and the values that they
+exchange, and nothing of the database."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Protocol, Self
+
+from benchwright.core import JsonObject, JsonValue, RunKind, RunProgress, RunStatus, StepValues
+from benchwright.store._owner import Lease
+from benchwright.store._records import CallStep, Event, RunRecord, SampleSteps, StepOutput, TakenOver
+from benchwright.store._sample_filters import SampleFilter
+from benchwright.store._workflow_records import (
+    BeginDecision,
+    MetricPoint,
+    MetricTotals,
+    Page,
+    StepRequest,
+    WorkflowStep,
+)
+from benchwright.store._workspace import Workspace
+
+
+class RunStore(Protocol):
+    """Runs of every kind, and their events. A store remembers the leases of the runs that it created or claimed, and refuses to
+    write to one of them that it has lost."""
+
+    def create_run(
+        self, *, name: str, target: str, model: str = "", folder: Path | None = None, settings: JsonObject | None = None,
+        manifest: JsonObject | None = None, status: RunStatus = "running", kind: str = RunKind.BENCHMARK,
+        input_json: bytes | None = None, tags: JsonObject | None = None, message: str | None = None,
+    ) -> RunRecord:  # fmt: skip
+        """Record a new run, with the `message` of its first event. This process owns it."""
+
+    def claim_run(
+        self, run_id: int, *, check: Callable[[RunRecord], None] | None = None, token: str | None = None,
+        force: bool = False, start: bool = False, data: JsonValue = None,
+    ) -> RunRecord:  # fmt: skip
+        """Take over a run. `RunOwnedError` while a live process owns it, unless forced, or handed over with its `token`. `check` may
+        refuse the run before that; `start` also begins to work on it; `data` is kept with the event."""
+
+    def lease(self, run_id: int) -> Lease:
+        """The right to write to a run that this store created or claimed. `RunOwnedError` for others."""
+
+    def start_run(self, run_id: int, manifest: JsonObject | None = None) -> RunRecord:
+        """Begin to work on a queued or claimed run. Until then it keeps its end, its duration and its starts. The time of a
+        queued run counts from here."""
+
+    def beat(self, run_id: int, progress: RunProgress | None = None) -> bool:
+        """Show that the owner is alive, and how far it has come; without `progress`, the last one stays. Returns whether the run is
+        still this store's."""
+
+    def update_run(
+        self, run_id: int, *, settings: JsonObject | None = None, manifest: JsonObject | None = None,
+        summary: JsonObject | None = None, status: RunStatus | None = None, error: str | None = None,
+        input_value: JsonValue = None, output: bytes | None = None, event: tuple[str, str] | None = None,
+    ) -> None:  # fmt: skip
+        """Replace what is given, and add an event, given as its kind and its message."""
+
+    def record_end(self, run_id: int, summary: JsonObject) -> RunRecord:
+        """Record the time and the figures of a run that has ended. It stays `running`, and this process's, until its files
+        are written: a run that is killed meanwhile has an end and can be resumed."""
+
+    def finish_run(
+        self, run_id: int, status: RunStatus, *, summary: JsonObject | None, error: str | None = None
+    ) -> None:
+        """Record how a run ended, and release it."""
+
+    def conclude_run(
+        self, run_id: int, status: RunStatus, *, error: str | None = None, whoever_owns_it: bool = False
+    ) -> None:
+        """Record how a run ended by the exit of its process, with the figures of its recorded steps, and release it. A run that
+        another process has taken over or canceled is left alone, unless `whoever_owns_it`."""
+
+    def release_run(self, run_id: int) -> None:
+        """Give up a run. If it has not ended, it counts as interrupted."""
+
+    def interrupt_dead(self, kind: str) -> list[int]:
+        """Mark runs of a kind whose process died as interrupted. Returns their numbers."""
+
+    def restore_run(self, run: RunRecord, steps: Iterable[StepValues]) -> int:
+        """Record a run that was read from its folder and returns the number of its steps; or, if it is on record, add steps that
+        it has lost, and return the number of those added."""
+
+    def remove_run(self, run_id: int, *, number_is_free: bool = False) -> None:
+        """Delete a run and everything recorded under it. `number_is_free` for one that could not start."""
+
+    def run(self, run_id: int) -> RunRecord:
+        """A run by number. `NotFoundError` if there is none."""
+
+    def runs(
+        self, *, after: int | None = None, limit: int | None = None, kind: str | None = None,
+        name: str | None = None,
+    ) -> list[RunRecord]:  # fmt: skip
+        """Runs, newest first, each as it was recorded: see `whole`. `after` is the number of the last run of the page before."""
+
+    def events(
+        self, run_id: int, *, after: int = 0, limit: int | None = None, step_id: int | None = None
+    ) -> list[Event]:
+        """Events of a run, or of one of its steps, oldest first."""
+
+
+class StepWriter(Protocol):
+    """The sink for the steps of one run. It belongs to one event loop."""
+
+    def append(self, rows: Sequence[StepValues]) -> asyncio.Future[None]:
+        """Take rows. The future is done when they are committed."""
+
+    def replace(self, kinds: Sequence[str], rows: Sequence[StepValues]) -> asyncio.Future[None]:
+        """Take all rows of one sample, the score last. They replace its recorded steps of these kinds in one commit."""
+
+    async def close(self) -> None:
+        """Commit the rest, and close."""
+
+
+class StepStore(Protocol):
+    """Steps of benchmark runs: calls, judges' calls, scores."""
+
+    def step_writer(self, run_id: int) -> StepWriter:
+        """Open the sink for a run's steps, inside a running event loop. This store must own the run, and every
+        commit checks that it still does."""
+
+    def recorded(self, run_id: int, kind: str, first_index: int, last_index: int) -> dict[str, StepOutput]:
+        """Steps of a batch of samples, by key."""
+
+    def calls(
+        self, run_id: int, first_index: int, last_index: int, kind: Literal["call", "judge"] = "call"
+    ) -> dict[str, CallStep]:
+        """Recorded calls of a batch of samples, to the model or to judges, by key."""
+
+    def taken_over(self, run_id: int) -> Iterator[TakenOver]:
+        """The calls of a run that were answered by the reply of another one, streamed."""
+
+    async def replies_of(
+        self, run_id: int, requests: Sequence[tuple[bytes, int]]
+    ) -> dict[tuple[bytes, int], bytes]:
+        """A run's replies to requests, given as hash and number among equal ones. Requests without one are left out."""
+
+    def index_replies(self) -> bool:
+        """Update the index of reusable replies. Returns whether it holds any."""
+
+    async def reusable(
+        self, run_id: int, input_hashes: Sequence[bytes], preferred: Sequence[int] = ()
+    ) -> dict[bytes, bytes]:
+        """The replies of other runs to equal requests, by hash, of `preferred` runs where they have one. Requests without one are
+        left out."""
+
+    def count_steps(self, run_id: int, kind: str) -> int:
+        """The number of recorded steps of a kind."""
+
+    def forget_step(self, run_id: int, key: str) -> None:
+        """Delete one step."""
+
+
+class SampleStore(Protocol):
+    """Scored samples of benchmark runs, in sample order."""
+
+    def scored(self, run_id: int) -> Iterator[tuple[int, int, bytes, bytes]]:
+        """(index, repeat, hash of the row, result JSON) of every sample, streamed."""
+
+    def row_texts(self, run_id: int) -> Iterator[tuple[int, bytes | None]]:
+        """(index, JSON of the row) of every sample, streamed; None for a row that could not be read."""
+
+    def samples(self, run_id: int, index: int | None = None) -> Iterator[SampleSteps]:
+        """Every sample with its calls, streamed; or those of one row."""
+
+    def index_samples(self, at_least: int = 1) -> None:
+        """Index new samples, if there are this many. Without it the next page takes longer, and is right too."""
+
+    def page_samples(
+        self, run_id: int, where: SampleFilter | None = None, *, after: int | None = None, limit: int = 100
+    ) -> Page[SampleSteps]:
+        """A page of the samples that pass a filter. A page that looks for a text searches a limited number of samples:
+        it may be shorter than `limit` though `next` names where the search continues."""
+
+
+class WorkflowWriter(Protocol):
+    """The sink for workflow records of any number of runs. It belongs to one event loop, and is the only way in which steps,
+    metric points and events of workflows are written."""
+
+    def begin(self, lease: Lease, request: StepRequest) -> BeginDecision:
+        """Decide about a step, and record that it has begun."""
+
+    async def complete(self, lease: Lease, step_id: int, attempt: int | None, output: bytes) -> None:
+        """Record a step's output. Returns after the commit."""
+
+    async def fail(
+        self, lease: Lease, step_id: int, attempt: int | None, error: str, *, interrupted: bool = False
+    ) -> None:
+        """Record why an attempt failed. Returns after the commit."""
+
+    def add_metric(
+        self, lease: Lease, name: str, value: float, *, unit: str | None = None, step_id: int | None = None,
+        attempt: int = 0, tags: JsonObject | None = None, slot: int | None = None,
+    ) -> None:  # fmt: skip
+        """Record a metric point."""
+
+    def add_event(
+        self, lease: Lease, kind: str, message: str, *, data: JsonValue = None, step_id: int | None = None
+    ) -> None:
+        """Record an event."""
+
+    async def settled(self, lease: Lease, *, events: bool = False) -> None:
+        """Wait until everything appended is committed; with `events`, also the events of steps, which may wait."""
+
+    def finish(
+        self, lease: Lease, status: RunStatus, *, output: bytes | None = None, error: str | None = None
+    ) -> None:
+        """Record how the run ended, and release it."""
+
+    async def close(self) -> None:
+        """Commit the rest, and close."""
+
+
+class WorkflowStore(Protocol):
+    """The steps and metric points of workflow runs."""
+
+    def workflow_writer(self, *, alone: bool = True) -> WorkflowWriter:
+        """Open a sink that commits many records together, inside a running event loop. It is not `alone` if another process
+        may record steps of the same runs."""
+
+    def workflow_step(self, step: int | tuple[int, str]) -> WorkflowStep:
+        """A step by number; or, by its run and key, its newest generation."""
+
+    def workflow_step_counts(self, run_id: int) -> dict[str, int]:
+        """Steps per status, newest generations only."""
+
+    def page_steps(
+        self, run_id: int, *, after: int = 0, limit: int = 100, status: str | None = None
+    ) -> Page[WorkflowStep]:
+        """A page of steps, in the order in which they began."""
+
+    def page_metrics(
+        self, run_id: int, *, after: int = 0, limit: int = 1000, name: str | None = None
+    ) -> Page[MetricPoint]:
+        """A page of metric points, in the order in which they came."""
+
+    def metric_totals(self, run_id: int) -> dict[str, MetricTotals]:
+        """Metrics of a run by name, with count, mean, extremes and the newest value."""
+
+
+class Store(RunStore, StepStore, SampleStore, WorkflowStore, Protocol):
+    """An open store. Leave its `with` block, or call `close`, to release it."""
+
+    @property
+    def workspace(self) -> Workspace:
+        """Where the files of the runs are."""
+
+    def close(self) -> None:
+        """Release the store."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...

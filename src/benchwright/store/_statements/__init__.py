@@ -1,0 +1,16 @@
+"""The statements of the store and the code that turns rows into values, for every driver."""
+
+from __future__ import annotations
+
+from benchwright.store._statements.runs import Runs
+from benchwright.store._statements.samples import Samples
+from benchwright.store._statements.step_writer import SampleStepWriter
+from benchwright.store._statements.workflow_steps import WorkflowLists
+
+
+class OpenedStore(Runs, WorkflowLists, Samples):
+    """One database, opened by one process. The two writers handle many steps at once."""
+
+    def step_writer(self, run_id: int) -> SampleStepWriter:
+        """Open a writer with a separate connection."""
+        return SampleStepWriter(self._driver, self.lease(run_id))

@@ -1,0 +1,36 @@
+"""Marks: how far indexes are filled, and the last numbers given out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from benchwright.core import call_of, sample_of
+from benchwright.store._driver import Connection
+
+SET_MARK = "INSERT INTO marks VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+
+
+def lower_marks(connection: Connection) -> None:
+    """Lower the marks of the indexes after steps were deleted, because their row numbers are reused for new steps."""
+    connection.execute(
+        "UPDATE marks SET value = (SELECT coalesce(max(rowid), 0) FROM steps)"
+        " WHERE name IN ('replies', 'samples', 'sample_metrics')"
+        " AND value > (SELECT coalesce(max(rowid), 0) FROM steps)"
+    )
+
+
+def forget_sample(connection: Connection, run_id: int, score: str, kinds: Sequence[str]) -> None:
+    """Delete steps of the sample with this score. A call that shares the row of a deleted score stays, in a row of its own,
+    unless calls are deleted too."""
+    if "call" not in kinds:
+        connection.execute(
+            "UPDATE steps SET key = ?, input_hash = call_hash, input = call_input, output = call_output,"
+            " call_hash = NULL, call_input = NULL, call_output = NULL"
+            " WHERE run_id = ? AND key = ? AND call_output IS NOT NULL",
+            (call_of(score), run_id, score),
+        )
+    for kind in kinds:
+        prefix = f"{kind}/{sample_of(score)}"
+        connection.execute(
+            "DELETE FROM steps WHERE run_id = ? AND key >= ? AND key < ?", (run_id, prefix, prefix + "0")
+        )

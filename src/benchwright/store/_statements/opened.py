@@ -1,0 +1,52 @@
+"""An open store: its workspace, its driver, its connection."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Self
+
+from benchwright.store._driver import Driver, Transaction
+from benchwright.store._statements.schema import LAST_RUN, TELLS_PROGRESS, connected
+from benchwright.store._workspace import Workspace
+
+
+class Opened:
+    """A workspace with its database open."""
+
+    def __init__(self, workspace: Workspace, driver: Driver, *, read_only: bool = False) -> None:
+        if not read_only:
+            workspace.create()
+        self.workspace = workspace
+        self._driver = driver
+        self._read_only = read_only
+        self._scratch_tables: dict[str, str] = {}
+        self._connection = connected(driver, "read" if read_only else "write")
+        # Tables of an earlier version stay as they are while they are only read.
+        self._tells_progress = self._connection.version() >= TELLS_PROGRESS
+
+    def close(self) -> None:
+        """Close the database."""
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _next_run(self) -> int:
+        """The number of a new run; never one whose folder exists, even if its record is gone."""
+        recorded = self._connection.execute(LAST_RUN).fetchone()[0] or 0
+        return 1 + max((recorded, *self.workspace.run_folders(beyond=recorded)))
+
+    def _scratch(self, table: str, declaration: str) -> str:
+        """A table for this connection only, created when it is first needed."""
+        if table not in self._scratch_tables:
+            declared = declaration.format_map(self._connection.dialect.words)
+            self._scratch_tables[table] = self._connection.scratch(table, declared)
+        return self._scratch_tables[table]
+
+    def _transaction(self, *, durable: bool = False, bulk: bool = False) -> Transaction:
+        return Transaction(self._connection, durable=durable, bulk=bulk)
