@@ -255,7 +255,8 @@ def workers_of(process: subprocess.Popen[str]) -> list[int]:
     [(1, "all"), (2, "all"), (2, "parent"), (2, "0"), (2, "1"), (3, "all"), (3, "parent")],
 )
 def test_a_killed_test_has_every_request_that_had_ended(folder: Path, workers: int, whom: str) -> None:
-    """Requests on the way to the client when it was killed had not ended: at most one in each of its eight places."""
+    """Each of the eight places may lack two: the request in flight, and one whose reply came in the same turn of the event
+    loop, which is booked after the next request has been sent."""
 
     async def work() -> int:
         async with serving(events=2) as stub:
@@ -273,7 +274,7 @@ def test_a_killed_test_has_every_request_that_had_ended(folder: Path, workers: i
 
     served = asyncio.run(work())
     found = records(folder)
-    assert served - 8 <= len(found) <= served
+    assert served - 2 * 8 <= len(found) <= served
     assert all(record.ok for record in found)
     assert len({record.number for record in found}) == len(found)
     assert said(folder, "show", "1")["summary"]["evaluated"] == len(found)

@@ -1,4 +1,4 @@
-"""Journals of the requests that have ended and are not committed yet, so that a killed test loses none of them.
+"""Journals of the requests that have ended and are not committed yet, so that a killed test keeps them.
 
 Every record is handed to the system as it ends, which takes a few microseconds and survives the process. A journal is two files
 that take turns: what one has is safe elsewhere before it is emptied, so both stay small. The process that commits has a journal,
