@@ -34,7 +34,6 @@ from benchwright.core._extension_points import extension_point
 from benchwright.core._failure_tally import FailureTally
 from benchwright.core._fast_paths import FAST_PATHS
 from benchwright.core._fronts import lazy_front
-from benchwright.core._half_pairs import join_halves, load_halves, load_joined
 from benchwright.core._hidden_fields import HidesFields
 from benchwright.core._home import expand_home, home_folder
 from benchwright.core._json import (
@@ -62,7 +61,6 @@ from benchwright.core._plugins import Registry, check_function, find_plugins
 from benchwright.core._progress import RunProgress
 from benchwright.core._redactor import REDACTED, Redactor
 from benchwright.core._requests import (
-    ADAPTER_VERSION,
     LEFT_OUT,
     LENGTH_LIMITS,
     MOST_TOKENS,
@@ -155,7 +153,6 @@ from benchwright.core._summary import (
     DEMO_KIND,
     DEMO_NOTE,
     DEMO_REPLIES_NOTE,
-    OLDER_DEMO_NOTE,
     SECONDS_OF,
     TIME_UNITS,
     Information,
@@ -198,7 +195,6 @@ from benchwright.core._verdicts import is_verdict_format, verdict_format
 from benchwright.core._version import VERSION
 from benchwright.core._wire_formats import (
     APIS,
-    DEFAULT_API,
     MODEL_TYPES,
     WIRE_FORMATS,
     Api,
@@ -208,11 +204,9 @@ from benchwright.core._wire_formats import (
 )
 
 __all__ = [
-    "ADAPTER_VERSION",
     "APIS",
     "DATA_FORMATS",
     "DATA_SCORES",
-    "DEFAULT_API",
     "DEMO_KIND",
     "DEMO_NOTE",
     "DEMO_REPLIES_NOTE",
@@ -225,7 +219,6 @@ __all__ = [
     "MAX_TOKENS_FIELD",
     "MODEL_TYPES",
     "MOST_TOKENS",
-    "OLDER_DEMO_NOTE",
     "OUTCOMES",
     "OWN_WORDS",
     "PACKED_ENDINGS",
@@ -340,7 +333,6 @@ __all__ = [
     "is_time",
     "is_unanswered",
     "is_verdict_format",
-    "join_halves",
     "json_differences",
     "judge_key",
     "judge_question_cure",
@@ -356,8 +348,6 @@ __all__ = [
     "load_each",
     "load_exact_each",
     "load_exact_json",
-    "load_halves",
-    "load_joined",
     "load_json",
     "loading_code",
     "lower_is_better",

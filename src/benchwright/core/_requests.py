@@ -15,8 +15,6 @@ from benchwright.core._sample_record import RecordColumns
 
 LENGTH_LIMITS = ("max_tokens", "max_completion_tokens")
 """Fields of a request that limit the length of a reply."""
-ADAPTER_VERSION = 1
-"""Raised when the same request body would be sent or read differently; part of every request key."""
 
 Route: TypeAlias = Literal["chat", "completions"]
 """Which OpenAI-compatible route a body is for."""

@@ -33,8 +33,6 @@ DEMO_NOTE = "These scores come from the demo model and don't describe any real m
 """The note on every number that comes from the demo model, embedded or served by `simulate`."""
 DEMO_REPLIES_NOTE = "These replies come from the demo model and don't describe any real model."
 """The same for a run without scores."""
-OLDER_DEMO_NOTE = "demo model: these numbers say nothing about a real model"
-"""The same in records of earlier versions."""
 DEMO_KIND = "demo_model"
 """The kind of this note among the notes of a load test."""
 

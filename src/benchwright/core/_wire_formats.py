@@ -86,6 +86,3 @@ WIRE_FORMATS: Mapping[str, WireFormat] = {
 
 APIS: tuple[Api, ...] = tuple(WIRE_FORMATS)
 """Names of the built-in wire formats."""
-
-DEFAULT_API: Api = APIS[0]
-"""The format of a server whose settings name none. Fingerprints leave it out."""

@@ -15,12 +15,11 @@ from benchwright.core import (
     RequestFailure,
     TooDeepError,
     clause,
-    join_halves,
-    load_joined,
     redact,
 )
 from benchwright.endpoints._clock import Clock
 from benchwright.endpoints._endpoint import capture
+from benchwright.endpoints._half_pairs import join_halves, load_joined
 from benchwright.endpoints._messages import Names, is_html, words_of_body, words_of_json
 from benchwright.endpoints._plain_replies import plain_reply, plain_stream
 from benchwright.endpoints._refused_settings import without_stop

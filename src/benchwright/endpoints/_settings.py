@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from benchwright.config import HARMLESS, RECORDED, Setting
 from benchwright.core import (
-    DEFAULT_API,
+    APIS,
     MODEL_TYPES,
     Api,
     ConfigError,
@@ -54,6 +54,10 @@ _NO_OPTION = ("requests_per_minute", "proxy", "http2")
 """Fields that no option of a run sets and that affect when and how a reply arrives, but not its content."""
 
 
+_DEFAULT_API: Api = APIS[0]
+"""The format of a server whose settings name none. Fingerprints leave it out."""
+
+
 class EndpointSettings(HidesFields, Struct, frozen=True, kw_only=True):
     """A model server and how to treat it.
 
@@ -72,7 +76,7 @@ Write http://localhost:8000
     """The model's name, as the server knows it."""
     model_type: ModelType = "chat"
     """How requests are sent to the model."""
-    api: Api = DEFAULT_API
+    api: Api = _DEFAULT_API
     """Which wire format the server speaks."""
     api_key_name: str | None = None
     """Environment variable that contains the key. The key itself is never part of the settings."""
@@ -213,7 +217,7 @@ Write http://localhost:8000
         'http://host/v1 m'
         """
         parts = [self.address.public, self.model_id]
-        if self.api != DEFAULT_API:
+        if self.api != _DEFAULT_API:
             parts.append(f"api={self.api} {package_of(self.api)}".rstrip())
         for name in sorted(self.headers, key=str.lower):
             shown = "…" if is_secret_name(name) else self.headers[name]

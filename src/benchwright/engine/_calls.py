@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from benchwright.core import (
-    ADAPTER_VERSION,
     CallRecord,
     ModelReply,
     ModelRequest,
@@ -22,6 +21,10 @@ if TYPE_CHECKING:
     from benchwright.endpoints import Endpoint
     from benchwright.engine._feed import WorkItem
     from benchwright.engine._findings import EndpointFindings
+
+
+_ADAPTER_VERSION = 1
+"""Raised when the same request body would be sent or read differently; part of every request key."""
 
 
 class Ledger(Protocol):
@@ -188,5 +191,5 @@ class RequestIdentity:
 
     def _begin(self, rest: str) -> hashlib.blake2b:
         # Replies of TGI are read differently since benchwright removes stop texts from them.
-        version = ADAPTER_VERSION + (" api=tgi" in self._fingerprint)
+        version = _ADAPTER_VERSION + (" api=tgi" in self._fingerprint)
         return hashlib.blake2b(f"{self._fingerprint}|{version}|{rest}".encode(), digest_size=16)

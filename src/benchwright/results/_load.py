@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from benchwright.core import DEMO_KIND, DEMO_NOTE, OLDER_DEMO_NOTE, JsonObject, RunProgress, percent
+from benchwright.core import DEMO_KIND, DEMO_NOTE, JsonObject, RunProgress, percent
 from benchwright.perf import (
     ANSWERS,
     LATENCIES,
@@ -217,11 +217,7 @@ def figure_notes(view: LoadView) -> list[str]:
 def data_notes(view: LoadView) -> list[str]:
     """Notes on data and model that were known before the first request; the demo model has a separate note."""
     notes = view.manifest.get("notes")
-    return (
-        [str(note) for note in notes if note not in (DEMO_NOTE, OLDER_DEMO_NOTE)]
-        if isinstance(notes, list)
-        else []
-    )
+    return [str(note) for note in notes if note != DEMO_NOTE] if isinstance(notes, list) else []
 
 
 def groups_of(stage: StageSummary) -> list[tuple[str, tuple[GroupSummary, ...]]]:

@@ -10,7 +10,6 @@ from benchwright.core import (
     DEMO_NOTE,
     DEMO_REPLIES_NOTE,
     FUNCTION_CALLING,
-    OLDER_DEMO_NOTE,
     QUESTIONS,
     STRATEGIES,
     JsonObject,
@@ -39,7 +38,7 @@ GENERATION_PARAMS = {"max_tokens": "max_new_tokens", "temperature": "temperature
 def is_demo(run: RunRecord) -> bool:
     """Whether the demo model answered: the embedded one, or that of `simulate`, which marks its replies."""
     notes: Any = (run.summary or {}).get("notes") or ()
-    marks = (DEMO_NOTE, DEMO_REPLIES_NOTE, OLDER_DEMO_NOTE, DEMO_KIND)
+    marks = (DEMO_NOTE, DEMO_REPLIES_NOTE, DEMO_KIND)
     said = (table_of(note).get("kind") if isinstance(note, dict) else note for note in notes)
     return is_embedded_demo(run) or any(each in marks for each in said)
 

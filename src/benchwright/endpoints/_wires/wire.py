@@ -12,9 +12,9 @@ from benchwright.core import (
     RequestFailure,
     Route,
     WireFormat,
-    load_halves,
 )
 from benchwright.endpoints._addresses import Address
+from benchwright.endpoints._half_pairs import load_halves
 from benchwright.endpoints._replies import BadReply, kind_of
 from benchwright.endpoints._transport import Headers
 

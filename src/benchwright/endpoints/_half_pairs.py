@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from benchwright.core._json import load_exact_json, load_json
+from benchwright.core import load_exact_json, load_json
 
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 
