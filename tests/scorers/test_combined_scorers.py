@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from benchwright.scorers import (
-    BUILTIN_SCORERS,
     ScorerInput,
     Scores,
     all_of,
@@ -18,6 +17,7 @@ from benchwright.scorers import (
     exact_match,
     f1_token,
 )
+from benchwright.scorers._named import SCORERS
 from benchwright.scorers._scorer import Scorer
 
 
@@ -78,7 +78,7 @@ def test_a_scorer_without_a_name_gets_its_types() -> None:
     assert any_of(partial(exact_match)).__name__ == "any_of(partial)"
 
 
-@pytest.mark.parametrize("scorer", [*BUILTIN_SCORERS.values(), any_of(contains), all_of()])
+@pytest.mark.parametrize("scorer", [*(row.scorer for row in SCORERS.values()), any_of(contains), all_of()])
 def test_a_scorer_has_one_parameter_and_an_explanation(scorer: Scorer) -> None:
     assert list(inspect.signature(scorer).parameters) == ["sample"]
     assert scorer.__doc__

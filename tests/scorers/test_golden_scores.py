@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from benchwright.scorers import BUILTIN_SCORERS, ScorerInput
+from benchwright.scorers import ScorerInput, find_scorer
 
 CASES: list[dict[str, Any]] = [
     json.loads(line)
@@ -23,7 +23,7 @@ def test_all_twelve_are_recorded() -> None:
 
 @pytest.mark.parametrize("name", DOCUMENTED)
 def test_recorded_scores_do_not_move(name: str) -> None:
-    scorer = BUILTIN_SCORERS[name]
+    scorer = find_scorer(name)
     wrong = []
     for case in CASES:
         if case["scorer"] != name:

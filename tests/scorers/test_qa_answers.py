@@ -11,7 +11,6 @@ from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
 from benchwright.core import ConfigError, UsageError
 from benchwright.scorers import (
-    QA_METRICS,
     JudgeCall,
     JudgeFailedError,
     ScorerInput,
@@ -24,6 +23,7 @@ from benchwright.scorers import (
     qa_metric_names,
     rouge,
 )
+from benchwright.scorers._qa import QA_METRICS
 
 STANDARD = ["normalised_exact", "exact", "contains", "contains_word", "numeric", "f1"]
 

@@ -166,7 +166,8 @@ def _grader(where: str, values: dict[str, object]) -> GraderStyle:
     if known is None:
         names = ("multiple_choice", *GRADERS)
         raise ConfigError(
-            f"{where} type: {written!r} is not known.{suggest(str(written), names)} Known: {', '.join(names)}"
+            f"{where} type: {written!r} is not known.{suggest(str(written), names)} Known: {', '.join(names)}. For a scorer by "
+            'name: type = "scorer", scorer = "NAME"'
         )
     for key, only in _ONLY.items():
         if key in values and known not in only:

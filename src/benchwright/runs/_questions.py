@@ -104,8 +104,9 @@ def refuse_idle(names: Iterable[str], spec: BenchmarkSpec) -> None:
     flags = [flag(name) for name in names if name in idle]
     if flags:
         other = "qa" if spec.family == "mcq" else "mcq"
+        instead = f", or score with {flag('evaluator')} NAME" if flag("qa_metrics") in flags else ""
         raise UsageError(
-            f"{', '.join(flags)}: only {other} files take this, and {spec.dataset} is {spec.family}"
+            f"{', '.join(flags)}: only {other} files take this, and {spec.dataset} is {spec.family}; leave it out{instead}"
         )
 
 

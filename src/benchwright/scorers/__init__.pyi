@@ -42,9 +42,9 @@ from benchwright.scorers._mcq.scorer import (
     set_remarks as set_remarks,
 )
 from benchwright.scorers._named import (
-    BUILTIN_SCORERS as BUILTIN_SCORERS,
     SCORER_PLUGINS as SCORER_PLUGINS,
     find_scorer as find_scorer,
+    named_scorer as named_scorer,
 )
 from benchwright.scorers._numbers import (
     gsm8k_answer as gsm8k_answer,
@@ -58,7 +58,6 @@ from benchwright.scorers._overlap import (
     rouge as rouge,
 )
 from benchwright.scorers._qa import (
-    QA_METRICS as QA_METRICS,
     holds_answer as holds_answer,
     qa_answers as qa_answers,
     qa_metric_names as qa_metric_names,

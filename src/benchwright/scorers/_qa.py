@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from msgspec.structs import replace
 
-from benchwright.core import JsonObject, MetricSummary, UsageError, encode_json, suggest
+from benchwright.core import JsonObject, MetricSummary, UsageError, encode_json
 from benchwright.scorers._judge import judge_score
 from benchwright.scorers._judge_config import JudgeConfig
 from benchwright.scorers._numbers import matches, plain_number, target_mark, target_number
@@ -290,7 +290,7 @@ def _number(value: bool | int | float | str | None) -> float:
     return float(value or 0.0)
 
 
-_ALIASES = {
+METRIC_ALIASES = {
     "normalized_exact": "normalised_exact",
     "normalised": "normalised_exact",
     "normalized": "normalised_exact",
@@ -299,6 +299,7 @@ _ALIASES = {
     "rougel": "rouge_l",
     "number": "numeric",
 }
+"""Other names of metrics."""
 
 
 def qa_metric_names(metrics: Sequence[str] = ()) -> tuple[str, ...]:
@@ -314,19 +315,20 @@ def qa_metric_names(metrics: Sequence[str] = ()) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*map(_known, requested), *STANDARD]))
 
 
-def _known(name: str) -> str:
-    plain = str(name).strip().lower().replace("-", "_")
-    plain = _ALIASES.get(plain, plain)
-    if plain not in QA_METRICS:
-        from benchwright.scorers._named import BUILTIN_SCORERS, SCORER_PLUGINS  # loads every scorer
+def spelled(name: object) -> str:
+    """A metric's name as the table has it.
 
-        if plain in (*BUILTIN_SCORERS, *SCORER_PLUGINS.names()):
-            raise UsageError(
-                f"{name!r} is a scorer, not a metric for free answers. To score with it: --evaluator {plain}. Metrics: "
-                f"{', '.join(QA_METRICS)}"
-            )
-        raise UsageError(
-            f"unknown metric {name!r} for free answers.{suggest(plain, [*QA_METRICS, *_ALIASES])} "
-            f"Known: {', '.join(QA_METRICS)}"
-        )
-    return plain
+    >>> spelled("Rouge-L"), spelled("normalized"), spelled("other")
+    ('rouge_l', 'normalised_exact', 'other')
+    """
+    plain = str(name).strip().lower().replace("-", "_")
+    return METRIC_ALIASES.get(plain, plain)
+
+
+def _known(name: str) -> str:
+    metric = spelled(name)
+    if metric in _MEASURES:
+        return metric
+    from benchwright.scorers._named import metric_named  # loads every scorer
+
+    return metric_named(name)

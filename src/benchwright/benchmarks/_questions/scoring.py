@@ -52,19 +52,24 @@ def scoring_of(options: QuestionOptions, data_type: DataType, columns: Columns) 
 
 
 def _by_name(name: str, options: QuestionOptions, data_type: DataType, columns: Columns) -> QuestionScoring:
-    from benchwright.scorers import BUILTIN_SCORERS, QA_METRICS, SCORER_PLUGINS  # loads all scorers
+    from benchwright.scorers import named_scorer  # loads all scorers
 
-    if name in QA_METRICS and (data_type == "qa" or name not in BUILTIN_SCORERS):
-        return _qa(_with_kwargs(name, options))
-    if name == "mcq":
+    try:
+        named = named_scorer(name)
+    except UsageError as error:
+        raise UsageError(f"evaluator: {error}") from None
+    if named.made_from == "mcq":
+        if data_type == "qa":
+            raise UsageError(
+                f"evaluator {name} reads the letters of options, and these rows have none (qa); leave it out, or name the "
+                "columns of the options: --options X,Y,Z"
+            )
         _refuse_others(name, options.evaluator_kwargs, ("fallback",))
         return _mcq(str(options.evaluator_kwargs.get("fallback", options.mcq_fallback)), columns)
-    scorer = BUILTIN_SCORERS.get(name) or SCORER_PLUGINS.find(name)
-    if scorer is None:
-        known = ("mcq", *QA_METRICS, *BUILTIN_SCORERS, *SCORER_PLUGINS.names())
-        raise UsageError(f"evaluator {name!r} is not known.{suggest(name, known)} Known: {', '.join(known)}")
+    if named.made_from == "qa" and (data_type == "qa" or not named.any_rows):
+        return _qa(_with_kwargs(named.name, options))
     return QuestionScoring(
-        scorer=scorer, headline=None, config=dict(options.evaluator_kwargs), needs_answer=False
+        scorer=named.scorer, headline=None, config=dict(options.evaluator_kwargs), needs_answer=False
     )
 
 
