@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import doctest
 from typing import Any
 
 import pytest
 
-from benchwright.benchmarks._nocode import choices, figures, graders, templates
 from benchwright.benchmarks._nocode.choices import ChoiceReader, label_of, shuffled, siphash13
 from benchwright.benchmarks._nocode.figures import LabelFigures, Similarities
 from benchwright.config import ChoiceStyle
@@ -26,11 +24,6 @@ def refused(read: ChoiceReader, row: dict[str, Any]) -> str:
         read(row)
     assert read.golden(row) == "", "a target that is not there is empty, not an error"
     return str(caught.value)
-
-
-@pytest.mark.parametrize("module", [choices, figures, graders, templates])
-def test_examples_in_docstrings(module: Any) -> None:
-    assert doctest.testmod(module).failed == 0
 
 
 @pytest.mark.parametrize(("text", "digest"), [("hello", "e037876b880b8ed9"), ("", "30406ea523c53def")])

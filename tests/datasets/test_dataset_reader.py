@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import doctest
 import hashlib
-import importlib
 import json
-import pkgutil
 import tracemalloc
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings, strategies as st
 
-import benchwright.datasets
 from benchwright import load_dataset
 from benchwright.core import BadRow, DatasetError
 from benchwright.datasets import DatasetReader, Filter, _stored as stored, open_dataset
@@ -252,8 +248,3 @@ def test_stopping_early_closes_the_file(tmp_path: Path) -> None:
     batches = open_dataset(numbers(tmp_path, 5000)).batches(2)
     next(batches)
     batches.close()  # type: ignore[attr-defined]  # a generator; ResourceWarning would fail the test
-
-
-def test_examples_in_the_room_are_true() -> None:
-    for module in pkgutil.iter_modules(benchwright.datasets.__path__, "benchwright.datasets."):
-        assert doctest.testmod(importlib.import_module(module.name)).failed == 0

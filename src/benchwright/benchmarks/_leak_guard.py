@@ -152,7 +152,7 @@ class SelfExampleGuard:
 def normalised(text: str) -> str:
     """Remove everything that does not change the question: composition, white space, case, quotes, sentence marks.
 
-    >>> normalised("  What IS\\n\\t“it” ? "), normalised("It costs 1,000.50!")
+    >>> normalised("  What IS\\n\\t“it” ? "), normalised("It costs 1,000.50.")
     ('what is it', 'it costs 1,000.50')
     >>> normalised("5! - 3") == normalised("5 - 3")
     False

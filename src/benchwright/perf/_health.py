@@ -136,7 +136,7 @@ def spread_of(values: Sequence[float]) -> DurationSpread:
     """Number, mean, 99th percentile and maximum.
 
     >>> spread_of([0.0, 1.0, 2.0])
-    Spread(n=3, mean=1.0, p99=1.98, max=2.0)
+    DurationSpread(n=3, mean=1.0, p99=1.98, max=2.0)
     """
     if not values:
         return DurationSpread()

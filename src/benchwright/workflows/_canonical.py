@@ -34,7 +34,7 @@ def stable_stringify(value: Any) -> str:
     >>> stable_stringify({"rows": [{"score": float("nan")}]})
     Traceback (most recent call last):
     ...
-    benchwright.UsageError: $.rows[0].score is nan, which JSON cannot hold; expected a finite number
+    benchwright.UsageError: $.rows[0].score is nan, which JSON cannot represent; expected a finite number
     """
     try:
         # A fast check that refuses keys that are not text; the standard library would convert them.

@@ -188,15 +188,6 @@ _RIGHT = ("correctanswer", "rightanswer", "bestanswer")
 _WRONG = re.compile(r"(?:distractor|incorrectanswer|wronganswer)(?P<mark>\d{1,2})")
 
 
-class NamedOptions(Struct, frozen=True):
-    """A right option and wrong ones, each in a separate column."""
-
-    right: str
-    """Column of the right one."""
-    wrong: tuple[str, ...]
-    """Columns of the others, in the order of their numbers."""
-
-
 def same_column(name: str, names: Iterable[str]) -> str | None:
     """The only column that equals `name` apart from case, width and padding.
 
@@ -260,13 +251,14 @@ def numbered_columns(names: Sequence[str]) -> dict[str, str]:
     return {}
 
 
-def distractors(names: Sequence[str]) -> NamedOptions | None:
-    """A column with the right answer and numbered ones with wrong answers, as in `correct_answer, distractor1`."""
+def distractors(names: Sequence[str]) -> tuple[str, ...]:
+    """A column with the right answer, then numbered ones with wrong answers, as in `correct_answer, distractor1`; empty if there
+    are none."""
     right = _only(name for name in names if _squashed(name) in _RIGHT)
     wrong = {int(found["mark"]): name for name in names if (found := _WRONG.fullmatch(_squashed(name)))}
     if right is None or not wrong:
-        return None
-    return NamedOptions(right, tuple(wrong[number] for number in sorted(wrong)))
+        return ()
+    return right, *(wrong[number] for number in sorted(wrong))
 
 
 def list_columns(names: Iterable[str]) -> list[str]:

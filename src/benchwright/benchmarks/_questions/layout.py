@@ -29,7 +29,6 @@ from benchwright.benchmarks._questions.options import QuestionOptions
 from benchwright.benchmarks._questions.row_options import (
     OptionSource,
     RowOptions,
-    is_filled,
     option_source,
     unlabelled,
     whole_number,
@@ -113,7 +112,7 @@ def _layout_of_text(
     if source.column is None and _have_labels(rows, source):
         shape = _without_labels(shape)
         notes.append('labels such as "A)" are removed from the options, which get their own')
-    if source.drawn is None:
+    if source.right is None:
         notes += _answer_notes(answers, given, columns.answer)
     used = {*mapping, *source.names, *_agreeing(rows, names, source, answers)}
     return Layout(
@@ -156,8 +155,8 @@ def _answers(
     mapping: Mapping[str, str],
 ) -> _Answers:
     """The answers in the named column, else in the first column that looks like answers and fits the options."""
-    if source.drawn is not None:
-        return _Answers(column=source.drawn.right, seen=len(rows), fit=len(rows))
+    if source.right is not None:
+        return _Answers(column=source.right, seen=len(rows), fit=len(rows))
     renamed = next((name for name, usual in mapping.items() if usual == columns.answer), None)
     if columns.answer in names or renamed is not None or options.output_column is not None:
         return _read_as(rows, renamed or columns.answer, source, options.answer_index)
@@ -247,7 +246,9 @@ def _answer_notes(answers: _Answers, given: str, usual: str) -> Iterator[str]:
 
 def _shape(source: OptionSource, given: str, usual: str, base: int | None) -> Callable[[Row], Row] | None:
     """The conversion to the common layout; None if rows already have it."""
-    listed = source.read if source.column is not None or source.drawn is not None else None
+    from benchwright.scorers import options_of
+
+    listed = source.read if source.column is not None or source.right is not None else None
     if listed is None and base is None and given in ("", usual):
         return None
     column = source.column
@@ -262,7 +263,7 @@ def _shape(source: OptionSource, given: str, usual: str, base: int | None) -> Ca
         if not given or given not in row:
             return shaped
         if found is None:
-            found = RowOptions(tuple(_own_options(shaped)))
+            found = RowOptions(tuple(options_of(shaped).values()))
         shaped[usual] = found.right or found.answer(row[given], base)
         return shaped
 
@@ -276,19 +277,14 @@ def _have_labels(rows: Sequence[Row], source: OptionSource) -> bool:
 
 
 def _without_labels(shape: Callable[[Row], Row] | None) -> Callable[[Row], Row]:
+    from benchwright.scorers import options_of
+
     def stripped(row: Row) -> Row:
         shaped = dict(row) if shape is None else shape(row)
-        texts = unlabelled(tuple(_own_options(shaped)))
+        texts = unlabelled(tuple(options_of(shaped).values()))
         return {**shaped, **dict(zip(LETTERS, texts, strict=False))} if texts else shaped
 
     return stripped
-
-
-def _own_options(row: Row) -> Iterator[str]:
-    for letter in LETTERS:
-        if not is_filled(row, letter):
-            return
-        yield str(row[letter])
 
 
 def _without_options(rows: Sequence[Row], options: QuestionOptions, mapping: dict[str, str]) -> Layout:

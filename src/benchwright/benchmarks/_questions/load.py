@@ -16,7 +16,6 @@ from benchwright.benchmarks._questions.options import DataType, QuestionOptions,
 from benchwright.benchmarks._questions.prompts import (
     CodePrompt,
     built_in,
-    built_in_example,
     candidates_reader,
     ranked,
     written_prompts,
@@ -200,11 +199,8 @@ def _prompts(
     if written is not None:
         return written
     if options.infer_method != "gen":
-        prompt, example, _ = ranked(columns, options.infer_method)
-        return prompt, example
-    style = options.prompt_style
-    prompt = built_in(data_type, style, columns, gold=gold)
-    return prompt, built_in_example(prompt, data_type, style, columns, gold=gold)
+        return ranked(columns, options.infer_method)
+    return built_in(data_type, options.prompt_style, columns, gold=gold)
 
 
 def _open(path: str, cwd: Path) -> DatasetReader:

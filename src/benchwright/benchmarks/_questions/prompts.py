@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 from benchwright.benchmarks._questions.columns import LETTERS, Columns
 from benchwright.benchmarks._questions.options import DataType, InferMethod, PromptStyle, QuestionOptions
-from benchwright.benchmarks._questions.rows import options_reader, stem_reader
+from benchwright.benchmarks._questions.row_options import options_reader
+from benchwright.benchmarks._questions.rows import stem_reader
 from benchwright.benchmarks._template import (
     Engine,
     Template,
@@ -84,65 +85,49 @@ class CodePrompt:
         """The text for one row; raises MissingFieldError."""
 
 
-def built_in(data_type: DataType, style: PromptStyle, columns: Columns, *, gold: bool) -> CodePrompt:
-    """The prompt of a style. Without gold, a free question is sent alone in every style."""
-    form = _form(data_type, style, gold)
-    if data_type != "qa":
-        return _mcq(form, OPTION_MARKS[style], columns)
-    stem = stem_reader(columns)
-    before, after = form.before, form.after
+def built_in(
+    data_type: DataType, style: PromptStyle, columns: Columns, *, gold: bool
+) -> tuple[CodePrompt, CodePrompt]:
+    """The prompt of a style, and a solved example of it. Without gold, a free question is sent alone in every style."""
+    if data_type == "qa":
+        form = _TWO_LINES if style == "aisbench" and gold else _STEM_ALONE
+        prompt = _stem(form, columns)
+    else:
+        form = (_MCQ if data_type == "mcq" else _MULTI)[style]
+        prompt = _mcq(form, OPTION_MARKS[style], columns)
+    return prompt, _solved(prompt, form, columns, answer_reader(data_type, columns))
+
+
+def ranked(columns: Columns, method: InferMethod) -> tuple[CodePrompt, CodePrompt]:
+    """The prompt whose continuations are ranked, and a solved example of it.
+
+    `logprob` lists the options and ranks their letters; `logprob_text` ranks their texts after the bare question.
+    """
+    letter = answer_reader("mcq", columns)
+    if method == "logprob":
+        prompt = _mcq(_RANKED_LETTERS, ".", columns)
+        return prompt, _solved(prompt, _RANKED_LETTERS, columns, letter)
+    prompt, options = _stem(_RANKED_TEXTS, columns), options_reader(columns)
+    return prompt, _solved(prompt, _RANKED_TEXTS, columns, lambda row: options(row)[letter(row)])
+
+
+def _stem(form: _PromptForm, columns: Columns) -> CodePrompt:
+    stem, before, after = stem_reader(columns), form.before, form.after
+    render = (lambda row: f"{before}{stem(row)}{after}") if before or after else stem
     text = f"{before}{{{'+'.join(columns.question)}}}{after}"
-    fields = frozenset(columns.question)
-    if not before and not after:
-        return CodePrompt(text, fields, stem)
-    return CodePrompt(text, fields, lambda row: f"{before}{stem(row)}{after}")
+    return CodePrompt(text, frozenset(columns.question), render)
 
 
-def built_in_example(
-    prompt: CodePrompt,
-    data_type: DataType,
-    style: PromptStyle,
-    columns: Columns,
-    *,
-    gold: bool = True,
+def _solved(
+    prompt: CodePrompt, form: _PromptForm, columns: Columns, answer: Callable[[Row], str]
 ) -> CodePrompt:
-    """A solved example: the prompt and its answer. Raises MissingFieldError for a row without an answer."""
-    form = _form(data_type, style, gold)
-    answer = answer_reader(data_type, columns)
+    """The prompt and its answer. Rendering raises MissingFieldError for a row without an answer."""
     render, joint = prompt.render, form.answer
     return CodePrompt(
         f"{prompt.text}{joint}{{{columns.answer}}}",
         prompt.fields | {columns.answer},
         lambda row: f"{render(row)}{joint}{answer(row)}",
     )
-
-
-def ranked(
-    columns: Columns, method: InferMethod
-) -> tuple[CodePrompt, CodePrompt, Callable[[Row], list[str]]]:
-    """The prompt whose continuations are ranked, a solved example of it, and the candidates of a row.
-
-    `logprob` lists the options and ranks their letters; `logprob_text` ranks their texts after the bare question.
-    """
-    options = options_reader(columns)
-    if method == "logprob":
-        prompt, joint = _mcq(_RANKED_LETTERS, ".", columns), _RANKED_LETTERS.answer
-        right = answer_reader("mcq", columns)
-    else:
-        stem, form, joint = stem_reader(columns), _RANKED_TEXTS, _RANKED_TEXTS.answer
-        text = f"{form.before}{{{'+'.join(columns.question)}}}{form.after}"
-        prompt = CodePrompt(
-            text, frozenset(columns.question), lambda row: f"{form.before}{stem(row)}{form.after}"
-        )
-        letter = answer_reader("mcq", columns)
-        right = lambda row: options(row)[letter(row)]  # noqa: E731
-    render = prompt.render
-    example = CodePrompt(
-        f"{prompt.text}{joint}{{{columns.answer}}}",
-        prompt.fields | {columns.answer},
-        lambda row: f"{render(row)}{joint}{right(row)}",
-    )
-    return prompt, example, candidates_reader(columns, method)
 
 
 def candidates_reader(columns: Columns, method: InferMethod) -> Callable[[Row], list[str]]:
@@ -211,12 +196,6 @@ def _mcq(form: _PromptForm, mark: str, columns: Columns) -> CodePrompt:
 def _pattern(form: _PromptForm, mark: str, count: int) -> str:
     lines = "\n".join(f"{letter}{mark} %s" for letter in LETTERS[:count])
     return f"{form.before}%s{form.between}{lines}{form.after}"
-
-
-def _form(data_type: DataType, style: PromptStyle, gold: bool) -> _PromptForm:
-    if data_type != "qa":
-        return (_MCQ if data_type == "mcq" else _MULTI)[style]
-    return _TWO_LINES if style == "aisbench" and gold else _STEM_ALONE
 
 
 def _letters(row: Row, field: str, options: Mapping[str, str]) -> str:

@@ -1,18 +1,22 @@
-"""The options of a row: in one cell, as a list, a dict or the JSON text of one, or in their own columns."""
+"""The options of a row, read in one place: from one cell (a list, a dict or the JSON text of one), or from their own columns.
+
+`option_source` finds where a file keeps them. The layout puts them into the columns A, B, C, … of each row, and everything after
+it reads them there, with `options_reader`.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
-from typing import Any, TypeAlias
+from typing import Any
 
 from msgspec import Struct, field
 
+from benchwright.benchmarks._missing_fields import is_blank
 from benchwright.benchmarks._questions.columns import (
     LETTERS,
     Columns,
-    NamedOptions,
     distractors,
     lettered_columns,
     list_columns,
@@ -66,7 +70,7 @@ class RowOptions(Struct, frozen=True):
     def answer(self, value: object, base: int | None) -> Any:
         """The answer of a row with lettered options; a value that names no option is left unchanged.
 
-        >>> Listed(("x", "y", "z")).answer(2, 1), RowOptions(("x", "y"), ("1", "2")).answer("2", None)
+        >>> RowOptions(("x", "y", "z")).answer(2, 1), RowOptions(("x", "y"), ("1", "2")).answer("2", None)
         ('B', 'B')
         """
         if base is None:
@@ -103,7 +107,7 @@ def listed_options(value: Any) -> RowOptions | None:
     >>> listed_options("A) Paris B) Rome").texts, listed_options("Paris\\nRome\\n").texts
     (('Paris', 'Rome'), ('Paris', 'Rome'))
     >>> listed_options({"text": ["x", "y"], "label": ["A", "B"]})
-    Listed(texts=('x', 'y'), labels=('A', 'B'), right=None)
+    RowOptions(texts=('x', 'y'), labels=('A', 'B'), right=None)
     """
     if isinstance(value, str):
         value = _parsed(value) or _in_lines(value)
@@ -227,21 +231,27 @@ def _parsed(text: str) -> Any:
             return None
 
 
-OptionsOf: TypeAlias = Callable[[Row], RowOptions | None]
-"""A row to its options with their labels; None if it has none."""
+def options_reader(columns: Columns) -> Callable[[Row], Mapping[str, str]]:
+    """How the options of a row are read by letter: its own consecutive, non-empty letters from A."""
+    from benchwright.scorers import options_of
+
+    only = columns.only
+    if only is None:
+        return options_of
+    return lambda row: {letter: text for letter, text in options_of(row).items() if letter in only}
 
 
 class OptionSource(Struct, frozen=True, kw_only=True):
     """Where a row has its options."""
 
-    read: OptionsOf
-    """The options of an unchanged row of the data."""
+    read: Callable[[Row], RowOptions | None]
+    """The options of an unchanged row of the data, with their labels; None if it has none."""
     mapping: Mapping[str, str] = field(default_factory=dict)
     """Columns that only need another name."""
     column: str | None = None
     """The column that contains all of them."""
-    drawn: NamedOptions | None = None
-    """A right and several wrong ones in their own columns."""
+    right: str | None = None
+    """The column of the right one, if the wrong ones have others; they are put into an order that is drawn for each row."""
     names: tuple[str, ...] = ()
     """Columns of the data that contain options."""
     notes: tuple[str, ...] = ()
@@ -254,6 +264,8 @@ def option_source(
     rows: Sequence[Row], names: Sequence[str], options: QuestionOptions, columns: Columns
 ) -> OptionSource | None:
     """Where a file keeps options, by what the user names, else by the names of its columns; None if it has none."""
+    from benchwright.scorers import options_of
+
     if columns.from_list is not None:
         named = columns.from_list
         name = named if named in names else same_column(named, names) or named
@@ -261,7 +273,7 @@ def option_source(
             raise UsageError(
                 f'options names the column "{name}", and no row has it.{suggest(name, names)} The rows have: {joined(names)}'
             )
-        cells = [row[name] for row in rows if is_filled(row, name)]
+        cells = [row[name] for row in rows if not is_blank(row.get(name))]
         if cells and not any(map(listed_options, cells)):
             raise UsageError(
                 f'options names the column "{name}", and no cell of it is a list of options: {str(cells[0])[:60]!r}. Write '
@@ -273,7 +285,7 @@ def option_source(
         return OptionSource(read=_in_columns({**given, **columns.mapping}), names=tuple(columns.mapping))
     lettered = lettered_columns(names)
     plain = {"A", "B"} <= set(names)
-    if plain and any(is_filled(row, "A") and is_filled(row, "B") for row in rows):
+    if plain and any(len(options_of(row)) > 1 for row in rows):
         mapping = {name: letter for name, letter in lettered.items() if name != letter}
         return OptionSource(read=_in_columns(lettered), mapping=mapping, notes=_renamed(mapping))
     if options.data_type == "qa":
@@ -287,7 +299,7 @@ def option_source(
     if numbered:
         return _renames(numbered)
     drawn = distractors(names)
-    return None if drawn is None else _drawn(drawn)
+    return _drawn(drawn) if drawn else None
 
 
 def _renames(found: Mapping[str, str]) -> OptionSource:
@@ -303,38 +315,31 @@ def _in_list(name: str) -> OptionSource:
     )
 
 
-def _drawn(found: NamedOptions) -> OptionSource:
-    wrong = ", ".join(found.wrong)
+def _drawn(names: tuple[str, ...]) -> OptionSource:
+    right, *wrong = names
     notes = (
-        f'options are "{found.right}" (the right one) and {wrong}, in an order drawn from each question: the same in '
+        f'options are "{right}" (the right one) and {", ".join(wrong)}, in an order drawn from each question: the same in '
         "every run",
     )
-    names = (found.right, *found.wrong)
-    return OptionSource(read=lambda row: _draw(row, found), drawn=found, names=names, notes=notes)
+    return OptionSource(read=lambda row: _draw(row, right, wrong), right=right, names=names, notes=notes)
 
 
-def _draw(row: Row, found: NamedOptions) -> RowOptions | None:
-    texts = [str(value) for name in found.wrong if (value := row.get(name)) not in (None, "")]
-    right = row.get(found.right)
-    if right in (None, "") or not texts:
+def _draw(row: Row, right: str, wrong: Sequence[str]) -> RowOptions | None:
+    texts = [str(value) for name in wrong if (value := row.get(name)) not in (None, "")]
+    text = row.get(right)
+    if text in (None, "") or not texts:
         return None
-    seed = sha256("\n".join([str(right), *texts, str(row.get("question", ""))]).encode()).digest()
+    seed = sha256("\n".join([str(text), *texts, str(row.get("question", ""))]).encode()).digest()
     at = int.from_bytes(seed[:8]) % (len(texts) + 1)
-    return RowOptions(
-        (*texts[:at], str(right), *texts[at:]), right=LETTERS[at] if at < len(LETTERS) else None
-    )
+    return RowOptions((*texts[:at], str(text), *texts[at:]), right=LETTERS[at] if at < len(LETTERS) else None)
 
 
-def _in_columns(found: Mapping[str, str]) -> OptionsOf:
-    names = sorted(found, key=lambda name: found[name])
+def _in_columns(found: Mapping[str, str]) -> Callable[[Row], RowOptions | None]:
+    from benchwright.scorers import options_of
 
     def read(row: Row) -> RowOptions | None:
-        texts = []
-        for name in names:
-            if not is_filled(row, name):
-                break
-            texts.append(str(row[name]))
-        return RowOptions(tuple(texts)) if len(texts) > 1 else None
+        texts = tuple(options_of({letter: row.get(name) for name, letter in found.items()}).values())
+        return RowOptions(texts) if len(texts) > 1 else None
 
     return read
 
@@ -344,9 +349,3 @@ def _renamed(mapping: Mapping[str, str]) -> tuple[str, ...]:
         return ()
     names = sorted(mapping, key=lambda name: mapping[name])
     return (Information(f"options are read from the columns {', '.join(names)}"),)
-
-
-def is_filled(row: Row, name: str) -> bool:
-    """Whether a cell contains more than white space."""
-    value: Any = row.get(name)
-    return value is not None and bool(str(value).strip())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from shlex import quote
-from typing import Any, TypeAlias
+from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -14,15 +14,12 @@ from benchwright.benchmarks._missing_fields import is_blank, target_problem
 from benchwright.benchmarks._prompts import build_prompts
 from benchwright.benchmarks._questions.columns import BEYOND, LETTERS, Columns, likely_question
 from benchwright.benchmarks._questions.options import DataType
-from benchwright.benchmarks._questions.row_options import whole_number
+from benchwright.benchmarks._questions.row_options import options_reader, whole_number
 from benchwright.benchmarks._scan import RowScan, scan_rows
 from benchwright.benchmarks._spec import BenchmarkSpec, RowCheck
 from benchwright.benchmarks._warnings import missing_answers, repetitions
 from benchwright.core import BadRow, DatasetError, Information, MissingFieldError, Row, exact_json, listed
 from benchwright.datasets import Filter, open_dataset
-
-OptionsOf: TypeAlias = Callable[[Row], Mapping[str, str]]
-"""Turns a row into its options by letter."""
 
 LENGTH = "max_tokens"
 """The column with the maximum reply length of each row."""
@@ -33,16 +30,6 @@ _TOTALS = (
     "anzahl", "mittelwert", "durchschnitt", "insgesamt", "somme", "totale", "suma", "totaal", "итого", "合计", "总计", "合計",
 )  # fmt: skip
 """What the first cell of a row of totals says."""
-
-
-def options_reader(columns: Columns) -> OptionsOf:
-    """How a row's options are read: its own consecutive, non-empty letters from A."""
-    from benchwright.scorers import options_of
-
-    only = columns.only
-    if only is None:
-        return options_of
-    return lambda row: {letter: text for letter, text in options_of(row).items() if letter in only}
 
 
 def stem_reader(columns: Columns) -> Callable[[Row], str]:

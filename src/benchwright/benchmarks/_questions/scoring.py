@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from benchwright.benchmarks._questions.columns import LETTERS, Columns
 from benchwright.benchmarks._questions.options import DataType, QuestionOptions
-from benchwright.benchmarks._questions.rows import options_reader
+from benchwright.benchmarks._questions.row_options import options_reader
 from benchwright.benchmarks._spec import Remarks, ScorerFunction
 from benchwright.core import DATA_SCORES, JsonObject, Row, UsageError, suggest
 

@@ -20,7 +20,6 @@ from benchwright.benchmarks._questions.columns import (
 )
 from benchwright.benchmarks._questions.layout import Layout
 from benchwright.benchmarks._questions.options import DataType
-from benchwright.benchmarks._questions.row_options import is_filled
 from benchwright.core import BadRow, DatasetError, Row, UsageError, listed, suggest
 from benchwright.datasets import DatasetReader
 
@@ -41,12 +40,14 @@ def sniff(reader: DatasetReader, columns: Columns, *, fixed: bool) -> Sniffed:
 
     `fixed` says that every row has the same columns. Rows that cannot be read are left to the check of all rows.
     """
+    from benchwright.scorers import options_of
+
     seen: dict[str, None] = {}
     mcq = gold = False
     for row in _rows(reader):
         if not row.keys() <= seen.keys():
             seen.update(dict.fromkeys(row))
-        mcq = mcq or (is_filled(row, "A") and is_filled(row, "B"))
+        mcq = mcq or len(options_of(row)) > 1
         gold = gold or columns.has_answer(row)
         type_known = mcq or (fixed and not {"A", "B"} <= seen.keys())
         gold_known = gold or (fixed and columns.answer not in seen)
@@ -118,9 +119,8 @@ def _unused(
         apart = list(numbered_columns(free)) or [
             name for name in lettered_columns(free) if name not in LETTERS
         ]
-        drawn = distractors(free)
-        if not whole and not apart and drawn is not None:
-            apart = [drawn.right, *drawn.wrong]
+        if not whole and not apart:
+            apart = list(distractors(free))
         if whole or apart:
             yield (
                 f"{_columns(whole or apart)} like options and {'is' if len(whole or apart) == 1 else 'are'} not used: "
