@@ -149,17 +149,17 @@ def test_rows_are_given_in_order_with_their_requests_and_nothing_is_sent(folder:
     (folder / "bench.py").write_text(BENCH.format(parameters=FORMS["rank"]))
     (spec,) = load_benchmarks("bench.py", cwd=folder)
     rows = open_rows(spec, RowSettings(filters=(("lang", "de"),), limit=2, repeats=2))
-    assert [(each.index, each.repeat, each.row["question"]) for each in rows] == [
+    assert [(index, repeat, row["question"]) for index, repeat, row in rows] == [
         (0, 0, "What is 1?"),
         (0, 1, "What is 1?"),
         (1, 0, "What is 3?"),
         (1, 1, "What is 3?"),
     ]
-    first = next(iter(rows))
-    requests = rows.requests(first.row, repeat=1)
+    _, _, first = next(iter(rows))
+    requests = rows.requests(first, repeat=1)
     assert [request.body["prompt"] for request in requests] == ["What is 1? A", "What is 1? B"]
     assert [request.repeat for request in requests] == [1, 1]
-    assert [each.body["max_tokens"] for each in rows.but(echo_tokens=1).requests(first.row)] == [1, 1]
+    assert [each.body["max_tokens"] for each in rows.but(echo_tokens=1).requests(first)] == [1, 1]
 
 
 def test_every_declared_strategy_has_its_class() -> None:

@@ -54,7 +54,6 @@ from benchwright.benchmarks._rows import (
 )
 from benchwright.benchmarks._scan import estimate_tokens as estimate_tokens
 from benchwright.benchmarks._scoring import (
-    InvalidScores as InvalidScores,
     call_scorer as call_scorer,
     judge_configs as judge_configs,
     judge_key_names as judge_key_names,

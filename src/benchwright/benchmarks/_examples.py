@@ -48,24 +48,14 @@ class FewShot(Struct, frozen=True):
     """Fields of the prompt that do not count when a row is compared with an example."""
 
 
-class Chosen(Struct, frozen=True):
-    """Examples picked from a pool."""
-
-    examples: tuple[Example, ...]
-    """The examples to show."""
-    spares: tuple[Example, ...]
-    """The remaining usable rows of the pool."""
-    unusable: int
-    """Rows of the pool that lack a field."""
-
-
 def choose_examples(
     rows: Sequence[Row], count: int, seed: int, render: Callable[[Row], Example | None], first: int = 0
-) -> Chosen:
+) -> tuple[tuple[Example, ...], tuple[Example, ...], int]:
     """Pick `count` rows: all of them, in order, if there are no more; else by `random.Random(seed).sample`.
 
     The `first` rows of the pool, fewer than `count`, are always taken, in order; the others are drawn at random. A
-    picked row that cannot be rendered is replaced by the next spare one in the pool's order.
+    picked row that cannot be rendered is replaced by the next spare one in the pool's order. Returns the examples, the spare ones
+    (the remaining usable rows of the pool), and how many rows of the pool lack a field.
     """
     at = range(len(rows))
     others: Sequence[int] = at[first:]
@@ -80,9 +70,7 @@ def choose_examples(
     shown, rest = rendered[: len(picked)], rendered[len(picked) :]
     spares = [example for example in rest if example is not None]
     filled = [example or (spares.pop(0) if spares else None) for example in shown]
-    return Chosen(
-        tuple(example for example in filled if example is not None), tuple(spares), rendered.count(None)
-    )
+    return tuple(example for example in filled if example is not None), tuple(spares), rendered.count(None)
 
 
 def texts_in(value: object, *, numbers: bool = True) -> Iterator[str]:

@@ -22,7 +22,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from benchwright.benchmarks._examples import (
-    Chosen,
     FewShot,
     FewShotSource,
     choose_examples,
@@ -256,20 +255,22 @@ def resolve_fewshot(
     pool = find_pool(spec, count, limit=limit, strict=strict)
     main = prompt_template(spec)
     ignored = ignorable_ids(main, chain(pool.rows, pool.evaluated), partial(target_of, spec))
-    chosen = choose_examples(pool.rows, count, seed, example_renderer(spec, main, ignored), pool.first)
+    examples, spares, unusable = choose_examples(
+        pool.rows, count, seed, example_renderer(spec, main, ignored), pool.first
+    )
     # Without examples, no row is an example.
-    about_pool = pool.warnings if chosen.examples or not pool.overlapping else pool.warnings[1:]
-    if pool.rows and not chosen.examples:
+    about_pool = pool.warnings if examples or not pool.overlapping else pool.warnings[1:]
+    if pool.rows and not examples:
         why = why_no_examples(spec, main, example_template(spec, main), pool)
         if strict:
             raise BenchmarkError(why)
         about_pool = (f"this is a zero-shot run: {why}", *about_pool)
     return FewShot(
-        examples=chosen.examples,
-        spares=chosen.spares,
+        examples=examples,
+        spares=spares,
         source=pool.source,
         overlapping=pool.overlapping,
-        warnings=(*about_pool, *_shortages(chosen, count)),
+        warnings=(*about_pool, *_shortages(len(examples), unusable, count)),
         requested=count,
         failed_sources=pool.failed_sources,
         ignored=ignored,
@@ -318,11 +319,11 @@ def strict_problem(fewshot: FewShot | None, scan: RowScan) -> str | None:
     return None
 
 
-def _shortages(chosen: Chosen, count: int) -> list[str]:
+def _shortages(found: int, unusable: int, count: int) -> list[str]:
     warnings = []
-    if chosen.unusable:
-        rows = "row lacks" if chosen.unusable == 1 else "rows lack"
-        warnings.append(f"{chosen.unusable} {rows} a field that examples need")
-    if len(chosen.examples) < count:
-        warnings.append(f"{count} examples were requested, {len(chosen.examples)} could be found")
+    if unusable:
+        rows = "row lacks" if unusable == 1 else "rows lack"
+        warnings.append(f"{unusable} {rows} a field that examples need")
+    if found < count:
+        warnings.append(f"{count} examples were requested, {found} could be found")
     return warnings

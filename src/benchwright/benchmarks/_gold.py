@@ -13,10 +13,10 @@ from msgspec.structs import replace
 
 from benchwright.benchmarks._fields import target_of
 from benchwright.benchmarks._scan import ScannedRow, estimate_tokens
-from benchwright.benchmarks._scoring import InvalidScores, call_scorer, judge_count, judge_problems, scores_of
+from benchwright.benchmarks._scoring import call_scorer, judge_count, judge_problems, scores_of
 from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.benchmarks._strategies.base import Strategy, size_of
-from benchwright.core import encode_json
+from benchwright.core import BenchwrightError, encode_json
 
 if TYPE_CHECKING:
     from benchwright.scorers import JudgeCall, Scores
@@ -32,15 +32,6 @@ ASKED_ROWS = 20
 
 BUDGET_S = 10.0
 """The longest time for all gold answers; a scorer may be slow, for example because it runs code."""
-
-
-class JudgeUse(Struct, frozen=True):
-    """The average effort of a judge per sample."""
-
-    requests: float
-    """Questions, on average."""
-    prompt_tokens: float
-    """Their length, estimated."""
 
 
 class GoldCheck(Struct, frozen=True):
@@ -64,8 +55,9 @@ class GoldCheck(Struct, frozen=True):
     """Whether the scorer asks a judge."""
     looked_at: int = 0
     """Rows that were tried: the first ones of the data."""
-    judges: Mapping[str, JudgeUse] = field(default_factory=dict)
-    """The effort of each judge per sample, by model, if the reply is the gold answer."""
+    judges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """The effort of each judge per sample, by model, if the reply is the gold answer: its requests, and the tokens of their prompts,
+    estimated."""
 
     @property
     def tried(self) -> int:
@@ -140,10 +132,10 @@ class _Trial:
         self._asked: dict[str, list[int]] = {}
         self.checked = self.right = self.failed = 0
 
-    def judges(self, samples: int) -> dict[str, JudgeUse]:
+    def judges(self, samples: int) -> dict[str, tuple[float, float]]:
         """The effort of judges per sample."""
         return {
-            name: JudgeUse(len(sizes) / samples, estimate_tokens(sum(sizes)) / samples)
+            name: (len(sizes) / samples, estimate_tokens(sum(sizes)) / samples)
             for name, sizes in self._asked.items()
         }
 
@@ -206,11 +198,13 @@ class _Trial:
             sample = ScorerInput(response, target, metadata, config=spec.config, ask=self._refuse)
             if conversation is not None:
                 sample.conversation, sample.turn_index = conversation, 0
-            scores = scores_of(_finished(call_scorer(spec, sample)))
+            result = _finished(call_scorer(spec, sample))
             if self._judge_called:  # and the scorer caught the error; one try shows a sample's questions
                 return None, False
-            if isinstance(scores, InvalidScores):
-                raise TypeError(scores.message)
+            try:
+                scores = scores_of(result)
+            except BenchwrightError as error:
+                raise TypeError(str(error)) from None
             key = _deciding_key(scores, spec.headline)
             if key is None:
                 return None, False

@@ -14,7 +14,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from benchwright.benchmarks._spec import BenchmarkSpec, MediaPart
 from benchwright.core import JsonObject, MissingFieldError, ModelType, Row
@@ -30,17 +30,6 @@ _KNOWN_FILES = 65_536
 """Number of files whose hash is remembered, at about 300 bytes each. Beyond it, all are forgotten and hashed again."""
 
 _Place: TypeAlias = tuple[int, int, int, int]
-
-
-class Encoded(NamedTuple):
-    """One file, ready to be sent."""
-
-    text: str
-    """What goes into the request: `data:image/png;base64,…`, or the base64 alone."""
-    sha256: str
-    """SHA-256 of the file's bytes, 64 hexadecimal digits."""
-    size: int
-    """Size of the file in bytes."""
 
 
 class MediaFiles:
@@ -65,15 +54,15 @@ class MediaFiles:
         """Current size of the encoded files."""
         return self._size
 
-    def encoded(self, path: Path, prefix: str) -> Encoded:
-        """The file as base64 after `prefix`. OSError for a file that cannot be read."""
+    def encoded(self, path: Path, prefix: str) -> tuple[str, str, int]:
+        """The file as base64 after `prefix`, the SHA-256 of its bytes in hexadecimal digits, and its size in bytes. OSError for a file that cannot be read."""
         place, size = _place(path)
         with self._lock:
             known = self._hashes.get(place)
             text = None if known is None else self._kept.get((known, prefix))
             if known is not None and text is not None:
                 self._kept.move_to_end((known, prefix))
-                return Encoded(text, known, size)
+                return text, known, size
         content = path.read_bytes()
         digest = hashlib.sha256(content).hexdigest()
         text = prefix + base64.b64encode(content).decode("ascii")
@@ -81,7 +70,7 @@ class MediaFiles:
             self.reads += 1
             self._remember(place, digest)
             text = self._keep((digest, prefix), text)
-        return Encoded(text, digest, len(content))
+        return text, digest, len(content)
 
     def fingerprint(self, path: Path) -> tuple[str, int]:
         """SHA-256 and size of a file whose content is not sent. OSError if it cannot be read."""
@@ -296,14 +285,14 @@ class RowMedia:
             found = look_at_media(item, max_bytes=self._most)
             audio = item.kind == "audio" and self._audio_style == "input_audio"
             prefix = "" if audio else f"data:{found.mime};base64,"
-            encoded = self._files.encoded(item.path, prefix)
+            text, digest, size = self._files.encoded(item.path, prefix)
         except OSError as error:
             raise MediaError(item.field, f'"{item.written}" cannot be read: {error.strerror}') from None
-        kept = _kept(encoded.sha256, found.mime, encoded.size)
+        kept = _kept(digest, found.mime, size)
         if audio:
             name = found.format.name
-            return MediaPart(_audio_part(encoded.text, name), _audio_part(kept, name))
-        return MediaPart(_url_part(item, encoded.text), _url_part(item, kept))
+            return MediaPart(_audio_part(text, name), _audio_part(kept, name))
+        return MediaPart(_url_part(item, text), _url_part(item, kept))
 
     def _data_part(self, item: MediaItem) -> MediaPart:
         """An address that contains the file itself. It is sent unchanged and recorded as its hash."""

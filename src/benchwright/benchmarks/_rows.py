@@ -100,19 +100,10 @@ class RowSettings(Struct, frozen=True, kw_only=True):
         return cls(**{**values, "model_type": model_type})
 
 
-class NumberedRow(Struct, frozen=True):
-    """One row of one repeat."""
-
-    index: int
-    """0-based number of the row."""
-    repeat: int
-    """0-based repeat."""
-    row: Row
-    """The row after field mapping. Repeats share it."""
-
-
 class AskableRows(Struct, frozen=True, kw_only=True):
-    """Rows that are ready to be sent: read once, counted, with compiled prompts. Iterating gives them in order."""
+    """Rows that are ready to be sent: read once, counted, with compiled prompts.
+
+    Iterating gives them in order: the number of the row, the repeat, both from 0, and the row after field mapping."""
 
     spec: BenchmarkSpec
     """The benchmark with the run's settings applied."""
@@ -145,10 +136,10 @@ class AskableRows(Struct, frozen=True, kw_only=True):
     def model_type(self) -> ModelType:
         return self.settings.model_type or self.spec.endpoint_type
 
-    def __iter__(self) -> Iterator[NumberedRow]:
+    def __iter__(self) -> Iterator[tuple[int, int, Row]]:
         for row_number, row in enumerate(row for batch in self.batches() for row in batch.rows):
             for repeat in range(self.settings.repeats):
-                yield NumberedRow(row_number, repeat, row)
+                yield row_number, repeat, row
 
     def batches(self) -> Iterator[Batch]:
         """The rows in order, in batches; unreadable rows, which were counted before, are left out."""

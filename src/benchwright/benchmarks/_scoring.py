@@ -7,10 +7,8 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
-
 from benchwright.benchmarks._spec import BenchmarkSpec
-from benchwright.core import BenchmarkError, ConfigError
+from benchwright.core import BenchmarkError, BenchwrightError, ConfigError
 
 if TYPE_CHECKING:
     from benchwright.scorers import JudgeConfig, ScorerInput, Scores
@@ -74,13 +72,6 @@ def positional_count(function: Callable[..., Any]) -> int | None:
     return sum(p.kind in _POSITIONAL for p in parameters)
 
 
-class InvalidScores(Struct, frozen=True):
-    """A scorer's result that is not a dict of scores."""
-
-    message: str
-    """What it is and what is expected."""
-
-
 def call_scorer(spec: BenchmarkSpec, sample: ScorerInput) -> Any | Awaitable[Any]:
     """Call the benchmark's scorer the way its signature requires.
 
@@ -92,21 +83,20 @@ def call_scorer(spec: BenchmarkSpec, sample: ScorerInput) -> Any | Awaitable[Any
     return spec.scorer(sample)
 
 
-def scores_of(result: object) -> Scores | InvalidScores:
+def scores_of(result: object) -> Scores:
     """Read the scores in a scorer's result as plain bools, numbers, texts and None.
 
     Scalars of numpy and similar libraries become Python values. NaN and infinities are refused: in an average they would
     spoil the metric, and left out they would flatter it. An empty dict is allowed and contributes to no metric.
+    Raises BenchwrightError for anything that is not a dict of scores.
 
     >>> scores_of({"correct": True, "f1": 0.5})
     {'correct': True, 'f1': 0.5}
-    >>> scores_of(0.5).message
-    'the scorer returned float 0.5; return a dict such as {"correct": True}: text keys, bool or number values (None: no score)'
     """
     if not isinstance(result, dict) and not isinstance(result, Mapping):  # the latter costs ten times as much
         if inspect.isawaitable(result):
-            return InvalidScores("the scorer returned an awaitable that nobody awaited")
-        return InvalidScores(f"the scorer returned {_shown(result)}; {_CONTRACT}")
+            raise BenchwrightError("the scorer returned an awaitable that nobody awaited")
+        raise BenchwrightError(f"the scorer returned {_shown(result)}; {_CONTRACT}")
     scores: Scores = {}
     for key, value in result.items():
         kind = type(value)
@@ -114,12 +104,12 @@ def scores_of(result: object) -> Scores | InvalidScores:
             scores[key] = value
             continue
         if not isinstance(key, str):
-            return InvalidScores(f"the scorer returned the key {key!r}, which is not text; {_CONTRACT}")
+            raise BenchwrightError(f"the scorer returned the key {key!r}, which is not text; {_CONTRACT}")
         plain = _plain(value)
         if plain is _INVALID:
-            return InvalidScores(f"score {key!r} is {_shown(value)}; {_CONTRACT}")
+            raise BenchwrightError(f"score {key!r} is {_shown(value)}; {_CONTRACT}")
         if isinstance(plain, float | int) and not -_LARGEST < plain < _LARGEST:  # NaN and infinities included
-            return InvalidScores(
+            raise BenchwrightError(
                 f"score {key!r} is {plain}, which cannot be averaged; return None for no score"
             )
         scores[key] = plain

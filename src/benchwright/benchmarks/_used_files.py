@@ -43,15 +43,6 @@ class Used(Struct):
     """Folders that it added to the import path."""
 
 
-class Files(Struct, frozen=True):
-    """The files that a benchmark uses."""
-
-    hashes: dict[str, str]
-    """By path, from the folder of the benchmark."""
-    unknown: tuple[str, ...] = ()
-    """Places, as `file.py:12`, that read a file whose name is computed while scoring."""
-
-
 _used: dict[Path, Used] = {}
 _open_now: list[set[Path]] = []
 """The files opened by what is being loaded; empty while nothing is. A list, because loading may load."""
@@ -191,8 +182,11 @@ def is_of_user(path: Path) -> bool:
     return not place.startswith(_OTHERS) and not {"site-packages", "dist-packages"} & {*path.parts}
 
 
-def used_files(source: Path, known: Collection[str], excluded: Collection[Path] = ()) -> Files:
-    """The files that the benchmark in `source` uses, without those `known` by their paths from its folder, and without the
+def used_files(
+    source: Path, known: Collection[str], excluded: Collection[Path] = ()
+) -> tuple[dict[str, str], list[str]]:
+    """The files that the benchmark in `source` uses with their hashes, by path from its folder, and the places, as `file.py:12`, that
+    read a file whose name is computed while scoring. Without those `known` by their paths from its folder, and without the
     `excluded` ones, such as its data, which are compared in another way."""
     source = source.resolve()
     top = source.parent
@@ -224,7 +218,7 @@ def used_files(source: Path, known: Collection[str], excluded: Collection[Path] 
         data |= {path for path in named if path.suffix not in _CODE}
         if not named and not any(_is_near(path, file) for path in used.files):
             unknown += [f"{os.path.relpath(file, top)}:{line}" for line in _computed_reads(tree)]
-    return Files(_hashes(code | data, top, others), tuple(sorted(unknown)))
+    return _hashes(code | data, top, others), sorted(unknown)
 
 
 def _hashes(paths: Collection[Path], top: Path, others: Collection[Path]) -> dict[str, str]:

@@ -41,31 +41,23 @@ def scheme_of(uri: str) -> str | None:
     return match[1].lower() if match else None
 
 
-class FileOptions(Struct, frozen=True):
-    """How to read a file, if its content does not show it."""
-
-    encoding: str | None = None
-    """Encoding of text; None for UTF-8."""
-    sheet: str | None = None
-    """Sheets of a workbook: a name, several separated by commas, or `all`; None for the first with a table."""
-    header_row: int | None = None
-    """Row of a sheet that names the columns; None: found by the reader."""
+FILE_OPTIONS = ("encoding", "sheet", "header_row")
+"""How to read a file, if its content does not show it: options after its path, by their names in `StoredFile`."""
 
 
-def file_options(written: str, base_dir: Path | None) -> tuple[str, FileOptions]:
+def file_options(written: str, base_dir: Path | None) -> tuple[str, dict[str, Any]]:
     """Split a path from its options: `data.csv?encoding=cp1252`, `book.xlsx?sheet=Two`.
 
     A file whose name contains a question mark has no options. Raises DatasetError for unknown options.
     """
     bare, mark, query = written.partition("?")
     if not mark or data_format(bare) is None or os.path.exists(local_path(written, base_dir)):
-        return written, FileOptions()
-    known = FileOptions.__struct_fields__
+        return written, {}
     options: dict[str, Any] = dict(parse_qsl(query, keep_blank_values=True))
     for key, value in options.items():
-        if key not in known:
+        if key not in FILE_OPTIONS:
             raise DatasetError(
-                f"{written}: unknown option {key!r}; known: {', '.join(known)}.{suggest(key, known)}"
+                f"{written}: unknown option {key!r}; known: {', '.join(FILE_OPTIONS)}.{suggest(key, FILE_OPTIONS)}"
             )
         if not value:
             raise DatasetError(f"{written}: {key} is empty. Give it a value or leave it out")
@@ -77,7 +69,7 @@ def file_options(written: str, base_dir: Path | None) -> tuple[str, FileOptions]
                 f"{written}: header_row is {options['header_row']!r}; expected the number of a row, from 1"
             )
         options["header_row"] = int(options["header_row"])
-    return bare, FileOptions(**options)
+    return bare, options
 
 
 def with_file_options(

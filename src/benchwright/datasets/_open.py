@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from benchwright.core import BadRow, DatasetError, Row
 from benchwright.datasets._fetchers import (
     SOURCE_PLUGINS,
-    FileOptions,
     fetch,
     file_options,
     installed_source,
@@ -76,7 +75,8 @@ def open_dataset(
     mapping = _checked_mapping(field_mapping)
     if not isinstance(ref, str | os.PathLike):
         return _open_program(program_source(ref), mapping, limit, filters, shape)
-    written, options = os.fspath(ref), FileOptions()
+    written = os.fspath(ref)
+    options: dict[str, Any] = {}
     if scheme_of(written) in (None, "file"):
         written, options = file_options(written, base_dir)
     found = fetch(written, base_dir) or installed_source(written)
@@ -86,7 +86,7 @@ def open_dataset(
         return _open_program(found, mapping, limit, filters, shape)
     if found is None:
         raise no_fetcher(written, SOURCE_PLUGINS.names())
-    file = StoredFile(found.path, written, options.encoding, options.sheet, options.header_row)
+    file = StoredFile(found.path, written, **options)
     return DatasetReader(
         file_source(file, found.format),
         name=written,

@@ -110,10 +110,10 @@ def _judge_cost(
     if use is None:
         return {"requests": None, **_NO_PRICE}
     samples = report.rows * settings.repeats
-    asked = use.requests * samples
+    asked, prompts = (each * samples for each in use)
     tokens = _Range(
-        use.prompt_tokens * samples,
-        None if longest is None else use.prompt_tokens * samples + asked * longest,
+        prompts,
+        None if longest is None else prompts + asked * longest,
         asked * judge.max_new_tokens,
     )
     return {"requests": round(asked), **(_NO_PRICE if price is None else tokens.cost(price))}

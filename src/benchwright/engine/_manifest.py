@@ -68,10 +68,10 @@ def _code_of(spec: BenchmarkSpec) -> JsonObject:
     if spec.source is None:
         return {"modules": {}}
     modules = imported_modules(spec.source)
-    found = used_files(spec.source, modules, _own_files(spec))
-    known: JsonObject = {"modules": dict(modules), "files": dict(found.hashes)}
-    if found.unknown:
-        known["reads_unknown_files"] = list(found.unknown)
+    hashes, unknown = used_files(spec.source, modules, _own_files(spec))
+    known: JsonObject = {"modules": dict(modules), "files": dict(hashes)}
+    if unknown:
+        known["reads_unknown_files"] = list(unknown)
     return known
 
 

@@ -16,8 +16,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from benchwright.benchmarks import Answer, BenchmarkSpec, InvalidScores, call_scorer, scores_of, target_reader
-from benchwright.core import BenchwrightError, Outcome, ReplyStatus
+from benchwright.benchmarks import Answer, BenchmarkSpec, call_scorer, scores_of, target_reader
+from benchwright.core import Outcome, ReplyStatus
 from benchwright.engine._calls import SampleCalls
 from benchwright.engine._group import StopAtOnce
 from benchwright.engine._scorer_pace import SLOW_SCORER_S, ScorerPace
@@ -111,10 +111,7 @@ class Scoring:
             result = spec.scorer(sample, sample.config) if spec.passes_config else spec.scorer(sample)
             if type(result) is not dict and inspect.isawaitable(result):
                 return self._later(live, sample, answer, result)
-            found = scores_of(result)
-            if isinstance(found, InvalidScores):
-                raise BenchwrightError(found.message)
-            scores = found
+            scores = scores_of(result)
         except _NOT_THE_SCORERS:
             raise
         except BaseException as error:  # an error in a user's code fails only this sample
@@ -141,7 +138,7 @@ class Scoring:
         scores: Scores | None = None
         try:
             if result is not None:
-                scores = _checked(await result)
+                scores = scores_of(await result)
             else:
                 scores = await self._threads.run(self._run_in_thread, live, sample)
         except _NOT_THE_SCORERS:
@@ -165,7 +162,7 @@ class Scoring:
             self.pace.asks_a_model()
         else:
             self.pace.took_in_thread(perf_counter() - started)
-        return _checked(result)
+        return scores_of(result)
 
     def wait_for(self, question: Any) -> str:
         """Send a question from a scorer's thread through the event loop."""
@@ -241,13 +238,6 @@ def _place(error: BaseException | None) -> str:
             place = f" at {os.path.basename(path)}:{trace.tb_lineno}"
         trace = trace.tb_next
     return place
-
-
-def _checked(result: object) -> Scores:
-    scores = scores_of(result)
-    if isinstance(scores, InvalidScores):
-        raise BenchwrightError(scores.message)
-    return scores
 
 
 _DECISIVE = frozenset(("parsed", "response_parsed"))

@@ -100,17 +100,17 @@ def build_plan(
     size = 0
     most = MOST_BUILT if wanted is None or trace is not None else min(wanted, MOST_BUILT)
     complete = True
-    for numbered in rows:
-        at = 0.0 if trace is None else trace.offset(numbered.row)
+    for index, repeat, row in rows:
+        at = 0.0 if trace is None else trace.offset(row)
         if at is None:
             continue
         if len(built) >= most or size > MOST_BYTES:
             complete = False
             break
-        for request in rows.requests(numbered.row, numbered.repeat):
-            planned = planned_request(request, numbered.index)
+        for request in rows.requests(row, repeat):
+            planned = planned_request(request, index)
             if rows.spec.converses:
-                planned = conversation_of(planned, rows.spec, numbered.row, turn_mode)
+                planned = conversation_of(planned, rows.spec, row, turn_mode)
             if exact_output:
                 planned = replace(planned, request=_exactly(planned))
             built.append(

@@ -87,7 +87,7 @@ def _jobs(records: Iterator[RequestRecord]) -> tuple[_Jobs, list[RequestRecord]]
 
 
 def _rows(prepared: Prepared, wanted: set[int]) -> dict[int, Row]:
-    return {each.index: each.row for each in prepared.rows if each.index in wanted}
+    return {index: row for index, _, row in prepared.rows if index in wanted}
 
 
 async def _score_all(

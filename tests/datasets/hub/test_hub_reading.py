@@ -15,7 +15,7 @@ from hub_server import LoopbackHub
 from benchwright import load_dataset
 from benchwright.core import DatasetError
 from benchwright.datasets import open_dataset
-from benchwright.datasets._hf.layout import CardConfig, named_files, repo_configs
+from benchwright.datasets._hf.layout import Config, named_files, repo_configs
 
 TRAIN, TEST = numbered(5, "train"), numbered(3, "test")
 
@@ -298,9 +298,9 @@ def test_which_files_are_taken_for_data(files: list[str], splits: dict[str, list
 
 def test_patterns_do_not_take_in_the_hubs_own_files() -> None:
     paths = ["README.md", "dataset_infos.json", "a.json", "x/b.json", ".cache/c.json"]
-    everything = CardConfig("default", (("train", ("**",)),))
+    everything = Config("default", {"train": ("**",)})
     assert repo_configs([everything], paths)[0].splits == {"train": ("a.json", "x/b.json")}
-    named = CardConfig("default", (("train", ("dataset_infos.json",)),))
+    named = Config("default", {"train": ("dataset_infos.json",)})
     assert repo_configs([named], paths)[0].splits == {"train": ("dataset_infos.json",)}
     assert named_files("", "**", paths) == ("a.json", "x/b.json")
     assert named_files("", "./dataset_infos.json", paths) == ("dataset_infos.json",)

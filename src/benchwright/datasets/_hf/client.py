@@ -20,7 +20,6 @@ from threading import Lock
 from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from benchwright.core import VERSION, ConfigError, redact
@@ -184,15 +183,6 @@ _REPEATABLE = {408, 429, 500, 502, 503, 504}
 T = TypeVar("T")
 
 
-class HubAnswer(Struct, frozen=True):
-    """A successful answer."""
-
-    body: bytes
-    """The whole body."""
-    headers: Mapping[str, str]
-    """Headers by lower-case name."""
-
-
 class Patience:
     """Waits between attempts, and knows when to give up."""
 
@@ -262,10 +252,10 @@ class Client:
 
         return self.retried(once)
 
-    def whole(self, url: str) -> HubAnswer:
-        """The answer of one address, retried."""
+    def whole(self, url: str) -> tuple[bytes, Mapping[str, str]]:
+        """The whole body of one address, retried, and its headers by lower-case name."""
 
-        def once() -> HubAnswer:
+        def once() -> tuple[bytes, Mapping[str, str]]:
             with self._sending(url) as headers:
                 from huggingface_hub.utils import get_session, hf_raise_for_status
 
@@ -276,7 +266,7 @@ class Client:
             announced = found.get("content-length", "")
             if announced.isdigit() and len(body) != int(announced):
                 raise HubUnreachableError(f"the answer broke off after {len(body)} of {announced} bytes")
-            return HubAnswer(body, found)
+            return body, found
 
         return self.retried(once)
 

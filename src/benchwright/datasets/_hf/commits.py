@@ -30,14 +30,6 @@ VERSION = 1
 """Version of the records; records of other versions are not read."""
 
 
-class StoredRef(Struct, frozen=True):
-    """The commit of a branch or tag at its last look-up."""
-
-    commit: str
-    at: str
-    """When, in UTC."""
-
-
 class Records:
     """The records of one dataset."""
 
@@ -47,11 +39,11 @@ class Records:
         self.quarantine = cache / "hf" / "quarantine"
         """Where damaged files go."""
 
-    def ref(self, revision: str | None) -> StoredRef | None:
-        """The commit of a revision at its last look-up, if there was one."""
+    def ref(self, revision: str | None) -> tuple[str, str] | None:
+        """The commit of a revision at its last look-up, and when that was, in UTC; None if there was none."""
         found = self._read(self._ref_path(revision))
         commit, at = (found or {}).get("commit"), (found or {}).get("at")
-        return StoredRef(commit, at) if isinstance(commit, str) and isinstance(at, str) else None
+        return (commit, at) if isinstance(commit, str) and isinstance(at, str) else None
 
     def keep_ref(self, revision: str | None, commit: str) -> None:
         """Record the commit of a revision."""
@@ -219,11 +211,11 @@ def _looked_up_now(hub: Hub, records: Records, ref: RepoRef) -> PinnedRepo:
         stored = records.ref(ref.revision)
         if stored is None:
             raise _absent(hub, records, ref, None, hub.complaint(failure, ref)) from failure
+        commit, at = stored
         return PinnedRepo(
             ref,
-            stored.commit,
-            f"the hub could not be reached ({failure}): {ref.revision or 'main'} is taken to be commit "
-            f"{stored.commit}, as looked up on {stored.at}",
+            commit,
+            f"the hub could not be reached ({failure}): {ref.revision or 'main'} is taken to be commit {commit}, as looked up on {at}",
         )
     records.keep_ref(ref.revision, commit)
     note = None if present == ref else f"{ref.repo} is now called {present.repo}"
@@ -232,10 +224,10 @@ def _looked_up_now(hub: Hub, records: Records, ref: RepoRef) -> PinnedRepo:
 
 def _stored(hub: Hub, records: Records, ref: RepoRef) -> PinnedRepo:
     stored = records.ref(ref.revision)
-    commit = stored.commit if stored else snapshot_ref(hub.settings.hub_cache, ref.repo, ref.revision)
+    commit = stored[0] if stored else snapshot_ref(hub.settings.hub_cache, ref.repo, ref.revision)
     if commit is None:
         raise _absent(hub, records, ref, None)
-    when = f"looked up on {stored.at}" if stored else "the hub client's cache has it"
+    when = f"looked up on {stored[1]}" if stored else "the hub client's cache has it"
     return PinnedRepo(
         ref,
         commit,
@@ -255,7 +247,7 @@ def _from_hub(hub: Hub, pinned: PinnedRepo) -> Listing:
 def _front(hub: Hub, ref: RepoRef, commit: str, card: HubFile) -> str:
     for _ in range(2):
         try:
-            body = hub.client.whole(hub.address(ref.repo, commit, card.path)).body
+            body, _ = hub.client.whole(hub.address(ref.repo, commit, card.path))
         except HubRefusedError as failure:
             raise hub.complaint(failure, ref) from None
         digest = hasher_for(card)

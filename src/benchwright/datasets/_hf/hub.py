@@ -19,7 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from benchwright.core import BenchwrightError, DatasetError, JsonObject, JsonValue, load_json
-from benchwright.datasets._hf.client import Client, HubAnswer, no_progress_bars
+from benchwright.datasets._hf.client import Client, no_progress_bars
 from benchwright.datasets._hf.errors import HubError, HubRefusedError, HubUnreachableError, RepoRef, complaint
 from benchwright.datasets._hf.settings import HubSettings
 
@@ -100,8 +100,8 @@ class Hub:
                 raise self._strange(url, ref, "a listing that never ends")
             seen.add(url)
             try:
-                answer = self.client.whole(url)
-                page = load_json(answer.body)
+                body, headers = self.client.whole(url)
+                page = load_json(body)
             except HubRefusedError as failure:
                 raise self.complaint(failure, ref) from None
             except ValueError:
@@ -109,7 +109,7 @@ class Hub:
             if not isinstance(page, list):
                 raise self._strange(url, ref, "no list of files")
             found += [file for entry in page if (file := _file(entry)) is not None]
-            url = self._next_page(answer)
+            url = self._next_page(headers.get("link", ""))
         return sorted(found, key=lambda file: file.path)
 
     def refs(self, ref: RepoRef) -> list[str]:
@@ -133,8 +133,8 @@ class Hub:
             known = tuple(self.refs(ref))
         return complaint(failure, ref, self.settings, known)
 
-    def _next_page(self, answer: HubAnswer) -> str | None:
-        match = _NEXT.search(answer.headers.get("link", ""))
+    def _next_page(self, links: str) -> str | None:
+        match = _NEXT.search(links)
         if match is None:
             return None
         # A mirror may pass on the address that its own hub wrote; the pages are the mirror's all the same.

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from benchwright.core import DATA_FORMATS, DataFormat, DatasetError, hub_format, suggest
 
@@ -28,22 +29,24 @@ _HARMLESS = {
 _READING = {"field", "sep", "delimiter", "encoding", "lines"}
 
 
-class CardConfig(Struct, frozen=True):
-    """One configuration as the card declares it."""
+class Config(Struct, frozen=True):
+    """A configuration: its splits and how its files are read."""
 
     name: str
-    splits: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """Splits in order, each with the patterns of its files; empty when paths decide."""
-    folder: str = ""
-    """The folder all patterns start from, with a slash at its end unless it is the root."""
+    splits: Mapping[str, tuple[str, ...]]
+    """Files of each split, both in order; patterns in the folder, as long as it is only declared by a card."""
+    field: str | None = None
+    """Top-level key under which JSON files keep the rows."""
+    delimiter: str | None = None
+    """The separator of cells in CSV files."""
+    unsupported: tuple[str, ...] = ()
+    """Options of the card that change how files are read, and that are not supported here."""
     default: bool = False
     """Whether the card marks it as the default."""
-    field: str | None = None
-    """Top-level key under which its JSON files keep the rows."""
-    delimiter: str | None = None
-    """The separator of cells in its CSV files."""
-    unsupported: tuple[str, ...] = ()
-    """Options that change how files are read, and that are not supported here."""
+    folder: str = ""
+    """The folder all patterns start from, with a slash at its end unless it is the root."""
+    left_aside: tuple[str, ...] = ()
+    """Files in another format than the chosen one."""
 
 
 def front_matter(text: str) -> str:
@@ -52,7 +55,7 @@ def front_matter(text: str) -> str:
     return match[1] if match else ""
 
 
-def card_configs(uri: str, front: str) -> list[CardConfig]:
+def card_configs(uri: str, front: str) -> list[Config]:
     """The configurations that a card's front matter declares, in order. Raises DatasetError for a broken one."""
     if "configs" not in front:
         return []
@@ -77,7 +80,7 @@ def card_configs(uri: str, front: str) -> list[CardConfig]:
     return configs
 
 
-def _config(uri: str, entry: dict[str, Any]) -> CardConfig:
+def _config(uri: str, entry: dict[str, Any]) -> Config:
     entry = {key: value for key, value in entry.items() if value not in ("", "~", "null")}
     name = entry.get("config_name")
     if not isinstance(name, str):
@@ -92,7 +95,7 @@ def _config(uri: str, entry: dict[str, Any]) -> CardConfig:
         unsupported.append("lines")
     if delimiter is not None and not (isinstance(delimiter, str) and len(delimiter) == 1):
         unsupported.append("sep")
-    return CardConfig(
+    return Config(
         name=name,
         splits=_splits(uri, name, entry.get("data_files")),
         folder=f"{folder}/" if folder else "",
@@ -103,17 +106,17 @@ def _config(uri: str, entry: dict[str, Any]) -> CardConfig:
     )
 
 
-def _splits(uri: str, config: str, declared: Any) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def _splits(uri: str, config: str, declared: Any) -> dict[str, tuple[str, ...]]:
     """`x.csv`, a list of such, a list of `{split, path}`, or a table of splits."""
     if declared is None:
-        return ()
+        return {}
     if isinstance(declared, str):
-        return (("train", (declared,)),)
+        return {"train": (declared,)}
     if isinstance(declared, dict):
         declared = [{"split": split, "path": path} for split, path in declared.items()]
     if isinstance(declared, list) and declared:
         if all(isinstance(entry, str) for entry in declared):
-            return (("train", tuple(declared)),)
+            return {"train": tuple(declared)}
         merged: dict[str, list[str]] = {}
         for entry in declared:
             if not isinstance(entry, dict):
@@ -128,7 +131,7 @@ def _splits(uri: str, config: str, declared: Any) -> tuple[tuple[str, tuple[str,
                 break
             merged.setdefault(split, []).extend(paths)
         else:
-            return tuple((split, tuple(paths)) for split, paths in merged.items())
+            return {split: tuple(paths) for split, paths in merged.items()}
     raise _broken(uri, f"has `data_files` of {config!r} that are neither paths nor a list of split and path")
 
 
@@ -152,24 +155,6 @@ _WORDS = {
     "test": ("test", "testing", "eval", "evaluation"),
 }
 _BETWEEN = r"[-._ 0-9]"
-
-
-class Config(Struct, frozen=True):
-    """A configuration: its splits and how its files are read."""
-
-    name: str
-    splits: Mapping[str, tuple[str, ...]]
-    """Files of each split, both in order."""
-    field: str | None = None
-    """Top-level key under which JSON files keep the rows."""
-    delimiter: str | None = None
-    """The separator of cells in CSV files."""
-    unsupported: tuple[str, ...] = ()
-    """Options of the card that are not supported."""
-    left_aside: tuple[str, ...] = ()
-    """Files in another format than the chosen one."""
-    default: bool = False
-    """Whether the card marks it."""
 
 
 def data_paths(paths: Iterable[str]) -> list[str]:
@@ -211,7 +196,7 @@ def named_files(uri: str, pattern: str, paths: Sequence[str]) -> tuple[str, ...]
     return tuple(kept)
 
 
-def repo_configs(declared: Sequence[CardConfig], paths: Sequence[str]) -> list[Config]:
+def repo_configs(declared: Sequence[Config], paths: Sequence[str]) -> list[Config]:
     """The configurations of a repository: those of its card, else the one its paths show. May be empty."""
     if declared:
         return [_declared(config, paths) for config in declared]
@@ -253,26 +238,19 @@ def _kind(path: str) -> DataFormat:
     return next((format for format in DATA_FORMATS if format.name == found.like), found)
 
 
-def _declared(config: CardConfig, paths: Sequence[str]) -> Config:
+def _declared(config: Config, paths: Sequence[str]) -> Config:
     inside = [path.removeprefix(config.folder) for path in paths if path.startswith(config.folder)]
     if config.splits:
-        found = {split: matching_any(patterns, inside) for split, patterns in config.splits}
-        readable = {split: _rows_in(files, dict(config.splits)[split]) for split, files in found.items()}
+        found = {split: matching_any(patterns, inside) for split, patterns in config.splits.items()}
+        readable = {split: _rows_in(files, config.splits[split]) for split, files in found.items()}
         # A pattern such as `data/**` may match other files too. A split that names only unreadable files is kept empty,
         # so that a message can explain why it is missing.
         splits, left = _per_split(readable)
         splits = {split: splits.get(split, ()) for split in found}
     else:
         splits, left = _by_path(data_paths(inside))
-    return Config(
-        config.name,
-        {split: tuple(config.folder + path for path in files) for split, files in splits.items()},
-        config.field,
-        config.delimiter,
-        config.unsupported,
-        left,
-        config.default,
-    )
+    found_files = {split: tuple(config.folder + path for path in files) for split, files in splits.items()}
+    return replace(config, splits=found_files, left_aside=left)
 
 
 def _rows_in(paths: Sequence[str], patterns: Sequence[str]) -> list[str]:

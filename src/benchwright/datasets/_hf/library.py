@@ -12,20 +12,18 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from benchwright.core import DatasetError, JsonObject, redact
 from benchwright.datasets._hf.client import quiet_variables
 from benchwright.datasets._hf.layout import Config
-from benchwright.datasets._hf.loaders import PinnedDataset
-from benchwright.datasets._hf.row_cache import Filled, Part
+from benchwright.datasets._hf.loaders import Loader, PinnedDataset
+from benchwright.datasets._hf.row_cache import Entry, Part
 from benchwright.datasets._hf.splits import split_identity
-from benchwright.datasets._hf_uri import LoaderName
 
 INSTALL = "pip install 'benchwright[hf]'"
 """How to install it."""
@@ -47,25 +45,6 @@ def what_library_does() -> str:
     if int(installed.partition(".")[0]) >= 4:
         return f"the installed `datasets` {installed} ignores it too, since loading scripts were removed in version 4"
     return f"the installed `datasets` {installed} would run the script, and does so with loader=datasets"
-
-
-class LibraryLoader(Struct, frozen=True):
-    """The configurations and splits that the library finds in a commit."""
-
-    dataset: PinnedDataset
-    installed: str
-    """The library's version, because other versions may return other values."""
-    configs: Sequence[Config] = field(default=())
-    """Configurations; splits only of the requested one."""
-    loader: LoaderName = "datasets"
-
-    def parts(self, config: Config, split: str) -> tuple[Part, ...]:
-        """A whole split as one part."""
-        return (LibraryPart(self.dataset, self.installed, config.name, split),)
-
-    def facts(self) -> JsonObject:
-        """The library's version."""
-        return {"datasets_version": self.installed}
 
 
 class LibraryPart(Struct, frozen=True):
@@ -97,22 +76,27 @@ class LibraryPart(Struct, frozen=True):
         """Never."""
         return False
 
-    def fill(self, rows: Path, partial: Path) -> Filled:
+    def fill(self, rows: Path, partial: Path) -> Entry:
         """Let the library write the split."""
         answer = _child(
             self.dataset, {"do": "load", "config": self.config, "split": self.split, "target": str(rows)}
         )
-        return Filled(int(str(answer["rows"])), "published")
+        return Entry(rows, int(str(answer["rows"])), "published")
 
 
-def library_loader(dataset: PinnedDataset) -> LibraryLoader:
+def library_loader(dataset: PinnedDataset) -> Loader:
     """The loader for a dataset. Raises DatasetError if the library is not installed, or refuses the dataset."""
     installed = library_version()
     uri, text = dataset.uri, dataset.pinned.ref.uri
     if installed is None:
         raise DatasetError(f"{text}: loader=datasets needs the `datasets` library. Install it: {INSTALL}")
+
+    def parts(config: Config, split: str) -> tuple[Part, ...]:
+        return (LibraryPart(dataset, installed, config.name, split),)
+
+    facts: JsonObject = {"datasets_version": installed}  # other versions may return other values
     if uri.data_files is not None:
-        return LibraryLoader(dataset, installed, [Config(uri.config or "default", {"": ("data_files",)})])
+        return Loader("datasets", [Config(uri.config or "default", {"": ("data_files",)})], parts, facts)
     record = dataset.records.commit(dataset.pinned.commit, f"datasets-{uri.config or ''}".replace("/", "-"))
     if record is None:
         if dataset.hub.settings.offline:
@@ -124,7 +108,7 @@ def library_loader(dataset: PinnedDataset) -> LibraryLoader:
     name, splits = record.get("config"), record.get("splits")
     if not isinstance(name, str) or not isinstance(splits, list):
         raise DatasetError(f"{text}: the `datasets` library gave no configuration")
-    return LibraryLoader(dataset, installed, [Config(name, {str(split): ("",) for split in splits})])
+    return Loader("datasets", [Config(name, {str(split): ("",) for split in splits})], parts, facts)
 
 
 def _child(dataset: PinnedDataset, order: dict[str, Any]) -> JsonObject:

@@ -21,7 +21,7 @@ from benchwright.core import DatasetError, JsonObject, Row, content_hash, hub_fo
 from benchwright.datasets._formats import reader_of
 from benchwright.datasets._hf.errors import HubUnreachableError, RepoRef
 from benchwright.datasets._hf.hub import Hub, HubFile, download_all, file_end, holds
-from benchwright.datasets._hf.row_cache import Filled
+from benchwright.datasets._hf.row_cache import Entry
 from benchwright.datasets._readers.delimited import read_separated
 from benchwright.datasets._readers.json_array import list_keys, read_json_field
 from benchwright.datasets._readers.json_lines import parse_exact
@@ -107,36 +107,29 @@ MOST_BAD_ROWS = 1000
 """Most bad rows of a part. More of them suggest that the file has another format."""
 
 
-class Reading(Struct, frozen=True):
-    """How to read files, if their names do not show it."""
-
-    field: str | None = None
-    """Top-level key under which JSON files keep the rows."""
-    delimiter: str | None = None
-    """What separates cells in CSV files."""
-
-
-def rows_of(path: Path, published: str, reading: Reading) -> Chunks:
+def rows_of(path: Path, published: str, field: str | None, delimiter: str | None) -> Chunks:
     """The rows of a downloaded file. `published` is its path in the repository, which messages name."""
     file = StoredFile(path, published)
     format = hub_format(published)
     name = "jsonl" if format is None else format.name
-    if reading.field is not None and name in ("json", "jsonl"):
-        return read_json_field(file, reading.field)
+    if field is not None and name in ("json", "jsonl"):
+        return read_json_field(file, field)
     if name == "json":
         return _json(file)
-    if name == "csv" and reading.delimiter not in (None, ","):
-        return read_separated(file, reading.delimiter or ",")
+    if name == "csv" and delimiter not in (None, ","):
+        return read_separated(file, delimiter or ",")
     return reader_of(name)(file)
 
 
-def convert(files: list[tuple[Path, str]], reading: Reading, target: Path) -> Filled:
+def convert(
+    files: list[tuple[Path, str]], target: Path, field: str | None = None, delimiter: str | None = None
+) -> Entry:
     """Write all rows of some files to a new Parquet file. Raises DatasetError if one cannot be read to its end."""
     out = RowWriter(target)
     troubles: list[BadRowAt] = []
     try:
         for path, published in files:
-            with closing(rows_of(path, published, reading)) as chunks:
+            with closing(rows_of(path, published, field, delimiter)) as chunks:
                 for chunk in chunks:
                     for bad in chunk.troubles:
                         reason = f"in {published}: {bad.reason}"
@@ -151,7 +144,7 @@ def convert(files: list[tuple[Path, str]], reading: Reading, target: Path) -> Fi
     except BaseException:
         out.abandon()
         raise
-    return Filled(out.rows, "exact" if out.exact else "json", tuple(troubles))
+    return Entry(target, out.rows, "exact" if out.exact else "json", tuple(troubles))
 
 
 def _json(file: StoredFile) -> Chunks:
@@ -190,8 +183,10 @@ class FilePart(Struct, frozen=True):
     origin: FileOrigin
     """Where they are."""
     files: tuple[HubFile, ...]
-    reading: Reading
-    """How to read them."""
+    field: str | None
+    """Top-level key under which JSON files keep the rows."""
+    delimiter: str | None
+    """What separates cells in CSV files."""
 
     @property
     def published_as_is(self) -> bool:
@@ -207,8 +202,8 @@ class FilePart(Struct, frozen=True):
                 [file.digest, file.size, _format_name(file, typed=not self.published_as_is)]
                 for file in self.files
             ],
-            "field": self.reading.field,
-            "delimiter": self.reading.delimiter,
+            "field": self.field,
+            "delimiter": self.delimiter,
         }
 
     def about(self) -> JsonObject:
@@ -223,7 +218,7 @@ class FilePart(Struct, frozen=True):
         """Whether the cache of the hub's library has all the files."""
         return all(self._local(file) for file in self.files)
 
-    def fill(self, rows: Path, partial: Path) -> Filled:
+    def fill(self, rows: Path, partial: Path) -> Entry:
         """Download the files, then use them as they are or convert them."""
         folder = partial / content_hash(self.identity())[:16]
         places = [self._local(file) or folder / file.digest.replace(":", "-") for file in self.files]
@@ -277,7 +272,7 @@ class FilePart(Struct, frozen=True):
         place = self.origin.snapshot / file.path
         return place if place.is_file() and holds(place, file) else None
 
-    def _taken_over(self, place: Path, rows: Path, *, ours: bool) -> Filled:
+    def _taken_over(self, place: Path, rows: Path, *, ours: bool) -> Entry:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -291,11 +286,11 @@ class FilePart(Struct, frozen=True):
             place.rename(rows)
         else:
             shutil.copyfile(place, rows)
-        return Filled(count, "published")
+        return Entry(rows, count, "published")
 
-    def _converted(self, places: list[Path], rows: Path) -> Filled:
+    def _converted(self, places: list[Path], rows: Path) -> Entry:
         paths = [file.path for file in self.files]
-        return convert(list(zip(places, paths, strict=True)), self.reading, rows)
+        return convert(list(zip(places, paths, strict=True)), rows, self.field, self.delimiter)
 
     def _named(self, exc: DatasetError) -> DatasetError:
         uri = self.origin.ref.uri
@@ -310,9 +305,11 @@ def _format_name(file: HubFile, *, typed: bool) -> str | None:
     return f"{found.name} 2" if typed and found.name in ("parquet", "arrow") else found.name
 
 
-def file_parts(origin: FileOrigin, files: Sequence[HubFile], reading: Reading) -> tuple[FilePart, ...]:
+def file_parts(
+    origin: FileOrigin, files: Sequence[HubFile], field: str | None = None, delimiter: str | None = None
+) -> tuple[FilePart, ...]:
     """Group files into parts of a sensible size, in order."""
-    return tuple(FilePart(origin, group, reading) for group in _grouped(files))
+    return tuple(FilePart(origin, group, field, delimiter) for group in _grouped(files))
 
 
 def _grouped(files: Sequence[HubFile]) -> Iterator[tuple[HubFile, ...]]:

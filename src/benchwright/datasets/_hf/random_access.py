@@ -62,7 +62,8 @@ class HubDataset:
         self._filters = self._source.resolved.uri.filters
         self._kept: array[int] | None = None
         self._lock = Lock()
-        self._cursor: _Cursor | None = None
+        self._ended: tuple[int, list[Row], Iterator[list[Row]]] | None = None
+        """Where the last call ended: the next row, rows from that one on that are already read, and the rest."""
 
     def __repr__(self) -> str:
         return f"HubDataset({str(self._source.resolved.uri)!r})"
@@ -107,14 +108,14 @@ class HubDataset:
         if limit == 0:
             return []
         with self._lock:
-            cursor, self._cursor = self._cursor, None
-        if cursor is None or cursor.number != offset:
-            cursor = _Cursor(offset, [], self._source.rows_from(offset))
-        rows = cursor.held
-        while len(rows) < limit and (more := next(cursor.coming, None)) is not None:
+            ended, self._ended = self._ended, None
+        if ended is None or ended[0] != offset:
+            ended = offset, [], self._source.rows_from(offset)
+        _, rows, coming = ended
+        while len(rows) < limit and (more := next(coming, None)) is not None:
             rows += more
         with self._lock:
-            self._cursor = _Cursor(offset + min(limit, len(rows)), rows[limit:], cursor.coming)
+            self._ended = offset + min(limit, len(rows)), rows[limit:], coming
         return rows[:limit]
 
     def _matching(self) -> array[int]:
@@ -132,14 +133,3 @@ class HubDataset:
             columns.check()
             self._kept = kept
         return self._kept
-
-
-class _Cursor(Struct):
-    """Where a call ended."""
-
-    number: int
-    """The next row."""
-    held: list[Row]
-    """Rows from that one on that are already read."""
-    coming: Iterator[list[Row]]
-    """The rest."""

@@ -32,15 +32,6 @@ LISTED_FILES = 50
 """How many files a record names; all are counted."""
 
 
-class Piece(Struct, frozen=True):
-    """One term of the split text and the parts of its split."""
-
-    term: Term
-    """Which rows of the split."""
-    parts: tuple[Part, ...]
-    """The split, in order."""
-
-
 class ResolvedHub(Struct, frozen=True):
     """A hub dataset with everything decided."""
 
@@ -61,8 +52,8 @@ class ResolvedHub(Struct, frozen=True):
     """All splits of the configuration."""
     rule: str
     """Why this split was chosen, in words."""
-    pieces: tuple[Piece, ...]
-    """The rows, in order."""
+    pieces: tuple[tuple[Term, tuple[Part, ...]], ...]
+    """The rows, in order: each term of the split text, with the parts of its split."""
     facts: JsonObject
     """Further facts for the record."""
     notes: tuple[str, ...]
@@ -70,7 +61,7 @@ class ResolvedHub(Struct, frozen=True):
 
     def provenance(self) -> JsonObject:
         """Where the rows come from, for the run's record."""
-        parts = [part for piece in self.pieces for part in piece.parts]
+        parts = [part for _, split in self.pieces for part in split]
         files = [file for part in parts if isinstance(part, FilePart) for file in part.files]
         return {
             "kind": "huggingface",
@@ -107,10 +98,10 @@ def resolve(written: str) -> ResolvedHub:
     else:
         text, why = spelled_with_plus(uri.split or ""), "given in the URI"
     terms = tuple(term for given in terms for term in _spelled_out(written, given, config))
-    pieces = tuple(Piece(term, loader.parts(config, term.split)) for term in terms)
+    pieces = tuple((term, loader.parts(config, term.split)) for term in terms)
     return ResolvedHub(
         written=written,
-        uri=replace(uri, revision=pinned.commit, config=config.name, split=text, loader=loader.loader),
+        uri=replace(uri, revision=pinned.commit, config=config.name, split=text, loader=loader.name),
         settings=settings,
         repo=known.repo,
         commit=pinned.commit,
@@ -119,7 +110,7 @@ def resolve(written: str) -> ResolvedHub:
         splits=splits,
         rule=why,
         pieces=pieces,
-        facts=loader.facts(),
+        facts=loader.facts,
         notes=tuple(_notes(dataset, loader, config, text, why, splits)),
     )
 
@@ -241,8 +232,8 @@ def _notes(
     if config.left_aside:
         some = ", ".join(config.left_aside[:3]) + (" …" if len(config.left_aside) > 3 else "")
         notes.append(f"files in another format were left out: {some}. Choose files with ?data_files=")
-    if loader.loader in ("export", "viewer") and dataset.uri.loader is None:
-        source = "the hub's Parquet export" if loader.loader == "export" else "the dataset viewer"
+    if loader.name in ("export", "viewer") and dataset.uri.loader is None:
+        source = "the hub's Parquet export" if loader.name == "export" else "the dataset viewer"
         notes.append(
             f"the rows come from {source} of commit {dataset.pinned.commit}, not from the repository's files"
         )

@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Literal, Protocol, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from benchwright.core import DatasetError, JsonObject, JsonValue, content_hash
 from benchwright.datasets._values import BadRowAt
@@ -127,19 +128,8 @@ _verified: dict[Path, tuple[int, int, int, int]] = {}
 """Files whose hash this process has checked, with their inode, size and both times at that moment."""
 
 
-class Filled(Struct, frozen=True):
-    """What a part wrote into its file."""
-
-    rows: int
-    """Good rows."""
-    style: Style
-    """How they are stored."""
-    troubles: tuple[BadRowAt, ...] = ()
-    """Bad rows; `after` counts the good rows of the file before them."""
-
-
 class Entry(Struct, frozen=True):
-    """A verified file of rows."""
+    """A file of rows, as a part wrote it or as the cache has it, verified."""
 
     path: Path
     """The Parquet file."""
@@ -147,8 +137,8 @@ class Entry(Struct, frozen=True):
     """Good rows in it."""
     style: Style
     """How they are stored."""
-    troubles: tuple[BadRowAt, ...]
-    """Bad rows that were left out of it."""
+    troubles: tuple[BadRowAt, ...] = ()
+    """Bad rows that were left out of it; `after` counts the good rows before them."""
 
 
 class Part(Protocol):
@@ -163,7 +153,7 @@ class Part(Protocol):
     def is_local(self) -> bool:
         """Whether the rows are available without network."""
 
-    def fill(self, rows: Path, partial: Path) -> Filled:
+    def fill(self, rows: Path, partial: Path) -> Entry:
         """Write the rows to a new Parquet file; `partial` is the folder for unfinished downloads. Raises DatasetError if they
         cannot be fetched, OSError if they cannot be written."""
 
@@ -261,7 +251,7 @@ class RowCache:
         finally:
             shutil.rmtree(aside, ignore_errors=True)
         _verified[place / ROWS] = _signature(place / ROWS)
-        return Entry(place / ROWS, filled.rows, filled.style, filled.troubles)
+        return replace(filled, path=place / ROWS)
 
     def _good(self, place: Path, part: Part) -> Entry | None:
         return None if _fault(place, part) else _entry(place)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from itertools import starmap
 
 from benchwright.core import BadRow, DatasetError, JsonObject, Row, content_hash
 from benchwright.datasets._hf.commits import Records
 from benchwright.datasets._hf.parts import FilePart, read_rows
-from benchwright.datasets._hf.resolve import Piece, ResolvedHub
+from benchwright.datasets._hf.resolve import ResolvedHub
 from benchwright.datasets._hf.row_cache import Entry, Part, RowCache
+from benchwright.datasets._hf.splits import Term
 from benchwright.datasets._readers.parquet import parquet_file, table_rows
 from benchwright.datasets._stored import StoredFile
 from benchwright.datasets._values import BadRowAt, Chunk, Chunks
@@ -45,14 +47,13 @@ class HubSource:
 
     def count(self) -> int:
         """The number of rows, from the indexes of the files if they have any."""
-        return sum(stop - start for start, stop in map(self._bounds, self.resolved.pieces))
+        return sum(stop - start for start, stop in starmap(self._bounds, self.resolved.pieces))
 
     def fingerprint(self) -> str:
         """Identity of the content: the hashes of the files, and which of their rows are used."""
         taken = [
-            [_content(piece.parts), term.start, term.stop, term.percent, term.whole_percents]
-            for piece in self.resolved.pieces
-            for term in (piece.term,)
+            [_content(parts), term.start, term.stop, term.percent, term.whole_percents]
+            for term, parts in self.resolved.pieces
         ]
         return f"sha256:{content_hash(taken)}"
 
@@ -64,24 +65,24 @@ class HubSource:
         """Rows from a number on; their lines are their numbers, counted from 1."""
         number = 0
         pieces = self.resolved.pieces
-        for piece in pieces:
-            ends = start > number and piece is not pieces[-1]  # only then its end must be known
-            first, last = self._bounds(piece) if ends or piece.term.needs_total else piece.term.bounds(None)
+        for at, (term, parts) in enumerate(pieces, 1):
+            ends = start > number and at < len(pieces)  # only then its end must be known
+            first, last = self._bounds(term, parts) if ends or term.needs_total else term.bounds(None)
             if last is not None and number + max(0, last - first) <= start:
                 number += max(0, last - first)
                 continue
             skip = max(0, start - number)
             number += skip
-            with closing(self._piece(piece, first + skip, last)) as chunks:
+            with closing(self._split(parts, first + skip, last)) as chunks:
                 for chunk in chunks:
                     chunk.lines = list(range(number + 1, number + 1 + len(chunk.rows)))
                     number += len(chunk.rows)
                     yield chunk
 
-    def _piece(self, piece: Piece, start: int, stop: int | None) -> Chunks:
+    def _split(self, parts: tuple[Part, ...], start: int, stop: int | None) -> Chunks:
         """Rows of one split; lines are filled in by the caller."""
         before = 0
-        for part in piece.parts:
+        for part in parts:
             if stop is not None and before >= stop:
                 return
             if start > before and (count := self._rows_of(part)) + before <= start:
@@ -120,9 +121,9 @@ class HubSource:
         except (pa.ArrowException, OSError) as exc:
             raise stored.error(f"cached rows cannot be read ({entry.path}): {exc}") from exc
 
-    def _bounds(self, piece: Piece) -> tuple[int, int]:
-        rows = sum(map(self._rows_of, piece.parts))
-        start, stop = piece.term.bounds(rows)
+    def _bounds(self, term: Term, parts: tuple[Part, ...]) -> tuple[int, int]:
+        rows = sum(map(self._rows_of, parts))
+        start, stop = term.bounds(rows)
         start = min(start, rows)
         return start, max(start, rows if stop is None else min(stop, rows))
 
@@ -147,7 +148,7 @@ def _content(parts: tuple[Part, ...]) -> list[JsonObject]:
     for part in parts:
         identity = part.identity()
         if isinstance(part, FilePart):
-            reading: JsonObject = {"field": part.reading.field, "delimiter": part.reading.delimiter}
+            reading: JsonObject = {"field": part.field, "delimiter": part.delimiter}
             found += [{"digest": file.digest, **reading} for file in part.files]
         else:
             found.append(identity)

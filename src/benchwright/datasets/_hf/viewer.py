@@ -17,7 +17,7 @@ from benchwright.core import DatasetError, JsonObject, load_exact_json
 from benchwright.datasets._hf.errors import HubRefusedError, HubUnreachableError, RepoRef, complaint
 from benchwright.datasets._hf.hub import Hub
 from benchwright.datasets._hf.parts import RowWriter
-from benchwright.datasets._hf.row_cache import Filled
+from benchwright.datasets._hf.row_cache import Entry
 from benchwright.datasets._hf.splits import split_identity
 
 ROWS_PER_CALL = 100
@@ -42,7 +42,7 @@ class Viewer(Struct, frozen=True):
         """One answer. Raises DatasetError if the request is refused, or the answer is about another commit."""
         query = urlencode({"dataset": self.ref.repo, **parameters})
         try:
-            answer = self.hub.client.whole(f"{self.hub.settings.viewer}/{endpoint}?{query}")
+            body, headers = self.hub.client.whole(f"{self.hub.settings.viewer}/{endpoint}?{query}")
         except HubRefusedError as failure:
             if failure.code == "ResponseNotReady":
                 raise self.error("has not processed the dataset yet; try again in some minutes") from None
@@ -51,12 +51,12 @@ class Viewer(Struct, frozen=True):
             raise complaint(failure, self.ref, self.hub.settings) from None
         except HubUnreachableError as failure:
             raise self.error(f"cannot be reached ({failure})") from None
-        about = answer.headers.get("x-revision")
+        about = headers.get("x-revision")
         if about != self.commit:
             seen = f"commit {about}" if about else "a commit it does not name"
             raise self.error(f"shows {seen}, not the pinned {self.commit}, so its rows may be others")
         try:
-            found = load_exact_json(answer.body)
+            found = load_exact_json(body)
         except ValueError:
             found = None
         if not isinstance(found, dict):
@@ -131,7 +131,7 @@ class ViewerPart(Struct, frozen=True):
         """Never."""
         return False
 
-    def fill(self, rows: Path, partial: Path) -> Filled:
+    def fill(self, rows: Path, partial: Path) -> Entry:
         """Fetch the rows page by page."""
         out = RowWriter(rows)
         try:
@@ -149,7 +149,7 @@ class ViewerPart(Struct, frozen=True):
         except BaseException:
             out.abandon()
             raise
-        return Filled(out.rows, "exact" if out.exact else "json")
+        return Entry(rows, out.rows, "exact" if out.exact else "json")
 
 
 def viewer_parts(viewer: Viewer, config: str, split: str, rows: int) -> tuple[ViewerPart, ...]:
