@@ -34,8 +34,8 @@ MAY_IMPORT: dict[str, str] = {
     "engine": "core stats config store datasets endpoints demo scorers benchmarks",
     "results": "core toolcalls stats config store perf",
     "reports": "core stats store perf results",
-    "workflows": "core config store datasets endpoints demo benchmarks engine",
-    "runs": "core config store datasets endpoints demo scorers benchmarks bfcl perf engine results reports workflows",
+    "workflows": "core config store datasets endpoints benchmarks engine",
+    "runs": "core config store datasets endpoints scorers benchmarks bfcl perf engine results reports workflows",
     "server": "core store datasets results workflows runs",
     "cli": "core config store datasets demo benchmarks bfcl packages perf engine results reports workflows runs server",
     "bridges": "core config perf results reports",
@@ -318,3 +318,17 @@ def test_a_home_folder_is_asked_for_in_one_place() -> None:
         and (node.attr == "expanduser" or (node.attr == "home" and getattr(node.value, "id", "") == "Path"))
     ]
     assert [place.partition(":")[0] for place in asking] == ["core/_home.py"], asking
+
+
+def test_no_code_asks_which_kind_of_model_it_has() -> None:
+    """Kinds of models have the same methods, so that a new kind is one class."""
+    kinds = {"EndpointSettings", "DemoSettings", "ScriptedSettings", "PipelinedModel"}
+    asking = [
+        f"{path.relative_to(PACKAGE)}:{node.lineno}"
+        for path in PACKAGE.rglob("*.py")
+        for node in nodes_of(path)
+        if isinstance(node, ast.Call)
+        and getattr(node.func, "id", "") == "isinstance"
+        and kinds & {getattr(part, "id", "") for part in ast.walk(node.args[1])}
+    ]
+    assert not asking, "give `ModelSettings` a method with a default, and the kind its own"

@@ -14,22 +14,21 @@ from tests.endpoints.loopback_server import Call, LoopbackServer, serving
 
 from benchwright.config import pipeline_settings
 from benchwright.core import ConfigError, JsonObject, ModelReply, ModelRequest, encode_json, open_artifacts
+from benchwright.demo import DemoSettings
 from benchwright.endpoints import (
-    AroundHttp,
     Caching,
     EndpointSettings,
     FailedRequests,
-    OpenEndpoint,
     PayloadModifier,
+    Pipeline,
     Reasoning,
     RequestLogging,
     ResponseLogging,
     SystemMessage,
-    compiled_steps,
     open_endpoint,
-    open_pipeline,
     with_body,
 )
+from benchwright.endpoints._pipeline.compiled import compiled_steps
 from benchwright.endpoints._pipeline.exchange_log import LOG_FILE
 
 BODY: JsonObject = {
@@ -61,12 +60,8 @@ def exchanged(
         async with serving(handler or says_four) as server:
             at = EndpointSettings(url=server.url, model_id="m", max_retries=0, **model)
 
-            def opened(around: AroundHttp | None) -> OpenEndpoint:
-                return open_endpoint(at, around=around)
-
-            endpoint = open_pipeline(
-                pipeline_settings(steps), at, open_artifacts(folder), opened, url=server.url
-            )
+            pipeline = Pipeline(pipeline_settings(steps), at, open_artifacts(folder))
+            endpoint = pipeline.wrap(open_endpoint(at, around=pipeline.http))
             try:
                 return [await endpoint.send(each) for each in requests or (request(),)], server
             finally:
@@ -367,7 +362,7 @@ def test_a_step_that_gives_nothing_back_fails_the_call(tmp_path: Path, where: st
 def test_a_model_without_http_has_no_headers_to_change(tmp_path: Path) -> None:
     steps = pipeline_settings([PayloadModifier(headers_to_remove=("User-Agent",))])
     with pytest.raises(ConfigError, match="answers without HTTP"):
-        open_pipeline(steps, object(), open_artifacts(tmp_path), lambda around: None)  # type: ignore[arg-type,return-value]
+        Pipeline(steps, DemoSettings(), open_artifacts(tmp_path))
 
 
 # -- any pipeline of body changes sends what a plain model of it says --

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from benchwright.config._pipeline_steps import STEPS, PipelineStep
-from benchwright.core import JsonObject, content_hash
+from benchwright.core import JsonObject, UsageError, content_hash
 
 
 class OwnStep:
@@ -71,6 +71,19 @@ class PipelineSettings(Struct, frozen=True):
     def find(self, form: type[Any]) -> Any:
         """The built-in step of a class; None if there is none. Any, because it is an object of that class."""
         return next((entry.built_in for entry in self.steps if STEPS.get(entry.name) is form), None)
+
+    def check_load(self, workers: int) -> None:
+        """Raise UsageError for steps that a load test cannot have. Steps may change and observe requests and replies."""
+        for entry in self.steps:
+            step = entry.built_in
+            if step is not None and (problem := step.load_problem()):
+                raise UsageError(
+                    f"{problem}. Leave it out, or give the load test a pipeline of its own; --pipeline '{{}}' switches it off"
+                )
+            if entry.own is not None and workers > 1:
+                raise UsageError(
+                    f"step {entry.name} is an object of this process; leave --workers out, or install it as a plugin"
+                )
 
     @property
     def changing(self) -> list[JsonObject]:

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from benchwright.config._pipeline import OwnStep, PipelineSettings, StepEntry
-from benchwright.config._pipeline_steps import STEP_SETTINGS, STEPS, UNLIMITED, PipelineStep
-from benchwright.config._servers import check_headers, without_references
+from benchwright.config._pipeline_checks import refuse_secrets
+from benchwright.config._pipeline_steps import BUILT_IN, STEP_SETTINGS, STEPS, UNLIMITED, PipelineStep
 from benchwright.config._values import as_switch, read_values
 from benchwright.core import (
     ConfigError,
@@ -16,45 +16,13 @@ from benchwright.core import (
     JsonValue,
     extension_point,
     find_plugins,
-    is_secret_name,
-    public_url,
     suggest,
-    url_owner,
 )
 
 _SHORT: Mapping[str, tuple[str, str]] = {
-    "use_system_prompt": ("system_message", ""),
-    "custom_system_prompt": ("system_message", "system_message"),
-    **{f"params_to_{how}": ("payload_modifier", f"params_to_{how}") for how in ("add", "remove", "rename")},
-    **{f"headers_to_{how}": ("payload_modifier", f"headers_to_{how}") for how in ("add", "remove", "rename")},
-    "use_request_logging": ("request_logging", ""),
-    "max_logged_requests": ("request_logging", "max_requests"),
-    "use_caching": ("caching", "reuse_cached_responses"),
-    "caching_dir": ("caching", "cache_dir"),
-    "save_requests": ("caching", "save_requests"),
-    "save_responses": ("caching", "save_responses"),
-    "max_saved_requests": ("caching", "max_saved_requests"),
-    "max_saved_responses": ("caching", "max_saved_responses"),
-    "tracking_requests_stats": ("response_stats", "enabled"),
-    "use_response_logging": ("response_logging", ""),
-    "max_logged_responses": ("response_logging", "max_responses"),
-    "process_reasoning_traces": ("reasoning", ""),
-    "use_reasoning": ("reasoning", ""),
-    "start_reasoning_token": ("reasoning", "start_reasoning_token"),
-    "end_reasoning_token": ("reasoning", "end_reasoning_token"),
-    "include_if_reasoning_not_finished": ("reasoning", "include_if_not_finished"),
-    "track_reasoning": ("reasoning", "enable_reasoning_tracking"),
-    "use_progress_tracking": ("progress_tracking", ""),
-    "progress_tracking_url": ("progress_tracking", "progress_tracking_url"),
-    "progress_tracking_interval": ("progress_tracking", "progress_tracking_interval"),
-    "use_raise_client_errors": ("raise_client_errors", ""),
-    "log_failed_requests": ("log_failed_requests", ""),
-    "generate_html_report": ("post_eval_report", "enabled"),
-    "html_report_size": ("post_eval_report", "html_report_size"),
-    "include_json": ("post_eval_report", "report_types"),
+    flag: (step.name, setting) for step in BUILT_IN for flag, setting in step.short.items()
 }
-"""Short flags, with the step and setting of each; without a setting, the flag switches the step on. Steps run in this
-order."""
+"""Short flags, with the step and setting of each. Steps run in the order of `BUILT_IN`."""
 _SWITCHES = {step: flag for flag, (step, setting) in reversed(list(_SHORT.items())) if not setting}
 _NEITHER = {
     "mode": "requests pass no proxy",
@@ -72,11 +40,6 @@ _UNSUPPORTED = {
 _NOT_NEEDED = ("endpoint",)
 """Entries of a list that only mark the place of the request."""
 _OLDER_NAMES = {"logging": "request_logging", "failed_requests": "log_failed_requests"}
-HOP_BY_HOP = frozenset((
-    "host", "content-length", "connection", "transfer-encoding", "keep-alive", "te", "trailer", "upgrade",
-    "proxy-authorization", "proxy-authenticate", "proxy-connection",
-))  # fmt: skip
-"""Headers of the connection, which the transport sets."""
 
 
 def pipeline_settings(value: object, where: str = "pipeline") -> PipelineSettings:
@@ -225,22 +188,20 @@ class _StepReader:
                 self.notes.append(f"{where}: {idle} has no effect here: every reply is recorded with the run")
         if form.unlimited in config and config[form.unlimited] is None:
             config[form.unlimited] = UNLIMITED
-        if name == "progress_tracking" and short:
-            config.setdefault("request_method", "POST")
-        if name == "caching" and config.get("cache_dir"):
-            config.setdefault("save_responses", not short)  # a list with a folder saves replies there
+        for implied, value in form.implied(config, short=short).items():
+            config.setdefault(implied, value)
         given = {key: value for key, value in config.items() if value is not None}
         place = where if short else f"{where} ({name})"
         flags = {setting: flag for flag, (of, setting) in _SHORT.items() if of == name} if short else {}
         checked = read_values(place, given, STEP_SETTINGS[form], hints={}, written=flags, lenient=True)
         if form.required and form.required not in checked:
             raise ConfigError(f"{place} needs {flags.get(form.required, form.required)}")
-        _check(form, checked, place)
+        form.check(checked, place)
         self.notes += [
             f"{place}: {flags.get(setting, setting)} has no effect without {' or '.join(switches)}: true. Replies are kept in "
             "the workspace, whatever is saved"
-            for setting, switches in _OF_SAVING.items()
-            if name == "caching" and checked.get(setting) and not any(checked.get(each) for each in switches)
+            for setting, switches in form.needs.items()
+            if checked.get(setting) and not any(checked.get(each) for each in switches)
         ]
         self.entries += [StepEntry(name, each) for each in _in_order(checked)]
 
@@ -252,14 +213,6 @@ class _StepReader:
             )
         config: JsonObject = {"version": str(getattr(step, "version", ""))}
         self.entries.append(StepEntry(name, config, f"python:{type(step).__module__}", OwnStep(step)))
-
-
-_OF_SAVING = {
-    "cache_dir": ("save_requests", "save_responses"),
-    "max_saved_requests": ("save_requests",),
-    "max_saved_responses": ("save_responses",),
-}
-"""Settings of saved exchanges, with the switches that enable saving."""
 
 
 def _in_order(config: JsonObject) -> list[JsonObject]:
@@ -292,81 +245,7 @@ def _plugin(name: str, config: dict[str, Any], where: str, package: str) -> Step
         raise ConfigError(
             f"{where}: step {name!r} is not known.{suggest(name, names)} Known: {', '.join(names)}"
         )
-    _refuse_secrets(config, f"{where} ({name})")
+    refuse_secrets(config, f"{where} ({name})")
     if found:
         package = f"{found[0].package} {found[0].version}".strip()
     return StepEntry(name, config, package)
-
-
-def _check(form: type[PipelineStep], config: Mapping[str, Any], where: str) -> None:
-    """Check rules that the types of values do not cover."""
-    if form.name == "payload_modifier":
-        _refuse_secrets(config.get("params_to_add", {}), f"{where} params_to_add")
-        _refuse_references(config.get("params_to_add", {}), f"{where} params_to_add")
-        check_headers(f"{where} headers_to_add", config.get("headers_to_add", {}))
-        for table in ("params_to_rename", "headers_to_rename"):
-            for old, new in config.get(table, {}).items():
-                if not isinstance(new, str) or not new:
-                    raise ConfigError(f"{where} {table}: {old} is {new!r}; expected its new name")
-        _check_header_names(config, where)
-    if form.name == "post_eval_report" and (wrong := set(config.get("report_types", ())) - {"html", "json"}):
-        raise ConfigError(
-            f"{where} report_types: {', '.join(sorted(wrong))} is not known; expected html or json"
-        )
-    url = config.get("progress_tracking_url")
-    if url is not None and _holds_secret(without_references(url)):
-        raise ConfigError(
-            f"{where}: the progress URL carries a password or a key, which would be recorded. Put the URL into the "
-            'environment, and write progress_tracking_url: "${MY_URL}"'
-        )
-
-
-def _holds_secret(url: str) -> bool:
-    """Whether a URL has a user name, a password, or a parameter that looks like a secret."""
-    return not (url_owner(url) or ":").endswith(":") or "…" in public_url(url)
-
-
-def _check_header_names(config: Mapping[str, Any], where: str) -> None:
-    added = config.get("headers_to_add", {})
-    renamed = config.get("headers_to_rename", {})
-    for name in (*added, *renamed, *renamed.values(), *config.get("headers_to_remove", ())):
-        if name.lower() in HOP_BY_HOP:
-            raise ConfigError(
-                f"{where}: header {name} belongs to the connection, and the client sets it itself; leave it out"
-            )
-        if not name.isascii() or not name or any(mark in name for mark in " :\t\r\n"):
-            raise ConfigError(f"{where}: header name {name!r} cannot be sent; use letters, digits and '-'")
-    for name, value in added.items():
-        if not value.isascii() or any(mark in value for mark in "\r\n\0"):
-            raise ConfigError(
-                f"{where}: the value of header {name} has a line break or a character outside ASCII"
-            )
-
-
-def _refuse_secrets(value: Any, where: str) -> None:
-    """Raise for secrets, because settings of steps are recorded as written."""
-    if isinstance(value, Mapping):
-        for name, entry in value.items():
-            if isinstance(entry, str) and is_secret_name(str(name)) and "${" not in entry:
-                raise ConfigError(
-                    f"{where}: {name} looks like a secret, and pipelines are recorded. Export it, and send it as a header: "
-                    'headers_to_add: {X-Api-Key: "${MY_KEY}"}'
-                )
-            _refuse_secrets(entry, where)
-
-
-def _refuse_references(value: Any, where: str, name: str = "") -> None:
-    """Raise for a parameter that is a variable, or a secret with one inside. Bodies are recorded, so it would be sent as written."""
-    if isinstance(value, Mapping):
-        for key, entry in value.items():
-            _refuse_references(entry, where, str(key))
-    elif isinstance(value, list | tuple):
-        for entry in value:
-            _refuse_references(entry, where, name)
-    elif isinstance(value, str):
-        rest = without_references(value)
-        if rest != value and (not rest or is_secret_name(name)):
-            raise ConfigError(
-                f"{where}: {name} is {value}, and variables are replaced in headers only, because bodies are recorded. Send "
-                f'it as a header: headers_to_add: {{X-Api-Key: "{value}"}}'
-            )

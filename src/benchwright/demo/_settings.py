@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from msgspec import Struct, field
 
 from benchwright.core import RequestFailure, UsageError, suggest
+from benchwright.endpoints import ModelSettings
 
 if TYPE_CHECKING:
     from benchwright.endpoints import Clock, Limiter, SendGate, SendPolicy, TimedEndpoint
@@ -89,8 +90,11 @@ FAULTS: dict[FaultKind, RequestFailure] = {
 """Each kind of fault and its failed reply in this process."""
 
 
-class DemoSettings(Struct, frozen=True, kw_only=True):
+class DemoSettings(ModelSettings, frozen=True, kw_only=True):
     """The demo model's character. The same settings and requests always give the same answers."""
+
+    kind = "demo"
+    invented = True
 
     skill: float = 0.7
     """Probability, 0 to 1, that a question it can solve is answered rightly."""
@@ -139,7 +143,7 @@ class DemoSettings(Struct, frozen=True, kw_only=True):
         return f"demo://{self.model_id}?{skill}&seed={self.seed}&version={DEMO_VERSION}"
 
     def open(
-        self, *, gate: SendGate | None, limiter: Limiter | None, policy: SendPolicy, clock: Clock
+        self, *, gate: SendGate | None, limiter: Limiter | None, policy: SendPolicy, clock: Clock, **_: object
     ) -> TimedEndpoint:
         """Open the model as an endpoint in this process, as `open_endpoint` expects it."""
         from benchwright.demo._endpoint import DemoEndpoint  # slow to import; `--help` does not need it

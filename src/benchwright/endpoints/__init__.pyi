@@ -25,7 +25,7 @@ from benchwright.endpoints._endpoint import (
     SEND_ONCE as SEND_ONCE,
     USUAL as USUAL,
     Endpoint as Endpoint,
-    OpenableSettings as OpenableSettings,
+    ModelSettings as ModelSettings,
     OpenEndpoint as OpenEndpoint,
     SendPolicy as SendPolicy,
     TimedEndpoint as TimedEndpoint,
@@ -41,17 +41,9 @@ from benchwright.endpoints._metrics_page import MetricsPage as MetricsPage
 from benchwright.endpoints._model_list import listed_models as listed_models
 from benchwright.endpoints._open import open_endpoint as open_endpoint
 from benchwright.endpoints._open_files import most_connections as most_connections
-from benchwright.endpoints._pipeline.endpoint import PipelineEndpoint as PipelineEndpoint
-from benchwright.endpoints._pipeline.load_test import (
-    PipelinedModel as PipelinedModel,
-    check_load_pipeline as check_load_pipeline,
-)
-from benchwright.endpoints._pipeline.open import (
-    STEP_PLUGINS as STEP_PLUGINS,
-    check_pipeline as check_pipeline,
-    compiled_steps as compiled_steps,
-    open_pipeline as open_pipeline,
-)
+from benchwright.endpoints._pipeline.compiled import STEP_PLUGINS as STEP_PLUGINS
+from benchwright.endpoints._pipeline.load_test import PipelinedModel as PipelinedModel
+from benchwright.endpoints._pipeline.pipeline import Pipeline as Pipeline, check_pipeline as check_pipeline
 from benchwright.endpoints._pipeline.progress import ProgressPoster as ProgressPoster
 from benchwright.endpoints._pipeline.step import Step as Step, with_body as with_body
 from benchwright.endpoints._refused_settings import (
@@ -71,7 +63,6 @@ from benchwright.endpoints._settings import (
 from benchwright.endpoints._transport import AroundHttp as AroundHttp, Headers as Headers
 from benchwright.endpoints._wires.formats import (
     WIRE_PLUGINS as WIRE_PLUGINS,
-    as_sent as as_sent,
     wire_format as wire_format,
 )
 from benchwright.endpoints._wires.openai import OpenAiWire as OpenAiWire

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 from msgspec import Struct
 
-from benchwright.core import JsonValue, ModelReply, ModelRequest, RequestFailure
+from benchwright.core import JsonValue, ModelReply, ModelRequest, ModelType, RequestFailure
 
 if TYPE_CHECKING:
     from benchwright.endpoints._clock import Clock
     from benchwright.endpoints._gate import SendGate
     from benchwright.endpoints._limiter import Limiter
+    from benchwright.endpoints._metrics_page import MetricsPage
+    from benchwright.endpoints._transport import AroundHttp
 
 
 class Endpoint(Protocol):
@@ -86,14 +88,68 @@ SEND_ONCE = SendPolicy(limits=False, retries=False, adapts=False, arrivals=True)
 """The policy of load tests: send each request once, at its time, without waiting for others."""
 
 
-class OpenableSettings(Protocol):
-    """Settings of a model that answers in this process and knows how to open itself, such as the demo model."""
+class ModelSettings(Struct, frozen=True, kw_only=True):
+    """What a run needs to know of a model. Each kind of model is a subclass; the defaults are those of a model that answers in
+    this process."""
+
+    kind: ClassVar[str]
+    """Its name in records."""
+    by_http: ClassVar[bool] = False
+    """Whether a server answers."""
+    invented: ClassVar[bool] = False
+    """Whether its answers say nothing about a real model."""
+    reusable: ClassVar[bool] = True
+    """Whether runs may take replies of earlier runs with the same fingerprint."""
+
+    @property
+    def url(self) -> str:
+        """The address of its server; empty if there is none."""
+        return ""
+
+    @property
+    def requests_per_minute(self) -> float | None:
+        """The most requests sent in a minute; None: as many as it answers."""
+        return None
+
+    def fingerprint(self) -> str:
+        """Identifies the model in request keys."""
+        raise NotImplementedError
+
+    def type_for(self, declared: ModelType, *, conversation: bool = False, tools: bool = False) -> ModelType:
+        """The model type to use if a benchmark declares `declared`. ConfigError for what the model cannot do."""
+        return declared
+
+    def check_secrets(self, key_setting: str = "--api-key-name") -> None:
+        """Raise ConfigError if the environment lacks a value that requests contain."""
+
+    def variables(self) -> list[str]:
+        """The environment variables whose values requests contain."""
+        return []
+
+    def as_sent(self, request: ModelRequest) -> ModelRequest:
+        """The request with the body that its server gets. UnsendableRequestError if that cannot be written."""
+        return request
+
+    def at_server(self, **changes: Any) -> Self:
+        """The model with other settings of its server; unchanged if it has none."""
+        return self
+
+    def metrics_page(self) -> MetricsPage | None:
+        """The page with its server's counters."""
+        return None
 
     def open(
-        self, *, gate: SendGate | None, limiter: Limiter | None, policy: SendPolicy, clock: Clock
+        self,
+        *,
+        gate: SendGate | None,
+        limiter: Limiter | None,
+        judge: bool,
+        policy: SendPolicy,
+        clock: Clock,
+        around: AroundHttp | None,
     ) -> TimedEndpoint:
         """The endpoint, with the arguments of `open_endpoint`."""
-        ...
+        raise NotImplementedError
 
 
 _TAKER: ContextVar[list[JsonValue] | None] = ContextVar("benchwright_captured_bodies", default=None)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from benchwright.core import FAST_PATHS, remember_secret
 from benchwright.endpoints._addresses import is_loopback, proxy_for
 from benchwright.endpoints._clock import LOOP_CLOCK, Clock
-from benchwright.endpoints._endpoint import USUAL, OpenableSettings, SendPolicy, TimedEndpoint
+from benchwright.endpoints._endpoint import USUAL, ModelSettings, SendPolicy, TimedEndpoint
 from benchwright.endpoints._messages import JUDGE_NAMES, Names
 from benchwright.endpoints._settings import EndpointSettings
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def open_endpoint(
-    settings: EndpointSettings | OpenableSettings,
+    settings: ModelSettings,
     *,
     gate: SendGate | None = None,
     limiter: Limiter | None = None,
@@ -38,8 +38,20 @@ def open_endpoint(
     `around` changes headers and observes requests, if the model is a server.
     Raises `ConfigError` if the variable of the API key or of a header value is not set.
     """
-    if not isinstance(settings, EndpointSettings):
-        return settings.open(gate=gate, limiter=limiter, policy=policy, clock=clock)
+    return settings.open(gate=gate, limiter=limiter, judge=judge, policy=policy, clock=clock, around=around)
+
+
+def open_server(
+    settings: EndpointSettings,
+    *,
+    gate: SendGate | None,
+    limiter: Limiter | None,
+    judge: bool,
+    policy: SendPolicy,
+    clock: Clock,
+    around: AroundHttp | None,
+) -> TimedEndpoint:
+    """Open the endpoint of a server."""
     from benchwright.endpoints._http_endpoint import HttpEndpoint  # asyncio: not for `--help`
 
     names = JUDGE_NAMES if judge else Names()

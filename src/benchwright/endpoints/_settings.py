@@ -6,8 +6,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self
 
-from msgspec import Struct, field
+from msgspec import field
+from msgspec.structs import replace
 
 from benchwright.config import HARMLESS, RECORDED, Setting
 from benchwright.core import (
@@ -16,14 +18,26 @@ from benchwright.core import (
     Api,
     ConfigError,
     HidesFields,
+    ModelRequest,
     ModelType,
+    UsageError,
     environment_secret,
     is_secret_name,
+    load_json,
     remember_secret,
     suggest,
 )
 from benchwright.endpoints._addresses import Address, check_proxy, model_in_url, parse_address
-from benchwright.endpoints._wires.formats import package_of, wire_format
+from benchwright.endpoints._endpoint import ModelSettings
+from benchwright.endpoints._wires.formats import package_of, wire_format, wire_of
+
+if TYPE_CHECKING:
+    from benchwright.endpoints._clock import Clock
+    from benchwright.endpoints._endpoint import SendPolicy, TimedEndpoint
+    from benchwright.endpoints._gate import SendGate
+    from benchwright.endpoints._limiter import Limiter
+    from benchwright.endpoints._metrics_page import MetricsPage
+    from benchwright.endpoints._transport import AroundHttp
 
 
 def read_api_key(variable: str, setting: str = "--api-key-name") -> str:
@@ -58,7 +72,7 @@ _DEFAULT_API: Api = APIS[0]
 """The format of a server whose settings name none. Fingerprints leave it out."""
 
 
-class EndpointSettings(HidesFields, Struct, frozen=True, kw_only=True):
+class EndpointSettings(HidesFields, ModelSettings, frozen=True, kw_only=True):
     """A model server and how to treat it.
 
     >>> EndpointSettings(url="localhost:8000", model_id="m")
@@ -69,6 +83,8 @@ Write http://localhost:8000
     """
 
     hidden = ("headers",)
+    kind = "http"
+    by_http = True
 
     url: str
     """With or without the path: `http://host:8000`, `…/v1` and `…/v1/chat/completions` mean the same."""
@@ -208,6 +224,49 @@ Write http://localhost:8000
                 remember_secret(value, f"header {name}")
         return found
 
+    def variables(self) -> list[str]:
+        """The variables of its headers and its key."""
+        from benchwright.config import header_variables
+
+        return [*header_variables(self.headers), *([self.api_key_name] if self.api_key_name else [])]
+
+    def as_sent(self, request: ModelRequest) -> ModelRequest:
+        """The request in the words of the wire format; an id that is new for every request is one of many."""
+        from benchwright.endpoints._wires.wire import UnsendableRequestError  # not for runs
+
+        try:
+            payload = wire_of(self.api).payload(request)
+        except UnsendableRequestError as error:
+            raise UnsendableRequestError(f"wire format {self.api}: {error}") from None
+        return replace(request, body=load_json(payload), payload=payload)
+
+    def at_server(self, **changes: Any) -> Self:
+        """The settings with these changes."""
+        return replace(self, **changes)
+
+    def metrics_page(self) -> MetricsPage:
+        """The page, of any server: many have none."""
+        from benchwright.endpoints._metrics_page import MetricsPage
+
+        return MetricsPage(self)
+
+    def open(
+        self,
+        *,
+        gate: SendGate | None,
+        limiter: Limiter | None,
+        judge: bool,
+        policy: SendPolicy,
+        clock: Clock,
+        around: AroundHttp | None,
+    ) -> TimedEndpoint:
+        """Open the server."""
+        from benchwright.endpoints._open import open_server
+
+        return open_server(
+            self, gate=gate, limiter=limiter, judge=judge, policy=policy, clock=clock, around=around
+        )
+
     def fingerprint(self) -> str:
         """Identifies the endpoint and model in request keys; equal for all spellings of one URL.
 
@@ -258,8 +317,11 @@ def _check_headers(headers: Mapping[str, str]) -> None:
             raise ConfigError(f"the value of header {name!r} has a line break or a character outside ASCII")
 
 
-class ScriptedSettings(Struct, frozen=True, kw_only=True):
+class ScriptedSettings(ModelSettings, frozen=True, kw_only=True):
     """Records that a run used a script. The answers themselves are recorded as replies."""
+
+    kind = "scripted"
+    reusable = False  # all scripts have the same fingerprint
 
     model_id: str = "scripted"
     """Name in listings and files."""
@@ -267,5 +329,9 @@ class ScriptedSettings(Struct, frozen=True, kw_only=True):
     """Requests at a time."""
 
     def fingerprint(self) -> str:
-        """The fingerprint, which is the same for all scripts, so their replies are never offered to other runs."""
+        """The fingerprint, which is the same for all scripts."""
         return f"scripted://{self.model_id}"
+
+    def open(self, **_: object) -> TimedEndpoint:
+        """Raise UsageError: nothing is known of the script."""
+        raise UsageError("this run was answered by a script; give it again: resume(run, endpoint=…)")

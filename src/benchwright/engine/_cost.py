@@ -14,7 +14,6 @@ from msgspec import Struct
 from benchwright.benchmarks import BenchmarkSpec, judge_configs
 from benchwright.config import Price, Prices, find_prices
 from benchwright.core import ConfigError, JsonObject, JsonValue, RunSummary
-from benchwright.endpoints import EndpointSettings
 from benchwright.engine._settings import RunSettings
 from benchwright.store import TakenOver
 
@@ -95,8 +94,7 @@ def judge_prices(known: Prices, spec: BenchmarkSpec) -> tuple[dict[str, Price], 
 
 def model_price(known: Prices, spec: BenchmarkSpec, settings: RunSettings) -> Price | None:
     endpoint = settings.endpoint
-    url = endpoint.url if isinstance(endpoint, EndpointSettings) else ""
-    return known.find(endpoint.model_id, url) if spec.response_field is None else None
+    return known.find(endpoint.model_id, endpoint.url) if spec.response_field is None else None
 
 
 def _refuse_unknown(known: Prices, found: RunPrices, asked: list[str], judges: list[str]) -> None:

@@ -13,12 +13,11 @@ from types import CodeType, FrameType
 from typing import TYPE_CHECKING
 
 from benchwright.core import BenchwrightError
-from benchwright.demo import DemoSettings
-from benchwright.endpoints import EndpointSettings
 
 if TYPE_CHECKING:
     from benchwright.endpoints import Limiter
     from benchwright.engine._cost_limit import CostMeter
+    from benchwright.engine._settings import AnyModel
 
 
 GRACE_S = 1.5
@@ -169,15 +168,14 @@ class RunGroup:
         finally:
             self._listeners.remove(received)
 
-    def limiter(self, settings: EndpointSettings | DemoSettings) -> Limiter:
+    def limiter(self, settings: AnyModel) -> Limiter:
         """The limiter of one endpoint. All runs that use the endpoint share its parallelism."""
         from benchwright.endpoints import Limiter
 
         key = f"{type(settings).__name__} {settings.fingerprint()}"
         limiter = self._limiters.get(key)
         if limiter is None:
-            rate = settings.requests_per_minute if isinstance(settings, EndpointSettings) else None
-            limiter = self._limiters[key] = Limiter(settings.parallelism, rate)
+            limiter = self._limiters[key] = Limiter(settings.parallelism, settings.requests_per_minute)
         limiter.widen(settings.parallelism)
         return limiter
 

@@ -30,7 +30,7 @@ from benchwright.core import LEFT_OUT, Api, ConfigError, UsageError, is_secret_n
 from benchwright.demo import DemoSettings
 from benchwright.endpoints import EndpointSettings, ScriptedSettings, model_in_url, wire_format
 from benchwright.engine._loop import in_event_loop
-from benchwright.engine._settings import ModelSettings
+from benchwright.engine._settings import AnyModel
 
 if TYPE_CHECKING:
     from benchwright.config import PipelineSettings
@@ -53,7 +53,7 @@ DEFAULT_PARALLELISM = 16
 class ChosenModel(Struct, frozen=True):
     """A model that is ready to be opened, and the settings of its requests."""
 
-    endpoint: ModelSettings
+    endpoint: AnyModel
     """Its endpoint."""
     generation: Generation
     """Settings of every request body."""
@@ -77,11 +77,6 @@ class ChosenModel(Struct, frozen=True):
     """Whether replies are streamed, if that was set; None: as the profile says, or the default."""
     of_runs: tuple[str, ...] = ()
     """Settings of its table that have no meaning for load tests."""
-
-    @property
-    def demo(self) -> bool:
-        """Whether this is the embedded demo model."""
-        return isinstance(self.endpoint, DemoSettings)
 
 
 def scripted_model(options: RunOptions) -> ChosenModel:

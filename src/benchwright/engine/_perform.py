@@ -18,7 +18,6 @@ from benchwright.core import (
     RunStatus,
     RunSummary,
     SampleRecord,
-    UsageError,
     as_json,
     encode_sample,
     open_artifacts,
@@ -28,9 +27,7 @@ from benchwright.endpoints import (
     AdaptedEndpoint,
     AroundHttp,
     Endpoint,
-    EndpointSettings,
     OpenEndpoint,
-    ScriptedSettings,
     most_connections,
     open_endpoint,
 )
@@ -48,7 +45,7 @@ from benchwright.engine._prepare import Prepared
 from benchwright.engine._progress import Phase, Progress, Watcher
 from benchwright.engine._replay import NoModel, RecordedReplies, replay_notes, replayed
 from benchwright.engine._reused import NONE_REUSED, reused_note, reused_replies
-from benchwright.engine._settings import ModelSettings
+from benchwright.engine._settings import AnyModel
 from benchwright.engine._stop import RetryGate, Stop, StopCause
 from benchwright.engine._summarise import summarise
 from benchwright.engine._worker import RunContext, SampleWorker
@@ -324,7 +321,7 @@ def _within_open_files(prepared: Prepared) -> tuple[Prepared, tuple[str, ...]]:
     request without a connection would fail."""
     settings = prepared.settings
     wanted = settings.parallelism
-    most = most_connections() if isinstance(settings.endpoint, EndpointSettings) else None
+    most = most_connections() if settings.endpoint.by_http else None
     if most is None:
         return prepared, ()
     most = max(1, most // (1 + len(judge_configs(prepared.spec))))
@@ -367,8 +364,7 @@ def _ledger_of(prepared: Prepared, store: Store, ledger: CallLedger) -> Ledger:
     settings = prepared.settings
     if settings.rescored_from is None:
         return ledger
-    # All scripted endpoints have the same fingerprint, so replies of another script must not be reused.
-    elsewhere = not isinstance(settings.endpoint, ScriptedSettings)
+    elsewhere = settings.endpoint.reusable
     return RecordedReplies(ledger, store, settings.rescored_from, elsewhere=elsewhere)
 
 
@@ -451,11 +447,7 @@ def _echo_notes(store: Store, run: RunRecord) -> list[str]:
     return [f"server's echo: {note}" for note in notes] if isinstance(notes, list) else []
 
 
-def _open(
-    settings: ModelSettings, gate: RetryGate, group: RunGroup, around: AroundHttp | None
-) -> OpenEndpoint:
-    if isinstance(settings, ScriptedSettings):
-        raise UsageError("this run was answered by a script; give it again: resume(run, endpoint=…)")
+def _open(settings: AnyModel, gate: RetryGate, group: RunGroup, around: AroundHttp | None) -> OpenEndpoint:
     return open_endpoint(settings, gate=gate, limiter=group.limiter(settings), around=around)
 
 

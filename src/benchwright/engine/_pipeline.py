@@ -9,14 +9,11 @@ from benchwright.config import PipelineSettings, ProgressTracking, RaiseClientEr
 from benchwright.core import Artifacts, ModelReply, ModelRequest, SampleRecord
 from benchwright.endpoints import (
     AroundHttp,
-    EndpointSettings,
+    ModelSettings,
     OpenEndpoint,
-    PipelineEndpoint,
+    Pipeline,
     ProgressPoster,
-    compiled_steps,
-    open_pipeline,
 )
-from benchwright.engine._settings import ModelSettings
 
 if TYPE_CHECKING:
     from benchwright.endpoints import Endpoint
@@ -34,30 +31,28 @@ class RunPipeline:
     def __init__(self, settings: PipelineSettings, files: Artifacts) -> None:
         self._settings, self._files = settings, files
         self._stops: RaiseClientErrors | None = settings.find(RaiseClientErrors)
-        self._endpoint: PipelineEndpoint | None = None
+        self._pipeline: Pipeline
         self._poster: ProgressPoster | None = None
 
     def around(
         self, model: ModelSettings, opened: Callable[[AroundHttp | None], OpenEndpoint]
     ) -> OpenEndpoint:
-        """Wrap the endpoint that `opened` returns in the pipeline."""
+        """The endpoint that `opened` returns, within the pipeline."""
         progress: ProgressTracking | None = self._settings.find(ProgressTracking)
         self._poster = None if progress is None else ProgressPoster(progress, self._files)
-        url = model.url if isinstance(model, EndpointSettings) else model.fingerprint()
-        endpoint = open_pipeline(self._settings, model, self._files, opened, url=url)
-        self._endpoint = endpoint if isinstance(endpoint, PipelineEndpoint) else None
-        return endpoint
+        self._pipeline = Pipeline(self._settings, model, self._files)
+        return self._pipeline.wrap(opened(self._pipeline.http))
 
     def replaying(self, endpoint: OpenEndpoint) -> OpenEndpoint:
         """Wrap the endpoint of a run that calls no model: the steps change requests, so that recorded replies are found."""
-        self._endpoint = PipelineEndpoint(compiled_steps(self._settings), endpoint)
-        return self._endpoint
+        self._pipeline = Pipeline(self._settings)
+        return self._pipeline.wrap(endpoint)
 
     def ledger(self, ledger: Ledger, stop: Stop) -> Ledger:
         """Return a ledger that applies the request steps before `ledger`."""
-        if self._endpoint is None and self._stops is None:
+        if self._pipeline.passes_all and self._stops is None:
             return ledger
-        return PipelinedCalls(ledger, self._endpoint, self._stops, stop)
+        return PipelinedCalls(ledger, self._pipeline, self._stops, stop)
 
     def counted(self, do: Doing, progress: Progress) -> Doing:
         """Wrap the work on a sample so that samples are counted if progress is posted, continuing from earlier starts."""
@@ -75,23 +70,22 @@ class RunPipeline:
 
     async def aclose(self, stop: Stop) -> None:
         """Finish the log and the posts; an interrupted run does not wait for them. The endpoint stays open."""
-        if self._endpoint is not None:
-            self._endpoint.close_log()
+        self._pipeline.close_log()
         if self._poster is not None:
             await self._poster.aclose(lambda: stop.cause == "interrupted")
 
     @property
     def notes(self) -> list[str]:
         """Errors of steps that only observe."""
-        notes = [] if self._endpoint is None else [*self._endpoint.notes]
-        return notes + ([self._poster.note] if self._poster is not None and self._poster.note else [])
+        posting = "" if self._poster is None else self._poster.note
+        return [*self._pipeline.notes, *([posting] if posting else [])]
 
 
 class PipelinedCalls:
     """A `Ledger` in front of another one: calls are looked up, sent and recorded as the steps have changed them."""
 
     def __init__(
-        self, ledger: Ledger, pipeline: PipelineEndpoint | None, stops: RaiseClientErrors | None, stop: Stop
+        self, ledger: Ledger, pipeline: Pipeline, stops: RaiseClientErrors | None, stop: Stop
     ) -> None:
         self._ledger, self._pipeline, self._stops, self._stop = ledger, pipeline, stops, stop
 
@@ -104,8 +98,7 @@ class PipelinedCalls:
         sample: SampleCalls,
     ) -> ModelReply:
         """Return the reply. A reply that the user does not accept stops the run once its sample is recorded."""
-        if self._pipeline is not None:
-            request = await self._pipeline.prepare(request)
+        request = await self._pipeline.prepare(request)
         reply = await self._ledger.call(key, request, endpoint, identity, sample)
         failure = reply.failure
         if failure is not None and self._stops is not None and self._stops.stops(failure.http_status):

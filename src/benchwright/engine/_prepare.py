@@ -29,8 +29,6 @@ from benchwright.core import (
     encode_json,
     environment_secret,
 )
-from benchwright.demo import DemoSettings
-from benchwright.endpoints import EndpointSettings
 from benchwright.engine._cost import RunPrices, run_prices
 from benchwright.engine._manifest import manifest_of
 from benchwright.engine._settings import RunSettings
@@ -141,7 +139,7 @@ def model_type_of(spec: BenchmarkSpec, settings: RunSettings) -> ModelType:
     if "completions_logprob" in (settings.model_type, spec.endpoint_type):
         wanted = "completions_logprob"
     endpoint = settings.endpoint
-    if spec.response_field is None and isinstance(endpoint, EndpointSettings):
+    if spec.response_field is None:
         return endpoint.type_for(
             wanted, conversation=spec.converses, tools=spec.calls_tools and spec.native_calling
         )
@@ -152,7 +150,7 @@ def _check_secrets(spec: BenchmarkSpec, settings: RunSettings) -> None:
     for name in _variables(spec, settings):
         environment_secret(name)  # a row may quote it, both in a run that sends and in one that scores again
     sends = spec.response_field is None and settings.rescored_from is None
-    if sends and isinstance(settings.endpoint, EndpointSettings):
+    if sends:
         settings.endpoint.check_secrets()
     if sends and settings.steps is not None:
         from benchwright.endpoints import check_pipeline
@@ -177,7 +175,7 @@ def _model_notes(spec: BenchmarkSpec, settings: RunSettings) -> Iterator[str]:
     """Notes on the model that are known before the first request."""
     yield from settings.model_notes
     yield from doubtful_secrets(_variables(spec, settings))
-    if isinstance(settings.endpoint, DemoSettings) and spec.response_field is None:
+    if settings.endpoint.invented and spec.response_field is None:
         yield DEMO_NOTE
     ranks = "completions_logprob"
     if spec.endpoint_type == ranks and settings.model_type not in (None, ranks):
@@ -186,10 +184,7 @@ def _model_notes(spec: BenchmarkSpec, settings: RunSettings) -> Iterator[str]:
 
 def _variables(spec: BenchmarkSpec, settings: RunSettings) -> list[str]:
     """The environment variables whose values the run's requests contain."""
-    names = list(judge_key_names(spec))
-    if isinstance(settings.endpoint, EndpointSettings):
-        names += header_variables(settings.endpoint.headers)
-        names += [settings.endpoint.api_key_name] if settings.endpoint.api_key_name else []
+    names = [*judge_key_names(spec), *settings.endpoint.variables()]
     if settings.steps is not None:
         names += header_variables({"steps": encode_json(settings.steps.to_json()).decode()})
     return names

@@ -16,10 +16,11 @@ from benchwright.engine._stop import Budget
 if TYPE_CHECKING:
     from benchwright.config import PipelineSettings
 
-ModelSettings: TypeAlias = EndpointSettings | DemoSettings | ScriptedSettings
+AnyModel: TypeAlias = EndpointSettings | DemoSettings | ScriptedSettings
 """Any model that a run can evaluate."""
 
-_KINDS: dict[str, Any] = {"http": EndpointSettings, "demo": DemoSettings, "scripted": ScriptedSettings}
+MODEL_KINDS: dict[str, Any] = {each.kind: each for each in (EndpointSettings, DemoSettings, ScriptedSettings)}
+"""The kinds of models by the names in records."""
 
 
 class RunSettings(Struct, frozen=True, kw_only=True):
@@ -39,7 +40,7 @@ class RunSettings(Struct, frozen=True, kw_only=True):
     """Normalised benchmark name."""
     eval_type: str
     """`byob_<name>.<name>`; of a file of questions `mcq.<name>` or `qa.<name>`."""
-    endpoint: ModelSettings
+    endpoint: AnyModel
     """The model under test."""
     generation: Generation
     """What goes into every request body."""
@@ -134,8 +135,7 @@ class RunSettings(Struct, frozen=True, kw_only=True):
         """The stored form."""
         record: dict[str, Any] = as_json(self)
         endpoint = record.pop("endpoint")
-        kind = next(kind for kind, settings in _KINDS.items() if isinstance(self.endpoint, settings))
-        record["model"] = {"kind": kind, **endpoint}
+        record["model"] = {"kind": self.endpoint.kind, **endpoint}
         record["generation"] = self.generation.to_json()
         record["steps"] = None if self.steps is None else self.steps.to_json()
         return record
@@ -148,7 +148,7 @@ class RunSettings(Struct, frozen=True, kw_only=True):
         kind = model.pop("kind")
         if "faults" in model:
             model["faults"] = FaultMix(**model["faults"])
-        endpoint = _KINDS[kind](**model)
+        endpoint = MODEL_KINDS[kind](**model)
         steps = values.get("steps")
         # JSON has lists where the settings have tuples.
         lists = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}

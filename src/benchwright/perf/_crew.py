@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from benchwright.endpoints import SEND_ONCE, EndpointSettings, OpenableSettings, TimedEndpoint, open_endpoint
+from benchwright.endpoints import SEND_ONCE, ModelSettings, TimedEndpoint, open_endpoint
 from benchwright.perf._journal import Journals
 from benchwright.perf._loop import PhaseLoop, PhaseResult, PhaseTask
 from benchwright.perf._plan import RequestPlan
@@ -82,7 +82,7 @@ class LocalCrew:
 async def open_crew(
     settings: LoadSettings,
     plan: RequestPlan,
-    models: Sequence[EndpointSettings | OpenableSettings],
+    models: Sequence[ModelSettings],
     ended: Callable[[RequestRecord], None],
     journals: Journals | None = None,
 ) -> Crew:
@@ -95,6 +95,6 @@ async def open_crew(
     return await ProcessCrew.open(settings, plan, models, ended, journals)
 
 
-def open_endpoints(models: Sequence[EndpointSettings | OpenableSettings]) -> list[TimedEndpoint]:
+def open_endpoints(models: Sequence[ModelSettings]) -> list[TimedEndpoint]:
     """The endpoints of a load test: each request is sent once, at its time."""
     return [open_endpoint(model, policy=SEND_ONCE) for model in models]

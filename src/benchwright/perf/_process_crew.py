@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import msgpack
 
 from benchwright.core import RunFailedError, known_secrets
-from benchwright.endpoints import EndpointSettings, OpenableSettings
+from benchwright.endpoints import ModelSettings
 from benchwright.perf._journal import Journals
 from benchwright.perf._loop import PhaseResult, PhaseTask
 from benchwright.perf._plan import RequestPlan
@@ -39,7 +39,7 @@ class ProcessCrew:
         cls,
         settings: LoadSettings,
         plan: RequestPlan,
-        models: Sequence[EndpointSettings | OpenableSettings],
+        models: Sequence[ModelSettings],
         ended: Callable[[RequestRecord], None],
         journals: Journals | None = None,
     ) -> ProcessCrew:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from benchwright.core import ConfigError
-from benchwright.endpoints import EndpointSettings, MetricsPage, OpenableSettings
+from benchwright.endpoints import MetricsPage, ModelSettings
 from benchwright.perf._server_figures import (
     ServerFigures,
     Snapshot,
@@ -27,7 +27,7 @@ class ServerWatch:
 
     def __init__(
         self,
-        models: Sequence[EndpointSettings | OpenableSettings],
+        models: Sequence[ModelSettings],
         *,
         first_s: float = _FIRST_S,
         later_s: float = _LATER_S,
@@ -35,7 +35,7 @@ class ServerWatch:
         self._pages: list[MetricsPage] = []
         self._why = "the model answers in this process" if models else "switched off"
         try:
-            self._pages = [MetricsPage(model) for model in models if isinstance(model, EndpointSettings)]
+            self._pages = [page for model in models if (page := model.metrics_page()) is not None]
         except ConfigError as error:
             self._why = str(error)
         self._before: Snapshot | None = None

@@ -18,7 +18,7 @@ from contextlib import suppress
 from msgspec import Struct, msgpack
 
 from benchwright.core import Redactor
-from benchwright.endpoints import EndpointSettings, OpenableSettings
+from benchwright.endpoints import ModelSettings
 from benchwright.perf._health import rare_collections, run_quickly
 from benchwright.perf._journal import Journals
 from benchwright.perf._loop import PhaseLoop, PhaseResult, PhaseTask
@@ -34,7 +34,7 @@ class WorkerJob(Struct, frozen=True):
 
     settings: LoadSettings
     plan: RequestPlan
-    models: tuple[EndpointSettings | OpenableSettings, ...]
+    models: tuple[ModelSettings, ...]
     journals: Journals | None
     """Where records are kept until the controlling process has them."""
     secrets: Redactor

@@ -9,8 +9,7 @@ from msgspec import Struct
 
 from benchwright.benchmarks import estimate_tokens
 from benchwright.core import JsonObject, ModelRequest, UsageError, as_json, public_url
-from benchwright.demo import DemoSettings
-from benchwright.endpoints import EndpointSettings, UnsendableRequestError, as_sent
+from benchwright.endpoints import UnsendableRequestError
 from benchwright.engine import tokens_cost
 from benchwright.perf import LoadSettings, arrivals
 from benchwright.runs._perf import BuiltLoad, LoadPlan, build_load
@@ -76,7 +75,7 @@ def check_load(plan: LoadPlan) -> LoadCheck:
     return LoadCheck(
         name=settings.benchmark,
         model=settings.endpoint.model_id,
-        urls=tuple(public_url(each.url) for each in built.endpoints if isinstance(each, EndpointSettings)),
+        urls=tuple(public_url(each.url) for each in built.endpoints if each.by_http),
         load=load,
         rows=scan.rows,
         requests=total,
@@ -105,9 +104,7 @@ def _first(built: BuiltLoad) -> tuple[ModelRequest, ...]:
     """UsageError if the wire format has no words for them."""
     endpoint = built.endpoints[0]
     found = [built.requests.at(number).request for number in range(min(_SHOWN, len(built.requests)))]
-    if isinstance(endpoint, DemoSettings):
-        return tuple(found)
     try:
-        return tuple(as_sent(request, endpoint.api) for request in found)
+        return tuple(map(endpoint.as_sent, found))
     except UnsendableRequestError as error:
-        raise UsageError(f"wire format {endpoint.api}: {error}") from None
+        raise UsageError(str(error)) from None

@@ -13,7 +13,6 @@ from benchwright.benchmarks import BenchmarkSpec, requested_spec
 from benchwright.config import LoadOptions
 from benchwright.core import BadRow, JsonObject, Row, UsageError
 from benchwright.datasets import DatasetReader, names_media, open_dataset
-from benchwright.endpoints import EndpointSettings
 from benchwright.engine import RunSettings, row_settings
 from benchwright.perf import (
     MOST_TURNS,
@@ -83,16 +82,12 @@ def on_chat_route(spec: BenchmarkSpec, settings: RunSettings) -> RunSettings:
     """The settings with the chat route of the same server, if rows have media and the model's profile sends texts. Servers of
     such profiles have both routes."""
     endpoint = settings.endpoint
-    if (
-        spec.media is None
-        or not isinstance(endpoint, EndpointSettings)
-        or settings.model_type in (None, "chat")
-    ):
+    if spec.media is None or not endpoint.by_http or settings.model_type in (None, "chat"):
         return settings
     if not any(names_media(set(row)) for _, row in _opened(spec, settings).head(100, on_bad=_ignore)):
         return settings
     note = f"rows with media were sent to the chat route, not to {settings.model_type} of the model's profile"
-    chat = replace(endpoint, api="openai", model_type="chat")
+    chat = endpoint.at_server(api="openai", model_type="chat")
     return replace(settings, model_type="chat", endpoint=chat, model_notes=(*settings.model_notes, note))
 
 

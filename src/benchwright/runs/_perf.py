@@ -25,8 +25,7 @@ from benchwright.core import (
     open_artifacts,
     public_url,
 )
-from benchwright.demo import DemoSettings
-from benchwright.endpoints import EndpointSettings, OpenableSettings, ScriptedSettings
+from benchwright.endpoints import ModelSettings
 from benchwright.engine import InterruptedRunError, Prepared, RunGroup, choose_model, in_event_loop, prepare
 from benchwright.perf import (
     BatchThread,
@@ -133,7 +132,7 @@ class BuiltLoad(Struct, frozen=True):
     prepared: Prepared
     load: LoadSettings
     requests: RequestPlan
-    endpoints: tuple[EndpointSettings | DemoSettings, ...]
+    endpoints: tuple[ModelSettings, ...]
     """The servers, which get requests in turn."""
     options: LoadOptions
     """As they hold for the model."""
@@ -144,7 +143,7 @@ class _Ready(Struct, frozen=True):
     prepared: Prepared
     settings: LoadSettings
     requests: RequestPlan
-    endpoints: tuple[EndpointSettings | DemoSettings, ...]
+    endpoints: tuple[ModelSettings, ...]
     format: str | None
     server_metrics: bool
 
@@ -251,9 +250,7 @@ def build_load(plan: LoadPlan) -> BuiltLoad:
         length_given=plan.length_given, converses=converses, urls=_urls(endpoints),
     )  # fmt: skip
     if settings.steps is not None:
-        from benchwright.endpoints import check_load_pipeline
-
-        check_load_pipeline(settings.steps, load.workers)
+        settings.steps.check_load(load.workers)
     if load.workers > 1 and prepared.spec.next_turn is not None:
         raise UsageError("--workers: the benchmark's next_turn is a function of this process; leave it out")
     load = replace(load, prompt_lengths=rows.prompt_lengths, synthetic=rows.synthetic)
@@ -299,21 +296,16 @@ def _prepared(store: Store, plan: LoadPlan) -> _Ready:
     )
 
 
-def _endpoints(
-    first: EndpointSettings | DemoSettings | ScriptedSettings, more: Sequence[str]
-) -> tuple[EndpointSettings | DemoSettings, ...]:
+def _endpoints(first: ModelSettings, more: Sequence[str]) -> tuple[ModelSettings, ...]:
     """The server that the model names, and the same model on the others."""
-    assert not isinstance(first, ScriptedSettings)  # a load test chooses its model like any command
-    if not more:
-        return (first,)
-    if isinstance(first, DemoSettings):
+    if more and not first.by_http:
         raise UsageError(
             "--more-urls: the demo model answers in this process; give the first server with --model-url"
         )
-    return (first, *(replace(first, url=url) for url in more))
+    return (first, *(first.at_server(url=url) for url in more))
 
 
-def _opened_as(ready: _Ready) -> Sequence[EndpointSettings | OpenableSettings]:
+def _opened_as(ready: _Ready) -> Sequence[ModelSettings]:
     """The servers, each wrapped in the pipeline of the test."""
     models = ready.endpoints
     pipeline = ready.prepared.settings.steps
@@ -324,11 +316,11 @@ def _opened_as(ready: _Ready) -> Sequence[EndpointSettings | OpenableSettings]:
     return [PipelinedModel(each, pipeline, open_artifacts(ready.run.folder)) for each in models]
 
 
-def _urls(endpoints: Sequence[EndpointSettings | DemoSettings]) -> tuple[str, ...]:
+def _urls(endpoints: Sequence[ModelSettings]) -> tuple[str, ...]:
     """The addresses of the servers for reports; empty if there is only one."""
     if len(endpoints) == 1:
         return ()
-    return tuple(public_url(each.url) for each in endpoints if isinstance(each, EndpointSettings))
+    return tuple(public_url(each.url) for each in endpoints)
 
 
 def _wanted(load: LoadSettings) -> int | None:
@@ -443,7 +435,7 @@ async def _load(
         settings, crew, server=server,
         stage_ended=lambda stage: thread.put(stage_step(stage, test.wall + test.zero)),
         phase_begins=progress.begin,
-        inside=isinstance(ready.endpoints[0], DemoSettings) and settings.workers == 1,
+        inside=not ready.endpoints[0].by_http and settings.workers == 1,
     )  # fmt: skip
     signals = 0
 

@@ -25,7 +25,7 @@ from benchwright.core import (
     open_artifacts,
 )
 from benchwright.datasets import hub_commits
-from benchwright.endpoints import DEFAULT_RETRIES, EndpointSettings, ScriptedSettings
+from benchwright.endpoints import DEFAULT_RETRIES
 from benchwright.engine import (
     DECIDES,
     Budget,
@@ -146,7 +146,7 @@ def run_settings(target: Target, options: RunOptions, model: ChosenModel) -> Run
     if model.pipeline:
         values |= _pipeline_values(model.pipeline, options.cache)
         values["model_notes"] = (*values["model_notes"], *model.pipeline.notes)
-    if isinstance(model.endpoint, ScriptedSettings):
+    if not model.endpoint.reusable:
         values["cache"] = False
     return RunSettings(
         asked=target.written,
@@ -330,17 +330,15 @@ def samples_as_sent(
     samples: Sequence[SamplePrompt], settings: RunSettings
 ) -> tuple[tuple[SamplePrompt, ...], list[str]]:
     """The rendered rows with their requests as the server gets them, and why some cannot be sent to it."""
-    from benchwright.endpoints import UnsendableRequestError, as_sent  # not for runs
+    from benchwright.endpoints import UnsendableRequestError  # not for runs
 
-    endpoint, found, reasons = settings.endpoint, [], []
-    if not isinstance(endpoint, EndpointSettings):  # answers in this process
-        return tuple(samples), []
+    found, reasons = [], []
     for sample in samples:
         try:
-            requests = tuple(as_sent(request, endpoint.api) for request in sample.requests)
+            requests = tuple(map(settings.endpoint.as_sent, sample.requests))
         except UnsendableRequestError as error:
             requests = ()
-            reasons.append(f"wire format {endpoint.api}: {error}")
+            reasons.append(str(error))
         found.append(replace(sample, requests=requests))
     return tuple(found), reasons
 

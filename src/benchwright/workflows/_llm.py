@@ -7,16 +7,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypedDict
 
-from msgspec.structs import replace
-
 from benchwright.benchmarks import Generation, conversation_request
 from benchwright.config import RunOptions, find_config
 from benchwright.core import JsonObject, JsonValue, ModelReply, UsageError, refuse_while_loading, suggest
-from benchwright.demo import DemoSettings
 from benchwright.endpoints import (
     AdaptedEndpoint,
     Endpoint,
     EndpointSettings,
+    ModelSettings,
     captured_bodies,
     open_endpoint,
 )
@@ -136,9 +134,8 @@ async def call_llm(
         **_given(temperature=temperature, max_tokens=max_tokens, top_p=top_p, seed=seed, stop=stop),
         extra_body={**generation.extra_body, **(extra_body or {}), **_tool_fields(tools, tool_choice)},
     )
-    if isinstance(settings, EndpointSettings):
-        patience = _given(request_timeout_s=timeout, max_retries=retries, parallelism=max_concurrency)
-        settings = replace(settings, **patience)
+    patience = _given(request_timeout_s=timeout, max_retries=retries, parallelism=max_concurrency)
+    settings = settings.at_server(**patience)
     request = conversation_request(request_messages, generation)
     ctx = current_context()
     with captured_bodies() as bodies:
@@ -166,7 +163,7 @@ def _given(**values: Any) -> dict[str, Any]:
 
 def _model(
     provider: str, model_id: str | None, base_url: str | None, api_key_name: str | None
-) -> tuple[EndpointSettings | DemoSettings, Generation]:
+) -> tuple[ModelSettings, Generation]:
     if provider == "openai":
         settings = _openai(model_id, base_url, api_key_name)
         return settings, Generation.of(settings.model_id, temperature=None, max_tokens=None, top_p=None)
@@ -178,19 +175,13 @@ def _model(
             "For any server that speaks OpenAI's interface: provider 'openai' with base_url"
         )
     chosen = choose_model(RunOptions(model=provider, api_key_name=api_key_name), config)
-    endpoint = chosen.endpoint
     if chosen.pipeline is not None and chosen.pipeline.changing:
         raise UsageError(
             f"call_llm: [models.{provider}] has a pipeline that changes requests or replies, which calls of workflows do not "
             "pass. Name a model without one"
         )
-    if not isinstance(endpoint, EndpointSettings):
-        assert isinstance(endpoint, DemoSettings)
-        return endpoint, chosen.generation
-    if model_id:
-        endpoint = replace(endpoint, model_id=model_id)
-    if base_url:
-        endpoint = replace(endpoint, url=base_url)
+    named = {**({"model_id": model_id} if model_id else {}), **({"url": base_url} if base_url else {})}
+    endpoint = chosen.endpoint.at_server(**named)
     return endpoint, chosen.generation.but(model=endpoint.model_id)
 
 
@@ -224,7 +215,7 @@ def _checked(messages: Sequence[LLMMessage | Mapping[str, Any]]) -> list[JsonObj
     return checked
 
 
-def _kept(ctx: WorkflowContext, settings: EndpointSettings | DemoSettings) -> Endpoint:
+def _kept(ctx: WorkflowContext, settings: ModelSettings) -> Endpoint:
     """One endpoint per server and settings for a whole run, with its connections, its limit of requests at once, and the
     settings that the server refuses."""
     endpoints: dict[str, Endpoint] = ctx.scratch.setdefault(_SCRATCH, {})

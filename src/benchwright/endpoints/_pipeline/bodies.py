@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from benchwright.config import PayloadModifier, SystemMessage
@@ -127,28 +127,3 @@ def _without(value: Any, names: frozenset[str]) -> Any:
         if type(entry) in _NESTED and _holds(entry, names):
             kept[name] = _without(entry, names)
     return kept
-
-
-def header_changes(steps: Sequence[PayloadModifier]) -> list[PayloadModifier]:
-    """The steps that change headers."""
-    return [step for step in steps if step.headers_to_add or step.headers_to_remove or step.headers_to_rename]
-
-
-def changed_headers(
-    headers: Mapping[str, str], step: PayloadModifier, added: Mapping[str, str]
-) -> dict[str, str]:
-    """Headers after one step: remove, rename, add. Case does not matter; added and renamed headers replace existing ones.
-
-    >>> changed_headers({"User-Agent": "x", "A": "1"}, PayloadModifier(headers_to_rename={"a": "B"}), {"user-agent": "y"})
-    {'B': '1', 'user-agent': 'y'}
-    """
-    removed = {name.lower() for name in step.headers_to_remove or ()}
-    renamed = {old.lower(): new for old, new in (step.headers_to_rename or {}).items()}
-    left = {name: value for name, value in headers.items() if name.lower() not in removed}
-    moved = {renamed[name.lower()]: value for name, value in left.items() if name.lower() in renamed}
-    won = {name.lower() for name in (*moved, *added)}
-    kept = {
-        name: value for name, value in left.items() if name.lower() not in renamed and name.lower() not in won
-    }
-    beaten = {name.lower() for name in added}
-    return {**kept, **{name: value for name, value in moved.items() if name.lower() not in beaten}, **added}

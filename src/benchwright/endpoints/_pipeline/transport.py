@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
-from benchwright.config import PayloadModifier, resolve_headers
+from benchwright.config import PayloadModifier, PipelineSettings, resolve_headers
 from benchwright.core import is_secret_name, remember_secret
-from benchwright.endpoints._pipeline.bodies import changed_headers
 from benchwright.endpoints._pipeline.exchange_log import ExchangeLog
 from benchwright.endpoints._transport import (
     Headers,
@@ -41,6 +40,37 @@ class HttpSide:
     def transport(self, transport: Transport) -> Transport:
         """The transport, wrapped if there is a log."""
         return transport if self._log is None else LoggedTransport(transport, self._log)
+
+
+def header_changes(settings: PipelineSettings) -> list[PayloadModifier]:
+    """The steps that change headers."""
+    steps = [entry.built_in for entry in settings.steps]
+    return [
+        step
+        for step in steps
+        if isinstance(step, PayloadModifier)
+        and (step.headers_to_add or step.headers_to_remove or step.headers_to_rename)
+    ]
+
+
+def changed_headers(
+    headers: Mapping[str, str], step: PayloadModifier, added: Mapping[str, str]
+) -> dict[str, str]:
+    """Headers after one step: remove, rename, add. Case does not matter; added and renamed headers replace existing ones.
+
+    >>> changed_headers({"User-Agent": "x", "A": "1"}, PayloadModifier(headers_to_rename={"a": "B"}), {"user-agent": "y"})
+    {'B': '1', 'user-agent': 'y'}
+    """
+    removed = {name.lower() for name in step.headers_to_remove or ()}
+    renamed = {old.lower(): new for old, new in (step.headers_to_rename or {}).items()}
+    left = {name: value for name, value in headers.items() if name.lower() not in removed}
+    moved = {renamed[name.lower()]: value for name, value in left.items() if name.lower() in renamed}
+    won = {name.lower() for name in (*moved, *added)}
+    kept = {
+        name: value for name, value in left.items() if name.lower() not in renamed and name.lower() not in won
+    }
+    beaten = {name.lower() for name in added}
+    return {**kept, **{name: value for name, value in moved.items() if name.lower() not in beaten}, **added}
 
 
 class LoggedTransport:

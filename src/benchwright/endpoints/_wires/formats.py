@@ -6,17 +6,13 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from msgspec.structs import replace
-
 from benchwright.core import (
     APIS,
     WIRE_FORMATS,
     Api,
     ConfigError,
-    ModelRequest,
     Registry,
     WireFormat,
-    load_json,
     suggest,
 )
 
@@ -68,13 +64,6 @@ def wire_of(api: Api) -> Wire:
     except Exception as error:
         raise ConfigError(f"wire format {api!r} cannot be used: {type(error).__name__}: {error}") from error
     return wire
-
-
-def as_sent(request: ModelRequest, api: Api) -> ModelRequest:
-    """The request with the body that a server of this format gets first. UnsendableRequestError if the format has no words for
-    it; an id that is new for every request is one of many."""
-    payload = wire_of(api).payload(request)
-    return replace(request, body=load_json(payload), payload=payload)
 
 
 def package_of(api: Api) -> str:

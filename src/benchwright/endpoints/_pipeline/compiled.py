@@ -1,4 +1,4 @@
-"""Opens a pipeline around a model: compiles steps, loads plugins, and opens the endpoint with what they need."""
+"""Makes the objects that perform the steps of a pipeline: built-in ones, plugins, and those of Python code."""
 
 from __future__ import annotations
 
@@ -11,21 +11,13 @@ from benchwright.config import (
     PayloadModifier,
     PipelineSettings,
     PipelineStep,
-    ProgressTracking,
     Reasoning,
     StepEntry,
     SystemMessage,
 )
-from benchwright.core import Artifacts, ConfigError, Registry
-from benchwright.endpoints._endpoint import OpenEndpoint
-from benchwright.endpoints._pipeline.bodies import BodyStep, header_changes, payload_change, system_message
-from benchwright.endpoints._pipeline.endpoint import PipelineEndpoint
-from benchwright.endpoints._pipeline.exchange_log import ExchangeLog
-from benchwright.endpoints._pipeline.progress import ProgressPoster
+from benchwright.core import ConfigError, Registry
+from benchwright.endpoints._pipeline.bodies import BodyStep, payload_change, system_message
 from benchwright.endpoints._pipeline.reasoning import ReasoningStep
-from benchwright.endpoints._pipeline.transport import HttpSide
-from benchwright.endpoints._settings import EndpointSettings
-from benchwright.endpoints._transport import AroundHttp
 
 
 def _check_plugin(value: object) -> Callable[..., Any]:
@@ -38,51 +30,6 @@ STEP_PLUGINS: Registry[Callable[..., Any]] = Registry(
     "steps", _check_plugin, built_in=lambda: STEPS, error=ConfigError
 )
 """Factories of steps of installed packages, by name."""
-
-
-def check_pipeline(settings: PipelineSettings, model: object, *, ranks_choices: bool = False) -> None:
-    """Raise ConfigError for a pipeline that could not be opened; nothing is sent."""
-    if ranks_choices and settings.find(SystemMessage) is not None:
-        raise ConfigError(
-            "the pipeline adds a system message, and choices are ranked by their place after the prompt, so nothing may "
-            "be put in front of it; give the system message to the benchmark, or as the model's `system`"
-        )
-    compiled_steps(settings)
-    HttpSide(_header_steps(settings, model), None)
-    if (progress := settings.find(ProgressTracking)) is not None:
-        ProgressPoster(progress)
-
-
-def open_pipeline(
-    settings: PipelineSettings,
-    model: object,
-    files: Artifacts,
-    opened: Callable[[AroundHttp | None], OpenEndpoint],
-    *,
-    url: str = "",
-) -> OpenEndpoint:
-    """Wrap the endpoint that `opened` returns in the pipeline; return it unchanged if no step needs to be between.
-
-    `model` are the settings of the model. `files` get the log. Raises ConfigError for a step that cannot work.
-    """
-    steps, changing = compiled_steps(settings), _header_steps(settings, model)
-    by_http = isinstance(model, EndpointSettings)
-    log = ExchangeLog(settings, files, url) if ExchangeLog.wanted(settings) else None
-    endpoint = opened(HttpSide(changing, log) if by_http and (changing or log is not None) else None)
-    if not steps and log is None:
-        return endpoint
-    return PipelineEndpoint(steps, endpoint, log=log, by_http=by_http)
-
-
-def _header_steps(settings: PipelineSettings, model: object) -> list[PayloadModifier]:
-    """The steps that change headers. Raises ConfigError if the model has no headers."""
-    steps = [entry.built_in for entry in settings.steps]
-    changing = header_changes([step for step in steps if isinstance(step, PayloadModifier)])
-    if changing and not isinstance(model, EndpointSettings):
-        raise ConfigError(
-            "the pipeline changes headers, and this model answers without HTTP; leave headers_to_… out"
-        )
-    return changing
 
 
 def compiled_steps(settings: PipelineSettings) -> list[Any]:

@@ -9,10 +9,15 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from benchwright.core import ModelReply, ModelRequest, RequestFailure, redact
-from benchwright.endpoints._endpoint import OpenEndpoint
+from benchwright.config import PipelineSettings, ProgressTracking, SystemMessage
+from benchwright.core import Artifacts, ConfigError, ModelReply, ModelRequest, RequestFailure, redact
+from benchwright.endpoints._endpoint import ModelSettings, OpenEndpoint
+from benchwright.endpoints._pipeline.compiled import compiled_steps
 from benchwright.endpoints._pipeline.exchange_log import ExchangeLog
+from benchwright.endpoints._pipeline.progress import ProgressPoster
 from benchwright.endpoints._pipeline.step import PreparedRequest
+from benchwright.endpoints._pipeline.transport import HttpSide, header_changes
+from benchwright.endpoints._transport import AroundHttp
 
 _MOST_NOTES = 5
 _PLAIN = (ModelRequest, ModelReply)
@@ -48,8 +53,9 @@ def _hooks(steps: Sequence[Any], method: str, *returns: type) -> list[_Hook]:
     ]
 
 
-class PipelineEndpoint:
-    """Implements `TimedEndpoint` around another endpoint, whose counters it shows."""
+class Pipeline:
+    """The steps around one model. Raises ConfigError for a step that cannot work. Once it wraps an endpoint, it implements
+    `TimedEndpoint`, with the counters of that endpoint."""
 
     in_flight: int
     limit: int
@@ -58,25 +64,42 @@ class PipelineEndpoint:
     first_failure: RequestFailure | None
 
     def __init__(
-        self,
-        steps: Sequence[Any],
-        endpoint: OpenEndpoint,
-        *,
-        log: ExchangeLog | None = None,
-        by_http: bool = True,
+        self, settings: PipelineSettings, model: ModelSettings | None = None, files: Artifacts | None = None
     ) -> None:
-        """`steps` implement the parts of `Step` that they need. For an endpoint that speaks HTTP, the transport writes the
-        log."""
-        self._endpoint = endpoint
+        """`files` get the log. Without a model the steps only change requests, so that recorded replies are found."""
+        steps = compiled_steps(settings)
         self._before = _hooks(steps, "on_request", ModelRequest, ModelReply)
         self._after = _hooks(steps[::-1], "on_reply", ModelReply)
-        self._log = log
-        self._by_http = by_http
+        self._by_http = model is not None and model.by_http
+        self._log: ExchangeLog | None = None
+        self.http: AroundHttp | None = None
+        """What `open_endpoint` puts around the HTTP of the model: it changes headers, and writes the log."""
         self.notes: list[str] = []
         """Errors of steps that only observe."""
+        if model is None:
+            return
+        if files is not None and ExchangeLog.wanted(settings):
+            self._log = ExchangeLog(settings, files, model.url or model.fingerprint())
+        changing = header_changes(settings)
+        if changing and not model.by_http:
+            raise ConfigError(
+                "the pipeline changes headers, and this model answers without HTTP; leave headers_to_… out"
+            )
+        if model.by_http and (changing or self._log is not None):
+            self.http = HttpSide(changing, self._log)
+
+    @property
+    def passes_all(self) -> bool:
+        """Whether no step needs to be between a run and its model."""
+        return not (self._before or self._after or self._log)
+
+    def wrap(self, endpoint: OpenEndpoint) -> OpenEndpoint:
+        """The endpoint within the steps."""
+        self._endpoint = endpoint
+        return endpoint if self.passes_all else self
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._endpoint, name)
+        return getattr(self.__dict__["_endpoint"], name)
 
     async def prepare(self, request: ModelRequest) -> PreparedRequest:
         """The request in the form that is sent and recorded. Never raises: a failing step gives a failed reply as the answer."""
@@ -141,6 +164,18 @@ class PipelineEndpoint:
             if note not in self.notes and len(self.notes) < _MOST_NOTES:
                 self.notes.append(note)
         return None if hook.observes else result
+
+
+def check_pipeline(settings: PipelineSettings, model: ModelSettings, *, ranks_choices: bool = False) -> None:
+    """Raise ConfigError for a pipeline that could not be opened; nothing is sent."""
+    if ranks_choices and settings.find(SystemMessage) is not None:
+        raise ConfigError(
+            "the pipeline adds a system message, and choices are ranked by their place after the prompt, so nothing may "
+            "be put in front of it; give the system message to the benchmark, or as the model's `system`"
+        )
+    Pipeline(settings, model)
+    if (progress := settings.find(ProgressTracking)) is not None:
+        ProgressPoster(progress)
 
 
 def _words(error: BaseException) -> str:
