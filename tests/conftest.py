@@ -18,7 +18,7 @@ from types import FrameType
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 import benchwright.store
 from benchwright.core._artifacts import ARTIFACT_KINDS
@@ -48,8 +48,13 @@ if not os.environ.get(KEEP_ENVIRONMENT):
 
 calm()
 
+WIDE = int(os.environ.get("TESTS_WIDE", "0"))
+"""Set it to have properties tried with that many times the usual examples, drawn anew in each run. Unless it is set, every run of
+the same code tries the same examples: a property fails on all machines or on none."""
 # How long an example takes says something about the machine, not about the code.
-settings.register_profile("benchwright", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "benchwright", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=not WIDE
+)
 settings.load_profile("benchwright")
 
 # A shell starts what it runs in the background deaf to Ctrl-C, and nohup to a closed terminal. All processes of the tests would be.
@@ -156,8 +161,14 @@ def pytest_collection(session: pytest.Session) -> Iterator[None]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Long tests first, so that no worker is left with one at the end."""
+    """Long tests first, so that no worker is left with one at the end; and more examples of properties if asked for."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    widened = {item.obj for item in items if WIDE and is_hypothesis_test(getattr(item, "obj", None))}
+    for test in widened:
+        usual = test._hypothesis_internal_use_settings
+        test._hypothesis_internal_use_settings = settings(
+            usual, max_examples=WIDE * usual.max_examples, derandomize=False
+        )
 
 
 @pytest.fixture(params=["folder", "memory"])

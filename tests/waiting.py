@@ -7,10 +7,13 @@ what must not take for ever gets `PATIENCE_S`, which a machine many times slower
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
+import socket
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 PATIENCE_S = 300.0
@@ -29,21 +32,33 @@ def until_delivered(pid: int, number: signal.Signals) -> None:
     """Return once no process of the tree below `pid` has the signal pending, nor is about to act on it: a further one counts
     for itself. Python notes that a signal came, and calls its handler a little later; two that come between are one."""
     until(lambda: not any(_pending(each, number) for each in _tree(pid)), f"{number.name} to arrive")
-    deadline = time.monotonic() + _BUSY_S
-    while any(_works(each) for each in _tree(pid)) and time.monotonic() < deadline:
-        time.sleep(0.01)
+    begun = {each: _used(each) for each in _tree(pid)}
+    until(
+        lambda: not any(_works(each, begun.get(each, 0)) for each in _tree(pid)),
+        f"{number.name} to be handled",
+    )
 
 
-_BUSY_S = 2.0
-"""Seconds after which a process that never sleeps is taken for one that has acted on a signal."""
+_BUSY_TICKS = 2 * os.sysconf("SC_CLK_TCK")
+"""Two seconds of a processor's time, after which one that never sleeps is taken for one that has acted on a signal. On a busy
+machine that takes longer by the clock."""
 
 
-def _works(pid: int) -> bool:
-    """Whether the main thread of a process has something to do, such as to call its handler of a signal."""
+def _stat(pid: int) -> list[str]:
+    """State and times of the main thread of a process, from its third field on; none if it has ended."""
     try:
-        return Path(f"/proc/{pid}/task/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "R"
-    except OSError:  # it has ended
-        return False
+        return Path(f"/proc/{pid}/task/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return []
+
+
+def _used(pid: int) -> int:
+    return sum(map(int, _stat(pid)[11:13]))
+
+
+def _works(pid: int, begun: int) -> bool:
+    """Whether the main thread of a process has something to do, such as to call its handler of a signal."""
+    return _stat(pid)[:1] == ["R"] and _used(pid) < begun + _BUSY_TICKS
 
 
 def _tree(pid: int) -> list[int]:
@@ -80,3 +95,14 @@ async def until_in_loop(condition: Callable[[], object], what: str = "the expect
     while not condition():
         assert time.monotonic() < deadline, f"waited {PATIENCE_S:g} s for {what}"
         await asyncio.sleep(0.001)
+
+
+@contextmanager
+def kept_port() -> Iterator[int]:
+    """A port of loopback at which servers can end and start again: meanwhile the system gives it to nobody else."""
+    with socket.socket() as kept:
+        kept.setsockopt(
+            socket.SOL_SOCKET, socket.SO_REUSEADDR, 1
+        )  # servers set it too, so that they can share it
+        kept.bind(("127.0.0.1", 0))
+        yield kept.getsockname()[1]

@@ -9,6 +9,7 @@ import ssl
 import struct
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any, Literal
 
 import orjson
@@ -19,6 +20,7 @@ from benchwright.endpoints._http_endpoint import HttpEndpoint
 from benchwright.endpoints._lean import LeanTransport
 from benchwright.endpoints._reqwest import ReqwestTransport
 from benchwright.endpoints._transport import Transport
+from waiting import until_in_loop
 
 TransportName = Literal["lean", "reqwest"]
 
@@ -45,10 +47,21 @@ class Call:
         return body
 
     async def raw(self, *pieces: bytes, pause_s: float = 0.0) -> None:
+        """A pause begins when the client has read what was written: a busy one would find pieces joined, or lost to a reset."""
         for piece in pieces:
             self._writer.write(piece)
             await self._writer.drain()
+            if pause_s:
+                await until_in_loop(self._client_has_read, "the client to read")
             await asyncio.sleep(pause_s)
+
+    def _client_has_read(self) -> bool:
+        """Whether no byte waits at the client's end of the connection, or it has none."""
+        ours, theirs = (f":{self._writer.get_extra_info(name)[1]:04X}" for name in ("sockname", "peername"))
+        rows = (line.split() for line in Path("/proc/self/net/tcp").read_text().splitlines())
+        return all(
+            row[4].endswith(":00000000") for row in rows if row[1].endswith(theirs) and row[2].endswith(ours)
+        )
 
     async def answer(self, body: bytes, status: int = 200, **headers: str) -> None:
         lines = [f"HTTP/1.1 {status} Whatever", f"Content-Length: {len(body)}"]

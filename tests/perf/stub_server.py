@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from time import monotonic
@@ -41,6 +41,9 @@ class Stub:
     """Number of the request from which on all wait until `stall_s` after it came."""
     stall_s: float = 0.0
     hang: bool = False
+    together: Mapping[int, int] = field(default_factory=dict)
+    """From which request on how many must have been open at once before any is answered: what is sent together must not depend
+    on how quickly a busy machine answers."""
     reported: Callable[[int], Any] | None = None
     """What `completion_tokens` says, by the true number; `usage_on` tells which events have it."""
     per_event: int = 1
@@ -97,6 +100,11 @@ class Stub:
         """Whether the connection can carry another request."""
         if self.hang:
             await asyncio.sleep(3600)
+        while self.most_open < max(
+            (open_ for start, open_ in self.together.items() if number >= start), default=0
+        ):
+            self.changed.clear()
+            await self.changed.wait()
         if self.stall_from == number:
             self._stalled_until = monotonic() + self.stall_s
         if (left := self._stalled_until - monotonic()) > 0:

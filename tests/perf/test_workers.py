@@ -25,7 +25,7 @@ def run(settings: LoadSettings, **how: Any) -> tuple[list[Any], list[Any], Stub]
 
 def test_workers_share_requests_concurrency_and_clock() -> None:
     settings = LoadSettings(levels=(5.0, 6.0), requests=31, warmup=3, workers=2)
-    records, stages, stub = run(settings, first_s=0.05)
+    records, stages, stub = run(settings, together={4: 5, 35: 6})
     assert len(stub.log) == len(records) == 65
     assert len({record.number for record in records}) == 65
     assert {record.worker for record in records} == {0, 1}
@@ -92,8 +92,8 @@ def test_a_schedule_keeps_to_the_files_that_it_may_open(monkeypatch: pytest.Monk
     monkeypatch.setattr(
         import_module("benchwright.perf._test"), "most_connections", lambda workers: 2 * workers
     )
-    settings = LoadSettings(profile="constant", levels=(1000.0,), requests=12)
-    records, (stage,), stub = run(settings, first_s=0.02)
+    settings = LoadSettings(profile="constant", levels=(1e6,), requests=12)
+    records, (stage,), stub = run(settings, together={1: 2})
     assert stub.most_open == 2
     assert stage.delayed == sum(record.delayed_s > 0 for record in records) > 0
     (found,) = summarise(Requests.of(records), settings, [stage]).stages

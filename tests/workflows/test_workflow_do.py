@@ -14,6 +14,7 @@ from benchwright.core import UsageError
 from benchwright.results._workflows import step_views
 from benchwright.store import Workspace, open_store
 from benchwright.workflows import _client as client
+from waiting import kept_port
 
 CALLS: list[Any] = []
 TOKENS: list[str] = []
@@ -153,36 +154,34 @@ async def test_a_jump_of_the_clock_does_not_make_days(
 
 @in_a_loop
 async def test_a_server_that_is_restarted_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    import socket
-
     monkeypatch.setattr(client, "_PAUSES_S", (0.05,) * 200)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    with kept_port() as port:
 
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = await reader.readuntil(b"\r\n\r\n")
-        assert head.startswith(b"POST /events ")
-        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}")
-        await writer.drain()
-        writer.close()
+        async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            head = await reader.readuntil(b"\r\n\r\n")
+            assert head.startswith(b"POST /events ")
+            writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}")
+            await writer.drain()
+            writer.close()
 
-    session = client.ReqwestSession()
+        session = client.ReqwestSession()
 
-    async def post() -> int:
-        url = f"http://127.0.0.1:{port}/events"
-        return (await session.request("POST", url, headers={}, body=None, again=False)).status
+        async def post() -> int:
+            url = f"http://127.0.0.1:{port}/events"
+            return (await session.request("POST", url, headers={}, body=None, again=False)).status
 
-    waiting = asyncio.create_task(post())
-    await asyncio.sleep(0)
-    server = await asyncio.start_server(answer, "127.0.0.1", port)
-    assert await waiting == 200
-    server.close()
-    await server.wait_closed()
-    waiting = asyncio.create_task(post())  # what must not be sent twice is sent on a connection of its own
-    await asyncio.sleep(0)
-    server = await asyncio.start_server(answer, "127.0.0.1", port)
-    assert await waiting == 200
-    server.close()
-    await server.wait_closed()
-    await session.close()
+        waiting = asyncio.create_task(post())
+        await asyncio.sleep(0)
+        server = await asyncio.start_server(answer, "127.0.0.1", port)
+        assert await waiting == 200
+        server.close()
+        await server.wait_closed()
+        waiting = asyncio.create_task(
+            post()
+        )  # what must not be sent twice is sent on a connection of its own
+        await asyncio.sleep(0)
+        server = await asyncio.start_server(answer, "127.0.0.1", port)
+        assert await waiting == 200
+        server.close()
+        await server.wait_closed()
+        await session.close()

@@ -18,7 +18,7 @@ import pytest
 
 import warm
 from benchwright.store import Workspace, open_store
-from waiting import PATIENCE_S
+from waiting import PATIENCE_S, until
 
 KILLS = int(os.environ.get("BENCHWRIGHT_KILLS", "6"))
 ROWS = 40
@@ -113,11 +113,11 @@ def test_a_killed_workflow_resumes_to_the_same_results(
     while True:
         child = command(tmp_path, *(["--resume", "1"] if resumed else []))
         # Killed from before the run is made to after it has ended, more often in between.
-        until = rng.randrange(ROWS + 5)
+        executed = rng.randrange(ROWS + 5)
         lines_before = _lines(log)
         deadline = time.monotonic() + 20 * seconds
         while child.poll() is None and kills < 3:
-            if _lines(log) - lines_before >= until or time.monotonic() > deadline:
+            if _lines(log) - lines_before >= executed or time.monotonic() > deadline:
                 time.sleep(rng.random() * 0.01)
                 child.kill()
                 kills += 1
@@ -147,16 +147,17 @@ def _has_run(folder: Path) -> bool:
 
 
 def test_of_two_resumes_at_once_one_goes_on_and_the_other_is_refused(tmp_path: Path) -> None:
-    slow = SCRIPT.replace("await asyncio.sleep(0.002", "await asyncio.sleep(0.05")
-    (tmp_path / "eval.py").write_text(slow)
+    held = 'while row["id"] > 3 and not os.path.exists("go"): await asyncio.sleep(0.005)\n            await asyncio.sleep(0.002'
+    (tmp_path / "eval.py").write_text(SCRIPT.replace("await asyncio.sleep(0.002", held))
     first = command(tmp_path)
     log = tmp_path / "executed.log"
-    while _lines(log) < 5:
-        assert first.poll() is None
-        time.sleep(0.005)
+    until(lambda: _lines(log) > 5 or first.poll() is not None, "its fifth row")
+    assert first.poll() is None
     first.kill()
     first.communicate()
     both = [command(tmp_path, "--resume", "1") for _ in range(2)]
+    until(lambda: any(child.poll() is not None for child in both), "one of them to be refused")
+    (tmp_path / "go").touch()
     told = [child.communicate(timeout=PATIENCE_S)[1].decode() for child in both]
     assert sorted(child.returncode for child in both) == [0, 5], told
     assert any("is being executed by process" in text for text in told)

@@ -13,6 +13,7 @@ from rest_stub import Stub, rest_stub
 from benchwright import ApiError, BenchwrightClient, StepParams, WorkflowContext, WorkflowError, workflow
 from benchwright.core import UsageError
 from benchwright.workflows._client import HttpAnswer
+from waiting import PATIENCE_S, until_in_loop
 
 VARIABLES = ("RUN_ID", "WORKFLOW_NAME", "INPUT", "WORKSPACE", "BASE_URL", "TOKEN", "LEASE")
 
@@ -105,14 +106,18 @@ def test_lost_answers_change_nothing(stub: Stub) -> None:
 
 
 def test_a_cancelled_workflow_says_so(stub: Stub) -> None:
+    begun: list[str] = []
+
+    async def execute() -> None:
+        begun.append("slow")
+        await asyncio.sleep(PATIENCE_S)
+
     async def slow(ctx: WorkflowContext) -> Any:
-        await ctx.step(step_key="slow", execute=lambda: asyncio.sleep(30))
+        await ctx.step(step_key="slow", execute=execute)
 
     async def main() -> None:
         task = asyncio.create_task(workflow("slow", slow).run())  # type: ignore[arg-type]
-        while "POST /steps/begin" not in stub.paths():
-            await asyncio.sleep(0.01)
-        await asyncio.sleep(0.05)
+        await until_in_loop(lambda: begun, "the step")
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task

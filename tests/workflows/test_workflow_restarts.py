@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 from collections import Counter
@@ -17,7 +16,7 @@ import pytest
 
 import warm
 from benchwright.store import Store, Workspace, open_store
-from waiting import PATIENCE_S, until
+from waiting import PATIENCE_S, kept_port, until
 
 SCRIPT = """
 import asyncio
@@ -193,11 +192,8 @@ def test_a_signal_to_fifty_open_steps_prints_no_traceback(
 class Server:
     """`benchwright serve` as a process, at the same address whenever it starts."""
 
-    def __init__(self, start: Start) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self._port: int = free.getsockname()[1]
-        self._start = start
+    def __init__(self, start: Start, port: int) -> None:
+        self._start, self._port = start, port
         self.variables = {
             "BENCHWRIGHT_BASE_URL": f"http://127.0.0.1:{self._port}",
             "BENCHWRIGHT_TOKEN": "a-token-of-this-test",
@@ -216,8 +212,9 @@ class Server:
 
 
 @pytest.fixture
-def server(folder: Path, start: Start) -> Server:
-    return Server(start)
+def server(folder: Path, start: Start) -> Iterator[Server]:
+    with kept_port() as port:
+        yield Server(start, port)
 
 
 def test_a_workflow_outlives_the_servers_that_record_it(folder: Path, start: Start, server: Server) -> None:
