@@ -149,12 +149,12 @@ def test_a_run_killed_while_its_examples_load_can_be_resumed(
 WRITTEN = """
 import os, sys, benchwright
 from benchwright import reports
-from benchwright.runs import _run_files
+from benchwright.runs import _benchmark_work
 
 def killed(*_, **__):
     os.kill(os.getpid(), 9)
 
-_run_files.write_run_files = reports.write_load_files = killed
+_benchmark_work.write_run_files = reports.write_load_files = killed
 place = {"workspace": sys.argv[3], "output_dir": sys.argv[4], "model_url": sys.argv[2], "model_id": "demo"}
 if sys.argv[5] == "run":
     benchwright.run(sys.argv[1], limit=4, **place)

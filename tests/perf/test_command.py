@@ -245,9 +245,9 @@ def kill(process: subprocess.Popen[str], whom: str) -> None:
 
 def workers_of(process: subprocess.Popen[str]) -> list[int]:
     found = subprocess.run(
-        ["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True, text=True, check=True
+        ["ps", "-o", "pid=,args=", "--ppid", str(process.pid)], capture_output=True, text=True, check=True
     )
-    return [int(word) for word in found.stdout.split()]
+    return [int(line.split()[0]) for line in found.stdout.splitlines() if "perf._worker" in line]
 
 
 @pytest.mark.parametrize(

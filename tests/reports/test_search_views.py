@@ -26,7 +26,7 @@ from benchwright.perf._values import StageRecord
 from benchwright.reports.html.load import load_page
 from benchwright.results._load import best_stage, headline
 from benchwright.results._load_verdicts import verdicts
-from benchwright.runs._perf import ended_as
+from benchwright.runs._load_work import ended_as
 
 _LIMITED = replace(HEALTH, verdict="limit", reasons=("its event loop was late",))
 _Made = tuple[list[RequestRecord], LoadSettings, list[StageRecord]]

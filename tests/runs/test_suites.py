@@ -365,16 +365,16 @@ def test_a_dead_model_does_not_stop_the_others(folder: Path, server: Server) -> 
 def test_a_pair_that_cannot_go_on_does_not_stop_the_others(
     folder: Path, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from benchwright.runs import _run_files
+    from benchwright.runs import _benchmark_work
 
-    whole = _run_files.write_run_config
+    whole = _benchmark_work.write_run_config
 
     def breaking(details: Any) -> Path:
         if details.run.name == "a":
             raise OSError("the disk is full")
         return whole(details)
 
-    monkeypatch.setattr(_run_files, "write_run_config", breaking)
+    monkeypatch.setattr(_benchmark_work, "write_run_config", breaking)
     result = run_suite(suite_file(folder, f"models: [{http(server)}]\ndatasets: [a.jsonl, b.jsonl]"))
     assert [pair.exit_code for pair in result] == [1, 0]
     assert "the disk is full" in result.pairs[0].error

@@ -1,10 +1,11 @@
 from benchwright.engine._cost_estimate import estimated_cost as estimated_cost, tokens_cost as tokens_cost
 from benchwright.engine._feed import WorkItem as WorkItem, failed_score as failed_score
 from benchwright.engine._group import (
-    InterruptedRunError as InterruptedRunError,
     RunGroup as RunGroup,
+    StopAtOnce as StopAtOnce,
     stopped_twice as stopped_twice,
 )
+from benchwright.engine._life import InterruptedRunError as InterruptedRunError, RunLife as RunLife
 from benchwright.engine._loop import in_event_loop as in_event_loop
 from benchwright.engine._manifest import changed_manifest as changed_manifest
 from benchwright.engine._models import (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Coroutine
-from contextlib import suppress
 from copy import deepcopy
 from itertools import chain, cycle, islice
 from typing import Any, TypeAlias
@@ -20,10 +19,10 @@ from benchwright.engine._feed import Feed, WorkItem
 from benchwright.engine._group import RunGroup, StopAtOnce
 from benchwright.engine._journal import RunJournal
 from benchwright.engine._ledger import BUDGET_SPENT
+from benchwright.engine._life import RunLife
 from benchwright.engine._progress import Progress, Watcher
 from benchwright.engine._stop import Stop
 from benchwright.engine._worker import OpenSample, SampleWorker
-from benchwright.store import HEARTBEAT_S, Store
 
 Doing: TypeAlias = Callable[[WorkItem], Coroutine[Any, Any, SampleRecord | OpenSample]]
 """Turns a sample into its record."""
@@ -120,8 +119,7 @@ class RunParts(Struct):
 
 async def execute(
     parts: RunParts,
-    store: Store,
-    run_id: int,
+    life: RunLife,
     watcher: Watcher | None,
     at_once: asyncio.Future[None],
     group: RunGroup,
@@ -131,27 +129,24 @@ async def execute(
     progress.phase = "asking"
     progress.started = time.monotonic()
     with group.working(_work.__code__) as left:
-        heartbeat = asyncio.create_task(_heartbeat(parts, store, run_id, watcher))
-        workers = [asyncio.create_task(_work(parts)) for _ in range(parts.workers)]
-        everyone = asyncio.gather(*workers)
-        everyone.add_done_callback(
-            lambda done: done.cancelled() or done.exception()
-        )  # else asyncio reports it
-        try:
-            await asyncio.wait((everyone, at_once), return_when=asyncio.FIRST_COMPLETED)
-            if everyone.done():
-                everyone.result()  # a worker's own error, such as a full disk, ends the run
-        except StopAtOnce:
-            parts.stop.interrupt()
-        finally:
-            for worker in workers:
-                worker.cancel()
-            _, stubborn = await asyncio.wait(workers, timeout=_PATIENCE_S)
-            await asyncio.gather(*(worker for worker in workers if worker.done()), return_exceptions=True)
-            heartbeat.cancel()
-            with suppress(asyncio.CancelledError):
-                await heartbeat
-            await parts.feed.close()
+        async with life.beating(lambda: _show(parts, watcher), progress.told, _SHOW_EVERY_S):
+            workers = [asyncio.create_task(_work(parts)) for _ in range(parts.workers)]
+            everyone = asyncio.gather(*workers)
+            everyone.add_done_callback(
+                lambda done: done.cancelled() or done.exception()
+            )  # else asyncio reports it
+            try:
+                await asyncio.wait((everyone, at_once), return_when=asyncio.FIRST_COMPLETED)
+                if everyone.done():
+                    everyone.result()  # a worker's own error, such as a full disk, ends the run
+            except StopAtOnce:
+                parts.stop.interrupt()
+            finally:
+                for worker in workers:
+                    worker.cancel()
+                _, stubborn = await asyncio.wait(workers, timeout=_PATIENCE_S)
+                await asyncio.gather(*(worker for worker in workers if worker.done()), return_exceptions=True)
+                await parts.feed.close()
         left += stubborn  # an `async` scorer that cannot be cancelled
 
 
@@ -200,18 +195,11 @@ def _count_failure(parts: RunParts, record: SampleRecord) -> None:
         parts.stop.request("hopeless", f"stopped: the first {fresh} samples all failed")
 
 
-async def _heartbeat(parts: RunParts, store: Store, run_id: int, watcher: Watcher | None) -> None:
-    """Renew the lease of the run, and show progress to the watcher."""
+def _show(parts: RunParts, watcher: Watcher | None) -> None:
     progress = parts.progress
-    next_heartbeat = time.monotonic()
-    while True:
-        progress.limit = parts.endpoint.limit
-        progress.judge_retries = parts.worker.judges.retries
-        if parts.stop.cause is not None:
-            progress.stopping = f"{parts.stop.reason}; Ctrl-C stops at once"
-        if watcher is not None:
-            watcher.show(progress)
-        if time.monotonic() >= next_heartbeat:
-            store.beat(run_id, progress.told())
-            next_heartbeat = time.monotonic() + HEARTBEAT_S
-        await asyncio.sleep(_SHOW_EVERY_S)
+    progress.limit = parts.endpoint.limit
+    progress.judge_retries = parts.worker.judges.retries
+    if parts.stop.cause is not None:
+        progress.stopping = f"{parts.stop.reason}; Ctrl-C stops at once"
+    if watcher is not None:
+        watcher.show(progress)

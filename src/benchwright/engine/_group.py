@@ -12,8 +12,6 @@ from contextlib import contextmanager, suppress
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING
 
-from benchwright.core import BenchwrightError
-
 if TYPE_CHECKING:
     from benchwright.endpoints import Limiter
     from benchwright.engine._cost_limit import CostMeter
@@ -82,12 +80,6 @@ class Watchdog:
         with suppress(OSError):
             os.waitpid(self._shell, 0)
         self._shell = None
-
-
-class InterruptedRunError(BenchwrightError):
-    """The user pressed Ctrl-C before the first request, or twice."""
-
-    exit_code = 130
 
 
 class StopAtOnce(BaseException):

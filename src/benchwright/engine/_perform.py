@@ -37,9 +37,10 @@ from benchwright.engine._earlier_replies import EarlierReplies
 from benchwright.engine._execute import Counted, Doing, RunParts, UnrecordedCalls, execute, warm_up
 from benchwright.engine._feed import Feed
 from benchwright.engine._findings import ServerFindings
-from benchwright.engine._group import InterruptedRunError, RunGroup
+from benchwright.engine._group import RunGroup
 from benchwright.engine._journal import KnownReplies, RunJournal
 from benchwright.engine._ledger import CallLedger
+from benchwright.engine._life import InterruptedRunError, RunLife
 from benchwright.engine._manifest import with_read_files
 from benchwright.engine._prepare import Prepared
 from benchwright.engine._progress import Phase, Progress, Watcher
@@ -60,7 +61,7 @@ _ESTIMATED = "the server does not count tokens: --max-tokens-total was applied t
 
 
 class RunStart:
-    """One start of a run that this process owns: `opened`, worked on, ended. The caller records the status.
+    """The work of one start of a benchmark's run: `opened`, performed, ended.
 
     Runs of one `group` may run at the same time. `label` is the name for watchers. With `retry_failed`, samples without
     scores are sent again; each keeps its record until its new one replaces it.
@@ -68,10 +69,6 @@ class RunStart:
 
     summary: RunSummary
     """The numbers of everything recorded so far."""
-    status: RunStatus
-    """The status of the run once its files are written."""
-    error: str | None
-    """Why the run is not complete."""
     cause: StopCause | None
     """Why it stopped early, if it did."""
     reason: str
@@ -90,8 +87,7 @@ class RunStart:
     def __init__(
         self,
         prepared: Prepared,
-        store: Store,
-        run: RunRecord,
+        life: RunLife,
         *,
         resuming: bool,
         retry_failed: bool,
@@ -102,8 +98,8 @@ class RunStart:
         prepared, self._lowered = _within_open_files(prepared)
         settings = prepared.settings
         self._prepared = prepared
-        self._store = store
-        self._run = run
+        self._life = life
+        self._store, self._run = store, run = life.store, life.run
         self._resuming = resuming
         self._retry_failed = retry_failed
         self._watcher = watcher
@@ -177,7 +173,7 @@ class RunStart:
             context.progress.unread = await _record_unreadable(prepared, self._store, self._run.id, writer)
             context.progress.total = prepared.row_count * prepared.settings.repeats
             started, probes = time.monotonic(), endpoint.requests_sent
-            yield execute(parts, self._store, self._run.id, self._watcher, at_once, context.group)
+            yield execute(parts, self._life, self._watcher, at_once, context.group)
             self.seconds = time.monotonic() - started
             self.requests_sent = context.ledger.sent
             if ours:  # the ledger counts replies; requests that were cut off were sent too
@@ -249,7 +245,7 @@ class RunStart:
         return ledger if self._pipeline is None else self._pipeline.ledger(ledger, self._context.stop)
 
     def end(self) -> None:
-        """Sum up what is recorded, and record the summary. The code that writes the files records the status afterwards."""
+        """Sum up what is recorded."""
         stop, progress, ledger = self._context.stop, self._context.progress, self._context.ledger
         self.first_failure = progress.commonest_failure
         self._show("summing up")
@@ -257,8 +253,8 @@ class RunStart:
         if known is not None:
             self._store.update_run(self._run.id, manifest=known)
         self.summary = self._summary()
-        self._store.record_end(self._run.id, self.summary.to_json())
-        self.status, self.error = _ended_as(self.summary, stop, self.first_failure)
+        status, error = _ended_as(self.summary, stop, self.first_failure)
+        self._life.end(status, error, summary=self.summary.to_json())
         self._show("done")
         self.cause, self.reason = stop.cause, stop.reason
         self.retries, self.sent_again, self.from_cache = ledger.retries, ledger.sent_again, ledger.cached

@@ -14,7 +14,7 @@ from benchwright.perf._conversations import (
     parse_think_time as parse_think_time,
     with_messages as with_messages,
 )
-from benchwright.perf._crew import Crew as Crew, open_crew as open_crew
+from benchwright.perf._crew import open_crew as open_crew
 from benchwright.perf._distributions import (
     FIGURES as FIGURES,
     PERCENTILES as PERCENTILES,

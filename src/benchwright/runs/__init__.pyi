@@ -23,7 +23,7 @@ from benchwright.runs._lists import (
     list_plugins as list_plugins,
 )
 from benchwright.runs._load_check import LoadCheck as LoadCheck
-from benchwright.runs._perf import LoadResult as LoadResult
+from benchwright.runs._load_work import LoadResult as LoadResult
 from benchwright.runs._perf_function import check_perf as check_perf, perf as perf
 from benchwright.runs._resolve import (
     Benchmarks as Benchmarks,

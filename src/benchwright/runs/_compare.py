@@ -31,7 +31,7 @@ from benchwright.runs._session import Session
 from benchwright.store import RunRecord, Store, Workspace, named_run
 
 if TYPE_CHECKING:
-    from benchwright.runs._perf import LoadResult
+    from benchwright.runs._load_work import LoadResult
 
 
 @keywords_in_errors

@@ -213,7 +213,8 @@ def rescore(
 
         refuse_adopted(source, "scored again")
         plan = rescore_plan(source, target=target, options=options)
-        return only_result(perform_jobs(store, [queue_plans(store, [plan])], watcher=watcher))
+        result: RunResult = only_result(perform_jobs(store, [queue_plans(store, [plan])], watcher=watcher))
+        return result
 
 
 def _options(

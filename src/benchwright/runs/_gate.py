@@ -35,7 +35,7 @@ from benchwright.runs._session import Session
 from benchwright.store import RunRecord, Store, Workspace
 
 if TYPE_CHECKING:
-    from benchwright.runs._perf import LoadResult
+    from benchwright.runs._load_work import LoadResult
 
 AnyRun: TypeAlias = "int | str | os.PathLike[str] | RunResult | LoadResult"
 

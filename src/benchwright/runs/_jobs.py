@@ -1,38 +1,75 @@
-"""Performs prepared runs in one event loop, one after the other or several at once."""
+"""Takes runs through their life in one event loop, one after the other or several at once. What a kind of run does in its life
+is its `Work`; everything else is the same for all."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 
 from benchwright.config import exported
-from benchwright.core import BenchwrightError, RunOwnedError, RunStatus
+from benchwright.core import JsonObject, LoadFile, RunFile, RunStatus, open_artifacts
 from benchwright.endpoints import OpenEndpoint
-from benchwright.engine import InterruptedRunError, Prepared, RunGroup, RunStart, Watcher, in_event_loop
-from benchwright.reports import write_reports
-from benchwright.runs._result import RunResult, result_of
-from benchwright.runs._run_files import first_files, last_files, owned_folder
+from benchwright.engine import InterruptedRunError, RunGroup, RunLife, in_event_loop
+from benchwright.runs._run_files import owned_folder
 from benchwright.store import RunRecord, Store
 
 if TYPE_CHECKING:
     from benchwright.runs._tracking import RunTracking
 
 
+class Work(Protocol):
+    """What one kind of run does in its life."""
+
+    resuming: bool
+    """Whether an earlier start may have left records and files."""
+    resumable: bool
+    """Whether a run that never began stays on record, to be resumed."""
+    trackers: Sequence[str]
+    """The trackers that watch it."""
+
+    def start(self, life: RunLife) -> None:
+        """Start the run, with the manifest of what it works with."""
+
+    async def perform(self, life: RunLife, run: Running) -> None:
+        """Work until everything is recorded; end the life with the figures, and write the files."""
+
+    async def reported(self) -> list[str]:
+        """Write what plugins add, after the run is finished. Returns their errors."""
+
+    def counted(self, progress: Any) -> tuple[int, int | None, int]:
+        """How many samples or requests are done, how many there are if that is known, and how many failed, for trackers."""
+
+    def details(self, store: Store, run: RunRecord) -> JsonObject:
+        """The run as trackers get it."""
+
+    def result(self, run: RunRecord, problems: Sequence[str]) -> Any:
+        """The result of the run. With `problems`, some of the requested output is missing."""
+
+
+class Running(Struct, frozen=True):
+    """What a run shares with others of the same call."""
+
+    group: RunGroup
+    """Ctrl-C, and the limits of servers."""
+    label: str
+    """Its name for watchers."""
+    watcher: Any
+    """Shows its progress; None: nobody watches."""
+    endpoint: OpenEndpoint | None
+    """Answers in place of the model; None: the settings say who does."""
+
+
 class Job(Struct, frozen=True):
-    """One recorded and prepared run."""
+    """One recorded run with its work."""
 
     run: RunRecord
     """Its record; this process owns it."""
-    prepared: Prepared
-    """Its rows, prompts and settings."""
-    resuming: bool = False
-    """Whether an earlier start may have left records."""
-    retry_failed: bool = False
-    """Whether there are failed samples to send again."""
+    work: Work
+    """What is done in it."""
     otherwise: RunStatus = "failed"
     """Its status if it cannot finish; a run that could not resume keeps its status."""
     label: str | None = None
@@ -46,8 +83,8 @@ class Ended(Struct, frozen=True):
 
     job: Job
     """The job."""
-    result: RunResult | None = None
-    """The result; None if there is none."""
+    result: Any = None
+    """The result of its work; None if there is none."""
     error: Exception | None = None
     """Why there is none; also None if the job never began, because another was interrupted."""
 
@@ -58,7 +95,7 @@ def perform_jobs(
     *,
     at_once: int = 1,
     go_on: bool = False,
-    watcher: Watcher | None = None,
+    watcher: Any = None,
     finished: Callable[[Ended], None] | None = None,
     endpoint: OpenEndpoint | None = None,
 ) -> list[Ended]:
@@ -72,12 +109,22 @@ def perform_jobs(
     return ended
 
 
-def only_result(ended: Sequence[Ended]) -> RunResult:
+def only_result(ended: Sequence[Ended]) -> Any:
     """The result of the only job. Raises InterruptedRunError if it never began."""
     (only,) = ended
     if only.result is None:
         raise InterruptedRunError("interrupted before it began")
     return only.result
+
+
+def reporting(finished: Callable[[Any], None] | None) -> Callable[[Ended], None]:
+    """What is called after each job, for a caller who wants results."""
+
+    def report(ended: Ended) -> None:
+        if finished is not None and ended.result is not None:
+            finished(ended.result)
+
+    return report
 
 
 class _Lane:
@@ -104,7 +151,7 @@ class _Jobs:
     def __init__(
         self,
         store: Store,
-        watcher: Watcher | None,
+        watcher: Any,
         endpoint: OpenEndpoint | None,
         finished: Callable[[Ended], None] | None,
         go_on: bool,
@@ -133,41 +180,25 @@ class _Jobs:
 
     async def _perform_one(self, job: Job, lane: _Lane) -> Ended:
         """Take one run through its life: owned, started, worked on with progress, ended, filed, finished."""
-        store, run, prepared = self._store, job.run, job.prepared
+        store, work = self._store, job.work
         async with lane:
             if self.group.interrupted or (self._errors and not self._go_on):
                 leave(store, job, "interrupted before it began")
                 return Ended(job)
             try:
-                with owned(store, run, job.otherwise):
-                    run = _started(store, job)
-                    with tracked(store, job, self._watcher) as tracking:
-                        start = RunStart(
-                            prepared, store, run,
-                            resuming=job.resuming, retry_failed=job.retry_failed, watcher=tracking or self._watcher,
-                            group=self.group, label=job.label or run.name,
-                        )  # fmt: skip
-                        with owned_folder(run.folder):
-                            with first_files(store, run, prepared, self.group, resuming=job.resuming):
-                                async with start.opened(self._endpoint) as work:
-                                    await work
-                                start.end()
-                            # In a thread, because writing the samples of a large run would delay the others.
-                            details = await asyncio.to_thread(
-                                last_files, store.workspace, run.id, start, prepared, self.group.signal
-                            )
-                        # Only now, because a run that is killed while its files are written is not complete.
-                        store.finish_run(
-                            run.id, start.status, summary=start.summary.to_json(), error=start.error
-                        )
-                        problems: list[str] = []
-                        if (
-                            reports := prepared.settings.reports
-                        ):  # plugins, which must not delay the end of the run
-                            problems = await asyncio.to_thread(write_reports, details, reports)
+                with _folder_of(store, job), RunLife(store, job.run, otherwise=job.otherwise) as life:
+                    if not work.resuming:  # results of an earlier run must not be taken for those of this one
+                        open_artifacts(life.run.folder).remove(*RunFile, *LoadFile)
+                    work.start(life)
+                    with _tracked(life, work, self._watcher) as tracking:
+                        watcher = tracking or self._watcher
+                        label = job.label or life.run.name
+                        await work.perform(life, Running(self.group, label, watcher, self._endpoint))
+                        life.finish()
+                        problems = await work.reported()
                         if tracking is not None:
                             problems += await tracking.finished()
-                ended = Ended(job, result_of(store.run(run.id), start, problems))
+                ended = Ended(job, work.result(store.run(life.run.id), problems))
             except Exception as error:
                 self._errors.append(error)
                 ended = Ended(job, error=error)
@@ -176,28 +207,27 @@ class _Jobs:
         return ended
 
 
-def _started(store: Store, job: Job) -> RunRecord:
-    run, prepared = job.run, job.prepared
-    if not job.resuming or not run.manifest:  # new, or killed before its data were read
-        return store.start_run(run.id, prepared.manifest)
-    if (
-        run.finished_at is None
-        or job.retry_failed
-        or store.count_steps(run.id, "score") < prepared.row_count * prepared.settings.repeats
-    ):
-        return store.start_run(run.id)
-    return run  # only the summary is computed again
+@contextmanager
+def _folder_of(store: Store, job: Job) -> Iterator[None]:
+    """Keep the folder of a run for it. A run that is refused has not begun."""
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(owned_folder(job.run.folder))
+        except Exception as error:
+            leave(store, job, str(error), job.otherwise)
+            raise
+        yield
 
 
 @contextmanager
-def tracked(store: Store, job: Job, watcher: Watcher | None) -> Iterator[RunTracking | None]:
+def _tracked(life: RunLife, work: Work, watcher: Any) -> Iterator[RunTracking | None]:
     """The trackers of a run, which watch it; None if it has none."""
-    if not (names := job.prepared.settings.trackers):
+    if not work.trackers:
         yield None
         return
     from benchwright.runs._tracking import RunTracking
 
-    tracking = RunTracking(store, job.run.id, names, watcher)
+    tracking = RunTracking(life, work, watcher)
     try:
         yield tracking
     except BaseException:
@@ -221,24 +251,11 @@ def _same_variables(
     return batches
 
 
-def leave(store: Store, job: Job, reason: str | None) -> None:
-    """Release a job that will not begin, so that it can be resumed later."""
-    status: RunStatus = job.otherwise if job.resuming else "interrupted"
-    store.finish_run(job.run.id, status, summary=job.run.summary, error=reason)
-
-
-@contextmanager
-def owned(store: Store, run: RunRecord, otherwise: RunStatus) -> Iterator[None]:
-    """Make sure that the run does not stay `running` without an owner. Records stay; a run that cannot resume keeps its
-    status."""
-    try:
-        yield
-    except BaseException as error:
-        current = store.run(run.id)
-        if current.status == "running":
-            text = str(error) if isinstance(error, BenchwrightError) else f"{type(error).__name__}: {error}"
-            failed = isinstance(error, Exception) and not isinstance(error, InterruptedRunError)
-            status = otherwise if failed else "interrupted"
-            with suppress(RunOwnedError):  # taken over by another process, which records its end
-                store.finish_run(run.id, status, summary=current.summary, error=text)
-        raise
+def leave(store: Store, job: Job, reason: str | None, status: RunStatus = "interrupted") -> None:
+    """Release a job that will not begin: so that it can be resumed later, or without a trace if it could not be."""
+    if not job.work.resumable:
+        store.remove_run(job.run.id, number_is_free=True)
+        return
+    store.finish_run(
+        job.run.id, job.otherwise if job.work.resuming else status, summary=job.run.summary, error=reason
+    )

@@ -12,7 +12,9 @@ from benchwright.core import JsonObject, ModelRequest, UsageError, as_json, publ
 from benchwright.endpoints import UnsendableRequestError
 from benchwright.engine import tokens_cost
 from benchwright.perf import LoadSettings, arrivals
-from benchwright.runs._perf import BuiltLoad, LoadPlan, build_load
+from benchwright.runs._load_work import LoadWork
+from benchwright.runs._perf import build_load
+from benchwright.runs._run import Plan
 
 _SHOWN = 2
 """Requests that are shown in full."""
@@ -54,10 +56,10 @@ class LoadCheck(Struct, frozen=True):
         return {**record, "load": self.load.to_json(), "first": first}
 
 
-def check_load(plan: LoadPlan) -> LoadCheck:
+def check_load(plan: Plan) -> LoadCheck:
     """Read the data and build every request, as the test itself does."""
     built = build_load(plan)
-    load, scan, settings = built.load, built.prepared.rows.scan, built.prepared.settings
+    load, scan, settings = built.settings, built.prepared.rows.scan, built.prepared.settings
     converses = built.prepared.spec.converses
     total = _total(load, built.requests.offsets)
     passes = (total or _UNKNOWN) / max(1, scan.rows if converses else scan.requests)
@@ -100,7 +102,7 @@ def _total(load: LoadSettings, offsets: Sequence[float]) -> int | None:
     return load.warmup + len(load.levels) * (load.requests + load.cooldown)
 
 
-def _first(built: BuiltLoad) -> tuple[ModelRequest, ...]:
+def _first(built: LoadWork) -> tuple[ModelRequest, ...]:
     """UsageError if the wire format has no words for them."""
     endpoint = built.endpoints[0]
     found = [built.requests.at(number).request for number in range(min(_SHOWN, len(built.requests)))]

@@ -55,7 +55,7 @@ async def score_replies(store: Store, run_id: int, prepared: Prepared, group: Ru
     stopped = asyncio.Event()
     thread: BatchThread[Any] = BatchThread(StoreSink(store, run_id))
     try:
-        with group.open(), group.listening(stopped.set):
+        with group.listening(stopped.set):
             jobs, failed = _jobs(recorded_requests(store, run_id))
             rows = _rows(prepared, {row for row, _ in jobs} | {record.row for record in failed})
             target = target_reader(prepared.spec)

@@ -16,9 +16,11 @@ from benchwright.perf import LoadWatcher
 from benchwright.runs._functions import resolved
 from benchwright.runs._load_check import LoadCheck, check_load
 from benchwright.runs._load_rows import synthetic_target
-from benchwright.runs._perf import LoadPlan, LoadResult, perform_loads, plan_loads
+from benchwright.runs._load_work import LoadResult
+from benchwright.runs._perf import perform_loads, plan_loads
 from benchwright.runs._resolve import Written
 from benchwright.runs._resolved import Resolved
+from benchwright.runs._run import Plan
 from benchwright.runs._session import Session
 
 if TYPE_CHECKING:
@@ -79,7 +81,7 @@ def _plans(
     load: LoadOptions,
     *,
     ask_server: bool = True,
-) -> tuple[list[LoadPlan], bool]:
+) -> tuple[list[Plan], bool]:
     """The load tests of a target, and whether it stands for several."""
     if load.synthetic is not None:
         if target is not None:

@@ -15,15 +15,14 @@ from benchwright.core import QUESTIONS, UsageError
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine import Watcher
 from benchwright.runs._check_reports import CheckReports
-from benchwright.runs._jobs import Ended, perform_jobs
+from benchwright.runs._jobs import perform_jobs, reporting
 from benchwright.runs._resolved import Resolved
 from benchwright.runs._result import RunResult
-from benchwright.runs._run import check_targets, planned, queue_plans
+from benchwright.runs._run import Plan, check_targets, planned, queue_plans
 from benchwright.runs._session import Session
 from benchwright.runs._targets import Target, find_targets
 
 if TYPE_CHECKING:
-    from benchwright.runs._perf import LoadPlan
     from benchwright.runs._suites.suite import Suite
     from benchwright.workflows import ProgramPlan
 
@@ -65,7 +64,7 @@ class Benchmarks(Resolved, frozen=True):
 
     def load_plans(
         self, session: Session, options: RunOptions, load: LoadOptions, *, ask_server: bool
-    ) -> tuple[list[LoadPlan], bool]:
+    ) -> tuple[list[Plan], bool]:
         """The load tests, and whether there are several."""
         from benchwright.runs._perf import plan_loads
 
@@ -114,7 +113,7 @@ class Program(Resolved, frozen=True):
 
     def load_plans(
         self, session: Session, options: RunOptions, load: LoadOptions, *, ask_server: bool
-    ) -> tuple[list[LoadPlan], bool]:
+    ) -> tuple[list[Plan], bool]:
         """Raise, because only the program knows its requests."""
         raise UsageError(
             f"{self.plan.target} is a program, which calls its models itself; give its data instead"
@@ -123,16 +122,6 @@ class Program(Resolved, frozen=True):
 
 class Workflow(Program, frozen=True):
     """A Python file with workflows."""
-
-
-def reporting(finished: Callable[[RunResult], None] | None) -> Callable[[Ended], None]:
-    """What is called after each job, for a caller who wants results."""
-
-    def report(ended: Ended) -> None:
-        if finished is not None and ended.result is not None:
-            finished(ended.result)
-
-    return report
 
 
 Written: TypeAlias = str | os.PathLike[str] | Callable[..., Any]

@@ -14,7 +14,7 @@ from benchwright.runs._result import RunResult
 from benchwright.runs._session import Session
 
 if TYPE_CHECKING:
-    from benchwright.runs._perf import LoadPlan
+    from benchwright.runs._run import Plan
 
 
 class Resolved(Struct, frozen=True):
@@ -42,6 +42,6 @@ class Resolved(Struct, frozen=True):
 
     def load_plans(
         self, session: Session, options: RunOptions, load: LoadOptions, *, ask_server: bool
-    ) -> tuple[list[LoadPlan], bool]:
+    ) -> tuple[list[Plan], bool]:
         """The load tests that `perf` performs, and whether there are several."""
         raise NotImplementedError

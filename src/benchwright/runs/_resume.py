@@ -25,12 +25,14 @@ from benchwright.engine import (
     DECIDES,
     Budget,
     Prepared,
+    RunLife,
     RunSettings,
     changed_manifest,
     failed_score,
     prepare,
 )
-from benchwright.runs._jobs import Job, owned
+from benchwright.runs._benchmark_work import BenchmarkWork
+from benchwright.runs._jobs import Job
 from benchwright.runs._questions import (
     OWN_SETTINGS,
     changed_questions,
@@ -56,7 +58,7 @@ def claimed(
     """Claim a run and prepare it for resuming. Raises UsageError if it is not the same experiment."""
     refuse_adopted(found, "resumed")
     run = store.claim_run(found.id)
-    with owned(store, run, found.status):
+    with RunLife(store, run, otherwise=found.status):
         settings = _overridden(RunSettings.from_json(run.settings), overrides or {})
         _refuse_other_variables(run, settings)
         with hub_commits(recorded_pins(run.manifest)):
@@ -65,7 +67,8 @@ def claimed(
         failed = sum(failed_score(output) for *_, output in store.scored(run.id)) if retry_failed else 0
         store.update_run(run.id, settings=settings.to_json())
         run = _change_recorded(store, run, prepared, failed)
-    return Job(run, prepared, resuming=True, retry_failed=failed > 0, otherwise=found.status, label=label)
+    work = BenchmarkWork(prepared, resuming=True, retry_failed=failed > 0)
+    return Job(run, work, otherwise=found.status, label=label)
 
 
 def refuse_adopted(run: RunRecord, what: str) -> None:

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from benchwright.benchmarks import BenchmarkSpec, requested_spec
-from benchwright.config import PROFILES, ConfigFile, RunOptions
+from benchwright.config import PROFILES, ConfigFile, LoadOptions, RunOptions
 from benchwright.core import (
     QUESTIONS,
     BenchwrightError,
     ConfigError,
+    JsonObject,
     JsonValue,
     LoadFile,
     RunFile,
+    RunKind,
     UsageError,
     artifacts_place,
     expand_home,
@@ -40,10 +43,9 @@ from benchwright.engine import (
     start_problems,
 )
 from benchwright.reports import check_report
+from benchwright.runs._benchmark_work import BenchmarkWork
 from benchwright.runs._jobs import Job
-from benchwright.runs._questions import (
-    system_of,
-)
+from benchwright.runs._questions import system_of
 from benchwright.runs._run_files import make_folder
 from benchwright.runs._targets import Target
 from benchwright.store import RunRecord, Store
@@ -57,20 +59,47 @@ def queue_plans(store: Store, plans: Sequence[Plan]) -> list[Job]:
     """Read and check the data of every plan. Nothing is sent; if one cannot run, none stays recorded."""
     for plan in plans:
         refuse_taken(plan)
-    # Recorded before any data is read, because reading may take long, and a run killed meanwhile can be resumed.
+    with queueing(store) as queue:
+        # Recorded before any data is read, because reading may take long, and a run killed meanwhile can be resumed.
+        queued = [queue(plan, RunKind.BENCHMARK, plan.settings.to_json()) for plan in plans]
+        return [
+            Job(run, BenchmarkWork(prepared), label=plan.label)
+            for run, plan, prepared in zip(queued, plans, _prepared(plans), strict=True)
+        ]
+
+
+class Queue(Protocol):
+    """Puts the run of a plan on record."""
+
+    def __call__(self, plan: Plan, kind: RunKind, settings: JsonObject) -> RunRecord: ...
+
+
+@contextmanager
+def queueing(store: Store) -> Iterator[Queue]:
+    """Queue runs inside. If one of them cannot start, none leaves a trace, because nothing was sent."""
     queued: list[RunRecord] = []
     undo: list[Callable[[], None]] = []
+
+    def queue(plan: Plan, kind: RunKind, settings: JsonObject) -> RunRecord:
+        asks = plan.spec.response_field is None
+        run = store.create_run(
+            kind=kind,
+            name=plan.settings.benchmark,
+            target=plan.settings.asked,
+            model=plan.settings.endpoint.model_id if asks else "ready-made responses",
+            folder=plan.folder,
+            settings=settings,
+            manifest={},
+            status="queued",
+        )
+        queued.append(run)
+        undo.append(make_folder(run.folder))
+        return run
+
     try:
-        # If one is refused, those before it are in the list.
-        queued.extend(_queue(store, plan) for plan in plans)
-        undo.extend(make_folder(run.folder) for run in queued)
-        ready = _prepared(plans)
-        return [
-            Job(run, prepared, label=plan.label)
-            for run, plan, prepared in zip(queued, plans, ready, strict=True)
-        ]
+        yield queue
     except BaseException:
-        for run in queued:  # nothing was sent, so runs that could not start are deleted
+        for run in queued:
             store.remove_run(run.id, number_is_free=True)
         for remove_folder in reversed(undo):
             remove_folder()
@@ -221,6 +250,12 @@ class Plan(Struct, frozen=True):
     """Whether another run's files in that folder may be replaced."""
     model: ChosenModel | None = None
     """The model as its table describes it, for load tests; None: replies are scored again."""
+    load: LoadOptions | None = None
+    """The load of a load test; None: a benchmark's run."""
+    route_given: bool = False
+    """Whether the user gave the model type of a load test; else it comes from the profile."""
+    length_given: bool = True
+    """Whether the user gave `max_tokens` of a load test; else it is the default limit, not an expected length."""
 
 
 def planned(
@@ -250,20 +285,6 @@ def plan_of(target: Target, effective: RunOptions, model: ChosenModel, label: st
         overwrite=bool(effective.overwrite),
         model=model,
         label=label,
-    )
-
-
-def _queue(store: Store, plan: Plan) -> RunRecord:
-    settings = plan.settings
-    asks = plan.spec.response_field is None
-    return store.create_run(
-        name=settings.benchmark,
-        target=settings.asked,
-        model=settings.endpoint.model_id if asks else "ready-made responses",
-        folder=plan.folder,
-        settings=settings.to_json(),
-        manifest={},
-        status="queued",
     )
 
 

@@ -17,7 +17,8 @@ from typing import BinaryIO, Literal, Protocol
 from msgspec import Struct
 
 from benchwright.core import STREAM_FILES, Artifacts, BenchwrightError, UsageError, known_secrets
-from benchwright.store import HEARTBEAT_S, Lease, Store
+from benchwright.engine import RunLife
+from benchwright.store import Lease, Store
 
 KEPT_BYTES = 1024 * 1024
 """Bytes kept of each stream."""
@@ -305,16 +306,12 @@ class Ending(Struct, frozen=True):
 class Supervisor:
     """Waits for one program. The first signal is passed on to it, the second kills it."""
 
-    def __init__(
-        self, child: Child, store: Store, lease: Lease, *, timeout: float | None, looker: Looker | None
-    ) -> None:
+    def __init__(self, child: Child, life: RunLife, *, timeout: float | None, looker: Looker | None) -> None:
         self._child = child
-        self._store = store
-        self._lease = lease
+        self._life = life
         self._timeout = timeout
         self._looker = looker
         self._stopped_by: signal.Signals | None = None
-        self._beat_due = time.monotonic() + HEARTBEAT_S
 
     def wait(self) -> Ending:
         """Wait until it has ended."""
@@ -334,9 +331,7 @@ class Supervisor:
 
     def _tend(self, timed_out: bool) -> None:
         try:
-            if time.monotonic() >= self._beat_due:
-                self._beat_due = time.monotonic() + HEARTBEAT_S
-                self._store.beat(self._lease.run_id)
+            self._life.beat(lambda: None)  # the program's process tells how far it has come
             if self._looker is not None:
                 stopping = "its time is up" if timed_out else "stopping" if self._stopped_by else ""
                 self._looker.look(stopping)

@@ -22,6 +22,7 @@ from benchwright.core import (
     encode_json,
     open_artifacts,
 )
+from benchwright.engine import RunLife
 from benchwright.store import Lease, RunRecord, Store, Workspace
 from benchwright.workflows._child import Child, Ending, Looker, PassOn, ProgramWatcher, Supervisor
 from benchwright.workflows._claiming import claimed_workflow, created_workflow
@@ -114,11 +115,7 @@ def resume_program(
     if use_current_config:
         changed_input = plan.input if plan.input != run.input else None
         store.update_run(run.id, settings=plan.settings(), input_value=changed_input)
-    try:
-        return _supervise(store, lease, plan, serve, timeout, watcher)
-    except UsageError as error:
-        store.conclude_run(run.id, "failed", error=str(error))
-        raise
+    return _supervise(store, lease, plan, serve, timeout, watcher)
 
 
 def frozen_plan(run: RunRecord) -> ProgramPlan:
@@ -213,18 +210,29 @@ def _supervise(
     if watcher is not None:
         watcher.begun(run.id)
     serving = nullcontext(None) if serve is None else serve(store.workspace, lease)
-    with serving as server:
+    with ProgramLife(store, run) as life, serving as server:
         pass_on: PassOn = _nowhere if watcher is None else watcher.output
         command = (program_executable(plan.command, plan.cwd), *plan.command[1:])
         environment = _environment(plan, lease, store.workspace, server)
         child = Child(command, plan.cwd, environment, open_artifacts(run.folder), pass_on)
         looker = None if watcher is None else Looker(store, lease, plan.name, watcher)
         try:
-            ending = Supervisor(child, store, lease, timeout=timeout, looker=looker).wait()
+            ending = Supervisor(child, life, timeout=timeout, looker=looker).wait()
         finally:
             child.close()
-        _conclude(store, lease, ending, timeout)
-    return _result(store.run(lease.run_id), plan, ending, child, server=server, warning=plan.warning)
+        ended = _ended_as(store.run(run.id), ending, timeout)
+        if ended is not None:
+            life.end(*ended)
+            life.finish()
+    return _result(store.run(run.id), plan, ending, child, server=server, warning=plan.warning)
+
+
+class ProgramLife(RunLife):
+    """The life of a run whose steps a program records: it may also record how it ends, and its figures are those of its steps."""
+
+    def finish(self) -> None:
+        """Record how it ended, and release it, unless another process has taken it over or canceled it."""
+        self.store.conclude_run(self.run.id, self.run.status, error=self.run.error)
 
 
 def _environment(
@@ -255,28 +263,23 @@ def _environment(
     return {"PYTHONUNBUFFERED": "1", **kept, **variables, **older}
 
 
-def _conclude(store: Store, lease: Lease, ending: Ending, timeout: float | None) -> None:
-    """Record how the run ended, if the program has not done so, or if its exit contradicts it."""
-    run = store.run(lease.run_id)
+def _ended_as(run: RunRecord, ending: Ending, timeout: float | None) -> tuple[RunStatus, str | None] | None:
+    """How a run ended by the exit of its program, and why; None if that is what the program recorded."""
     recorded: RunStatus | None = run.status if run.finished_at is not None else None
     stopped = ending.signal is not None or ending.stopped_by is not None or ending.timed_out
     if recorded == "completed" and (ending.status == 0 or stopped):
-        return  # a signal after the end of the work does not matter
+        return None  # a signal after the end of the work does not matter
     if ending.stopped_by is not None:
-        store.conclude_run(lease.run_id, "interrupted", error=f"interrupted ({ending.stopped_by.name})")
-    elif ending.timed_out:
-        store.conclude_run(lease.run_id, "failed", error=f"took longer than --timeout {timeout:g} seconds")
-    elif ending.signal is not None:
-        if recorded is None:
-            store.conclude_run(lease.run_id, "failed", error=f"was terminated by signal {ending.signal}")
-    elif ending.status == 0:
-        if recorded is None:
-            store.conclude_run(lease.run_id, "completed")
-    elif recorded == "completed":
-        error = f"exited with status {ending.status}, after the workflow had completed"
-        store.conclude_run(lease.run_id, "failed", error=error)
-    elif recorded is None:
-        store.conclude_run(lease.run_id, "failed", error=f"exited with status {ending.status}")
+        return "interrupted", f"interrupted ({ending.stopped_by.name})"
+    if ending.timed_out:
+        return "failed", f"took longer than --timeout {timeout:g} seconds"
+    if recorded == "completed":
+        return "failed", f"exited with status {ending.status}, after the workflow had completed"
+    if recorded is not None:
+        return None
+    if ending.signal is not None:
+        return "failed", f"was terminated by signal {ending.signal}"
+    return ("completed", None) if ending.status == 0 else ("failed", f"exited with status {ending.status}")
 
 
 def _result(

@@ -57,7 +57,7 @@ from benchwright.store import Store
 
 if TYPE_CHECKING:
     from benchwright.config import RunKeywords
-    from benchwright.runs._perf import LoadPlan
+    from benchwright.runs._run import Plan
 
 DEFAULT_WORK_DIR = Path("outputs/default")
 """Default folder for the work folders of commands."""
@@ -350,9 +350,9 @@ def plan_pair_loads(
     config: ConfigFile | None,
     *,
     ask_server: bool = True,
-) -> list[LoadPlan]:
+) -> list[Plan]:
     """The load tests of every model with every dataset. `ask_server` as for `choose_model`."""
-    from benchwright.runs._perf import LoadPlan, load_run_options  # not for suites that only evaluate
+    from benchwright.runs._perf import load_run_options  # not for suites that only evaluate
 
     pairs = planned_suite(
         suite,
@@ -367,10 +367,9 @@ def plan_pair_loads(
     how = load.over({} if config is None else config.perf)
     usual = next(setting.default for setting in BODY_SETTINGS if setting.name == "max_tokens")
     return [
-        LoadPlan(
+        replace(
             pair.plan,
-            how,
-            pair.plan.settings.parallelism,
+            load=how,
             route_given=options.model_type is not None,
             length_given=pair.plan.settings.generation.settings.get("max_tokens") != usual,
         )

@@ -40,8 +40,8 @@ from benchwright.runs._suites.entries import (
 )
 
 if TYPE_CHECKING:
-    from benchwright.runs._perf import LoadPlan
     from benchwright.runs._result import RunResult
+    from benchwright.runs._run import Plan
     from benchwright.runs._suites.result import PairResult
 
 T = TypeVar("T")
@@ -146,7 +146,7 @@ class Suite(Resolved, frozen=True, kw_only=True):
 
     def load_plans(
         self, session: Session, options: RunOptions, load: LoadOptions, *, ask_server: bool
-    ) -> tuple[list[LoadPlan], bool]:
+    ) -> tuple[list[Plan], bool]:
         """The load tests of every pair."""
         from benchwright.runs._suites.run import plan_pair_loads
 
