@@ -27,10 +27,11 @@ AFFIRMED = (
     "{s} {v} indeed {p}.",
     "The sources agree. Therefore, {s} {v} {p}.",
     "{s} {v} {p}, as of 2020.",
+    "{s} {v} not only {p}, it is famous for it.",
 )
 OPEN = (
     "It is unclear whether {s} {v} {p}.", "Some say that {s} {v} {p}.", "If it rains, {s} {v} {p}.", "{s} might be {p}.", "Only {s} {v} {p}.",
-    "Many believe that {s} {v} {p}.", "{s} {v} {p}?", "{s} {v} not only {p}.", "{s} {v} almost {p}.", "It depends on the source.", "{s} {v} green.",
+    "Many believe that {s} {v} {p}.", "{s} {v} {p}?", "{s} {v} almost {p}.", "It depends on the source.", "{s} {v} green.",
 )  # fmt: skip
 PAIRS = (("Earth", "Mars"), ("Lead", "Gold"), ("Anna", "Ben"))
 
@@ -69,7 +70,7 @@ def test_what_is_compared_the_other_way_round_is_no_yes(one: str, other: str) ->
         ("Can I bring a bottle?", "Unfortunately, that's not allowed. Use a bag.", "no"),
         ("Can I bring a bottle?", "That's allowed only if it is empty.", None),
         ("Is Paris the capital of Spain?", "Paris is the capital of France.", None),
-        ("Isn't Paris the capital of Spain?", "Paris is not the capital of Spain.", None),
+        ("Isn't Paris the capital of Spain?", "Paris is not the capital of Spain.", "no"),
         ("Is Python compiled?", "Well, yes and no. It is compiled to bytecode.", None),
         ("Is it illegal to own a ferret in Texas?", "No. Note that in Ohio the answer would be yes.", "no"),
         ("Did Apple release it in 2006?", "Apple did release it in 2007.", None),

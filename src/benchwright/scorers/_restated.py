@@ -1,8 +1,8 @@
-"""Reads yes or no from a sentence that repeats the question as a statement: `Toronto is not the capital of Canada.`
+"""Reads yes or no from a clause that repeats the question as a statement: `Toronto is not the capital of Canada.`
 
-A sentence counts if most of its words are the question's. With a negation it says no. Without one it says yes, but only if its
-words come in the order of the question, because `Mars is larger than Earth` does not say that Earth is larger than Mars.
-Only English questions that begin with a verb are read, and none that are negative themselves.
+A clause counts if it speaks of what was asked: its words are the question's, or its subject is a pronoun. With a negation, or with
+the opposite of a word, it says no. Without one it says yes, but only if its words come in the order of the question, because `Mars
+is larger than Earth` does not say that Earth is larger than Mars, and if it says nothing else in the place of what it leaves out.
 """
 
 from __future__ import annotations
@@ -10,153 +10,280 @@ from __future__ import annotations
 import re
 from functools import cache
 
-_AUXILIARY = (
-    r"(?:is|are|was|were|am|do|does|did|can|could|will|would|has|have|had|should|shall|may|might|must)"
+from benchwright.scorers._asked import NEGATIVE, Asked, content, signed, stem
+
+_EMPHATIC = r"(?<!\w)(?:indeed|after\sall|(?:do|does|did)\s(?:in\sfact\s|actually\s)?[a-z]+)(?!\w)"
+_PRONOUN = r"(?:(?:and|but|so|then|that|also|yet)\s)?(?:it|(?:treat|call|consider|make)s?\s(?:it|them|this)|he|she|they|this|that|these|those|you|there|we|i|one|nobody|none|nothing|no\sone|both|neither|(?:the\s|its\s|this\s)?(?:overall\s|general\s)?(?:sentiment|tone|mood|attitude|opinion|impression|message|email|e-mail|review|text|comment|post|tweet)|the\s(?:two|former|latter|author|user|reviewer|answer)|es|er|sie|das|man|il|elle|elles|ils|cela|ce|on|esto|eso|ella|usted|questo|isso|ele|ela|это|он|она|они)(?!\w)"
+_NEAR_PRONOUN = r"(?<!\w)(?:i|you|it|they|he|she|we)(?:\s(?:would|do|does|did|can|could|will|should|is|are|was|were|has|have)(?:n't|\snot)|\scannot|'d\snot|'re\snot|'s\snot)(?!\w)"
+_TURNS = (
+    r"(?<!\w)(?:unless|deny|denies|doubt|doubtful|false|wrong|myth|misconception|opposite|contrary|rather|instead|if|whether|might|may|could|should|seems?|appears?|looks?|like"
+    r"|possibly|perhaps|depends?|only|just|necessarily|some|sometimes|few|rarely|seldom|almost|nearly|partly|partially|often|most|many|all|every|always|everyone|anymore|yet"
+    r"|exactly|entirely|completely|first|originally|initially|claims?|claimed|believe[ds]?|think|thinks|thought|say|says|said|argue[sd]?|suggest(?:s|ed)?|assume[sd]?|told|asks?|asked|said\sto|one\sof|among|would|supposed|suppose|imagine|expect"
+    r"|wenn|falls|ob|vielleicht|manchmal|nur|fast|teilweise|si|peut-être|parfois|seulement|presque|quizás|tal\svez|solo|sólo|casi|forse|quasi|talvez|quase|если|может|возможно|почти)(?!\w)"
 )
-_ASKS = rf"(?:(?:so|and|but|then|{_AUXILIARY}\sit\s(?:true|possible|likely|the\scase)(?:\s(?:that|for|to))?)\s)?{_AUXILIARY}\s"
-_EMPHATIC = r"(?<!\w)(?:indeed|(?:do|does|did)\s(?:in\sfact\s|actually\s)?[a-z]+)(?!\w)"
-_PRONOUN = r"(?:it|he|she|they|this|that|you|there|we|nobody|none|no\sone)(?!\w)"
-_NEGATIVE = r"(?:n't|(?<!\w)(?:not|never|cannot|no\slonger|nor|neither|unlikely|impossible|improbable|implausible|hardly|nobody|nothing|none|no))(?!\w)"
-_TURNS = r"(?<!\w)(?:without|unless|lacks?|fails?|deny|denies|doubt|doubtful|false|wrong|myth|misconception|opposite|contrary|rather|instead|but|although|though|whereas|while|if|whether|might|may|could|should|seems?|appears?|looks?|like|possibly|perhaps|depends?|only|just|necessarily|some|sometimes|few|rarely|seldom|almost|nearly|partly|partially|likely|probably|often|most|many|usually|generally|typically|all|every|always|everyone|anymore|yet|exactly|entirely|completely|first|originally|initially|claims?|believe[ds]?|think|thought|say|said|said\sto|one\sof|among)(?!\w)"
-"""Words that turn, weaken or narrow what a sentence says; they may occur if the question has them."""
-_SENTENCE = r"[^.!?\n;]+(?:\.(?=\w)[^.!?\n;]*)*[.!?\n;]?"
-_LEADS = r"[\s*#>-]*(?:(?:so|therefore|thus|hence|in\sconclusion|conclusion|overall|in\sshort|in\sfact|actually|as\ssuch|consequently|unfortunately|i\sconclude\sthat|verdict|answer|and)(?!\w)[,:]?\s{0,2}){0,2}"
-_CONCLUDES = r"(?:,\s|^|(?<=[.:;]\s))(?:and\s)?(?:so|therefore|thus|hence|which\smeans(?:\sthat)?|this\smeans(?:\sthat)?|meaning(?:\sthat)?)(?!\w),?\s"
-_ENDS_CLAUSE = r",\s|\s[–—-]\s|:\s|\s\(|(?<!\w)(?:because|since|due\sto|given\sthat)(?!\w)"
+"""Words that turn, weaken or narrow what a clause says; they may occur if the question has them."""
+_WEAK_IN_NO = r"(?:seems?|appears?|looks?|like|would|could|should|might|may|exactly|entirely|completely|anymore|yet|all|every|always|any|rather|instead|first|originally|just|many|most|some|often|one\sof|among)"
+"""Of these, what does not weaken a negation: `does not appear to`."""
+_NO_NEGATION = r"(?<!\w)(?:no\s(?:doubt|problem|matter|wonder|question|less|fewer\sthan|sooner|exception|surprise|secret)|not\s(?:only|just|merely|simply|to\smention|surprisingly|until)|nothing\s(?:but|less\sthan)|can't\s(?:help|deny|be\sdenied)|(?:can|could)\s?not\s(?:be\sdenied|deny)|without\s(?:a\s)?(?:doubt|exception|question|problem))(?!\w)"
+_NOISE = r"(?<!\w)(?:after\sall|from\stime\sto\stime|at\stimes|in\s(?:any|this|that|your)\scase|in\sgeneral|at\sall|as\swell|all\sin\sall|by\sfar|of\scourse|on\sthe\swhole|most\slikely|very\slikely|probably|almost\scertainly)(?!\w)"
+_THAT = (
+    r"(?:(?:it|that|there)(?:'s|\s(?:is|was|seems|appears|would\sbe|(?P<not2>wouldn't\sbe|would\snot\sbe|can't\sbe|cannot\sbe|isn't|wasn't)))|i\sfind\sit)(?P<not>n't|\snot|\snever)?\s(?:(?:very|quite|highly|simply|clearly|certainly|just|completely|absolutely|also|therefore|thus|indeed|in\sfact|actually)\s){0,2}"
+    r"(?:(?P<yes>true|correct|right|accurate|the\scase|a\sfact|clear|obvious|likely|certain|possible|well[\s-]known|safe\sto\ssay|fair\sto\ssay)|(?P<no>false|untrue|incorrect|wrong|inaccurate|impossible|unlikely|improbable|implausible|doubtful|(?:an?\s)?(?:\w+\s){0,2}(?:myth|misconception|mistake|error)"
+    r"|no\s(?:\w+\s)?(?:evidence|proof|indication|sign|truth|basis|support|hint|way)(?:\s(?:whatsoever|at\sall|to\s(?:suggest|show|support)|suggesting|showing))?|little\sevidence))\s(?:that|for|to|of|in\sthe\s(?:idea|claim)\sthat)\s(?:(?:say|claim|state|assert|conclude|argue)(?:\sthat(?!\W*$))?\s)?"
+)
+"""What judges the rest of its clause: `It is unlikely that …`."""
 _CONTRAST = r",\s(?:and\s)?(?:not|rather\sthan)\s(?:an?\s|the\s)?([^.,;:(]+)"
-_MAY = rf"(?:can|could|may|{_AUXILIARY}\sit\s(?:possible|allowed|permitted|legal|ok|okay))(?!\w)"
-_ALLOWED = r"(?:it|that|this)(?:'s|\sis)(?P<not>n't|\snot)?\s(?:(?:also|quite|definitely|certainly|perfectly)\s)?(?:allowed|possible|permitted)(?!\w)"
+_MAY = r"(?:can|could|may|should|(?:is|are|am)\s(?:it|i|we)\s(?:possible|allowed|permitted|legal|ok|okay|safe|fine|acceptable|alright|all\sright))(?!\w)"
+_ALLOWED = (
+    r"(?:(?:it|that|this)(?:'s|\sis)|you(?:'re|\sare))(?P<not>n't|\snot|\sno\slonger)?\s(?:(?:also|quite|definitely|certainly|perfectly|generally|usually|therefore|absolutely|totally|completely|strictly|entirely)\s)?"
+    r"(?:(?P<yes>allowed|possible|permitted|entitled|free\sto|welcome\sto|fine|ok|okay|safe|acceptable|legal|advisable|recommended|a\sgood\sidea)|(?P<no>forbidden|prohibited|banned|impossible|illegal|unsafe|dangerous|a\sbad\sidea|not\sallowed|inadvisable))(?!\w)"
+)
+_ALLOWED_ELSEWHERE = r"(?:(?:ce\sn'|c')est|das\sist|es\sist|es|è|é|это|isso\sé|eso\ses|no\ses|non\sè|não\sé|das\sgeht|ça|это)\s(?P<not>pas\s|nicht\s|leider\snicht\s|не\s)?(?:\w+\s)?(?P<word>possible|möglich|erlaubt|permis|autorisé|posible|permitido|possibile|permesso|possível|возможно|verboten|interdit|prohibido|vietato|proibido|unmöglich|impossible|imposible|impossibile|impossível)(?!\w)"
+_MAY_ELSEWHERE = r"(?:peut-on|est-ce\squ'on\speut|kann\s(?:man|ich)|darf\s(?:man|ich)|se\spuede|puedo|si\spuò|posso|pode-se|можно)(?!\w)"
 """What answers a question for what may be or is possible."""
-_HEDGE = r"(?<!\w)(?:most\slikely|very\slikely|probably|almost\scertainly)\s"
-_CONDITION = r"(?<!\w)(?:if|unless|whether|suppos(?:e|ing)|assum(?:e|ing)|others)(?!\w)"
+_CONDITION = r"(?<!\w)(?:if|unless|whether|suppos(?:e|ing)|assum(?:e|ing)|others|wenn|falls|ob|sofern|si|cuando|se|если)(?!\w)"
 _COUNTED = r"(?<!\w)(?:\d(?:[\d.,]*\d)?|first|second|third|fourth|fifth|last|next)(?!\w)"
-_IT_IS = r"(?:is|was)\sit\s\w+\sto\s"
-_WORD = r"[^\W_]+"
-_STOP_WORDS = """
-a an the of in on at to for from by with as and or that this these those it its he she they them his her their there one ones you your we
-our i my is are was were am be been being do does did can could will would has have had should shall may might must not no never
-any anyone anything nobody nothing none ever still also indeed really actually very so therefore thus hence conclusion than then which who
-what when cannot isn aren wasn weren don doesn didn couldn won wouldn hasn haven hadn shouldn mustn t s n ll ve re d up out if into about
-"""
+_IMPERSONAL = r"(?:is|was)\sit\s\w+\sto\s|(?:is|are|was|were)\sthere\s"
+_VERB = (
+    r"(?:(?<!\w)(?:is|are|was|were|am|be|been|do|does|did|can|could|will|would|has|have|had|should|must|may|cannot|means?|counts?|holds?|remains?|belongs?"
+    r"|ist|sind|war|hat|kann|wird|est|sont|était|peut|es|son|fue|puede|è|sono|può|é|são|foi|pode)(?!\w)|n't|'s\s|'re\s)"
+)
+_BEING = r"(?:(?<!\w)(?:is|are|was|were|am|be|been|being|remains?|counts?|seems?|sounds?|reads?|looks?|considered|called|classed|classified|deemed|belongs?|found|find|finds|see|sees|contains?|has|have|had|means?|mak(?:es?|ing)|treat|call|consider|exists?|cannot|can|does|do|did)(?!\w)|n't|'s\s|'re\s|'m\s)"
+_FILLERS = frozenset(
+    stem(word)
+    for word in [
+        "suitable",
+        "considered",
+        "treat",
+        "call",
+        "consider",
+        "classify",
+        "label",
+        "rate",
+        "count",
+        "regard",
+        "thing",
+        "way",
+        "kind",
+        "sort",
+        "indeed",
+        "regarded",
+        "classified",
+        "classed",
+        "number",
+        "well",
+        "known",
+        "certain",
+        "exact",
+        "fully",
+        "entirely",
+        "completely",
+        "totally",
+        "perfectly",
+        "simply",
+        "clear",
+        "officially",
+        "sense",
+        "overall",
+        "category",
+        "class",
+        "type",
+        "example",
+        "nowadays",
+        "context",
+        "part",
+    ]
+)
 _ENOUGH = 0.6
 _HALF = 0.4
-"""The share of a sentence's words that are the question's: of one that affirms or denies it, and of one that repeats it all."""
+"""The share of a clause's words that are the question's: of one that affirms or denies it, and of one that repeats it all."""
 
 
-def restates(question: str, reply: str) -> bool | None:
-    """True if a sentence of the reply, in lower case, affirms the question, False if one denies it; None if none does, or both.
+def restates(asked: Asked, clause: str, sentence: str, marked: bool, concludes: bool) -> bool | None:
+    """True if a clause of the reply, in lower case, affirms the question, False if it denies it, None if it does neither.
 
-    >>> restates("Is Toronto the capital of Canada?", "toronto is not the capital of canada. ottawa is.")
-    False
-    >>> restates("Is Earth larger than Mars?", "mars is larger than earth.") is None
-    True
+    Args:
+        asked: the question.
+        clause: a part of the sentence.
+        sentence: the sentence that contains it.
+        marked: whether it is said to be the conclusion, so that conditions before it are fulfilled.
+        concludes: whether it is said to be the conclusion, or opens or ends the reply.
     """
-    asked = _asked(question)
-    if asked is None:
-        return None
-    known = _content(asked)
-    if not known or _compiled(_NEGATIVE).search(asked):
-        return None
-    found = {verdict for clause in _clauses(reply) if (verdict := _verdict(asked, known, clause)) is not None}
-    return found.pop() if len(found) == 1 else None
-
-
-def _asked(question: str) -> str | None:
-    """The last sentence of the question, if it asks for yes or no."""
-    text = _plain(question.strip().lower())
-    last = [one for one in _compiled(_SENTENCE).findall(text) if one.strip()]
-    if not last:
-        return None
-    asked = last[-1].strip().rstrip("?").strip()
-    return asked if _compiled(_ASKS).match(asked) else None
-
-
-def _plain(text: str) -> str:
-    """Without what is in brackets, and numbers such as `No. 9` without the word."""
-    return _compiled(r"\s?\([^()\n]{0,80}\)|(?<!\w)no\.\s?(?=\d)|\*").sub("", text.replace("’", "'"))
-
-
-def _clauses(reply: str) -> list[str]:
-    """The first sentence, the last one, and what is concluded."""
-    text = _plain(reply)
-    sentences = [one.strip() for one in _compiled(_SENTENCE).findall(text[-4_000:]) if one.strip(" .!;\n#-")]
-    sentences = [one for one in sentences if not one.endswith("?")]
-    if not sentences:
-        return []
-    found = [sentences[0], sentences[-1]] if len(text) <= 4_000 else [sentences[-1]]
-    for one in sentences:
-        concluded = _compiled(_CONCLUDES).search(one)
-        if concluded:
-            found.append(one[concluded.end() :])
-    return found
-
-
-def _verdict(asked: str, known: list[str], sentence: str) -> bool | None:
-    lead = _compiled(_LEADS).match(sentence)
-    sentence = _compiled(_HEDGE).sub("", sentence[lead.end() :] if lead else sentence)
-    allowed = _compiled(_ALLOWED).match(sentence) if _compiled(_MAY).match(asked) else None
-    if allowed:
-        depends = _compiled(r"(?<!\w)(?:if|unless|only|but|when|or)(?!\w)").search(sentence)
-        return None if depends else allowed["not"] is None
-    if _compiled(_CONDITION).search(sentence):
-        return None
-    clauses = (one.strip() for one in _compiled(_ENDS_CLAUSE).split(sentence))
-    clause = next((one for one in clauses if set(_content(one)) & set(known)), "")
-    said = _content(clause)
-    shared = [word for word in said if word in known]
-    if not shared or not {word[0] for word in _compiled(_TURNS).finditer(clause)} <= set(
-        re.findall(_WORD, asked)
+    emphatic = _compiled(_EMPHATIC).search(clause) is not None
+    clause = _compiled(_NOISE).sub("", clause).strip()
+    allowed = _compiled(_ALLOWED).match(clause) if _compiled(_MAY).match(asked.text) else None
+    if allowed and not asked.negative and asked.sign > 0 and concludes:
+        depends = _compiled(r"(?<!\w)(?:if|unless|only|but|when|or\snot)(?!\w)").search(sentence)
+        return None if depends else (allowed["not"] is None) == (allowed["no"] is None)
+    judging = _compiled(_THAT).match(clause.strip())
+    if judging:
+        if not asked.english or _compiled(r"(?:it|that|there|this)\s(?:is|was)\s(?:\w+\s){0,2}$").search(
+            asked.text
+        ):
+            return None
+        inner = _compiled(
+            r"(?:is|was|isn't|wasn't)\sit\s(?:\w+\s)?(?:likely|possible|probable|certain)\s(?:that|for|to)\s"
+        ).match(asked.text)
+        proposed = _proposes(asked, clause.strip()[judging.end() :], inner is not None)
+        return (
+            None
+            if proposed is None
+            else proposed
+            == ((judging["yes"] is not None) == (judging["not"] is None and judging["not2"] is None))
+        )
+    elsewhere = (
+        _compiled(_ALLOWED_ELSEWHERE).match(clause) if _compiled(_MAY_ELSEWHERE).match(asked.text) else None
+    )
+    if elsewhere and concludes:
+        refused = elsewhere["not"] is not None or elsewhere[0].startswith(("ce n", "no ", "non ", "não "))
+        forbidden = (
+            _compiled(r"verboten|interdit|prohib|vietat|proibid|unmöglich|imp").match(elsewhere["word"])
+            is not None
+        )
+        return refused == forbidden
+    known = frozenset(asked.words)
+    if (
+        not known
+        or _compiled(_CONDITION).search(clause)
+        or (not marked and _compiled(_CONDITION).search(sentence))
     ):
         return None
-    if _compiled(_COUNTED).search(asked) and not set(_compiled(_COUNTED).findall(clause)) <= set(
-        _compiled(_COUNTED).findall(asked)
+    clause = _compiled(_NO_NEGATION).sub("", clause)
+    words = signed(clause, known)
+    said = [word for word, _ in words]
+    shared = [word for word in said if word in known]
+    if not shared:
+        return None
+    turns = {word[0] for word in _compiled(_TURNS).finditer(clause)} - set(re.findall(r"[^\W_]+", asked.text))
+    turns = {word for word in turns if not any(one in known for one, _ in signed(word, known))}
+    if _compiled(_COUNTED).search(asked.text) and not set(_compiled(_COUNTED).findall(clause)) <= set(
+        _compiled(_COUNTED).findall(asked.text)
     ):
         return None  # another year, or another one of several
-    pronoun = _compiled(_PRONOUN).match(clause) is not None
+    pronoun = (
+        _compiled(_PRONOUN).match(clause) is not None or _compiled(_NEAR_PRONOUN).search(clause) is not None
+    )
+    first = asked.words[0]
     if (
-        known[0] in shared[1:]
-        and shared[0] != known[0]
+        first in shared[1:]
+        and shared[0] != first
+        and "than" in asked.text
+        and "than" in clause
+        and sum(sign < 0 for _, sign in words) == 1
+        and len(set(shared)) == len(known)
+        and not turns
+        and not _compiled(NEGATIVE).search(clause)
+    ):
+        return not asked.negative  # `Trees are younger than sharks.`
+    if (
+        first in shared[1:]
+        and shared[0] != first
         and not pronoun
-        and not _compiled(_IT_IS).match(asked)
+        and not _compiled(_IMPERSONAL).match(asked.text)
     ):
         return None  # something is said of another one
-    negations = [*_compiled(_NEGATIVE).finditer(clause)]
-    if negations:
-        denied = _content(clause[negations[0].end() :])
-        about = pronoun or len(set(shared)) >= min(2, len(set(known)))
-        direct = bool(set(denied[:2]) & set(known)) or len(shared) >= _ENOUGH * len(said)
-        return False if len(negations) == 1 and about and direct else None
+    negations = [*_compiled(NEGATIVE).finditer(clause)]
+    if "is" in asked.auxiliary and not _compiled(_BEING).search(clause):
+        return None
+    if (
+        not asked.english
+        and len(negations) == 2
+        and negations[0][0].startswith("n")
+        and "pas" in negations[1][0]
+    ):
+        del negations[0]  # `ne … pas`
+    opposite = sum(sign < 0 for _, sign in words) % 2 == 1
+    as_asked = asked.claim_negative if asked.judges else asked.negative
+    if negations or opposite:
+        if any(not re.fullmatch(_WEAK_IN_NO, word) for word in turns) or len(negations) > 1:
+            return None
+        denied = content(clause[negations[0].end() :]) if negations else said
+        about = (
+            pronoun
+            or _compiled(
+                r"no\s(?:\w+\s)?\w+(?:\s(?:found|detected|here|present|seen|in\ssight|visible|reported|needed|required))?\W*$"
+            ).match(clause)
+            is not None
+            or len(set(shared)) >= min(2, len(known))
+            or (concludes and first in shared)
+        )
+        near = (
+            {word for word, sign in signed(clause[negations[0].end() :], known)[:2]} & known
+            if negations
+            else known
+        )
+        direct = bool(near) or len(shared) >= _ENOUGH * len(said)
+        if not (about and direct and denied):
+            return None
+        holds = bool(negations) == opposite
+        if (
+            opposite
+            and not negations
+            and not _covers(asked, clause, said, shared, pronoun, concludes, emphatic)
+        ):
+            return None
+        if holds and not _covers(asked, clause, said, shared, pronoun, concludes, emphatic):
+            return None
+        return _said(asked, holds != as_asked)
+    if turns:
+        return None
     contrast = _compiled(_CONTRAST).search(sentence)
-    if contrast and known[0] in shared:
-        denied = _content(contrast[1])
-        return False if denied and set(denied) <= set(known[1:]) else None
-    places = [known.index(word) for word in shared]
-    ordered = places == sorted(places) or _compiled(_IT_IS).match(asked) is not None
-    missing = set(known) - set(shared) - (set(known[: places[0]]) if pronoun else set())
-    most = len(missing) <= (1 - _ENOUGH) * len(known)
-    emphatic = _compiled(_EMPHATIC).search(clause) is not None
-    concludes = _compiled(r"(?<!\w)(?:therefore|thus|hence)(?!\w)").search(clause)
-    if concludes and len(shared) == len(said) and missing == set(known[max(places) + 1 :]):
-        emphatic = True  # only what is said of it at its end is left out
-    near = len(shared) >= (_ENOUGH if missing else _HALF) * len(said)
-    return True if ordered and near and (not missing or (emphatic and most)) else None
+    if contrast and first in shared:
+        away = content(contrast[1])
+        return _said(asked, as_asked) if away and set(away) <= set(asked.words[1:]) else None
+    if not _covers(asked, clause, said, shared, pronoun, concludes, emphatic):
+        return None
+    return _said(asked, not as_asked)
 
 
-def _content(text: str) -> list[str]:
-    """The words that carry meaning, without endings, in order."""
-    return [_stem(word) for word in re.findall(_WORD, text) if word not in _stop_words()]
+def _proposes(asked: Asked, clause: str, repeated: bool) -> bool | None:
+    """Whether a clause that something is said about is what was asked, or its negation."""
+    known = frozenset(asked.words)
+    words = signed(clause, known)
+    said = [word for word, _ in words]
+    shared = [word for word in said if word in known]
+    pronoun = _compiled(_PRONOUN).match(clause) is not None
+    if not shared and not (pronoun and not said and _compiled(r"(?:so|this|that|it)\W*$").match(clause)):
+        if not _compiled(
+            r"(?:this|that|it)\s(?:is|was)\s(?:true|so|correct|the\scase|possible)(?=\W|$)"
+        ).match(clause):
+            return None
+    elif (len(shared) < _ENOUGH * len(said) and len(set(shared)) < _ENOUGH * len(known)) or (
+        asked.words[0] in shared[1:] and shared[0] != asked.words[0] and not repeated
+    ):
+        return None
+    negated = len([*_compiled(NEGATIVE).finditer(clause)]) + sum(sign < 0 for _, sign in words)
+    return (negated % 2 == 1) == (asked.claim_negative if asked.judges else asked.negative)
 
 
-def _stem(word: str) -> str:
-    for ending in ("ies", "ing", "ed", "es", "s", "e", "ly"):
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word[: -len(ending)]
-    return word
+def _said(asked: Asked, affirmed: bool) -> bool:
+    return affirmed if asked.sign > 0 or not asked.judges else not affirmed
 
 
-@cache
-def _stop_words() -> frozenset[str]:
-    return frozenset(_STOP_WORDS.split())
+def _covers(
+    asked: Asked,
+    clause: str,
+    said: list[str],
+    shared: list[str],
+    pronoun: bool,
+    concludes: bool,
+    emphatic: bool,
+) -> bool:
+    """Whether a clause says all that was asked, or leaves out only what needs no repeating."""
+    at = {word: place for place, word in reversed([*enumerate(asked.words)])}
+    places = [at[word] for word in shared]
+    if places != sorted(places) and _compiled(_IMPERSONAL).match(asked.text) is None:
+        return False
+    if not _compiled(_VERB).search(clause) and not (set(shared) and asked.auxiliary & {"do", "does", "did"}):
+        return False
+    missing = set(asked.words) - set(shared) - (set(asked.words[: places[0]]) if pronoun else set())
+    extra = [word for word in said if word not in at and word not in _FILLERS]
+    if not missing:
+        return len(shared) >= _HALF * len(said)
+    if emphatic and len(missing) <= (1 - _ENOUGH) * len(asked.words) and len(shared) >= _ENOUGH * len(said):
+        return True
+    subject = pronoun or asked.words[0] in shared or len(set(shared)) > 1
+    return subject and not extra and (concludes or emphatic) and (len(set(shared)) > 1 or pronoun)
 
 
 @cache

@@ -50,9 +50,10 @@ def boolean_yesno_strict(sample: ScorerInput) -> Scores:
 
     The last "answer is yes" (or "Answer: no") counts; else a reply that is a verdict ("Of course not."); else the verdicts of
     its clauses, if they agree, one opens the reply or one corrects the others. Questions, what others say and "yes or no" do not
-    count. Texts whose verdicts disagree are unparsed. If the row has a `question` in English and the reply no such word, a sentence
-    that repeats the question as a statement counts: "Toronto is not the capital of Canada." is a no. The plain words of German,
-    French, Spanish, Russian, Chinese and others are understood too, in the target as well.
+    count. Texts whose verdicts disagree are unparsed. If the row has a `question`, what the reply says of it counts too: with a
+    pronoun ("They don't."), as a judgement ("The passage contradicts the claim."), as a class ("Not spam"), or as a statement that
+    repeats it ("Toronto is not the capital of Canada." is a no). Idioms count only then. The plain words of German, French, Spanish,
+    Russian, Chinese and others are understood too, in the target as well.
 
     >>> boolean_yesno_strict(ScorerInput("That is not correct.", "no", {}))
     {'correct': True, 'parsed': True}

@@ -1,0 +1,261 @@
+"""The words and phrases that say yes or no, as tables and regular expressions of lower-case text.
+
+Each pattern is one class of phrases: words for yes and no, adverbs that may stand before them, what states an answer, judges a claim,
+answers with a pronoun, reports what others say, or takes back what was said.
+"""
+
+from __future__ import annotations
+
+from benchwright.scorers._replies import ANSWER_ELSEWHERE, ANSWER_ELSEWHERE_STEMS, ANSWER_QUALIFIED
+
+YES = (
+    "yes yeah yep yup true correct right absolutely definitely certainly indeed sure affirmative exactly agreed obviously"
+    " ja jawohl richtig stimmt korrekt wahr natürlich genau oui vrai exact bien_sûr sí si verdadero verdadera cierto correcto"
+    " correcta claro vero vera sim verdade tak да верно правда конечно правильно 是 是的 对 對 对的 正确 正確 真 はい 正しい 예 네"
+    " of_course yes_indeed i_agree i_think_so i_believe_so it_is it_does they_do they_are that's_right that's_correct not_false not_wrong not_incorrect i_guess_so i_suppose_so naturally por_supuesto claro_que_sí claro_que_si"
+    " bien_sûr_que_oui it_can that_is_so no_problem no_doubt without_a_doubt without_doubt most_certainly sì certo certamente"
+    " effectivement en_effet efectivamente effettivamente è_vero es_verdad c'est_vrai é_verdade действительно"
+    " certo_che_sì ma_certo aber_natürlich aber_klar mais_bien_sûr por_supuesto_que_sí desde_luego com_certeza evet igen ano áno no_question_about_it no_doubt_about_it doch correto assolutamente_sì"
+)
+NO = (
+    "no nope nah false incorrect wrong never negative untrue disagree nein falsch unwahr inkorrekt non faux fausse falso falsa"
+    " incorrecto incorrecta não nie нет неверно неправда ложь неправильно 否 不是 不 不对 不對 错 錯 错误 假 不正确 いいえ 違います 아니요"
+    " 아니오 not_at_all not_really not_quite definitely_not certainly_not of_course_not absolutely_not probably_not surely_not"
+    " not_true not_correct not_right i_disagree i_don't_think_so i_do_not_think_so i_don't_believe_so it_isn't it_is_not"
+    " it_does_not it_doesn't they_don't no_way nicht_wahr stimmt_nicht pas_du_tout claro_que_no natürlich_nicht bien_sûr_que_non i'm_afraid_not i_think_not i_guess_not in_no_way by_no_means"
+    " it_cannot it_can't on_the_contrary yeah,_no assolutamente_no absolutamente_no most_likely_not likely_not almost_certainly_not generally_not usually_not typically_not clearly_not"
+    " non_è_vero no_es_verdad c'est_faux não_é_verdade"
+    " certo_che_no por_supuesto_que_no desde_luego_que_no leider_nein leider_nicht apparently_not obviously_not not_anymore hayır nem nej nee"
+    " wahrscheinlich_nicht sicher_nicht auf_keinen_fall probablement_pas certainement_pas probablemente_no probabilmente_no"
+)
+CLAUSES = (
+    "ja jawohl nein oui non sí sì sim não tak nie да нет evet hayır igen nem nej nee はい いいえ 是的 不是 不对 不 对 否 是 예 네 아니요 no_problem no_doubt"
+    " no_question_about_it no_doubt_about_it yeah,_no doch without_a_doubt without_doubt of_course of_course_not"
+    " probably_not most_likely_not likely_not almost_certainly_not definitely_not certainly_not absolutely_not surely_not generally_not"
+    " usually_not typically_not clearly_not certo_che_no por_supuesto_que_no desde_luego_que_no leider_nein leider_nicht apparently_not obviously_not not_really not_quite not_at_all"
+    " wahrscheinlich_nicht sicher_nicht natürlich_nicht auf_keinen_fall pas_du_tout probablement_pas certainement_pas probablemente_no"
+    " claro_que_no claro_que_sí por_supuesto probabilmente_no bien_sûr"
+)
+"""Words and phrases, next to `Y` and `N`, that are a verdict at the beginning of a clause."""
+Y = r"(?:yes|yeah|yep|yup|true|correct|right)"
+N = r"(?:no|nope|nah|false|incorrect|wrong|untrue)"
+EITHER = (
+    rf"(?<!\w)(?:{Y}\s?(?:and|or|nor|/|\||vs\.?)\s?{N}|{N}\s?(?:and|or|nor|/|\||vs\.?)\s?{Y})(?!\w)"
+    r"|ja\s(?:oder|und)\snein|oui\s(?:ou|et)\snon|sí\s(?:o|y)\sno|да\s(?:или|и)\sнет|是或否|是否|是不是"
+)
+BOTH = r"(?:(?:well|hmm+|so|honestly|kind\sof|both|a\s(?:bit|little))[,.…]?\s){0,2}(?:yes\s(?:and|&)\sno|no\s(?:and|&)\syes|yes/no|ja\sund\snein|jein|oui\set\snon|sí\sy\sno|sì\se\sno|sim\se\snão|да\sи\sнет|nì)(?!\w)"
+STATED = (
+    r"(?:(?<!\w)(?:answer|verdict|conclusion|response|label|judg(?:e)?ment|decision|prediction"
+    rf"|{ANSWER_ELSEWHERE}){ANSWER_QUALIFIED}\s?"
+    r"(?:(?:isn't|can't\sbe|cannot\sbe|is\sanything\sbut|is|was|would\sbe|(?:must|should|would\shave\sto|has\sto|seems\sto|appears\sto|can\sonly|may\swell)\sbe|ist|lautet|wäre|est|es|è|é)\b\s?:?|[:=—–]|-(?=\s))|\\boxed\s?\{|</?answer>|答案\s?(?:是|为|:)?\s?:?"
+    r"|(?m:^)a:)\s?[\s(\[{]{0,3}(?:(?:definitely|clearly|simply|therefore|thus|a|an|most\slikely|probably)\s){0,2}"
+)
+STATED_STEMS = [
+    "answer",
+    "verdict",
+    "conclusion",
+    "response",
+    "label",
+    "judg",
+    "decision",
+    "prediction",
+    *ANSWER_ELSEWHERE_STEMS,
+    "\\boxed",
+    "<answer>",
+    "</answer>",
+    "答案",
+    "a:",
+]
+"""The words that `STATED` begins with."""
+NOT_STATED = r"(?:(?<!\w)(?:if|whether)|(?:n't|(?<!\w)not|doubt)\s(?:think|believe|say|claim|know|sure)?(?:\sthat)?)\s(?:the\s|my\s)?$"
+SKIPPED_BEFORE = (
+    r"(?<!\w)(?:some|many|others?|people|someone|most|critics|opponents|they|he|she|everyone|students?|first\sglance)(?!\w)(?:(?!\bbut\b|\bhowever\b|\byet\b)[^.;!?\n]){0,40}"
+    r"(?:say|says|said|think|thinks|thought|believe|believes|claim|claims|argue|argues|answer)(?:\sthat)?\s(?:it\sis\s|it's\s)?$"
+    r"|(?<!\w)(?:i|we)\s(?:\w+\s)?(?:thought|assumed|believed|expected)\s(?:that\s)?(?:it\s(?:was|is)\s)?$"
+    r"|(?:n't|(?<!\w)not|never)\s(?:think|believe|say|claim|mean)(?:\s[^.,;!?\n]{0,30})?\s$|(?<!\w)used\sto\s(?:think|say|believe)\s$|(?<!\w)(?<!inclined\s)(?<!have\s)(?<!going\s)(?<!like\s)(?<!safe\s)(?<!fair\s)(?<!is\s)to\s(?:say|answer|reply|respond)(?:\swith)?(?:\sa)?\s$"
+    r"|(?:n't|(?<!\w)(?:not|never|wrong|incorrect|mistaken?|error|misleading|unfair|tempt(?:ed|ing)))\s(?:[^.,;!?\n]{0,30}\s)?(?:to\s)?(?:say|answer|reply|respond)(?:\swith)?(?:\sa)?\s$|(?<!\w)(?:not|never)\s(?:a\s)?$|n't\s(?:say|mean|a)?\s?$"
+)
+UNCLEAR = (
+    r"(?:n't|cannot|(?<!\w)not|unable\sto)\s(?:confirm|verify|establish|conclude|be\ssure)(?!\w)[^.,;!?\n]{0,40}$|(?<!\w)(?:if|whether|evidence|proof|way|unclear|unsure|depends|could|might|may|would|unless|when|hard|ask|say|says|said|saying|show|shows"
+    r"|prove|know|tell|determine|guarantee|suggests?|reason|mean|means|implies|ob|wenn|si|если)(?!\w)(?:(?!\bbut\b)[^.,;!?\n]){0,40}$"
+)
+IF = r"(?<!\w)(?:if(?!\s(?:i|we)\s(?:had|have)\sto)|unless|wenn|falls|si|если)(?!\w)[^.!?\n]{0,60}$"
+THINKS = r"(?<!\w)(?:i|we)\s(?:\w+\s)?(?:(?P<not>do\snot|don't|would\snot|wouldn't|didn't|cannot|can't|doubt)\s)?(?:think|believe|would\ssay|say|feel|agree|find|conclude)(?:\sthat)?\s$"
+SUBJECT = (
+    r"(?:it|that|this|which|everything|all\sof\s(?:it|this|that)|(?:the|this|that|your|its|his|her)\s(?:\w+(?:'s)?\s)?(?:statement|claim|assertion|sentence|proposition|hypothesis|premise|assumption"
+    r"|conclusion|answer|question|fact|quote|equation|suggestion|idea|theory))"
+)
+ADVERBS = r"(?:(?:indeed|actually|really|entirely|completely|quite|clearly|definitely|certainly|therefore|thus|also|in\sfact|simply|just|always|necessarily|strictly|fully|exactly|absolutely|factually|itself|mostly|largely|generally|technically|obviously|most|almost|likely|probably)\s){0,3}"
+PREDICATE = (
+    rf"(?<!\w)(?:{SUBJECT}(?:\s(?:is|was|seems|appears|would\sbe|must\sbe|remains|can(?P<cannot>'t|not|\snot)\sbe)|'s)|(?P<bare>{SUBJECT})(?=\s(?:isn't|wasn't)))"
+    rf"(?P<not>\snot|\snever|\shardly|\sisn't|\swasn't|n't)?\s{ADVERBS}(?P<word>true|correct|right|accurate|valid|false|incorrect|wrong|untrue|inaccurate|a\smyth|mistaken|the\scase)(?!\w)"
+    r"(?!\s(?:to|now|next|away|answer|way|key|side|that|about|for|in\s(?:part|some)|only|if|when|until|in\sthe\ssense)\b)"
+    r"|(?<!\w)(?:das|es|dies|die\s(?:aussage|behauptung))\s(?:ist|stimmt)(?P<nicht>\snicht)?(?:\s(?:also|wirklich|tatsächlich|völlig))?"
+    r"(?:\s(?P<wort>wahr|richtig|korrekt|falsch|unwahr))?(?=[\s.,;!]|$)"
+    r"|(?<!\w)(?:c'est|cela\sest|ce\sn'est(?P<pas>\spas)|(?:l'affirmation|la\sphrase)\sest)\s(?P<mot>vrai|faux|fausse|vraie|correct|exact|incorrect)(?!\w)"
+    r"|(?<!\w)(?P<no>no\s)?es\s(?P<palabra>verdadero|verdadera|cierto|correcto|falso|falsa|incorrecto)(?!\w)"
+    r"|(?<!\w)это\s(?P<ne>не\s)?(?P<slovo>верно|правда|так|неверно|неправда|ложь)(?!\w)"
+)
+PREDICATE_STEMS = [
+    "true",
+    "correct",
+    "right",
+    "accurate",
+    "valid",
+    "false",
+    "wrong",
+    "untrue",
+    "myth",
+    "mistaken",
+    "case",
+    "stimmt",
+    "wahr",
+    "richtig",
+    "korrekt",
+    "falsch",
+    "vrai",
+    "faux",
+    "fausse",
+    "exact",
+    "verdader",
+    "cierto",
+    "fals",
+    "правда",
+    "верно",
+    "так",
+    "ложь",
+]
+"""The words that `PREDICATE` ends with."""
+PREDICATE_CHARS = 160
+"""Characters from the beginning of a predicate to such a word."""
+TRUE_WORDS = (
+    "true", "correct", "right", "accurate", "valid", "the case", "wahr", "richtig", "korrekt", "vrai", "vraie", "exact", "verdadero",
+    "verdadera", "cierto", "correcto", "верно", "правда", "так",
+)  # fmt: skip
+BY_ITSELF = rf"(?<![\w'-])(?P<word>{'|'.join(sorted(CLAUSES.split(), key=len, reverse=True)).replace('_', ' ')}|{Y}|{N})(?!\w|'|-\w)"
+LEADS_IN = (
+    r"(?:^|[.,;:!?\n(\[{>–—…]|(?<!\w)(?:so|technically|strictly|basically|essentially|effectively|ultimately|also|daher|somit|donc|entonces|quindi|portanto|então|dus|итак|значит|thus|then|hence|say|mean|but|and|a|is|well|actually|therefore|probably|likely|certainly|surely|absolutely|definitely|rather|clear|be"
+    r"|thought|think|believe|meant|with|answer|respond|says|towards?))\s?$"
+)
+NOT_A_NOUN = r"\s?(?:[.,;:!()\[\]}>–—…]|\n|$)|\s(?:it|that|this|they|he|she|there|the|i|we|you|because|since|as|but|from|(?:in|for)\s(?:some|certain|other|most|many)|(?:on|in|to)\sthis)(?!\w)|\s[–—-]"
+CORRECTION = (
+    r"(?<!\w)(?:wait|hold\son|actually|hmm+|sorry|correction|on\ssecond\sthought|scratch\sthat|let\sme\sre\w*|i\smean|oops|my\smistake|moment|nein,|pardon"
+    r"|rather|on\sreflection|in\sfact|however)(?!\w)"
+)
+TAKES_BACK = (
+    r"(?<!\w)(?:wait(?=\s?[,.:;!…–—-]|$)|hold\son(?=\s?[,.:;!…–—-]|$)|hmm+|sorry,|correction:|on\s(?:second\sthought|reflection|closer\s\w+)|scratch\sthat|strike\sthat|let\sme\s(?:re\w*|correct|double)|i\smean[,:t]|oops|my\smistake|i\s(?:was\swrong|misspoke|misread)"
+    r"|no,\sthat's\snot\sright|actually,|actually\s(?=no|yes)|halt|moment\smal|pardon|perdón|scusa)"
+)
+CONCLUSION = r"(?<!\w)(?:so|therefore|thus|hence|in\sshort|overall|in\sconclusion|conclusion|finally|but|also|daher|donc|mais|pero|итак|но|in\ssum|to\ssum\sup)(?!\w)[^.;!?\n]{0,60}$"
+OTHER_CASE = r"(?<!\w)(?:note|n\.?b\.?|if|in(?!\s(?:fact|short|conclusion|summary|general|this\scase)\b)|otherwise|elsewhere|were)(?!\w)"
+"""In a sentence that says what the answer would be: it is about another case."""
+REACH = 60
+READ = 200
+"""Places of each word of predicates that are read, from the end."""
+AT_ONCE = 6
+SENTENCE_END = r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bdr)(?<!\bmr)(?<!\bst)(?<!\bmrs)(?<!\bapprox)(?:[.!?…](?=\s|$|[)\]}])|;(?=\s)|[\n。？！；])"
+QUOTED = r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|«[^»\n]{1,400}»|„[^“”\n]{1,400}[“”]"
+HIDDEN = "‹›"
+"""Stands for what a reply quotes."""
+SENTENCES = 24
+"""The sentences that are read for more than words, from the beginning and from the end."""
+
+MARKED = (
+    r"(?:(?:and|but|or)\s)?(?:so|therefore|thus|hence|in\s(?:short|conclusion|summary|sum|brief|other\swords|the\send)|overall|conclusion|to\s(?:sum\sup|conclude|summari[sz]e)|finally|consequently|accordingly|as\sa\sresult|ultimately|all\sin\sall"
+    r"|which\s(?:means|implies|shows|makes)(?:\sthat)?|(?:this|that)\s(?:means|implies|shows)(?:\sthat)?|meaning(?:\sthat)?|i\s(?:therefore\s)?conclude(?:\sthat)?|it\sfollows(?:\sthat)?|result|verdict|answer|bottom\sline|in\sfact|after\sall"
+    r"|also|daher|somit|folglich|demnach|deshalb|donc|ainsi|par\sconséquent|en\sconclusion|por\s(?:lo\s)?tanto|entonces|así\sque|en\sconclusión|quindi|dunque|pertanto|perciò|portanto|então|logo|итак|значит|следовательно|поэтому)(?!\w)"
+)
+CONTRAST = r"(?:but|however|yet|still|nevertheless|nonetheless|in\sreality|in\spractice|aber|doch|jedoch|mais|cependant|pero|sin\sembargo|ma|però|mas|porém|но|однако)(?!\w)"
+LEAD = rf"[\s*#>•\-–—|→()\[\]]*(?:(?:{MARKED}|{CONTRAST}|and|well|ok|okay|step\s\d+|\d+[.)]|unfortunately|sadly|fortunately|honestly|actually|indeed|(?:yes|no)(?=[,:;.!–—])|i'm\s(?:confident|sure|certain)\s(?:in\ssaying\s)?(?:that)?|i\s(?:can\s)?(?:confirm|think|believe|would\ssay|say)(?:\sthat)?|it\sis\s(?:clear|safe\sto\ssay|fair\sto\ssay)(?:\sthat)?|of\scourse|(?:these|our|the|its|their|my)\s(?:\w+\s){{0,2}}(?:results|findings|data|evidence|study|studies|analysis|experiments?|authors?|numbers|trials?)\s(?:\w+ly\s|therefore\s|thus\s)?(?:suggests?|indicates?|shows?|demonstrates?|confirms?|implies|imply|supports?\sthe\s\w+|concluded?|found|finds?|proves?)\sthat|making|which\smakes|(?:so\s)?i'd\ssay(?:\sthat)?|leider|malheureusement)[,:;]?\s*){{0,4}}"
+CONCEDES = r"(?:although|though|even\sthough|even\sif|while|whilst|whereas|despite|zwar|obwohl|bien\sque|même\ssi|aunque|sebbene|anche\sse|embora|хотя)(?!\w)"
+CLAUSE_BREAK = r",\s|:\s|\s[–—-]\s|\s\(|\s(?=(?:but|because|since|due\sto|given\sthat|although|though|whereas|weil|denn|parce\sque|car|porque|perché|poiché|потому)\s)|\s(?=so\s(?!that|much|many|far|long|as)\w)|\s→\s|…\s"
+REPORTED = (
+    r"(?<!\w)(?:some|many|most|others?|people|someone|critics|opponents|skeptics?|sceptics?|everyone|one|you|folks|it's\s(?:often|commonly|sometimes|widely)|it\sis\s(?:often|commonly|sometimes|widely|tempting|easy)|at\sfirst|at\sa\sglance|first\s(?:thought|glance|sight|impression)"
+    r"|i\s(?:know\si|used\sto|first|initially|originally|once|earlier|previously|began|started|was\sgoing\sto|wanted\sto)|my\s(?:first|initial)\s\w+|naively|intuitively|superficially|commonly|supposedly|allegedly|filters?|rumou?r|legend|nobody|no\sone|only\s(?:a|an)|(?:my|your|his|her|a|the)\s(?:\w+\s)?(?:colleague|friend|teacher|neighbou?r|uncle|boss|student|brother|sister|father|mother|dad|mum|mom|wife|husband|doctor|manager)s?|on\sentend|häufig|oft|viele|man|certains|beaucoup|muchos|algunos|molti|alcuni|muitos|alguns|многие|некоторые)(?!\w)[^.;!?\n]{0,70}"
+    r"(?<!\w)(?:say|says|said|think|thinks|thought|believe|believes|believed|claim|claims|claimed|argue|argues|assume|assumes|assumed|answer|guess|call|seems?|seemed|insists?|insisted|swears?|swore|maintains?|tell|tells|told|read|hear|heard|said|thinking|dire|looks?|looked|appears?|appeared|expect|sei|glauben|sagen|répondent|disent|dicen|dicono|dizem|говорят)(?!\w)"
+    r"|(?<!\w)at\sfirst\s(?:glance|sight)|(?<!\w)i\s(?:used\sto|first|initially|originally|once)\s(?:think|thought|assumed)|(?<!\w)tempt(?:ing|ed)\sto(?!\w)"
+)
+OTHERWISE = r"(?<!\w)(?:otherwise|differently|a\sdifferent\sstory|the\s(?:opposite|contrary)|disagrees?|not\sso)(?!\w)"
+CONDITIONAL = r"(?<!\w)(?:if|unless|whether|suppose|supposing|assuming|wenn|falls|ob|если)(?!\w)"
+UNKNOWN = (
+    r"(?<!\w)(?:can't|cannot|can\snot|unable\sto|couldn't|impossible\sto|hard\sto|difficult\sto|not\spossible\sto|too\searly\sto|not\sable\sto)\s(?:\w+\s){0,2}(?:say|tell|know|determine|decide|answer|predict|judge|verify|confirm|assess|provide|be\ssure)(?!\w)"
+    r"|(?<!\w)(?:unclear|unknown|uncertain|undetermined|inconclusive|it\sdepends|depends\son|not\senough\sinformation|insufficient|i'm\snot\ssure|i\sam\snot\ssure|i\sdon't\sknow|i\sdo\snot\sknow|no\sidea|hard\sto\ssay|both\ssides|debated|disputed|no\s(?:single|clear|simple|definitive)\sanswer|kommt\sdarauf\san|hängt\s(?:davon|von)|depende|dépend|dipende|зависит)(?!\w)"
+)
+AUX = r"(?:is|are|was|were|am|does|do|did|can|could|will|would|has|have|had|should|must|may)"
+ANAPHOR = (
+    rf"(?:it|this|that|they|these|those|he|she|we|you|i|there|both(?:\sof\sthem)?|the\stwo|all\sof\sthem)\s(?:(?:really|certainly|definitely|actually|probably|also|indeed|simply|clearly|usually|generally|most\slikely|sure)\s)?"
+    rf"(?P<aux>{AUX})(?P<not>n't|\snot|not)?(?:\s(?:indeed|actually|so|too|though|either|really|at\sall|in\sfact|in\sthis\scase|here|correct|just\sthat|exactly\sthat|anymore|any\smore|still))*(?=\s?(?:[.,;:!–—)]|$|\sbecause\s|\ssince\s|\sas\s))"
+    r"|(?:it|he|she|that|there)(?P<short>'s)\s(?P<not2>not)(?=\s?(?:[.,;:!–—)]|$))|(?:they|we|you)(?P<short2>'re)\s(?P<not3>not)(?=\s?(?:[.,;:!–—)]|$))"
+)
+SAYS_SO = (
+    r"(?P<yes>(?:i|we)(?:'d|\swould)?\s(?:\w+\s)?(?:think|say|believe|suppose|guess|reckon|imagine|hope)\sso|so\s(?:it\s(?:would\s)?(?:seem|appear)s?|i\s(?:think|believe)|it\sis)|(?:very|most|quite|apparently|probably|definitely|certainly|evidently|presumably)\s(?:much\s)?so"
+    r"|i\s(?:fully\s|completely\s|wholeheartedly\s|totally\s)?agree(?!\w)|(?:i\s|we\s)?(?:can't|cannot|can\snot|couldn't|could\snot|can\shardly)\s(?:really\s|possibly\s)?(?:argue\swith|disagree|dispute|deny|fault|agree\smore)|nothing\scould\sbe\s(?:truer|more\s(?:true|accurate|correct))"
+    r"|(?:i|we)?\s?(?:can't|cannot|don't|do\snot|can)\s(?:think\sof|see|find)\s(?:any|a|no)\s(?:good\s)?reason\s(?:not\sto|to\sdisagree|to\sdoubt|why\snot)|(?:i\s)?(?:don't|do\snot|can't|cannot)\ssee\swhy\snot|why\snot|there(?:'s|\sis)\sno\s(?:good\s)?reason\s(?:not\sto|why\snot|to\sdoubt)"
+    r"|there(?:'s|\sis|\scan\sbe)\sno\s(?:denying|doubt|question|disputing|arguing|getting\saround)(?:\s(?:about|with)\s(?:it|that|this))?(?=[.,;:!]|$|\sthat)|no\s(?:doubt|question|problem|two\sways)\s?(?:about\s(?:it|that))?(?=\s?[.,;:!–—]|$)|nothing\s(?:speaks\sagainst|stands\sin\sthe\sway|wrong\swith\s(?:that|it))"
+    r"|(?:it\s|they\s|he\s|she\s)?always\s(?:has|have|did|does|was|were|is|will)(?:\s(?:been|be))?(?=\s?[.,;:!]|$)|(?:it|they|he|she|you|we|that|i)\s(?:sure|certainly|absolutely|definitely|most\scertainly)\s(?:does|do|did|is|are|can|was|were|has|have|will)"
+    r"|go\s(?:right\s)?ahead|go\sfor\sit|feel\sfree|by\sall\smeans|help\syourself|be\smy\sguest|you(?:'re|\sare)\s(?:in\sthe\sclear|good\sto\sgo|right|correct|spot\son|fine|covered|allowed\sto|welcome\sto|free\sto)|spot\son|bang\son|nailed\sit|you\sgot\sit|you\sbet|you\sbetcha|for\ssure|totally|without\s(?:a\s|any\s)?(?:doubt|question)|unquestionably|undoubtedly|undeniably|beyond\s(?:any\s)?(?:doubt|question)|hands\sdown|guilty\sas\scharged|that\ssounds\s(?:right|about\sright)|sounds\s(?:right|good)|that(?:'s|\sis)\s(?:the\scase|so|a\sfact|how\sit\sis|exactly\sright|indeed\sso|what\sit\ssays)|it\s(?:is|'s)\s(?:so|very\slikely)|very\slikely|highly\slikely|more\slikely\sthan\snot|most\slikely(?!\snot)|as\s(?:true|sure)\sas|how\scould\sit\snot|who\swould(?:n't|\snot)|only\san?\s(?:\w+\s)?(?:fool|idiot)\swould\s(?:say\sno|disagree|deny)|nobody\s\w+\s(?:dispute|deny|doubt)"
+    r"|no\scabe\s(?:la\smenor\s)?duda|sin\s(?:ninguna\s|lugar\sa\s)?dudas?|sans\s(?:aucun\s|nul\s)?doute|ohne\s(?:jeden\s)?zweifel|kein\szweifel|zweifellos|selbstverständlich|allerdings|aber\ssicher|aber\sja|na\sklar|klar|freilich|gewiss|sicher(?:lich)?|durchaus|eher\sja|ich\s(?:denke|glaube|meine)\s(?:schon|ja)|das\sstimmt(?!\snicht)|so\sist\ses|da\sspricht\snichts\sdagegen|es\sspricht\s(?:\w+\s)?nichts\sdagegen|in\sder\stat|jawohl"
+    r"|tout\sà\sfait|absolument(?!\spas)|exactement|évidemment|certainement(?!\spas)|bien\sentendu|en\seffet|plutôt\soui|je\s(?:pense|crois)\sque\soui|c'est\s(?:bien\s)?le\scas|mais\soui|volontiers|ganz\sgenau|auf\sjeden\sfall|en\sefecto|así\ses|desde\sluego|sí\sque\s(?:lo\s)?(?:es|está|hay|puede|fue|son)|creo\sque\ssí|más\sbien\ssí|exactamente|exacto|absolutamente(?!\sno)|con\scerteza|isso\smesmo|acho\sque\ssim|exatamente|esatto|esattamente|eh\ssì|proprio\scosì|così\sè|direi\sdi\ssì|penso\sdi\ssì|senza\s(?:alcun\s)?dubbio|assolutamente(?!\sno)|sem\s(?:nenhuma\s)?dúvida|безусловно|несомненно|без\sсомнения|скорее\sда|думаю,?\sда|именно(?:\sтак)?|так\sи\sесть|当然|没错|可以|会的|有的|能|そうです|その通り|もちろん|맞습니다|그렇습니다|물론)"
+    r"|(?P<no>i\s(?:really\s|highly\s|very\smuch\s|seriously\s)?doubt\s(?:it|that|so)|i(?:'d|\swould)?\s(?:\w+\s)?(?:don't|do\snot|wouldn't|would\snot|not)\s(?:\w+\s)?(?:think|say|believe)\s(?:so|that(?=\s?[.,;!]|$))|i(?:'d|\swould)\ssay\snot|i(?:'d|\swould)?\s(?:think|believe|suppose|guess|reckon|fear)\snot|i'm\safraid\snot"
+    r"|not\s(?:as\sfar\sas|that)\s(?:i|we)(?:'m|\sam|'re|\sare|'ve)?\s(?:know|aware|can\s(?:see|tell)|heard|seen|understand)(?:\sof)?|not\sto\s(?:my|our)\sknowledge|not\sin\s(?:my|the|any|this)\s\w+|not\sunder\s\w+|not\saccording\sto|not\sby\s\w+|not\swith\s\w+|not\sfor\s\w+|not\son\s\w+|not\s(?:likely|necessarily|anymore|any\smore|any\slonger|by\sa\slong\sshot|even\sclose|even\sremotely|in\sthe\s(?:least|slightest)|a\schance|so(?!\w)|yet|exactly|usually|normally|generally|typically|always|ever|particularly|especially|much|really|quite|remotely|entirely|one\sbit|a\sbit|officially|legally|currently|technically|strictly|directly|per\sse|as\ssuch|true|correct|the\scase|allowed|possible|safe|recommended|advisable|so\sfast)"
+    r"|unlikely|(?:very|highly|extremely|most)\sunlikely|hardly|scarcely|far\sfrom\s(?:it|the\struth|true)|(?:quite\s|just\s|exactly\s)?the\s(?:opposite|contrary|reverse)(?:\sis\strue)?|quite\sthe\s(?:contrary|opposite|reverse)|nothing\sof\sthe\s(?:sort|kind)|(?:there(?:'s|\sis)\s)?nothing\s(?:in|about)\s[^.,;!?\n]{1,40}?\s(?:to\s(?:back|support|suggest|confirm|indicate)|(?:that\s)?(?:says|supports|suggests|indicates|backs|confirms|mentions))\s(?:this|that|so|it|the\sclaim)|nothing\s(?:in\s\w+\s\w+\s)?(?:says|suggests|indicates|supports)\s(?:so|this|that|it)|anything\sbut|no\s(?:chance|such\s\w+|sirree|can\sdo|dice)|(?:guess|think|try)\sagain|dream\son|fat\schance|as\sif(?=\s?[.!]|$)|not\son\syour\slife|when\spigs\sfly|nice\stry|i\swish|if\sonly(?=\s?[.!]|$|\sit)|wishful\sthinking|never\s(?:has|have|did|does|was|were|is|will)(?:\s(?:been|be))?(?=\s?[.,;:!]|$)|nobody\sdid|no\sone\sdid|neither\s(?:of\s(?:them|the\stwo)\s)?(?:is|does|was|did|do|are)|none\sof\sthem\s(?:is|does|was|did|do|are|were)|(?:you|they|he|she|we|someone|people)(?:'re|\sare|'s|\sis)\s(?:mistaken|wrong|misinformed)|couldn't\sbe\s(?:further\sfrom|more\swrong)|nothing\scould\sbe\s(?:further\sfrom|more\swrong)"
+    r"|don't(?=\s?[.,;!–—]|$|\s(?:do|even|try|risk|bother))|do\snot(?=\s?[.,;!–—]|$|\s(?:do|even|try|risk))|please\sdon't|better\snot|best\snot|you'd\sbetter\snot|i(?:'d|\swould)\s(?:strongly\s)?(?:advise|recommend)\sagainst|i(?:'d|\swould)\s(?:avoid|skip|steer)|avoid\s(?:it|that|this|doing)|steer\sclear|give\sit\sa\smiss|hands\soff|wrong\s(?:again|way\sround)"
+    r"|das\skann\sman\sso\snicht\ssagen|so\snicht|keineswegs|keinesfalls|mitnichten|ganz\sund\sgar\snicht|eher\snicht|eher\snein|wohl\skaum|kaum|ich\s(?:denke|glaube)\s(?:nicht|nein|eher\snicht|kaum)|nicht\s(?:dass\sich\swüsste|wirklich|unbedingt|mehr|ganz)|überhaupt\snicht|gar\snicht|im\sgegenteil|das\sstimmt\s(?:so\s)?nicht|das\sist\sein\s(?:\w+\s)?(?:irrtum|mythos|märchen|missverständnis|gerücht)|en\saucun\scas|aucunement|nullement|absolument\spas|pas\s(?:vraiment|forcément|exactement|tout\sà\sfait|à\sma\sconnaissance|encore|du\stout)|plutôt\snon|je\sne\s(?:pense|crois)\spas|je\s(?:pense|crois)\sque\snon|au\scontraire|bien\sau\scontraire|loin\sde\slà|c'est\sun(?:e)?\s(?:\w+\s)?(?:mythe|légende|erreur|idée\sreçue)|de\sninguna\s(?:manera|forma)|en\sabsoluto|para\snada|ni\smucho\smenos|no\screo|creo\sque\sno|más\sbien\sno|al\scontrario|todo\slo\scontrario|qué\sva|es\sun\s(?:\w+\s)?(?:mito|error)|affatto|per\sniente|nient'affatto|niente\saffatto|non\sdirei|direi\sdi\sno|non\scredo|non\spenso|penso\sdi\sno|non\sproprio|anzi|al\scontrario|neanche\sper\ssogno|è\sun\s(?:\w+\s)?(?:mito|errore|leggenda)|de\sjeito\snenhum|de\smodo\s(?:algum|nenhum)|nem\spensar|acho\sque\snão|não\sacredito|pelo\scontrário|é\sum\s(?:\w+\s)?mito|ни\sв\sкоем\sслучае|вовсе\sн(?:ет|е)|отнюдь|скорее\sнет|думаю,?\sнет|вряд\sли|наоборот|совсем\sнет|никак\sнет|это\sмиф|没有|不可以|不能|不会|不行|未必|并不是|并非|ちがいます|そうではありません|아닙니다|그렇지\s않습니다)"
+)
+SPEAKS_OF_ELSE = (
+    r"[,!.–—\s]{1,3}(?:(?:i|we)(?:'d|'ll|\s(?:can|could|will|would|do|am))?\s(?:(?:be\s)?(?:happy|glad|able)\s(?:to\s)?)?(?:answer|help|explain|understand|see|know|hear|get|appreciate|realize|realise|check|look|remember|agree\sthat)(?!\w)|(?:there\s(?:are|is)\s(?:\w+\s)?(?:people|those|folks|a\ssaying|a\srumou?r|a\smyth|a\slegend)|(?:some|many|most|lots\sof|plenty\sof|several)\s(?:\w+\s)?(?:people|folks|websites|sites|sources|books|articles|users))"
+    r"|(?:it|that)(?:'s|\sis)\s(?:a\s(?:\w+\s)?(?:question|rumou?r|belief|story|myth)|often\s(?:said|claimed)|commonly\s(?:said|believed|claimed)|said\sthat)|that\sis\swhat|that's\swhat|for\s(?:decades|years|centuries)|on\sentend|man\shört|happy\sto|no,)"
+)
+"""After `yes` or `no`: it does not answer the question."""
+GRANTS = r"\s?,?\s?(?:but|however|yet|though|although|only|up\sto|until|to\s(?:some|a\scertain)\s(?:degree|extent))(?!\w)"
+"""After `that's true`: what is granted is not the answer."""
+FLIPS_REPORT = r"(?<!\w)(?:mistaken|wrong|incorrect|misinformed|not\s(?:so|true|right|correct)|isn't\s(?:so|true|right|correct)|a\s(?:\w+\s)?(?:myth|misconception)|i\s(?:take\s(?:that|it)\sback|disagree|stand\scorrected)|false|untrue|don't\sagree|do\snot\sagree)(?!\w)"
+"""What says that others, or the reply before, were wrong."""
+HEDGES = (
+    r"(?:generally|mostly|largely|usually|typically|normally|broadly|basically|essentially|technically|strictly|speaking|in\sgeneral|in\sprinciple|in\stheory|in\sshort|in\sa\sword|probably|likely|most\slikely|very\slikely|almost\scertainly|presumably|apparently|evidently|clearly|obviously|definitely|certainly|surely"
+    r"|unfortunately|sadly|regrettably|alas|luckily|fortunately|thankfully|happily|honestly|frankly|actually|really|simply|simple|well|hmm+|oh|ah|okay|ok|alright|so|and|but|a|an|the|hard|big|firm|clear|resounding|definite|i'm\safraid|i'm\ssorry\sto\ssay|sorry|to\sbe\shonest|if\syou\sask\sme|if\si\shad\sto\s(?:guess|choose|say|pick)|i\s(?:would|'d)\ssay|i'd\ssay|personally|from\swhat\si\s\w+|meh|as\sfar\sas\si\s(?:know|can\stell)|to\smy\sknowledge|in\smy\s(?:opinion|view)|surprisingly|believe\sit\sor\snot|for\sthe\smost\spart|by\sand\slarge|as\sa\srule|on\sbalance|overall|all\sin\sall|my\s(?:answer|guess|verdict)(?:\sis|:)?|great\squestion|good\squestion"
+    r"|leider|grundsätzlich|eigentlich|wahrscheinlich|vermutlich|im\sprinzip|tja|na|malheureusement|probablement|en\sprincipe|en\sgénéral|eh\sbien|desafortunadamente|lamentablemente|probablemente|en\sgeneral|en\sprincipio|bueno|pues|purtroppo|probabilmente|in\sgenere|beh|infelizmente|provavelmente|em\sgeral|bem|bom|к\sсожалению|вероятно|скорее\sвсего|в\sобщем|конечно|увы|[a-d][.):]|[a-d]\)|→)"
+)
+OPENS_WEAKLY = frozenset(
+    [
+        "right",
+        "sure",
+        "true",
+        "exactly",
+        "exact",
+        "si",
+        "claro",
+        "genau",
+        "indeed",
+        "correct",
+        "absolutely",
+        "certainly",
+        "naturally",
+        "obviously",
+        "agreed",
+    ]
+) | {"of course"}
+LABELLED = (
+    r"(?:(?:overall|final|predicted|general|predominant|dominant)\s)*(?:sentiment|label|class(?:ification)?|category|verdict|result|tone|type|rating|status|decision|prediction|assessment|relation(?:ship)?|polarity|outcome|determination|judg(?:e)?ment|conclusion|answer|final\sanswer|output|evaluation|finding)"
+    r"\s?(?:is|:|=|→|->|–|—)\s?"
+)
+SUPPORTS = r"(?:(?:supported|confirmed|backed(?:\sup)?|entailed|implied|justified|substantiated|verified|established|proven|corroborated|borne\sout|upheld|well[\s-]founded|consistent\swith|in\sline\swith|accurate|true|correct|right|valid|sound|a\sfact|real|the\scase)(?!\w))"
+DISPUTES = (
+    r"(?:(?:contradicted|refuted|debunked|disproved|disproven|unsupported|unfounded|unsubstantiated|unproven|baseless|inconsistent\swith|mistaken|misleading|ruled\sout|at\sodds\swith|false|wrong|incorrect|untrue|inaccurate|invalid"
+    r"|(?:a|an|one\sof\sthe|just\sa|just\san|simply\sa|purely\sa)?\s?(?:\w+\s|\w+,\s|\w+-\w+\s){0,3}(?:myth|myths|misconception|misconceptions|misunderstanding|fallacy|urban\slegend|legend|old\swives'\stale|hoax|lie|error|mistake|falsehood))(?!\w))"
+)
+THE_CLAIM = rf"(?:(?:it|this|that|which)(?=[\s'])|(?:the|this|that|your|its|his|her|their)\s(?:\w+(?:'s)?\s){{0,2}}?(?:statement|claim|assertion|sentence|proposition|hypothesis|premise|assumption|conclusion|fact|quote|equation|suggestion|idea|theory|belief|notion|reasoning|proof|argument|solution|calculation|answer)(?:\s{HIDDEN})?(?:\sthat\s[^.,;!?\n]{{1,80}}?)?)"
+JUDGES = (
+    rf"(?<!\w)(?:{THE_CLAIM}(?:\s(?:is|was|has\sbeen|seems(?:\sto\sbe)?|appears(?:\sto\sbe)?|remains)|'s)(?P<not>\snot|n't|\sno\slonger|\snever)?\s{ADVERBS}(?:(?P<supports>{SUPPORTS})|(?P<disputes>{DISPUTES}))"
+    rf"|{THE_CLAIM}\s{ADVERBS}(?:(?P<not2>does\snot|doesn't|cannot|can't|do\snot|don't|did\snot|didn't)\s{ADVERBS})?(?:(?P<holds>holds?(?!\w)|stands?(?!\w)|checks?\sout|follows?(?!\w)|match(?:es)?\sthe)|(?P<fails>fails?(?!\w|\sto)|falls?\s(?:apart|flat|short)|contradicts?(?!\w)|conflicts?\swith|clashes\swith|goes\sagainst|breaks\sdown)))"
+    r"|(?<!\w)(?:which|this|that|it)\s(?:\w+ly\s)?(?:(?P<backs2>confirms|supports|proves|bears\sout)|(?P<opposes2>contradicts|refutes|disproves|rules\sout|undermines))\s(?:the|this|that|your)\s(?:\w+\s)?(?:claim|statement|hypothesis|conclusion|assertion)"
+    rf"|(?<!\w)(?:the|this|that|its|their)\s(?:\w+\s){{0,2}}(?:passage|text|article|document|premise|premises|paragraph|author|report|source|sources|evidence|data|study|studies|abstract|context|excerpt|contract|transcript|records?|research|snippet|story|evidence)\s{ADVERBS}(?:(?P<not3>does\snot|doesn't|do\snot|don't|never|did\snot|didn't|cannot)\s{ADVERBS})?(?:(?:clearly|explicitly|directly|actually|even|fully)\s)?"
+    r"(?:(?P<backs>supports?|confirms?|entails?|backs?(?:\sup)?|establish(?:es)?|prov(?:es?)|demonstrates?|impl(?:y|ies))|(?P<opposes>contradicts?|refutes?|disproves?|rules?\sout|disputes?|denies|says?\sotherwise|says?\sthe\sopposite|suggests?\sotherwise|tells?\sa\sdifferent\sstory)|(?P<mentions>mentions?|says?|states?|specif(?:y|ies)|indicates?|provides?|gives?|contains?))(?!\w)"
+)
+JUDGE_STEMS = [
+    "support", "confirm", "backed", "entail", "impl", "justif", "substantiat", "verified", "establish", "prove", "corroborat", "borne out", "upheld", "founded",
+    "consistent", "in line with", "accurate", "true", "correct", "right", "valid", "sound", "fact", "real", "case", "contradict", "refut", "debunk", "disprove",
+    "baseless", "mistake", "misleading", "ruled out", "rules out", "odds", "false", "wrong", "untrue", "myth", "misconception", "misunderstanding", "fallacy", "legend",
+    "tale", "hoax", "error", "holds", "hold", "stands", "checks out", "follow", "match", "fails", "fail", "falls", "conflict", "clash", "goes against", "breaks down",
+    "back", "demonstrat", "disput", "denies", "otherwise", "opposite", "different story", "mention", "says", "say", "state", "specif", "indicat", "provide", "give", "contain",
+]  # fmt: skip
