@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import fcntl
+import json
+import re
 import shutil
 import subprocess
 import tempfile
@@ -10,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -35,6 +37,12 @@ def chromium() -> str:
             done = subprocess.run(command, capture_output=True, text=True, timeout=_INSTALL_S, check=False)
             assert done.returncode == 0, f"install Chromium; {' '.join(command)} failed: {done.stderr[-500:]}"
         return str(shutil.which("chromium"))
+
+
+def page_data(page: str) -> Any:
+    """The JSON inside a page that is one file."""
+    (found,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    return json.loads(found)
 
 
 def document_of(page: Path, scratch: Path, width: int = 1300) -> str:

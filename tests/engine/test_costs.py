@@ -377,4 +377,4 @@ def test_pages_say_what_runs_cost_and_by_which_prices(capsys: pytest.CaptureFixt
     assert "cost of 1,000 requests" in page
     assert "60.00 USD for this test; prices of 2026-01-31" in page
     shown = benchwright.run("sums.py", model_url=server.url, model_id="m")._repr_html_()
-    assert f"<li>cost: {right}" in shown
+    assert f"<td>cost</td><td>{right}" in shown

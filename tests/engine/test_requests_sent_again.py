@@ -12,7 +12,7 @@ from tests.endpoints.loopback_server import Call, in_loop, serving
 
 from benchwright import run
 from benchwright.core import ModelReply, reply_from_json, reply_to_json
-from benchwright.reports import result_table
+from benchwright.reports import drawn
 
 
 @in_loop
@@ -42,7 +42,7 @@ async def test_requests_of_lost_connections_are_no_retries(
     printed = result.to_json()
     assert (printed["retries"], printed["sent_again"]) == (0, result.sent_again)
     out = io.StringIO()
-    Console(file=out, width=300).print(result_table(result))
+    Console(file=out, width=300).print(drawn(result))
     assert f"({result.sent_again} sent again after a lost connection)" in out.getvalue()
     assert "retr" not in out.getvalue()
 

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from benchwright import compare, perf
 from benchwright.perf import Difference, ScoreDifference, StageComparison
-from benchwright.reports import load_comparison_table
+from benchwright.reports import drawn
 from benchwright.results import LoadComparison
 
 
@@ -25,7 +25,7 @@ def compared(folder: Path, *loads: tuple[int, int]) -> LoadComparison:
 def printed(comparison: LoadComparison) -> str:
     console = Console(width=400, color_system=None)
     with console.capture() as shown:
-        console.print(load_comparison_table(comparison))
+        console.print(drawn(comparison))
     return shown.get()
 
 

@@ -20,6 +20,7 @@ from benchwright.cli import main
 from benchwright.core import RunKind
 from benchwright.server import serving
 from benchwright.store import Workspace
+from browser import page_data
 from recording_server import RecordingServer, Refusal, recording
 from waiting import PATIENCE_S
 
@@ -348,20 +349,25 @@ def test_on_pages(done: Done) -> None:
         path = sorted(Path("outputs").rglob("summary_*.html"))[-1]
     else:
         path = folder_of(done.ids[1]) / "report.html"
-    page = re.sub(r"<(style|script|svg).*?</\1>", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
-    text = " ".join(re.sub(r"<[^>]+>", " ", page).split())
+    text = path.read_text(encoding="utf-8")
+    data = page_data(text)
     if case.kind == RunKind.LOAD:
         assert f"{case.failed} of {sum(case.outcomes.values())} requests failed" in text
-        assert all(f"{name} {value:.4f}" in text for name, value in case.values.items())
-    elif "suite.json" in case.words:
-        assert f"{100 * case.values['normalised_exact']:.2f}" in text
-        assert f"{case.failed} of {sum(case.outcomes.values())} failed" in text
-        assert all(f"{name} {count}" in text for name, count in case.outcomes.items())
-    else:
-        data = json.loads(
-            path.read_text(encoding="utf-8").partition('id="data">')[2].partition("</script>")[0]
+        (stage,) = data["summary"]["stages"]
+        assert {name: stage["scores"][name]["mean"] for name in case.values} == pytest.approx(
+            case.values, abs=1e-4
         )
-        assert {name: count for name, count in data["outcomes"] if count} == {
+    elif "suite.json" in case.words:
+        (line,) = data["lines"]
+        (cell,) = line["models"].values()
+        assert cell["value"] == pytest.approx(100 * case.values["normalised_exact"])
+        assert (cell["failed"], cell["samples"]) == (case.failed, sum(case.outcomes.values()))
+        (run,) = data["runs"]
+        assert {name: count for name, _, count in run["outcomes"] if count} == {
+            name: count for name, count in case.outcomes.items() if count
+        }
+    else:
+        assert {name: count for name, _, count in data["outcomes"] if count} == {
             name: count for name, count in case.outcomes.items() if count
         }
         shown = {row["name"]: row["value"] for row in data["metrics"]}

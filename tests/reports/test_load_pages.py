@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import re
-from html.parser import HTMLParser
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from load_tests import HEALTH, HOSTILE, open_loop, sweep, view_of
@@ -13,109 +15,143 @@ from made_records import closed_loop, failed, streamed
 from msgspec.structs import replace
 from rich.console import Console
 
-from benchwright.perf import LoadSearch, LoadSettings, RequestOutcome, RequestRecord
+from benchwright.perf import (
+    METRICS,
+    LoadSearch,
+    LoadSettings,
+    RequestOutcome,
+    RequestRecord,
+    Requests,
+    enough_values,
+)
 from benchwright.perf._values import StageRecord
-from benchwright.reports import load_table
-from benchwright.reports.html.charts import Axis, axis_for
-from benchwright.reports.html.load import level_table, load_page, metric_rows, tiles
-from benchwright.results import LoadView, load_view
+from benchwright.reports import drawn
+from benchwright.reports.files import load
+from benchwright.results import LoadView, load_page, load_view, short
+from benchwright.results._load import limit_text
 from benchwright.results._load_verdicts import verdicts
-from browser import document_of
+from browser import driven
+from waiting import PATIENCE_S
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 
 def text_of(view: LoadView, width: int = 150) -> str:
     out = io.StringIO()
-    Console(file=out, width=width, color_system=None).print(load_table(view))
+    Console(file=out, width=width, color_system=None).print(drawn(view))
     return out.getvalue()
 
 
-class Tags(HTMLParser):
-    """Every tag and attribute, and whether all were closed in order."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.found: list[tuple[str, dict[str, str | None]]] = []
-        self.open: list[str] = []
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found.append((tag, dict(attrs)))
-        if tag not in ("meta", "line", "path", "circle", "br"):
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with driven() as found:
+        yield found
 
 
-@pytest.mark.parametrize("made", [sweep(), open_loop()], ids=["sweep", "open"])
-def test_a_page_loads_nothing_and_is_well_formed(made, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    page = load_page(*view_of(made, tmp_path))
-    tags = Tags(page)
-    assert tags.open == []
-    assert not [tag for tag, attributes in tags.found if {"src", "href", "srcset"} & set(attributes)]
-    assert "@import" not in page
-    assert "url(" not in page
-    assert not re.search(r"\b(nan|inf)\b", "".join(re.findall(r'(?: d| x| y)="[^"]*"', page)))
-    assert "prefers-color-scheme: dark" in page
+@pytest.fixture
+def shown(chromium: Browser, tmp_path: Path) -> Iterator[Callable[..., Page]]:
+    """Opens the page of a load test, and fails if it logs anything or draws what is no number."""
+    logged: list[str] = []
+    opened: list[Page] = []
+
+    def show(view: LoadView, requests: Requests, width: int = 1200) -> Page:
+        page = chromium.new_page(viewport={"width": width, "height": 900})
+        opened.append(page)
+        page.set_default_timeout(PATIENCE_S * 1000)
+        page.on("console", lambda said: logged.append(said.text))
+        page.on("pageerror", lambda error: logged.append(str(error)))
+        page.on("dialog", lambda dialog: logged.append(dialog.message))
+        page.on("request", lambda asked: asked.url.startswith("file:") or logged.append(asked.url))
+        (tmp_path / "page.html").write_bytes(load.page_of(view, requests))
+        page.goto((tmp_path / "page.html").as_uri())
+        values = page.eval_on_selector_all(
+            "svg *", "all => all.map(e => [...e.attributes].map(a => a.value).join(' ')).join(' ')"
+        )
+        assert not re.search(r"\b(NaN|Infinity|undefined|null)\b", values)
+        return page
+
+    yield show
+    for page in opened:
+        page.close()
+    assert logged == []
 
 
-def test_no_text_of_a_server_becomes_markup(tmp_path: Path) -> None:
-    page = load_page(*view_of(sweep(), tmp_path, name=HOSTILE))
-    tags = [tag for tag, _ in Tags(page).found]
-    assert "img" not in tags
-    assert tags.count("script") == 1
-    assert "&lt;img src=x" in page
+def titles(page: Page) -> list[str]:
+    return page.locator("figcaption").all_text_contents()
 
 
-@pytest.mark.parametrize(("requests", "shown"), [(99, False), (100, True)])
+def cells(page: Page, label: str) -> list[dict[str, str]]:
+    """The rows of a table, by its headings."""
+    table = page.get_by_role("region", name=label, exact=True)
+    heads = table.locator("th").all_text_contents()
+    rows = [row.locator("td").all_text_contents() for row in table.locator("tbody tr").all()]
+    return [dict(zip(heads, row, strict=True)) for row in rows]
+
+
+@pytest.mark.slow
+def test_no_text_of_a_server_becomes_markup(shown: Callable[..., Page], tmp_path: Path) -> None:
+    view, requests = view_of(sweep(), tmp_path, name=HOSTILE)
+    text = load.page_of(view, requests).decode()
+    assert (text.count("<script"), text.count("<img"), "&lt;img src=x" in text) == (2, 0, True)
+    page = shown(view, requests)
+    assert page.locator("img").count() == 0
+    assert HOSTILE in page.inner_text("h1")
+    assert HOSTILE in page.get_by_role("region", name="Errors", exact=True).inner_text()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("requests", "enough"), [(99, False), (100, True)])
 def test_a_page_shows_the_99th_percentile_only_of_enough_requests(
-    requests: int, shown: bool, tmp_path: Path
+    shown: Callable[..., Page], requests: int, enough: bool, tmp_path: Path
 ) -> None:
-    view, _ = view_of(open_loop(requests), tmp_path)
-    (stage,) = view.summary.stages
+    made = view_of(open_loop(requests), tmp_path)
+    (stage,) = made[0].summary.stages
     assert stage.metrics["e2e_ms"].n == requests
-    headings, (cells,) = level_table(view.summary)
-    assert ("e2e p99" in dict(headings)) is shown
-    assert all(tile.detail.startswith("median; p99") is shown for tile in tiles(stage) if tile.unit == "ms")
-    rows = {row["metric"].name: row for row in metric_rows(stage)}
-    assert (rows["e2e"]["cells"]["p99"] != "–") is shown
-    assert bool(rows["e2e"]["p99_interval"]) <= shown
-    assert cells
+    page = shown(*made)
+    (level,) = cells(page, "Levels")
+    assert ("e2e p99" in level) is enough
+    details = [text for text in page.locator(".tile").all_text_contents() if "median" in text]
+    assert details
+    assert all(("p99" in text) is enough for text in details)
+    (row,) = (row for row in cells(page, f"{stage.label}: per request") if row["per request"] == "e2e ms")
+    assert (row["p99"] != "–") is enough
+    assert bool(row.get("p99, 95 % interval")) <= enough
 
 
-def test_a_sweep_has_its_curves_and_a_single_level_has_none(tmp_path: Path) -> None:
-    many = load_page(*view_of(sweep(), tmp_path))
-    one = load_page(*view_of(open_loop(), tmp_path))
-    assert "against throughput" in many
-    assert "against throughput" not in one
-    assert "from the plan" in one
+@pytest.mark.slow
+def test_a_sweep_has_its_curves_and_a_single_level_has_none(
+    shown: Callable[..., Page], tmp_path: Path
+) -> None:
+    many, one = shown(*view_of(sweep(), tmp_path)), shown(*view_of(open_loop(), tmp_path))
+    against = [title for title in titles(many) if "against" in title]
+    assert against == [
+        "Time to first token against throughput",
+        "Time per output token against throughput",
+        "End-to-end latency against throughput",
+        "Total throughput against that of one user",
+    ]
+    assert not any("against" in title for title in titles(one))
+    assert "from the plan" in one.inner_text("main")
     for page in (many, one):
-        for heading in (
-            "Latency distributions",
-            "Over time",
-            "Timeline",
-            "Requests in flight",
-            "client health",
-        ):
-            assert heading in page
+        headings = page.locator("h2").all_text_contents()
+        assert {"Latency distributions", "Over time", "Requests", "All figures"} <= set(headings)
+        assert "Requests in flight" in titles(page)
+        health = page.locator("[aria-label$='client health']").count()
+        assert health == page.locator("details").count()
 
 
-def test_a_scored_sweep_shows_its_headline_score_by_level(tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_a_scored_sweep_shows_its_headline_score_by_level(shown: Callable[..., Page], tmp_path: Path) -> None:
     records, settings, stages = sweep()
     right = {0: 1.0, 1: 1.0, 2: 0.25}
     scored = [replace(each, scores={"exact": right[each.stage], "f1": 0.5}) for each in records]
-    view, requests = view_of((scored, replace(settings, score=True), stages), tmp_path)
-    page = load_page(view, requests)
-    assert "Score by level: exact" in page
-    assert "Score by level: f1" not in page
-    heading, levels = level_table(view.summary)
-    place = [name for name, _ in heading].index("exact")
-    assert [row[place] for row in levels] == ["1.0000", "1.0000", "0.2500"]
-    view, requests = view_of(sweep(), tmp_path)
-    assert "Score by level" not in load_page(view, requests)
+    page = shown(*view_of((scored, replace(settings, score=True), stages), tmp_path))
+    assert [title for title in titles(page) if title.startswith("Score by level")] == [
+        "Score by level: exact"
+    ]
+    assert [row["exact"] for row in cells(page, "Levels")] == ["1.0000", "1.0000", "0.2500"]
+    assert not any(title.startswith("Score") for title in titles(shown(*view_of(sweep(), tmp_path))))
 
 
 def test_failures_are_the_reason_only_where_they_are_too_many(tmp_path: Path) -> None:
@@ -136,35 +172,34 @@ def test_a_page_of_many_requests_stays_small(tmp_path: Path) -> None:
         streamed(number, sent, ttft=0.02, gaps=[0.01])
         for number, sent, _ in closed_loop(20_000, 64, lambda number: 0.03 + (number % 7) / 1000)
     ]
-    page = load_page(*view_of((records, LoadSettings(levels=(64.0,)), [StageRecord(0, 64.0)]), tmp_path))
-    assert len(page) < 600_000
-    assert "240 of 20,000 requests" in page
-    assert "Around the slowest request" in page
+    view, requests = view_of((records, LoadSettings(levels=(64.0,)), [StageRecord(0, 64.0)]), tmp_path)
+    assert len(load.page_of(view, requests)) < 600_000
+    line = load_page(view, requests)["charts"]["timeline"]  # type: ignore[index, call-overload]
+    assert (len(line["lines"]), len(line["near"]), line["total"]) == (240, 120, 20_000)  # type: ignore[index, call-overload, arg-type]
 
 
-def test_a_test_without_replies_has_a_page_that_says_so(tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_a_test_without_replies_has_a_page_that_says_so(shown: Callable[..., Page], tmp_path: Path) -> None:
     records = [failed(n, n / 10, RequestOutcome.CONNECT, error="connection refused") for n in range(5)]
     view, requests = view_of((records, LoadSettings(), [StageRecord(0, 1.0)]), tmp_path)
-    page = load_page(view, requests)
+    page = shown(view, requests).inner_text("main")
     assert "5 of 5 requests failed" in page
     assert "connection refused" in page
-    assert Tags(page).open == []
-    shown = text_of(view)
-    assert "✗ 5 of 5 requests failed (100.0 %)" in shown
-    assert "connect × 5: connection refused" in shown
-    assert "no request completed" in shown
+    text = text_of(view)
+    assert "✗ 5 of 5 requests failed (100.0 %)" in text
+    assert "connect × 5: connection refused" in text
+    assert "no request completed" in text
 
 
-def test_a_server_that_is_not_there_is_said_to_be_so(tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_a_server_that_is_not_there_is_said_to_be_so(shown: Callable[..., Page], tmp_path: Path) -> None:
     lost = [
         RequestRecord(number=n, planned=n / 10, ended=n / 10, outcome=RequestOutcome.CONNECT, error="refused")
         for n in range(5)
     ]
     view, requests = view_of((lost, LoadSettings(profile="constant"), [StageRecord(0, 1.0)]), tmp_path)
     assert "✗ 5 of 5 requests failed (100.0 %)" in text_of(view)
-    page = load_page(view, requests)
-    assert "5 of 5 requests failed" in page
-    assert Tags(page).open == []
+    assert "5 of 5 requests failed" in shown(view, requests).inner_text("main")
 
 
 def test_the_terminal_shows_levels_errors_and_notes(tmp_path: Path) -> None:
@@ -229,62 +264,85 @@ def test_verdicts_come_from_the_figures(tmp_path: Path) -> None:
     assert any("met all limits" in words for words in states)
 
 
-@pytest.mark.parametrize(
-    ("axis", "ticks"),
-    [
-        (Axis(0, 100), [0, 20, 40, 60, 80, 100]),
-        (Axis(0, 1), [0, 0.2, 0.4, 0.6, 0.8, 1.0]),
-        (Axis(3, 8), [3, 4, 5, 6, 7, 8]),
-        (Axis(1, 1000, log=True), [1, 10, 100, 1000]),
-        (Axis(20, 60, log=True), [20, 50]),
-    ],
-)
-def test_ticks_are_round_and_within_the_axis(axis: Axis, ticks: list[float]) -> None:
-    assert axis.ticks() == pytest.approx(ticks)
+AXES = """([axes, values]) => {
+    const { axisFor, place, ticks } = from_charts;
+    const made = values.flatMap((each) => [false, true].map((log) => [axisFor(each, "", { log }), each]));
+    return [axes.map((axis) => ticks(axis)), made.map(([axis, each]) => [axis.high > axis.low, ticks(axis).length > 0, each.map((value) => place(axis, value))])];
+}"""
 
 
-@pytest.mark.parametrize("values", [[], [0.0], [5.0, 5.0], [0.0, 0.0], [1e-9, 1e9]])
-def test_any_values_have_an_axis(values: list[float]) -> None:
-    for log in (False, True):
-        axis = axis_for(values, "", log=log)
-        assert axis.high > axis.low
-        assert axis.ticks()
-        assert all(0 <= axis.place(value) <= 1 for value in values)
+@pytest.mark.slow
+def test_ticks_are_round_and_any_values_have_an_axis(shown: Callable[..., Page], tmp_path: Path) -> None:
+    page = shown(*view_of(sweep(), tmp_path))
+    expected: list[tuple[dict[str, Any], list[float]]] = [
+        ({"low": 0, "high": 100}, [0, 20, 40, 60, 80, 100]),
+        ({"low": 0, "high": 1}, [0, 0.2, 0.4, 0.6, 0.8, 1.0]),
+        ({"low": 3, "high": 8}, [3, 4, 5, 6, 7, 8]),
+        ({"low": 1, "high": 1000, "log": True}, [1, 10, 100, 1000]),
+        ({"low": 20, "high": 60, "log": True}, [20, 50]),
+    ]
+    values = [[], [0.0], [5.0, 5.0], [0.0, 0.0], [1e-9, 1e9]]
+    ticks, axes = page.evaluate(AXES, [[axis for axis, _ in expected], values])
+    for found, (_, wanted) in zip(ticks, expected, strict=True):
+        assert found == pytest.approx(wanted)
+    for wide, marked, places in axes:
+        assert wide
+        assert marked
+        assert all(0 <= each <= 1 for each in places)
 
 
-_PROBE = """<body><iframe id="page" style="width:{width}px;height:900px;border:0" srcdoc="{page}"></iframe><pre id="found"></pre><script>
-page.onload = () => {{
-  const inner = page.contentDocument, svg = inner.querySelector(".plot svg"), box = svg.getBoundingClientRect();
-  svg.dispatchEvent(new PointerEvent("pointermove", {{clientX: box.left + box.width / 2, clientY: box.top + box.height / 2}}));
-  const tip = svg.parentNode.querySelector(".tip");
-  found.textContent = [inner.documentElement.scrollWidth, tip.hidden, tip.textContent.length > 10].join(" ");
-}};
-</script></body>"""
+NUMBERS = """([values, metrics, percents]) => {
+    const { general, limit, short, shown } = from_figures;
+    return [values.map((value) => metrics.map((metric) => short(value, metric))), values.map((value) => general(value, 6)),
+      values.map((value) => limit(1000 * Math.abs(value))), percents.map(([n, key]) => shown({ n, [key]: 1 }, key) !== null)];
+}"""
+
+
+@pytest.mark.slow
+def test_a_page_writes_numbers_as_the_terminal_does(shown: Callable[..., Page], tmp_path: Path) -> None:
+    some = Random(3)
+    values = (
+        [k / 64 for k in range(200)]
+        + [some.uniform(-9, 9) ** 7 for _ in range(300)]
+        + [some.random() / 10**k for k in range(9)]
+    )
+    metrics = [METRICS[name] for name in ("ttft", "error_share", "peak_concurrency", "request_throughput")]
+    percents = [(n, key) for n in (1, 99, 100, 999, 1000) for key in ("p50", "p99", "p99.9")]
+    page = shown(*view_of(sweep(), tmp_path))
+    short_, general, limits, enough = page.evaluate(
+        NUMBERS, [values, [{"name": each.name, "unit": each.unit} for each in metrics], percents]
+    )
+    assert short_ == [[short(value, metric) for metric in metrics] for value in values]
+    assert general == [f"{value:.6g}" for value in values]
+    assert limits == [limit_text(1000 * abs(value) / 1000) for value in values]
+    assert enough == [enough_values(n, key) for n, key in percents]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [400, 1200])
-def test_a_browser_shows_values_on_hover_and_needs_no_sideways_scrolling(width: int, tmp_path: Path) -> None:
-    from html import escape
+def test_a_page_shows_values_on_hover_and_needs_no_sideways_scrolling(
+    shown: Callable[..., Page], width: int, tmp_path: Path
+) -> None:
+    page = shown(*view_of(sweep(), tmp_path), width)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for plot in page.locator(".plot").all():
+        plot.scroll_into_view_if_needed()
+        plot.hover()
+        assert len(plot.locator(".tip:visible").inner_text()) > 10
 
-    page = load_page(*view_of(sweep(), tmp_path))
-    (tmp_path / "probe.html").write_text(_PROBE.format(width=width, page=escape(page)), encoding="utf-8")
-    shown = document_of(tmp_path / "probe.html", tmp_path)
-    found = re.search(r'<pre id="found">(\d+) (\w+) (\w+)</pre>', shown)
-    assert found is not None, shown[-500:]
-    assert int(found[1]) <= width
-    assert (found[2], found[3]) == ("false", "true")
 
-
-def test_limits_are_lines_on_the_plots_and_errors_come_first(tmp_path: Path) -> None:
-    text = load_page(*view_of(sweep(), tmp_path))
-    assert text.count('<line class="limit"') == 3  # against throughput, the distribution, and over time
-    assert "limit 60 ms" in text
-    assert text.index("<h2>Errors</h2>") < text.index("<h2>Levels</h2>")
-    assert "Total throughput against that of one user" in text
-    records, settings, stages = open_loop(200)
-    assert '<line class="limit"' not in load_page(*view_of((records, settings, stages), tmp_path))
-    assert "<h2>Errors</h2>" not in load_page(*view_of((records, settings, stages), tmp_path))
+@pytest.mark.slow
+def test_limits_are_lines_on_the_plots_and_errors_come_first(
+    shown: Callable[..., Page], tmp_path: Path
+) -> None:
+    page = shown(*view_of(sweep(), tmp_path))
+    assert page.locator("line.limit").count() == 3  # against throughput, the distribution, and over time
+    assert "limit 60 ms" in page.locator("text.limit").all_text_contents()
+    headings = page.locator("h2").all_text_contents()
+    assert headings.index("Errors") < headings.index("Levels")
+    plain = shown(*view_of(open_loop(200), tmp_path))
+    assert plain.locator("line.limit").count() == 0
+    assert "Errors" not in plain.locator("h2").all_text_contents()
 
 
 @pytest.mark.parametrize(("limit", "chosen"), [(9.0, True), (0.001, False)])
@@ -293,11 +351,14 @@ def test_a_probe_is_marked_as_the_best_only_if_the_search_has_an_answer(
 ) -> None:
     records, settings, stages = sweep()
     probed = replace(settings, slo=(("e2e", limit),), slo_share=0.8, search=LoadSearch(share=0.8, highest=16))
-    view, requests = view_of((records, probed, stages), tmp_path)
-    assert ('class="chosen"' in load_page(view, requests)) == chosen
+    page = load_page(*view_of((records, probed, stages), tmp_path))
+    assert page["words"]["best"]["marked"] is chosen  # type: ignore[index, call-overload]
 
 
-def test_a_search_without_time_shows_the_nearest_probe_below_its_answer(tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_a_search_without_time_shows_the_nearest_probe_below_its_answer(
+    shown: Callable[..., Page], tmp_path: Path
+) -> None:
     records, settings, stages = sweep()
     probed = replace(settings, slo=(("e2e", 9.0),), slo_share=0.95, search=LoadSearch(share=0.95, highest=99))
     view, requests = view_of((records, probed, stages), tmp_path)
@@ -306,6 +367,6 @@ def test_a_search_without_time_shows_the_nearest_probe_below_its_answer(tmp_path
     assert (search.status, search.passed) == ("bounded", (0, 0))
     assert search.level is not None
     assert 4 < search.level < 16
-    page = load_page(view, requests)
+    page = shown(view, requests).inner_text("main")
     assert "no probe had exactly this load" in page
     assert "Figures of the nearest probe below: 4 in flight, after 3 probes" in page

@@ -1,4 +1,4 @@
-"""Renderers take views and never the store; templates are part of the package and loaded only when a page is made."""
+"""Renderers take views and never the store; pages are part of the package, and no library that draws is loaded before it is needed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import benchwright.reports
 REPORTS = Path(benchwright.reports.__file__).parent
 
 
-@pytest.mark.parametrize("folder", ["terminal", "html", "files"])
+@pytest.mark.parametrize("folder", ["terminal", "pages", "files"])
 def test_renderers_never_see_the_store(folder: str) -> None:
     wrong = [
         f"{path.relative_to(REPORTS)}:{node.lineno}"
@@ -52,7 +52,7 @@ def test_reports_compute_nothing() -> None:
     assert not asked, "compute it in results, and show the value"
 
 
-def test_templates_are_in_the_wheel(tmp_path: Path) -> None:
+def test_pages_are_in_the_wheel(tmp_path: Path) -> None:
     root = REPORTS.parents[2]
     done = subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)],
@@ -61,10 +61,10 @@ def test_templates_are_in_the_wheel(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     (wheel,) = tmp_path.glob("*.whl")
     names = zipfile.ZipFile(wheel).namelist()
-    for path in (REPORTS / "html" / "templates").iterdir():
-        assert f"benchwright/reports/html/templates/{path.name}" in names
+    for path in (REPORTS / "pages" / "app").iterdir():
+        assert f"benchwright/reports/pages/app/{path.name}" in names
 
 
-def test_jinja2_is_loaded_only_for_a_page() -> None:
-    code = "import sys, benchwright.reports; sys.exit('jinja2' in sys.modules or 'rich' in sys.modules)"
+def test_rich_is_loaded_only_for_a_terminal() -> None:
+    code = "import sys, benchwright.reports; sys.exit('rich' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -80,7 +80,9 @@ def test_a_page_has_every_figure_and_every_sample(store: Store, record: Record) 
     assert {row["name"]: row["value"] for row in data["metrics"]} == {
         name: metric.value for name, metric in SUMMARY.metrics.items()
     }
-    assert data["outcomes"] == [[outcome.value, SUMMARY.outcomes[outcome.value]] for outcome in OUTCOMES]
+    assert data["outcomes"] == [
+        [outcome.value, outcome.value, SUMMARY.outcomes[outcome.value]] for outcome in OUTCOMES
+    ]
     assert sentence.startswith("my_qa on my-model, 7 rows: correct 0.6000 (95 % interval ")
     assert sentence.endswith("not comparable with other runs")
     assert SUMMARY.notes[0] in [words for _, words in data["notes"]]
@@ -216,7 +218,7 @@ def test_a_run_without_scores_has_none_to_compare(store: Store, record: Record) 
     unscored = replace(SUMMARY, metrics={}, derived={}, comparable=True, failed=0)
     run = record(every_kind_of_sample(), summary=unscored)
     page = page_of(store, run, unscored)
-    assert "<h1>my_qa on my-model, 7 rows: no sample gave a score</h1>" in page
+    assert '<h1 class="">my_qa on my-model, 7 rows: no sample gave a score</h1>' in page
 
 
 DIALOGUE = [

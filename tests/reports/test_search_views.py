@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from load_tests import HEALTH, view_of
@@ -23,7 +24,7 @@ from benchwright.perf import (
     summarise,
 )
 from benchwright.perf._values import StageRecord
-from benchwright.reports.html.load import load_page
+from benchwright.results import load_page
 from benchwright.results._load import best_stage, headline
 from benchwright.results._load_verdicts import verdicts
 from benchwright.runs._load_work import ended_as
@@ -109,7 +110,8 @@ def test_a_level_with_mixed_probes_is_not_shown_as_the_largest_load(tmp_path: Pa
     """The first probe fails, the second passes, and the time is over."""
     made = searched(settings_of(lowest=5.0), {0: 9}, count=40, most=2)
     view, requests = view_of(made, tmp_path)
-    page, shown = load_page(view, requests), text_of(view)
+    best_words: Any = load_page(view, requests)["words"]
+    page, shown = "{title}: 5 in flight, {of}".format(**best_words["best"]), text_of(view)
     assert "1 of 2 probes failed at 5 in flight: 70 % of 30 requests met the limits" in " ".join(
         shown.split()
     )
@@ -129,7 +131,8 @@ def test_a_probe_that_the_client_limited_does_not_count_and_is_not_a_verdict(tmp
     assert "bad" not in states.values()
     assert states["1 probe at 4 in flight does not count: the client was the limit"] == "warn"
     assert "not counted" in text_of(view)
-    assert "not counted" in load_page(view, requests)
+    words: Any = load_page(view, requests)["words"]
+    assert "not counted" in words["probes"]
 
 
 @pytest.mark.parametrize("seed", range(25))
@@ -147,7 +150,7 @@ def test_page_terminal_json_and_exit_code_agree(seed: int, tmp_path: Path) -> No
     summary, search = view.summary, view.summary.search
     assert search is not None
     found, shown = verdicts(view), " ".join(text_of(view, 400).split())
-    page = load_page(view, requests)
+    words: Any = load_page(view, requests)["words"]
     code = ended_as(summary, None)[1]
     states = [state for state, _ in found]
     assert (code == 0) == (found[0][0] == "ok") == (search.status in ("found", "at_least"))
@@ -155,9 +158,8 @@ def test_page_terminal_json_and_exit_code_agree(seed: int, tmp_path: Path) -> No
     assert (code == 1) == (search.status == "not_met")
     assert found[0][1] in shown
     assert LoadSummary.from_json(summary.to_json()).search == search
-    heading = re.search(r'best-of">([^<]*)<', page)
-    if heading is not None:
-        assert ("Largest load" in heading[1]) == (search.level is not None)
+    assert [tuple(each) for each in words["verdicts"]] == found
+    assert ("Largest load" in words["best"]["title"]) == (search.level is not None)
     best = best_stage(summary)
     assert best is not None
     if search.level is not None:

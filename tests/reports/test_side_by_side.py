@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from benchwright.core import OUTCOMES, MetricSummary, RunSummary
-from benchwright.reports import side_by_side_table
+from benchwright.reports import drawn
 from benchwright.results import SideBySide, SideRun, side_by_side
 from benchwright.store import RunRecord
 
@@ -47,9 +47,9 @@ def compared(*models: str, **more: Any) -> SideBySide:
     return side_by_side(runs, **more)
 
 
-def drawn(comparison: SideBySide, width: int) -> str:
+def text_of(comparison: SideBySide, width: int) -> str:
     out = io.StringIO()
-    Console(file=out, width=width, highlight=False).print(side_by_side_table(comparison))
+    Console(file=out, width=width, highlight=False).print(drawn(comparison))
     return out.getvalue()
 
 
@@ -91,7 +91,7 @@ def test_a_run_without_any_number_has_its_reason_below() -> None:
     comparison = side_by_side(runs)
     assert comparison.rows[0].cells[1].value is None
     assert comparison.notes == ("data on two: the disk is full",)
-    text = drawn(comparison, 100)
+    text = text_of(comparison, 100)
     assert "– !" in text
     assert "! failed" in text
 
@@ -115,11 +115,11 @@ def test_datasets_and_models_stay_in_order_and_gaps_stay_empty() -> None:
     assert comparison.models == ("b", "a")
     assert list(dict.fromkeys(row.dataset for row in comparison.rows)) == ["second", "first"]
     assert [cell.model for cell in comparison.rows[0].cells] == ["b"]
-    assert "0.7500" in drawn(comparison, 80)
+    assert "0.7500" in text_of(comparison, 80)
 
 
 def test_two_models_stand_side_by_side_in_eighty_columns() -> None:
-    text = drawn(compared("local-model", "other-model"), 80)
+    text = text_of(compared("local-model", "other-model"), 80)
     assert max(len(line.rstrip()) for line in text.splitlines()) <= 80
     (line,) = [line for line in text.splitlines() if " accuracy " in line]
     assert line.count("0.7500 (0.65 – 0.85)") == 2
@@ -129,7 +129,7 @@ def test_two_models_stand_side_by_side_in_eighty_columns() -> None:
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_more_models_than_fit_get_a_line_each(width: int) -> None:
     names = [f"org/some-model-{n}" for n in range(8)]
-    text = drawn(compared(*names), width)
+    text = text_of(compared(*names), width)
     assert max(len(line.rstrip()) for line in text.splitlines()) <= width
     assert text.count("0.7500 (0.65 – 0.85)") == 8, "no number is folded"
     assert text.index("test_mcq") < text.index("accuracy")
@@ -137,7 +137,7 @@ def test_more_models_than_fit_get_a_line_each(width: int) -> None:
 
 def test_names_cannot_take_over_the_terminal() -> None:
     runs = [SideRun("one\x1b[2J", "da\x1b[2Jta", record(1, GOOD))]
-    assert "\x1b[2J" not in drawn(side_by_side(runs), 100)
+    assert "\x1b[2J" not in text_of(side_by_side(runs), 100)
 
 
 def test_the_shape_for_programs() -> None:
@@ -163,7 +163,7 @@ def test_intervals_of_too_few_rows_are_marked() -> None:
     )
     assert all(cell.too_few for row in comparison.rows for cell in row.cells)
     assert comparison.notes == ("With fewer than 20 rows, the 95 % intervals are unreliable.",)
-    assert "unreliable" in drawn(comparison, 80)
+    assert "unreliable" in text_of(comparison, 80)
     named = side_by_side([SideRun("one", "data", record(1, some))]).notes
     assert named == ("data on one: With fewer than 20 rows, the 95 % intervals of accuracy are unreliable.",)
     assert compared("one").notes == ()

@@ -14,7 +14,7 @@ from recorded_runs import SUMMARY, score
 from rich.console import Console, RenderableType
 
 from benchwright.core import OUTCOMES, NotFoundError
-from benchwright.reports import RunTable, plain_result, result_table
+from benchwright.reports import RunTable, drawn, in_plain_text
 from benchwright.reports.terminal.runs import run_overview
 from benchwright.reports.terminal.samples import sample_list
 from benchwright.results import ResultView, _figures as figures
@@ -60,44 +60,40 @@ def clean() -> ResultView:
 
 def test_result_of_a_troubled_run_admits_everything() -> None:
     shown = text_of(
-        result_table(
-            view(first_failure="no answer within 120 s", requests_sent=11, from_cache=2, seconds=2.0)
-        )
+        drawn(view(first_failure="no answer within 120 s", requests_sent=11, from_cache=2, seconds=2.0))
     )
     assert shown == (GOLDEN / "troubled_result.txt").read_text()
 
 
 def test_result_of_a_clean_run_is_short() -> None:
-    assert text_of(result_table(clean())) == (GOLDEN / "clean_result.txt").read_text()
+    assert text_of(drawn(clean())) == (GOLDEN / "clean_result.txt").read_text()
 
 
 def test_both_conventions_are_shown_exactly_when_samples_failed() -> None:
-    assert "failures as wrong" in text_of(result_table(view()))
-    assert "failures as wrong" not in text_of(result_table(clean()))
+    assert "failures as wrong" in text_of(drawn(view()))
+    assert "failures as wrong" not in text_of(drawn(clean()))
 
 
 def test_too_few_rows_for_an_interval_are_noted() -> None:
     shown = clean()
     few = {name: replace(metric, too_few=True) for name, metric in shown.summary.metrics.items()}
     note = "With fewer than 20 rows, the 95 % intervals are unreliable."
-    assert note not in text_of(result_table(shown))
-    assert note in text_of(result_table(replace(shown, summary=replace(shown.summary, metrics=few))))
+    assert note not in text_of(drawn(shown))
+    assert note in text_of(drawn(replace(shown, summary=replace(shown.summary, metrics=few))))
 
 
 def test_repeats_are_part_of_the_title() -> None:
-    assert "7 rows × 3 repeats" in text_of(result_table(view(summary=replace(SUMMARY, repeats=3))))
+    assert "7 rows × 3 repeats" in text_of(drawn(view(summary=replace(SUMMARY, repeats=3))))
 
 
 def test_a_run_without_any_score_says_so() -> None:
-    assert "no sample gave a score" in text_of(result_table(view(summary=replace(SUMMARY, metrics={}))))
+    assert "no sample gave a score" in text_of(drawn(view(summary=replace(SUMMARY, metrics={}))))
 
 
 def test_a_partial_run_says_how_to_go_on() -> None:
     partial = replace(SUMMARY, partial=True, evaluated=3, notes=["partial: 3 of 7 samples evaluated"])
     shown = text_of(
-        result_table(
-            view(summary=partial, status="interrupted", stopped_because="stopped by --max-requests 3")
-        )
+        drawn(view(summary=partial, status="interrupted", stopped_because="stopped by --max-requests 3"))
     )
     assert "partial: 3 of 7" in shown
     assert "stopped by --max-requests 3" in shown
@@ -122,11 +118,11 @@ def test_a_plain_result_has_the_lines_that_the_library_draws(
     metrics = {metric: next(iter(SUMMARY.metrics.values()))}
     run = benchmark_view(replace(RUN, name=name, model=model))
     shown = view(run=run, summary=replace(SUMMARY, metrics=metrics, notes=notes, failed=failed), seconds=2.0)
-    plain = plain_result(shown, width)
-    assert plain is None or [line.rstrip() for line in plain.split("\n")] == drawn(result_table(shown), width)
+    plain = in_plain_text(shown, width)
+    assert plain is None or [line.rstrip() for line in plain.split("\n")] == in_lines(drawn(shown), width)
 
 
-def drawn(renderable: RenderableType, width: int) -> list[str]:
+def in_lines(renderable: RenderableType, width: int) -> list[str]:
     """The lines as commands print them into a pipe."""
     out = io.StringIO()
     Console(file=out, width=width, highlight=False, markup=False, emoji=False).print(renderable)
@@ -134,13 +130,13 @@ def drawn(renderable: RenderableType, width: int) -> list[str]:
 
 
 def test_the_usual_result_is_plain() -> None:
-    assert plain_result(clean(), 120) is not None
-    assert plain_result(view(first_failure="no answer within 120 s"), 120) is not None
-    assert plain_result(view(summary=replace(SUMMARY, metrics={})), 120) is not None
+    assert in_plain_text(clean(), 120) is not None
+    assert in_plain_text(view(first_failure="no answer within 120 s"), 120) is not None
+    assert in_plain_text(view(summary=replace(SUMMARY, metrics={})), 120) is not None
 
 
 def test_a_narrow_terminal_loses_no_number() -> None:
-    shown = text_of(result_table(view()), width=60)
+    shown = text_of(drawn(view()), width=60)
     assert "0.6000" in shown
     assert "request_failed 1" in shown.replace("\n", " ")
 

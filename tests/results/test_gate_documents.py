@@ -14,7 +14,7 @@ from msgspec import structs
 from rich.console import Console
 
 from benchwright.cli import main
-from benchwright.reports import junit, markdown, verdict_table
+from benchwright.reports import drawn, junit, markdown
 from benchwright.results import RuleRow, Verdict
 from benchwright.results._gates.verdict import Word
 
@@ -64,7 +64,7 @@ def test_markdown_stays_one_table_without_mark_up_of_others() -> None:
 def test_no_view_of_a_verdict_shows_a_p_value_as_0(p: float) -> None:
     small = structs.replace(row(Word.NO_GO), p=p, p_holm=p)
     console = Console(width=120, file=StringIO(), color_system=None)
-    console.print(verdict_table(verdict(small)))
+    console.print(drawn(verdict(small)))
     table = console.file.getvalue()  # type: ignore[attr-defined]  # a StringIO
     for text, times in (
         (table, 2),

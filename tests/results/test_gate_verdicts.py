@@ -15,7 +15,7 @@ from rich.console import Console
 import benchwright
 from benchwright import NotFoundError, UsageError, Verdict, benchmark, bless
 from benchwright.cli import main
-from benchwright.reports import junit, markdown, verdict_table
+from benchwright.reports import drawn, junit, markdown
 from benchwright.results import policy_of
 from benchwright.runs import export_baseline
 
@@ -57,7 +57,7 @@ def test_a_long_reason_stands_below_the_table(capsys: pytest.CaptureFixture[str]
     found = judged(gate_run(range(40)), threshold=[threshold(min=0.7)])
     long = "word " * 30 + "end"
     rows = (found.rows[0], structs.replace(found.rows[1], reason=long))
-    Console(width=400).print(verdict_table(structs.replace(found, rows=rows)))
+    Console(width=400).print(drawn(structs.replace(found, rows=rows)))
     shown = capsys.readouterr().out.splitlines()
     assert f"{rows[1].rule}: {long}" in [line.rstrip() for line in shown]
     assert sum(line.rstrip().endswith("see below") for line in shown) == 1
@@ -70,7 +70,7 @@ def test_the_table_names_no_common_size_of_figures_with_different_units(
     first, row = shares.rows
     words = structs.replace(row, observed=12.5, interval=(10.0, 15.0), detectable=0.9, p=0.2, p_holm=0.2)
     for rows, named in (((first, row), True), ((first, words), False), ((first, row, words), False)):
-        Console(width=200).print(verdict_table(structs.replace(shares, rows=rows)))
+        Console(width=200).print(drawn(structs.replace(shares, rows=rows)))
         shown = capsys.readouterr().out
         assert ("would be found in each of them" in shown) is named
         assert ("< 0.001" in shown) is (row in rows), "p is never shown as 0"
@@ -408,7 +408,7 @@ def test_a_verdict_says_when_its_run_ended() -> None:
     old = structs.replace(found, ended_at=(datetime.now(UTC) - timedelta(days=3, hours=1)).isoformat())
     console = Console(width=100)
     with console.capture() as shown:
-        console.print(verdict_table(old))
+        console.print(drawn(old))
     second = shown.get().splitlines()[1]
     assert second.startswith("run 1 ended ")
     assert second.endswith("UTC, 3 days ago")

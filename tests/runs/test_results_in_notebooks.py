@@ -39,7 +39,8 @@ def test_a_notebook_shows_numbers_and_no_markup_of_others(
     assert shown.startswith(f"<p><b>{result.sentence}</b>")
     assert "<table>" in shown
     assert "1.0000" in shown
-    assert "0.2065 – 1.0000 (too few)" in shown
+    assert "<td>0.2065 – 1.0000</td>" in shown
+    assert "With fewer than 20 rows, the 95 % intervals are unreliable." in shown
     evil = "<script>alert(1)</script>"
     from msgspec.structs import replace
 

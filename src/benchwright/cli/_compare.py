@@ -71,11 +71,7 @@ def execute(arguments: Namespace, output: Output) -> int:
     if output.as_json:
         output.json({**comparison.to_json(), "exit_code": code})
     else:
-        from benchwright.reports import comparison_table, load_comparison_table
-        from benchwright.results import LoadComparison
+        from benchwright.reports import drawn
 
-        if isinstance(comparison, LoadComparison):
-            output.show(load_comparison_table(comparison))
-        else:
-            output.show(comparison_table(comparison))
+        output.show(drawn(comparison))
     return code

@@ -38,11 +38,11 @@ def execute(arguments: Namespace, output: Output) -> int:
     """Print the verdict; exit with 0 for GO, 1 for NO-GO, 3 for INCONCLUSIVE."""
     from benchwright.core import BenchwrightError, UsageError
     from benchwright.reports import (
+        drawn,
         junit,
         junit_without_verdict,
         markdown,
         markdown_without_verdict,
-        verdict_table,
     )
     from benchwright.runs import gate
 
@@ -78,7 +78,7 @@ def execute(arguments: Namespace, output: Output) -> int:
     if output.as_json:
         output.json(verdict.to_json())
     elif not to_stdout:
-        output.show(verdict_table(verdict))
+        output.show(drawn(verdict))
     return verdict.exit_code
 
 

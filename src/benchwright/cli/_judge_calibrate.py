@@ -60,9 +60,9 @@ def execute(arguments: Namespace, output: Output) -> int:
     if output.as_json:
         output.json({**found.to_json(), "exit_code": found.exit_code})
     else:
-        from benchwright.reports import calibration_table
+        from benchwright.reports import drawn
 
-        output.show(calibration_table(found))
+        output.show(drawn(found))
     return found.exit_code
 
 

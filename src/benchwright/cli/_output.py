@@ -219,12 +219,12 @@ def print_result(result: RunResult, output: Output) -> None:
     if output.as_json:
         return
     note_problems(result, result.name, output)
-    from benchwright.reports import plain_result, result_table
+    from benchwright.reports import drawn, in_plain_text
 
     columns = output.plain_columns
-    text = None if columns is None else plain_result(result, columns)
+    text = None if columns is None else in_plain_text(result, columns)
     if text is None:
-        output.show(result_table(result))
+        output.show(drawn(result))
     else:
         output.line(text)
 

@@ -97,7 +97,7 @@ def _show_recorded(arguments: Namespace, output: Output) -> int:
 
     from benchwright.config import existing_workspace
     from benchwright.core import NotFoundError
-    from benchwright.reports import load_table
+    from benchwright.reports import drawn
     from benchwright.results import recorded_load
     from benchwright.store import open_existing
 
@@ -120,7 +120,7 @@ def _show_recorded(arguments: Namespace, output: Output) -> int:
     if output.as_json:
         output.json({"results": [view.to_json() for view in views], "exit_code": 0})
     for view in () if output.as_json else views:
-        output.show(load_table(view))
+        output.show(drawn(view))
     return 0
 
 
@@ -146,9 +146,9 @@ def run_load(target: Any, options: RunOptions, how: LoadOptions, arguments: Name
 
 
 def _print(result: LoadResult, output: Output) -> None:
-    from benchwright.reports import load_table
+    from benchwright.reports import drawn
 
-    output.show(load_table(result.view))
+    output.show(drawn(result.view))
 
 
 def _explain(name: str, output: Output) -> int:

@@ -150,13 +150,13 @@ def _line(pair: PairResult) -> str:
 
 
 def _print_end(result: SuiteResult, output: Output) -> None:
-    from benchwright.reports import side_by_side_table
+    from benchwright.reports import drawn
     from benchwright.runs import DEFAULT_WORK_DIR
 
     if len(result.pairs) > 1 or any(
         pair.result is not None and not pair.result.seconds for pair in result.pairs
     ):
-        output.show(side_by_side_table(result.comparison))
+        output.show(drawn(result.comparison))
     if result.work_folder is not None:
         output.line(f"work folder: {result.work_folder}/")
         page = max(result.work_folder.glob("summary/summary_*.html"), default=None)

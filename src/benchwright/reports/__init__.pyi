@@ -35,28 +35,22 @@ from benchwright.reports.files.work_folder import (
     record_work_tasks as record_work_tasks,
     write_work_folder as write_work_folder,
 )
-from benchwright.reports.html.pages import (
-    result_fragment as result_fragment,
-    suite_fragment as suite_fragment,
-)
 from benchwright.reports.kinds import (
     KIND_REPORTS as KIND_REPORTS,
     View as View,
 )
-from benchwright.reports.terminal.calibration import calibration_table as calibration_table
-from benchwright.reports.terminal.comparison import comparison_table as comparison_table
-from benchwright.reports.terminal.load import load_table as load_table
-from benchwright.reports.terminal.load_comparison import load_comparison_table as load_comparison_table
-from benchwright.reports.terminal.notebook import in_notebook as in_notebook, notebook_html as notebook_html
-from benchwright.reports.terminal.result import plain_result as plain_result, result_table as result_table
+from benchwright.reports.pages.report import APP as APP
 from benchwright.reports.terminal.runs import RunTable as RunTable
-from benchwright.reports.terminal.side_by_side import side_by_side_table as side_by_side_table
 from benchwright.reports.terminal.tables import WholeTable as WholeTable
-from benchwright.reports.terminal.verdict import verdict_table as verdict_table
 from benchwright.reports.terminal.workflows import code_result as code_result, event_table as event_table
 from benchwright.reports.trackers.tracking import (
     TRACKER_PLUGINS as TRACKER_PLUGINS,
     Tracker as Tracker,
     Tracking as Tracking,
     find_tracker as find_tracker,
+)
+from benchwright.reports.views import (
+    drawn as drawn,
+    in_notebook as in_notebook,
+    in_plain_text as in_plain_text,
 )

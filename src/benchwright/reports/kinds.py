@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 from msgspec import Struct
 
 from benchwright.core import JsonObject, RunKind
-from benchwright.reports.terminal.load import load_table
 from benchwright.reports.terminal.runs import run_overview
 from benchwright.reports.terminal.samples import sample_list
 from benchwright.reports.terminal.sent_requests import request_list
 from benchwright.reports.terminal.workflows import step_list, workflow_overview
+from benchwright.reports.views import drawn
 from benchwright.results import (
     benchmark_sample,
     benchmark_samples,
@@ -72,7 +72,7 @@ KIND_REPORTS: dict[str, KindReports] = {
         details=recorded_load,
         parts=load_parts,
         part=load_part,
-        show_details=load_table,
+        show_details=drawn,
         show_parts=request_list,
     ),
 }

@@ -92,7 +92,6 @@ from benchwright.results._load import (
     figure_notes as figure_notes,
     group_columns as group_columns,
     groups_of as groups_of,
-    limit_text as limit_text,
     load_details as load_details,
     load_requests as load_requests,
     load_view as load_view,
@@ -101,21 +100,12 @@ from benchwright.results._load import (
     short as short,
     stages_of_interest as stages_of_interest,
 )
-from benchwright.results._load_charts import (
-    PERCENTS as PERCENTS,
-    Cdf as Cdf,
-    ChartLine as ChartLine,
-    OverTime as OverTime,
-    around_the_slowest as around_the_slowest,
-    curves_over_time as curves_over_time,
-    distribution_curves as distribution_curves,
-    timeline as timeline,
-)
 from benchwright.results._load_comparison import (
     LoadComparison as LoadComparison,
     SearchComparison as SearchComparison,
     compare_loads as compare_loads,
 )
+from benchwright.results._load_page import load_page as load_page
 from benchwright.results._load_verdicts import (
     limits_words as limits_words,
     low_scores as low_scores,
@@ -138,7 +128,7 @@ from benchwright.results._run_folders import (
     run_of_folder as run_of_folder,
     steps_of_folder as steps_of_folder,
 )
-from benchwright.results._run_page import ChosenSamples as ChosenSamples, RunPageView as RunPageView
+from benchwright.results._run_page import ChosenSamples as ChosenSamples, run_page as run_page
 from benchwright.results._runs import (
     EventList as EventList,
     EventView as EventView,
@@ -191,6 +181,7 @@ from benchwright.results._work_table import (
     WorkRun as WorkRun,
     WorkTable as WorkTable,
     WorkTask as WorkTask,
+    work_page as work_page,
     work_runs as work_runs,
     work_table as work_table,
 )

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from msgspec import Struct
-
+from benchwright.core import JsonObject, JsonValue
 from benchwright.perf import METRICS, InFlight, LoadSummary, Requests, compute as pc, flight_of, sorted_values
 from benchwright.results._load import stages_of_interest
 from benchwright.stats import percentile
@@ -18,69 +17,55 @@ MOST_SPANS = 120
 FEWEST_SPANS = 12
 REQUESTS_PER_SPAN = 8
 """Requests per span. With only a few, rates jump between zero and a multiple of the true rate."""
+_DISTRIBUTIONS = {
+    "ttft": "Time to first token",
+    "itl": "Inter-token latency, all gaps",
+    "tpot": "Time per output token",
+    "e2e": "End-to-end latency",
+}
 LINES = 240
 """Most requests that the timeline draws."""
 NEAR = 120
 """Requests drawn around the slowest one."""
+_DIGITS = 4
+"""Decimals of values: more than a chart can show."""
 
 
-class Cdf(Struct, frozen=True):
-    """One distribution: the value at each of `PERCENTS`."""
-
-    label: str
-    values: tuple[float, ...]
-    planned: bool = False
-    """Whether its times are measured from the planned send."""
-
-
-class OverTime(Struct, frozen=True):
-    """Curves over the time of the test, one value per span; None if nothing happened."""
-
-    start: float
-    step: float
-    requests: tuple[float, ...]
-    """Completed per second."""
-    failures: tuple[float, ...]
-    """Failed per second."""
-    tokens: tuple[float, ...]
-    """Output tokens per second; empty: unknown."""
-    ttft: tuple[tuple[float, float] | None, ...]
-    """50th and 99th percentile in milliseconds, of requests sent in the span."""
-    e2e: tuple[tuple[float, float] | None, ...]
-    e2e_planned: tuple[tuple[float, float] | None, ...]
-    """Latencies from the planned send, of requests planned in the span."""
-    in_flight: tuple[tuple[float, int], ...]
-    """Mean and peak."""
-    stages: tuple[tuple[str, float, float], ...]
-    """Labels with the first send and the last end of their requests."""
+def load_charts(requests: Requests, summary: LoadSummary) -> JsonObject:
+    """All curves: the distributions of latencies, the course of the test, and the timeline of its requests."""
+    over_time = _over_time(requests, summary)
+    return {
+        "percents": list(PERCENTS),
+        "distributions": [
+            {"name": name, "title": title, "curves": curves, "planned": _distributions(requests, summary, f"{name}_planned")}
+            for name, title in _DISTRIBUTIONS.items()
+            if (curves := _distributions(requests, summary, name))
+        ],
+        "over_time": over_time,
+        "timeline": _timeline(requests, summary),
+    }  # fmt: skip
 
 
-class ChartLine(Struct, frozen=True):
-    """One request of the timeline; times in seconds of the test."""
-
-    number: int
-    label: str
-    planned: float | None
-    sent: float
-    first_token: float | None
-    ended: float
-    outcome: str
-    phase: str
-
-
-def distribution_curves(requests: Requests, summary: LoadSummary, name: str) -> list[Cdf]:
-    """The distributions of one metric, one per stage; stages without it are left out."""
-    found = []
-    for stage in stages_of_interest(summary):
+def _distributions(requests: Requests, summary: LoadSummary, name: str) -> list[JsonValue]:
+    """The distributions of one metric, one per stage: its value at each of `PERCENTS`. Stages without it are left out."""
+    metric = METRICS.get(name)
+    found: list[JsonValue] = []
+    for stage in stages_of_interest(summary) if metric is not None else ():
         values = sorted_values(requests, stage.stage, METRICS[name])
         if len(values):
-            at = tuple(percentile(values, percent) * METRICS[name].scale for percent in PERCENTS)
-            found.append(Cdf(stage.label, at, name.endswith("_planned")))
+            at: list[JsonValue] = [
+                round(percentile(values, percent) * METRICS[name].scale, _DIGITS) for percent in PERCENTS
+            ]
+            found.append({"label": stage.label, "values": at})
     return found
 
 
-def curves_over_time(requests: Requests, summary: LoadSummary) -> OverTime | None:
-    """The curves; None if nothing was sent."""
+def _over_time(requests: Requests, summary: LoadSummary) -> JsonObject | None:
+    """Curves over the time of the test, one value per span; None if nothing was sent. Rates are per second, tokens are empty if
+    they are unknown, latencies are the 50th and 99th percentile in milliseconds of requests sent (or planned) in the span, requests
+    in flight their mean and peak. Stages have their first send and last end."""
+    from benchwright.perf import ones, sums_per_slice, token_arrivals
+
     sent = requests.sent
     sent = sent.where(pc.is_valid(sent["ended"]))
     if not len(sent):
@@ -91,29 +76,25 @@ def curves_over_time(requests: Requests, summary: LoadSummary) -> OverTime | Non
     done = sent.completed
     failed = sent.where(pc.not_equal(sent["outcome"], "ok"))
 
-    def per_second(times: Any, weights: Any = None) -> tuple[float, ...]:
-        from benchwright.perf import ones, sums_per_slice
-
+    def per_second(times: Any, weights: Any = None) -> list[JsonValue]:
         each = ones(len(times)) if weights is None else weights
-        return tuple(amount / step for amount in sums_per_slice(times, each, start, step * spans, spans))
-
-    from benchwright.perf import token_arrivals
+        sums = sums_per_slice(times, each, start, step * spans, spans)
+        return [round(amount / step, _DIGITS) for amount in sums]
 
     known = done["output_tokens"].is_valid().true_count
     arrivals = token_arrivals(done) if known else None
-    flight = flight_of(sent)
-    return OverTime(
-        start,
-        step,
-        per_second(done["ended"]),
-        per_second(failed["ended"]),
-        () if arrivals is None else per_second(arrivals.times, arrivals.tokens),
-        _latency_over_time(done, "sent", "first_token", start, step, spans),
-        _latency_over_time(done, "sent", "last_content", start, step, spans),
-        _latency_over_time(done, "planned", "last_content", start, step, spans),
-        _in_flight(flight, start, step, spans),
-        _spans(sent, summary),
-    )
+    return {
+        "start": start,
+        "step": step,
+        "requests": per_second(done["ended"]),
+        "failures": per_second(failed["ended"]),
+        "tokens": [] if arrivals is None else per_second(arrivals.times, arrivals.tokens),
+        "ttft": _latencies(done, "sent", "first_token", start, step, spans),
+        "e2e": _latencies(done, "sent", "last_content", start, step, spans),
+        "e2e_planned": _latencies(done, "planned", "last_content", start, step, spans),
+        "in_flight": _in_flight(flight_of(sent), start, step, spans),
+        "stages": _spans(sent, summary),
+    }
 
 
 def _begun(requests: Requests) -> Any:
@@ -121,20 +102,22 @@ def _begun(requests: Requests) -> Any:
     return pc.coalesce(requests["sent"], requests["ended"])
 
 
-def _latency_over_time(
+def _latencies(
     done: Requests, since: str, until: str, start: float, step: float, spans: int
-) -> tuple[tuple[float, float] | None, ...]:
+) -> list[JsonValue]:
     groups: list[list[float]] = [[] for _ in range(spans)]
     for at, end in zip(done[since].to_pylist(), done[until].to_pylist(), strict=True):
         if at is not None and end is not None:
             groups[max(0, min(spans - 1, int((at - start) / step)))].append((end - at) * 1000)
-    return tuple(
-        (percentile(ordered, 50), percentile(ordered, 99)) if (ordered := sorted(group)) else None
+    return [
+        [round(percentile(ordered, each), _DIGITS) for each in (50, 99)]
+        if (ordered := sorted(group))
+        else None
         for group in groups
-    )
+    ]
 
 
-def _in_flight(flight: InFlight, start: float, step: float, spans: int) -> tuple[tuple[float, int], ...]:
+def _in_flight(flight: InFlight, start: float, step: float, spans: int) -> list[JsonValue]:
     """Mean and peak of each span, in one pass over the steps."""
     sums, peaks = [0.0] * spans, [0] * spans
     for place, (time, count) in enumerate(zip(flight.times, flight.counts, strict=True)):
@@ -149,58 +132,47 @@ def _in_flight(flight: InFlight, start: float, step: float, spans: int) -> tuple
             if edge >= until:
                 break
             at, bucket = edge, bucket + 1
-    return tuple((total / step, peak) for total, peak in zip(sums, peaks, strict=True))
+    return [[round(total / step, _DIGITS), peak] for total, peak in zip(sums, peaks, strict=True)]
 
 
-def _spans(sent: Requests, summary: LoadSummary) -> tuple[tuple[str, float, float], ...]:
-    found = []
+def _spans(sent: Requests, summary: LoadSummary) -> list[JsonValue]:
+    found: list[JsonValue] = []
     for stage in summary.stages:
         own = sent.stage(stage.stage)
         if len(own):
-            found.append((stage.label, pc.min(_begun(own)).as_py(), pc.max(own["ended"]).as_py()))
-    return tuple(found)
+            found.append([stage.label, pc.min(_begun(own)).as_py(), pc.max(own["ended"]).as_py()])
+    return found
 
 
-def timeline(requests: Requests, summary: LoadSummary) -> tuple[list[ChartLine], int]:
-    """Requests in the order of sending, evenly thinned out for a page; and their total number."""
-    sent = _ended(requests)
+def _timeline(requests: Requests, summary: LoadSummary) -> JsonObject:
+    """Requests in the order of sending, evenly thinned out for a page; every one of a short while around the slowest, if they are not
+    all there anyway; and their total number."""
+    sent = requests.sent
+    sent = sent.where(pc.and_(pc.is_valid(sent["sent"]), pc.is_valid(sent["ended"]))).in_order("sent")
     total = len(sent)
-    picked: Sequence[int] = (
-        range(total) if total <= LINES else [place * total // LINES for place in range(LINES)]
-    )
-    return _lines(sent, picked, summary), total
-
-
-def around_the_slowest(requests: Requests, summary: LoadSummary) -> list[ChartLine]:
-    """Every request of a short while around the slowest one; empty if the timeline has all requests anyway."""
-    sent = _ended(requests)
-    if len(sent) <= LINES:
-        return []
+    if total <= LINES:
+        return {"lines": _lines(sent, range(total), summary), "near": [], "total": total}
     starts = pc.coalesce(sent["planned"], sent["sent"])
     lasted = pc.if_else(pc.equal(sent["outcome"], "ok"), pc.subtract(sent["ended"], starts), 0.0)
     slowest = pc.index(lasted, pc.max(lasted)).as_py()
-    first = max(0, min(len(sent) - NEAR, slowest - NEAR // 3))
-    return _lines(sent, range(first, min(len(sent), first + NEAR)), summary)
+    first = max(0, min(total - NEAR, slowest - NEAR // 3))
+    return {
+        "lines": _lines(sent, [place * total // LINES for place in range(LINES)], summary),
+        "near": _lines(sent, range(first, min(total, first + NEAR)), summary),
+        "total": total,
+    }
 
 
-def _ended(requests: Requests) -> Requests:
-    sent = requests.sent
-    return sent.where(pc.and_(pc.is_valid(sent["sent"]), pc.is_valid(sent["ended"]))).in_order("sent")
-
-
-def _lines(sent: Requests, picked: Sequence[int], summary: LoadSummary) -> list[ChartLine]:
+def _lines(sent: Requests, picked: Sequence[int], summary: LoadSummary) -> list[JsonValue]:
     labels = {stage.stage: stage.label for stage in summary.stages}
     rows = sent.at(picked).table.to_pylist() if len(sent) else []
     return [
-        ChartLine(
-            row["number"],
-            labels.get(row["stage"], ""),
-            row["planned_s"],
-            row["sent_s"],
-            row["first_token_s"],
-            row["ended_s"],
-            row["outcome"],
-            row["phase"],
-        )
+        {
+            "number": row["number"],
+            "label": labels.get(row["stage"], ""),
+            **{name: row[f"{name}_s"] for name in ("planned", "sent", "first_token", "ended")},
+            "outcome": row["outcome"],
+            "phase": row["phase"],
+        }
         for row in rows
     ]

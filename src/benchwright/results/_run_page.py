@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
-from msgspec import Struct
-
 from benchwright.core import (
     OUTCOMES,
     JsonObject,
@@ -18,7 +16,6 @@ from benchwright.core import (
     rfc3339,
 )
 from benchwright.results._figures import (
-    GradedNote,
     cost_lines,
     figures_of,
     figures_to_show,
@@ -30,7 +27,6 @@ from benchwright.results._figures import (
     no_interval,
     number,
     outcome_name,
-    result_sentence,
     tokens,
 )
 from benchwright.results._runs import RunDetails
@@ -88,90 +84,74 @@ def _shown(record: dict[str, Any]) -> Iterator[tuple[str, Any]]:
             yield name, text
 
 
-class RunPageView(Struct, frozen=True):
-    """Everything that the page of a run shows, except for its samples."""
+def run_page(details: RunDetails, summary: RunSummary, counts: Mapping[Group, int]) -> JsonObject:
+    """Everything that the page of a run shows, except for its samples: texts and numbers in the order of the page. `counts` are its
+    samples by group; empty if the run keeps none in its folder."""
+    run = details.run
+    shown, equal = figures_to_show(summary)
+    known = figures_of(summary)
+    said = (
+        "" if run.error is None or run.error == run.status else run.error
+    )  # the page has the status already
+    return {
+        "about": f"Run {run.id}, {run.status}, started {rfc3339(run.created_at)[:16].replace('T', ' ')} UTC.",
+        "notes": [[note.grade, note.text] for note in graded_notes(summary, said)],
+        "metrics": [_metric(name, metric, summary) for name, metric in shown.items()],
+        "equal": f"{', '.join(equal)}: the same as {headline_of(summary)}" if equal else "",
+        "both": summary.failed > 0,
+        "outcomes": ended(summary),
+        "reasons": " · ".join(f"{reason} {count:,}" for reason, count in summary.reasons.items()),
+        "derived": [
+            [name, number(value).rstrip("0").rstrip(".")]  # some are counts
+            for name, value in summary.derived.items()
+            if name not in known and isinstance(value, int | float)
+        ],
+        "facts": [[label, words] for label, words in _facts(summary)],
+        "counts": {str(group): number for group, number in counts.items()},
+        "settings": [
+            [heading, [[key, value] for key, value in _flat(table)]]
+            for heading, table in (
+                ("Model", details.endpoint),
+                ("Parameters", details.params),
+                ("Data and versions", details.manifest),
+            )
+        ],
+        "command": details.command,
+    }
 
-    details: RunDetails
-    """The run in full."""
-    summary: RunSummary
-    """Its figures."""
-    counts: Mapping[Group, int]
-    """Its samples by group; empty if the run keeps none in its folder."""
 
-    @property
-    def title(self) -> str:
-        """The benchmark and the model."""
-        return self.details.run.title
-
-    @property
-    def sentence(self) -> str:
-        """The result in one sentence."""
-        return result_sentence(self.title, self.summary)
-
-    def to_json(self) -> JsonObject:
-        """The texts and numbers in the order of the page."""
-        summary, run = self.summary, self.details.run
-        shown, equal = figures_to_show(summary)
-        metrics = figures_of(summary)
-        return {
-            "about": f"Run {run.id}, {run.status}, started {rfc3339(run.created_at)[:16].replace('T', ' ')} UTC.",
-            "notes": [[note.grade, note.text] for note in self._notes()],
-            "metrics": [_metric(name, metric, summary) for name, metric in shown.items()],
-            "equal": f"{', '.join(equal)}: the same as {headline_of(summary)}" if equal else "",
-            "both": summary.failed > 0,
-            "outcomes": [
-                [
-                    outcome_name(outcome.value, unscored=bool(summary.unscored)),
-                    summary.outcomes.get(outcome.value, 0),
-                ]
-                for outcome in OUTCOMES
-            ],
-            "reasons": " · ".join(f"{reason} {count:,}" for reason, count in summary.reasons.items()),
-            "derived": [
-                [name, number(value).rstrip("0").rstrip(".")]  # some are counts
-                for name, value in summary.derived.items()
-                if name not in metrics and isinstance(value, int | float)
-            ],
-            "facts": [[label, words] for label, words in self._facts()],
-            "counts": {group: self.counts[group] for group in self.counts},
-            "settings": self._settings(),
-            "command": self.details.command,
-        }
-
-    def _notes(self) -> list[GradedNote]:
-        run = self.details.run
-        said = (
-            "" if run.error is None or run.error == run.status else run.error
-        )  # the page has the status already
-        return graded_notes(self.summary, said)
-
-    def _facts(self) -> Iterator[tuple[str, str]]:
-        summary = self.summary
-        if counted := tokens(summary):
-            yield "tokens", counted
-        for line in cost_lines(summary.cost):
-            yield "cost", line
-        for line in judge_lines(summary):
-            yield "judge", line
-
-    def _settings(self) -> JsonValue:
-        details = self.details
-        sections = {
-            "Model": details.endpoint,
-            "Parameters": details.params,
-            "Data and versions": details.manifest,
-        }
-        return [
-            [heading, [[key, value] for key, value in _flat(table)]] for heading, table in sections.items()
+def ended(summary: RunSummary) -> list[JsonValue]:
+    """Each outcome, with its name on a page and the number of its samples."""
+    unscored = bool(summary.unscored)
+    return [
+        [
+            outcome.value,
+            outcome_name(outcome.value, unscored=unscored),
+            summary.outcomes.get(outcome.value, 0),
         ]
+        for outcome in OUTCOMES
+    ]
+
+
+def _facts(summary: RunSummary) -> Iterator[tuple[str, str]]:
+    if counted := tokens(summary):
+        yield "tokens", counted
+    for line in cost_lines(summary.cost):
+        yield "cost", line
+    for line in judge_lines(summary):
+        yield "judge", line
 
 
 def _metric(name: str, metric: MetricSummary, summary: RunSummary) -> JsonObject:
     """A row of the table of metrics. An interval of no width, which old runs may have, is none."""
     interval = interval_of(metric)
     wrong, count = metric.with_failures, metric.with_failures_count
+    over = next((figure for figure in summary.over_repeats if name.endswith(f", {figure}")), None)
+    at_home = name in summary.metrics or over is None
+    place = ["metrics", name] if at_home else ["over_repeats", over, name.removesuffix(f", {over}")]
     return {
         "name": name,
+        "path": ["summary", *place],
         "value": metric.value,
         "text": number(metric.value),
         "interval": interval or no_interval(metric),

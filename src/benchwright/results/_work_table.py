@@ -17,7 +17,15 @@ from benchwright.core import (
     RunSummary,
 )
 from benchwright.results._benchmarks import recorded_benchmark
-from benchwright.results._figures import METRIC_NAMES, averaged, headline_of, is_fraction, no_interval
+from benchwright.results._figures import (
+    METRIC_NAMES,
+    averaged,
+    cost_lines,
+    headline_of,
+    is_fraction,
+    no_interval,
+)
+from benchwright.results._run_page import ended
 from benchwright.results._runs import RunDetails
 from benchwright.results._samples import RunSamples
 from benchwright.store import Store
@@ -195,6 +203,28 @@ class WorkTable(Struct, frozen=True):
         """`{models, lines, notes}`."""
         lines: list[JsonValue] = [line.to_json() for line in self.lines]
         return {"models": list(self.models), "lines": lines, "notes": list(self.notes)}
+
+
+def work_page(table: WorkTable) -> JsonObject:
+    """Everything that the page of a suite shows: the table, with its intervals in words, and how its runs ended."""
+    lines: list[JsonValue] = [
+        {
+            **line.to_json(),
+            "best": line.best,
+            "intervals": {model: cell.interval for model, cell in line.cells.items()},
+        }
+        for line in table.lines
+    ]
+    runs: list[JsonValue] = []
+    costs: list[JsonValue] = []
+    for run in table.runs:
+        summary, recorded = run.details.result, run.details.run
+        there = summary is not None and summary.evaluated
+        why = "" if there else recorded.error or recorded.status
+        runs.append({"title": run.title, "why": why, "outcomes": ended(summary) if summary and there else []})
+        if summary is not None and (spent := cost_lines(summary.cost)):
+            costs.append([run.title, [*spent]])
+    return {**table.to_json(), "lines": lines, "runs": runs, "costs": costs}
 
 
 def work_runs(store: Store, tasks: Sequence[WorkTask]) -> list[WorkRun]:

@@ -258,9 +258,9 @@ class LoadResult(HidesFields, Struct, frozen=True):
 
     def _repr_html_(self) -> str:
         """The HTML that a notebook shows."""
-        from benchwright.reports import load_table, notebook_html  # terminals do not need it
+        from benchwright.reports import in_notebook  # terminals do not need it
 
-        return notebook_html(load_table(self.view))
+        return in_notebook(self.view)
 
     def to_json(self) -> JsonObject:
         """As `--json` prints it."""

@@ -100,9 +100,9 @@ class RunResult(ResultView, frozen=True, kw_only=True):
 
     def _repr_html_(self) -> str:
         """The HTML that a notebook shows."""
-        from benchwright.reports import result_fragment  # terminals do not need it
+        from benchwright.reports import in_notebook  # terminals do not need it
 
-        return result_fragment(self)
+        return in_notebook(self)
 
 
 def recorded(store: Store, run: str | int | RunResult) -> RunRecord:

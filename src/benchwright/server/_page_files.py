@@ -1,17 +1,17 @@
-"""The files of the pages: a shell, its scripts and its styles, served as they are in `_pages`. They have no data."""
+"""The files of the pages: a shell, its scripts and its styles, served as they are. They have no data."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Any
 
-_FOLDER = Path(__file__).with_name("_pages")
+from benchwright.reports import APP
+
 _KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 SHELL = "index.html"
 """The document that loads all others."""
 PAGE_FILES: dict[str, str] = {
-    path.name: _KINDS[path.suffix] for path in sorted(_FOLDER.iterdir()) if path.suffix in _KINDS
+    path.name: _KINDS[path.suffix] for path in sorted(APP.iterdir()) if path.suffix in _KINDS
 }
 """Each file that the shell may load, with its media type."""
 
@@ -21,6 +21,6 @@ def file_handler(name: str) -> Callable[[Any, Any], Awaitable[bytes]]:
 
     async def read(state: Any, call: Any) -> bytes:
         """Get a file of the pages."""
-        return (_FOLDER / name).read_bytes()
+        return (APP / name).read_bytes()
 
     return read

@@ -34,8 +34,8 @@ from benchwright.perf import (
     file_table,
     write_request_file,
 )
-from benchwright.reports.html.load import load_page
-from benchwright.results import LoadView, without_formula
+from benchwright.reports.pages.report import report_page
+from benchwright.results import LoadView, load_page, without_formula
 
 COLUMNS = (
     "stage", "level", "group", "figure", "unit", "better", "value", *FIGURES,
@@ -51,11 +51,18 @@ def write_load_files(view: LoadView, requests: Requests, *, format: str | None =
     with files.create(LoadFile.REQUESTS) as file:
         write_request_file(requests, file)
     files.write(LoadFile.TABLE, summary_csv(view).encode())
-    files.write(LoadFile.REPORT, load_page(view, requests).encode())
+    files.write(LoadFile.REPORT, page_of(view, requests))
     more = [] if format is None else bridge(format).write(view, requests, files)
     # Written last, so that if summary.json exists the others do too.
     files.write(LoadFile.SUMMARY, summary_json(view))
     return [*LoadFile, *more]
+
+
+def page_of(view: LoadView, requests: Requests) -> bytes:
+    """The content of `report.html`."""
+    title = f"Load test: {view.run.name} on {view.run.model_title}"
+    elsewhere = f"The same figures are in {LoadFile.SUMMARY}."
+    return report_page("load", load_page(view, requests), title=title, elsewhere=elsewhere)
 
 
 def summary_json(view: LoadView) -> bytes:

@@ -28,20 +28,21 @@ from benchwright.core import (
 )
 from benchwright.reports.files.parquet import write_samples
 from benchwright.reports.files.plain_yaml import plain_yaml
-from benchwright.reports.html.run_page import run_page
+from benchwright.reports.pages.report import report_page
 from benchwright.results import (
     ALL_REPLIES,
     ChosenSamples,
     RunDetails,
-    RunPageView,
     RunSamples,
     config_table,
     manifest_table,
     metadata_table,
     metric_labels,
     metric_stats,
+    result_sentence,
     reused_of,
     run_config,
+    run_page,
     table_of,
     without_none,
 )
@@ -70,8 +71,16 @@ def write_run_files(details: RunDetails, samples: RunSamples, summary: RunSummar
     else:
         files.remove(RunFile.SAMPLES)  # from another run that used the folder
     if details.reports_exchanges("html"):
-        page = RunPageView(details, summary, chosen.counts)
-        files.write(RunFile.REPORT, run_page(page, chosen.records))
+        page = report_page(
+            "run",
+            run_page(details, summary, chosen.counts),
+            title=details.run.title,
+            heading=result_sentence(details.run.title, summary),
+            bad=not summary.comparable,
+            elsewhere=f"The same figures are in {RunFile.RESULTS}.",
+            samples=chosen.records,
+        )
+        files.write(RunFile.REPORT, page)
     else:
         files.remove(RunFile.REPORT)  # as above
     files.write(RunFile.MANIFEST, indented_json(manifest_table(details)))

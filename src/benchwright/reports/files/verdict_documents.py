@@ -6,7 +6,9 @@ import re
 from collections.abc import Mapping
 from xml.sax.saxutils import escape, quoteattr
 
-from benchwright.core import p_text, p_words, percent, printable, redact
+from benchwright.core import p_text, p_words, percent, redact
+from benchwright.reports.blocks import Heading, Table, lines
+from benchwright.reports.markup import markdown as blocks_markdown, plain_markdown
 from benchwright.results import RuleRow, Verdict, Word, figure
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -111,27 +113,30 @@ def tests_words(verdict: Verdict) -> str:
 
 def markdown(verdict: Verdict) -> str:
     """A table for a pull request, with open rules first."""
-    against = "" if verdict.baseline is None else f" against {_cell(verdict.baseline)}"
+    against = "" if verdict.baseline is None else f" against {plain_markdown(verdict.baseline)}"
     order = {Word.NO_GO: 0, Word.INCONCLUSIVE: 1, Word.GO: 2}
-    lines = [
-        f"## {_MARKS[verdict.verdict]} {verdict.verdict.value}: {_cell(verdict.name)}",
-        "",
-        *([_cell(verdict.sentence), ""] if verdict.sentence else []),
-        f"{_cell(verdict.run)}{_ended(verdict)}{against}, by {_cell(verdict.policy)}",
-        "",
-        "| | rule | observed | needed | p (Holm) | why |",
-        "|---|---|---|---|---|---|",
-    ]
-    for row in sorted(verdict.rows, key=lambda each: order[each.verdict]):
-        p_value = "" if row.p_holm is None else p_text(row.p_holm)
-        cells = [row.rule, observed(row), row.needed, p_value, row.reason]
-        lines.append(f"| {_MARKS[row.verdict]} {row.verdict.value} | {' | '.join(map(_cell, cells))} |")
-    lines += [
-        "",
-        f"{tests_words(verdict)}.",
-    ]
-    lines += [f"* {_cell(note)}" for note in verdict.notes]
-    return "\n".join(lines) + "\n"
+    about = f"{plain_markdown(verdict.run)}{_ended(verdict)}{against}, by {plain_markdown(verdict.policy)}"
+    rows = tuple(
+        (
+            f"{_MARKS[row.verdict]} {row.verdict.value}",
+            row.rule,
+            observed(row),
+            row.needed,
+            "" if row.p_holm is None else p_text(row.p_holm),
+            row.reason,
+        )
+        for row in sorted(verdict.rows, key=lambda each: order[each.verdict])
+    )
+    headings = tuple(map(Heading, ("", "rule", "observed", "needed", "p (Holm)", "why")))
+    return "\n".join(
+        [
+            f"## {_MARKS[verdict.verdict]} {verdict.verdict.value}: {plain_markdown(verdict.name)}\n",
+            *([f"{plain_markdown(verdict.sentence)}\n"] if verdict.sentence else []),
+            f"{about}\n",
+            blocks_markdown([Table(headings, rows)]),
+            f"{tests_words(verdict)}.\n" + blocks_markdown([lines(verdict.notes)]),
+        ]
+    )
 
 
 def _ended(verdict: Verdict) -> str:
@@ -142,16 +147,4 @@ def _ended(verdict: Verdict) -> str:
 
 def markdown_without_verdict(reason: str) -> str:
     """The text of a gate that has not judged."""
-    return f"## {_MARKS[Word.INCONCLUSIVE]} No verdict\n\n{_cell(reason)}\n"
-
-
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~@!&$])")
-
-
-def _cell(text: str) -> str:
-    r"""Escape foreign text for a cell: no markup, no line break, no mention of users.
-
-    >>> _cell("a|b\n<b>@you</b>")
-    'a\\|b \\<b\\>\\@you\\</b\\>'
-    """
-    return _SPECIAL.sub(r"\\\1", " ".join(printable(redact(text)).split()))
+    return f"## {_MARKS[Word.INCONCLUSIVE]} No verdict\n\n{plain_markdown(reason)}\n"

@@ -32,7 +32,8 @@ from benchwright.reports.files.export import failed_line, prediction_line, sampl
 from benchwright.reports.files.run_files import dump_yaml
 from benchwright.reports.files.work_results import Tally, eval_log, infer_log, write_results
 from benchwright.reports.files.work_texts import summary_csv, summary_json, summary_markdown, summary_text
-from benchwright.results import RunSamples, WorkRun, WorkTable, WorkTask, run_config, work_table
+from benchwright.reports.pages.report import report_page
+from benchwright.results import RunSamples, WorkRun, WorkTable, WorkTask, run_config, work_page, work_table
 
 RUNS_FILE = "runs.json"
 """Maps tasks to runs, so that the folder can be used again."""
@@ -270,15 +271,18 @@ def write_predictions(samples: RunSamples, dataset: str, path: Path, failed: Pat
 
 
 def _write_summary(folder: Path, stamp: str, table: WorkTable) -> list[Path]:
-    from benchwright.reports.html.pages import work_page  # Jinja2: 20 ms that only this needs
-
     base = folder / "summary" / f"summary_{stamp}"
-    page = work_page(table, f"Summary of {folder.name}")
+    page = report_page(
+        "suite",
+        work_page(table),
+        title=f"Summary of {folder.name}",
+        elsewhere=f"The same figures are in {base.name}.txt.",
+    )
     contents = {
         "txt": summary_text(table).encode(),
         "csv": summary_csv(table).encode(),
         "md": summary_markdown(table).encode(),
-        "html": page.encode(),
+        "html": page,
         "json": summary_json(table),
     }
     return [_write(base.with_name(f"{base.name}.{ending}"), content) for ending, content in contents.items()]

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 import orjson
 
 from benchwright.core import OUTCOMES, printable
+from benchwright.reports.blocks import Block, Heading, Table, lines
+from benchwright.reports.markup import markdown
 from benchwright.results import FIGURE_COLUMNS, HEADINGS, METRIC_NAMES, Cell, WorkTable, without_formula
 
 _FIGURE_HEADINGS = tuple(column.heading for column in FIGURE_COLUMNS)
@@ -23,10 +25,9 @@ def summary_text(table: WorkTable) -> str:
 
 def summary_markdown(table: WorkTable) -> str:
     """The summary as Markdown."""
-    parts = [_pipes((*HEADINGS, *table.models), _main(table)), _pipes(_FIGURE_HEADINGS, table.figures())]
-    if table.notes:
-        parts.append("".join(f"* {_markdown(note)}\n" for note in table.notes))
-    return "\n".join(parts)
+    tables = ((*HEADINGS, *table.models), _main(table)), (_FIGURE_HEADINGS, table.figures())
+    blocks: list[Block] = [Table(tuple(map(Heading, names)), tuple(rows)) for names, rows in tables]
+    return markdown([*blocks, lines(table.notes)] if table.notes else blocks)
 
 
 def summary_csv(table: WorkTable) -> str:
@@ -100,17 +101,3 @@ def _columns(headings: Sequence[str], rows: Iterator[list[str]]) -> str:
 
 def _is_figures(column: Sequence[str]) -> bool:
     return all(cell == "–" or cell.replace(",", "").replace(".", "").isdigit() for cell in column)
-
-
-def _pipes(headings: Sequence[str], rows: Iterator[list[str]]) -> str:
-    lines = ["| " + " | ".join(map(_markdown, headings)) + " |", "|" + "---|" * len(headings)]
-    lines += ["| " + " | ".join(map(_markdown, row)) + " |" for row in rows]
-    return "".join(f"{line}\n" for line in lines)
-
-
-def _markdown(text: str) -> str:
-    """Escape a text, so that no name becomes a table, emphasis or HTML."""
-    plain = " ".join(printable(text).split())
-    for mark in "\\`*_[]<>|":
-        plain = plain.replace(mark, "\\" + mark)
-    return plain

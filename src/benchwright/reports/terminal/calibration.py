@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from benchwright.core import percent, printable
-from benchwright.reports.blocks import Cell, fitted, labelled, line
+from benchwright.reports.blocks import Block, Cell, fitted, labelled, line
 from benchwright.results import Calibration, number, plural
 from benchwright.stats import Corrected
-
-if TYPE_CHECKING:
-    from rich.console import Group
 
 _METHODS = {
     "prediction_powered": "by the judge's mean error on the labelled rows",
@@ -18,10 +13,8 @@ _METHODS = {
 }
 
 
-def calibration_table(view: Calibration) -> Group:
-    """Confusion, agreement, bias and the corrected score; a rich renderable."""
-    from benchwright.reports.terminal.drawing import drawn
-
+def calibration_blocks(view: Calibration) -> list[Block]:
+    """Confusion, agreement, bias and the corrected score."""
     found = view.agreement
     title = f"judge against {_of_rows('label', view.labelled, view.labelled_rows)}; {_of_rows('sample', view.judged, view.judged_rows)} judged"
     names = list(map(printable, found.categories))
@@ -40,7 +33,7 @@ def calibration_table(view: Calibration) -> Group:
     rows.append(("judge's score", number(view.judge_score)))
     rows += [("corrected", _corrected(each)) for each in view.corrected]
     rows += [("note", (printable(note), "yellow")) for note in view.notes]
-    return drawn([line(), line(title, "bold"), fitted(columns), labelled(rows)])
+    return [line(), line(title, "bold"), fitted(columns), labelled(rows)]
 
 
 def _of_rows(noun: str, count: int, rows: int) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from benchwright.core import OUTCOMES, JsonObject, JsonValue, exact_json, p_text, p_words, printable
 from benchwright.reports.blocks import Block, Cell, Fitting, Heading, Lines, Table, line, lines, numbers
@@ -23,21 +22,11 @@ from benchwright.results import (
 )
 from benchwright.stats import PairedResult
 
-if TYPE_CHECKING:
-    from rich.console import Group
-
 _LONGEST_SETTING = 60
 _LISTED = 3
 """The most settings of only one run that are shown with values; if there are more, only names are shown."""
 _LONGEST_FIELD = 80
 _LONGEST_QUESTION = 55
-
-
-def comparison_table(comparison: Comparison) -> Group:
-    """The whole comparison; a rich renderable."""
-    from benchwright.reports.terminal.drawing import drawn
-
-    return drawn(comparison_blocks(comparison))
 
 
 def comparison_blocks(comparison: Comparison) -> Iterator[Block]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
 
 
-def drawn(blocks: Iterable[Block]) -> Group:
+def draw(blocks: Iterable[Block]) -> Group:
     """Blocks below one another; a rich renderable."""
     return Group(*(part for block in blocks for part in _parts(block)))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from benchwright.core import LoadFile, open_artifacts, percent, printable
 from benchwright.perf import (
@@ -35,19 +34,9 @@ from benchwright.results import (
     verdicts,
 )
 
-if TYPE_CHECKING:
-    from rich.console import Group
-
 _STYLES = {"ok": "green", "warn": "yellow", "bad": "red"}
 _MARKS = {"ok": "✓", "warn": "!", "bad": "✗"}
 _SHOWN = ("p50", "p90", "p95", "p99", "p99.9")
-
-
-def load_table(view: LoadView) -> Group:
-    """The whole test; a rich renderable."""
-    from benchwright.reports.terminal.drawing import drawn
-
-    return drawn(load_blocks(view))
 
 
 def load_blocks(view: LoadView) -> Iterator[Block]:

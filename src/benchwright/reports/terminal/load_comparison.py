@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from benchwright.core import p_text, printable
 from benchwright.perf import (
@@ -15,16 +14,6 @@ from benchwright.perf import (
 from benchwright.reports.blocks import Block, Cell, Heading, Lines, Table, labelled, line, lines
 from benchwright.reports.terminal.comparison import title_line
 from benchwright.results import LoadComparison, SearchComparison, plural, short
-
-if TYPE_CHECKING:
-    from rich.console import Group
-
-
-def load_comparison_table(comparison: LoadComparison) -> Group:
-    """The whole comparison; a rich renderable."""
-    from benchwright.reports.terminal.drawing import drawn
-
-    return drawn(load_comparison_blocks(comparison))
 
 
 def load_comparison_blocks(comparison: LoadComparison) -> Iterator[Block]:

@@ -20,7 +20,7 @@ from benchwright.core import (
     printable,
     safe_name,
 )
-from benchwright.reports.blocks import Block, Grid, Pieces, Table, line, numbers, plain
+from benchwright.reports.blocks import Block, Grid, Pieces, Table, line, numbers
 from benchwright.results import (
     ResultView,
     cost_lines,
@@ -98,18 +98,6 @@ def result_blocks(view: ResultView) -> list[Block]:
     (headings, *rows), remarks = _metrics(view.summary) or [[]], _remarks(view)
     metrics = Table(numbers(*headings), tuple(rows)) if rows else line()
     return [line(), line(view.sentence, "bold"), metrics, Grid(tuple(remarks))]
-
-
-def result_table(view: ResultView) -> Group:
-    """The same, drawn for a terminal; a rich renderable."""
-    from benchwright.reports.terminal.drawing import drawn
-
-    return drawn(result_blocks(view))
-
-
-def plain_result(view: ResultView, width: int) -> str | None:
-    """The lines of `result_table` in `width` columns; None if the library must draw them."""
-    return plain(result_blocks(view), width)
 
 
 def _metrics(summary: RunSummary) -> list[list[str]]:

@@ -7,7 +7,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from benchwright.core import OUTCOMES, RUN_STATUSES, RunKind, printable
-from benchwright.reports.terminal.result import grid, result_table
+from benchwright.reports.terminal.result import grid
+from benchwright.reports.views import drawn
 from benchwright.results import (
     EventView,
     RunDetails,
@@ -146,7 +147,7 @@ def run_overview(details: RunDetails) -> Group:
         if run.error:
             parts.append(Text(printable(run.error), "red"))
     else:
-        parts.append(result_table(result))
+        parts.append(drawn(result))
     parts += [Text(), grid(_facts(details))]
     if details.events:
         parts += [Text(), event_grid(details.events)]

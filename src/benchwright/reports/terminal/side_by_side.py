@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from benchwright.core import printable
-from benchwright.reports.blocks import Cell, Fitting, Heading, Table, lines
+from benchwright.reports.blocks import Block, Cell, Fitting, Heading, Table, lines
 from benchwright.results import SideBySide, SideCell, SideRow, outcome_counts
 
-if TYPE_CHECKING:
-    from rich.console import Group
 
-
-def side_by_side_table(comparison: SideBySide) -> Group:
-    """The whole comparison; a rich renderable that adapts to the width."""
-    from benchwright.reports.terminal.drawing import drawn
-
-    return drawn(
-        [
-            Fitting((_columns(comparison), _lines(comparison))),
-            lines((comparison.legend, *_outcomes(comparison)), "dim"),
-            lines((f"note: {printable(note)}" for note in comparison.notes), "yellow"),
-        ]
-    )
+def side_by_side_blocks(comparison: SideBySide) -> list[Block]:
+    """The whole comparison."""
+    return [
+        Fitting((_columns(comparison), _lines(comparison))),
+        lines((comparison.legend, *_outcomes(comparison)), "dim"),
+        lines((f"note: {printable(note)}" for note in comparison.notes), "yellow"),
+    ]
 
 
 def _columns(comparison: SideBySide) -> Table:

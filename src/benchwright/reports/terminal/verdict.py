@@ -5,27 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from benchwright.core import p_text, percent, shown
 from benchwright.reports.blocks import Block, Heading, Lines, Table, line, lines
 from benchwright.reports.files.verdict_documents import observed, tests_words
 from benchwright.results import RuleRow, Verdict, Word, figure
 
-if TYPE_CHECKING:
-    from rich.console import Group
-
 _STYLES = {Word.GO: "green", Word.NO_GO: "red", Word.INCONCLUSIVE: "yellow"}
 
 _LONGEST = 80
 """The longest reason inside the table; a longer one is shown below it."""
-
-
-def verdict_table(verdict: Verdict) -> Group:
-    """The verdict; a rich renderable."""
-    from benchwright.reports.terminal.drawing import drawn
-
-    return drawn(verdict_blocks(verdict))
 
 
 def verdict_blocks(verdict: Verdict) -> Iterator[Block]:

@@ -103,9 +103,9 @@ class SuiteResult(Struct, frozen=True, kw_only=True):
 
     def _repr_html_(self) -> str:
         """Return the HTML that a notebook shows."""
-        from benchwright.reports import suite_fragment  # imported late: only notebooks need it
+        from benchwright.reports import in_notebook  # imported late: only notebooks need it
 
-        return suite_fragment(self.name, self.comparison)
+        return in_notebook(self.comparison)
 
     def to_json(self) -> JsonObject:
         """As `--json` prints it: `{suite, notes, work_folder, results, comparison, exit_code}`."""

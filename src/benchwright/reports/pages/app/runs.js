@@ -103,5 +103,5 @@ export async function runs({ signal }) {
 
   add(first);
   const head = h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, ...heads));
-  return [h("h1", { tabindex: "-1" }, "Runs"), total, h("table", { role: "table", "aria-label": "Runs" }, head, body), foot];
+  return [h("h1", { tabindex: "-1" }, "Runs"), total, h("table", { class: "runs", role: "table", "aria-label": "Runs" }, head, body), foot];
 }

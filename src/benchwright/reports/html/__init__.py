@@ -1,1 +1,0 @@
-"""Renders views as pages for a browser or a notebook, with Jinja2 templates that escape every value."""

@@ -1,0 +1,95 @@
+// Elements. All text is text: nothing here reads markup.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** @typedef {Node | string | null | undefined} Child */
+
+/** @param {Element} element @param {Record<string, any>} attributes @param {Child[]} children */
+function filled(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value);
+  }
+  for (const child of children) {
+    if (child !== null && child !== undefined) element.append(typeof child === "string" ? printable(child) : child);
+  }
+  return element;
+}
+
+/** @param {string} tag @param {Record<string, any>} attributes `on…` is a listener; null and false leave one out
+ *  @param {...Child} children @returns {HTMLElement} */
+export function h(tag, attributes, ...children) {
+  return /** @type {HTMLElement} */ (filled(document.createElement(tag), attributes, children));
+}
+
+/** An element of a drawing. @param {string} tag @param {Record<string, any>} attributes @param {...Child} children @returns {SVGElement} */
+export function svg(tag, attributes, ...children) {
+  return /** @type {SVGElement} */ (filled(document.createElementNS(SVG, tag), attributes, children));
+}
+
+/** The place of a value in the JSON of a run: names and numbers with dots between, `\.` for a dot in a name.
+ *  @param {...(string | number)} parts */
+export function at(...parts) {
+  return parts.map((part) => String(part).replaceAll(".", "\\.")).join(".");
+}
+
+/** A figure, with its place in the JSON that it comes from. @param {string} path @param {string} text @param {string | null} style */
+export function figure(path, text, style = null) {
+  return h("span", { "data-json": path, class: style }, text);
+}
+
+/** A name of the user's data. It can break after its marks, and its direction of writing turns nothing next to it.
+ *  @param {string} path @param {string} text */
+export function name(path, text) {
+  const parts = printable(text).split(/(?<=[_\-/.:])/);
+  return h("bdi", { "data-json": path }, ...parts.flatMap((part, place) => (place === 0 ? [part] : [h("wbr", {}), part])));
+}
+
+/** The attributes of a part that may scroll, which the keyboard must reach. @param {string} label @param {string} kind */
+export function scrolls(label, kind = "card") {
+  return { class: kind, tabindex: "0", role: "region", "aria-label": label };
+}
+
+/** @typedef {{ text: string, json?: string, style?: string, about?: string, span?: number }} Cell
+ *  a text, its place in the JSON, its style, its meaning, and the columns that it takes */
+
+/** @param {string} tag @param {string | Node | Cell} content @param {string} style */
+function cell(tag, content, style) {
+  if (typeof content === "string" || content instanceof Node) return h(tag, { class: style }, content);
+  const styles = `${style} ${content.style ?? ""}`.trim();
+  return h(tag, { class: styles, title: content.about, colspan: content.span, "data-json": content.json }, content.text);
+}
+
+/** A table in a card. The first column has names, all others numbers, unless a heading says otherwise.
+ *  @param {string} label @param {(string | Cell)[]} headings @param {(string | Node | Cell)[][]} rows
+ *  @param {{ chosen?: number | null, kind?: string, texts?: number[] }} options the place of a row that stands out, and the columns of texts */
+export function table(label, headings, rows, { chosen = null, kind = "figures", texts = [] } = {}) {
+  const style = (/** @type {number} */ place) => (place === 0 ? "first" : texts.includes(place) ? "words" : "number");
+  const head = headings.length ? h("thead", {}, h("tr", {}, ...headings.map((each, place) => cell("th", each, style(place))))) : null;
+  const body = rows.map((row, number) => h("tr", { class: number === chosen ? "chosen" : null }, ...row.map((each, place) => cell("td", each, style(place)))));
+  return h("div", scrolls(label), h("table", { class: kind }, head, h("tbody", {}, ...body)));
+}
+
+/** A heading with what belongs to it, if there is anything. @param {string} heading @param {...Child} children @returns {Node[]} */
+export function section(heading, ...children) {
+  const there = children.filter((child) => child !== null && child !== undefined);
+  return there.length ? [h("h2", {}, heading), ...there.map((child) => (typeof child === "string" ? document.createTextNode(child) : child))] : [];
+}
+
+/** Sentences with a mark of their state. @param {[string, string, string][]} items style, mark, words @param {(style: string) => string} name of a mark */
+export function verdicts(items, name) {
+  return h("ul", { class: "verdicts" }, ...items.map(([style, mark, words]) =>
+    h("li", { class: style }, h("b", { role: "img", "aria-label": name(style), title: name(style) }, mark), h("span", {}, words))));
+}
+
+/** Text with marks that hide or turn text made visible, as the commands print it. @param {string} text */
+export function printable(text) {
+  return text.replaceAll("\r\n", "\n").replace(
+    /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu,
+    (mark) => {
+      const code = mark.codePointAt(0) ?? 0;
+      return code < 256 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u${code.toString(16).padStart(4, "0")}`;
+    },
+  );
+}

@@ -1,0 +1,127 @@
+"""The page of a load test: its JSON, the definitions of its figures, the numbers of its charts, and sentences about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from benchwright.core import JsonObject, JsonValue, percent, rfc3339
+from benchwright.perf import LATENCIES, METRICS, LoadSummary, Requests, StageSummary
+from benchwright.results._figures import cost_lines, money
+from benchwright.results._load import (
+    LoadView,
+    best_of,
+    best_stage,
+    best_title,
+    data_notes,
+    figure_notes,
+    group_columns,
+    groups_of,
+    limit_text,
+    probe_words,
+)
+from benchwright.results._load_charts import load_charts
+from benchwright.results._load_verdicts import server_rows, verdicts
+
+_SETTINGS = {"urls": "servers", "drain_s": "time to drain", "usual_tokens": "longest reply"}
+"""Settings whose names do not tell what they are."""
+
+
+def load_page(view: LoadView, requests: Requests) -> JsonObject:
+    """Everything that the page of a load test shows."""
+    summary, run = view.summary, view.run
+    return {
+        **view.to_json(),
+        "metrics": {name: _definition(name) for name in METRICS},
+        "charts": load_charts(requests, summary),
+        "words": {
+            "about": f"Run {run.id}, {run.status}, started {rfc3339(run.created_at)[:16].replace('T', ' ')} UTC.",
+            "verdicts": [[state, sentence] for state, sentence in verdicts(view)],
+            "notes": [*figure_notes(view), *data_notes(view)],
+            "latencies": list(LATENCIES),
+            "best": _best(summary),
+            "probes": None if summary.search is None else [*probe_words(summary)],
+            "cost": _cost(summary.cost),
+            "stages": [_stage(stage) for stage in summary.stages],
+            "settings": [[name, text] for name, text in _settings(view)],
+        },
+    }
+
+
+def _definition(name: str) -> JsonObject:
+    metric = METRICS[name]
+    return {
+        "key": metric.key,
+        "name": name,
+        "title": metric.title,
+        "unit": metric.unit,
+        "unit_title": metric.unit_title,
+        "definition": metric.definition,
+        "per_request": metric.values is not None,
+    }
+
+
+def _best(summary: LoadSummary) -> JsonObject | None:
+    """The stage whose figures come first. Of a search without an answer, no probe is marked as the best one."""
+    stage = best_stage(summary)
+    if stage is None:
+        return None
+    marked = summary.search is None or summary.search.level is not None
+    place = summary.stages.index(stage)
+    return {"place": place, "marked": marked, "title": best_title(summary), "of": best_of(summary)}
+
+
+def _stage(stage: StageSummary) -> JsonObject:
+    groups: list[JsonValue] = [
+        {"what": what, "columns": [[heading, [*cells]] for heading, cells in group_columns(what, groups)]}
+        for what, groups in groups_of(stage)
+    ]
+    return {"server": [[title, text] for title, text in server_rows(stage)], "groups": groups}
+
+
+def _cost(cost: Mapping[str, Any] | None) -> list[JsonValue]:
+    """The cost of the test and of 1,000 such requests; empty if no price is known."""
+    if cost is None:
+        return []
+    about = "The tokens of all whole replies, warm-ups included, at the price of the day of the price file"
+    if cost["amount"] is None or cost["per_1000_requests"] is None:
+        (line,) = cost_lines(cost)
+        return [{"title": "cost", "value": "–", "unit": "", "detail": line, "about": about}]
+    value, _, unit = money(cost["per_1000_requests"], cost["currency"]).partition(" ")
+    whole = f"{money(cost['amount'], cost['currency'])} for this test; prices of {cost['as_of']}"
+    part = "" if cost["coverage"] >= 1 else f", {percent(cost['coverage'])} of the replies"
+    return [
+        {
+            "title": "cost of 1,000 requests",
+            "value": value,
+            "unit": unit,
+            "detail": whole + part,
+            "about": about,
+        }
+    ]
+
+
+def _settings(view: LoadView) -> list[tuple[str, str]]:
+    """Descriptions of the settings, without those that are off."""
+    rows = [("target", view.run.target), ("model", view.run.model_title)]
+    url = view.endpoint.get("url")
+    rows += [("address", str(url))] if url and not view.settings.urls else []
+    for name, value in view.settings.to_json().items():
+        if value in (None, (), [], {}, 0, False) and name not in ("seed", "warmup"):
+            continue
+        title, unit = (name.removesuffix("_s"), " s") if name.endswith("_s") else (name, "")
+        rows.append((_SETTINGS.get(name, title.replace("_", " ")), f"{_setting(name, value)}{unit}"))
+    return rows
+
+
+def _setting(name: str, value: Any) -> str:
+    if name == "search":
+        known = ((key, each) for key, each in value.items() if each is not None and key != "sized")
+        return ", ".join(f"{key.replace('_', ' ')} {each:g}" for key, each in known)
+    if name == "slo":
+        return ", ".join(f"{limit} ≤ {limit_text(seconds)}" for limit, seconds in value)
+    if isinstance(value, list | tuple):
+        return ", ".join(f"{each:g}" if isinstance(each, float) else str(each) for each in value)
+    if isinstance(value, bool):
+        return "yes"
+    return f"{value:g}" if isinstance(value, float) else str(value)
