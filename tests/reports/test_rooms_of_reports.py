@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -50,19 +49,6 @@ def test_reports_compute_nothing() -> None:
         if not isinstance(getattr(stats, name.name), type)
     ]
     assert not asked, "compute it in results, and show the value"
-
-
-def test_pages_are_in_the_wheel(tmp_path: Path) -> None:
-    root = REPORTS.parents[2]
-    done = subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)],
-        cwd=root, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    (wheel,) = tmp_path.glob("*.whl")
-    names = zipfile.ZipFile(wheel).namelist()
-    for path in (REPORTS / "pages" / "app").iterdir():
-        assert f"benchwright/reports/pages/app/{path.name}" in names
 
 
 def test_rich_is_loaded_only_for_a_terminal() -> None:

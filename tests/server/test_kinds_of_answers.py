@@ -107,10 +107,11 @@ def test_values_that_are_hard_to_write(value: Any, text: bytes) -> None:
 def test_every_file_of_the_pages_is_in_the_wheel() -> None:
     from hatchling.builders.wheel import WheelBuilder
 
+    from benchwright.reports import APP
     from benchwright.server import _page_files
 
     root = Path(__file__).parents[2]
     packed = {Path(file.distribution_path) for file in WheelBuilder(str(root)).recurse_included_files()}
-    files = {path.relative_to(root / "src") for path in _page_files._FOLDER.iterdir()}
+    files = {path.relative_to(root / "src") for path in APP.iterdir()}
     assert {path.name for path in files} >= {_page_files.SHELL, *_page_files.PAGE_FILES}
     assert files <= packed
