@@ -14,13 +14,13 @@ from benchwright.config import (
     KEY_OF,
     RUN_CONFIG_KEYS,
     RUN_SETTINGS,
-    Layer,
+    ConfigValue,
     RunConfig,
     RunOptions,
     check_complete,
     read_run_configs,
 )
-from benchwright.config._config_layers import merge_layers
+from benchwright.config._config_layers import merged
 from benchwright.core import ConfigError
 
 NATIVE: dict[str, Any] = {
@@ -284,11 +284,12 @@ def test_of_every_key_the_last_layer_that_sets_it_wins(
     tables: list[dict[tuple[str, ...], int | None]],
 ) -> None:
     """Nulls of the two lowest layers say nothing; above, a null brings their value back."""
-    layers = [
-        Layer(name, {key: value for key, value in table.items() if number > 1 or value is not None}, name)  # type: ignore[arg-type]
+    found = merged(
+        ConfigValue(key, value, name, name)  # type: ignore[arg-type]
         for number, (name, table) in enumerate(zip(_NAMES, tables, strict=True))
-    ]
-    found = merge_layers(layers)
+        for key, value in table.items()
+        if number > 1 or value is not None
+    )
     for key in _KEYS:
         expected = default = None
         origin = ""
@@ -306,6 +307,7 @@ def test_of_every_key_the_last_layer_that_sets_it_wins(
 def test_tables_of_thousands_are_merged_without_a_search_for_each_key() -> None:
     """10,000 keys on 10,000: a search for each takes minutes."""
     tables = [{("a", "b", str(n)): n + added for n in range(10_000)} for added in (0, 1)]
-    found = merge_layers([Layer("run config", tables[0], "x"), Layer("flags", tables[1], "y")])
-    assert {path: value.value for path, value in found.items()} == tables[1]
-    assert not merge_layers([Layer("run config", tables[0], "x"), Layer("flags", {("a",): None}, "y")])
+    below = [ConfigValue(key, value, "run config", "x") for key, value in tables[0].items()]
+    above = [ConfigValue(key, value, "flags", "y") for key, value in tables[1].items()]
+    assert {path: value.value for path, value in merged([*below, *above]).items()} == tables[1]
+    assert not merged([*below, ConfigValue(("a",), None, "flags", "y")])

@@ -7,10 +7,19 @@ from typing import Any
 
 import pytest
 
-from benchwright.config import STEPS, PipelineSettings, RunOptions, pipeline_settings, read_model_entry
+from benchwright.config import (
+    STEPS,
+    Caching,
+    PipelineSettings,
+    ProgressTracking,
+    RaiseClientErrors,
+    RunOptions,
+    SystemMessage,
+    pipeline_settings,
+    read_model_entry,
+)
 from benchwright.config._pipeline_steps import STEP_SETTINGS
 from benchwright.core import ConfigError
-from benchwright.endpoints import Caching, ProgressTracking, RaiseClientErrors, SystemMessage
 
 
 def entries(description: object) -> list[Any]:

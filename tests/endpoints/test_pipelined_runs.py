@@ -20,19 +20,18 @@ import yaml
 
 import benchwright
 from benchwright import ScriptedEndpoint
-from benchwright.core import ConfigError, ModelRequest, UsageError
-from benchwright.endpoints import (
+from benchwright.config import (
     Caching,
     FailedRequests,
     PayloadModifier,
-    ProgressPoster,
     ProgressTracking,
     RaiseClientErrors,
     Reasoning,
     RequestLogging,
     SystemMessage,
-    with_body,
 )
+from benchwright.core import ConfigError, ModelRequest, UsageError
+from benchwright.endpoints import ProgressPoster, with_body
 from benchwright.endpoints._pipeline.exchange_log import LOG_FILE
 from recording_server import RecordingServer, recording
 from waiting import PATIENCE_S

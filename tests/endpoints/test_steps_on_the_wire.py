@@ -12,22 +12,19 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from tests.endpoints.loopback_server import Call, LoopbackServer, serving
 
-from benchwright.config import pipeline_settings
-from benchwright.core import ConfigError, JsonObject, ModelReply, ModelRequest, encode_json, open_artifacts
-from benchwright.demo import DemoSettings
-from benchwright.endpoints import (
+from benchwright.config import (
     Caching,
-    EndpointSettings,
     FailedRequests,
     PayloadModifier,
-    Pipeline,
     Reasoning,
     RequestLogging,
     ResponseLogging,
     SystemMessage,
-    open_endpoint,
-    with_body,
+    pipeline_settings,
 )
+from benchwright.core import ConfigError, JsonObject, ModelReply, ModelRequest, encode_json, open_artifacts
+from benchwright.demo import DemoSettings
+from benchwright.endpoints import EndpointSettings, Pipeline, open_endpoint, with_body
 from benchwright.endpoints._pipeline.compiled import compiled_steps
 from benchwright.endpoints._pipeline.exchange_log import LOG_FILE
 

@@ -17,21 +17,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
+from msgspec.structs import replace
 
-from benchwright.bridges._launcher_overrides import OWN, patch, split_overrides, with_overrides
+from benchwright.bridges._launcher_overrides import OWN, Pairs, patch, split_overrides, with_overrides
 from benchwright.bridges._references import References
 from benchwright.config import (
     KEY_OF,
     TO_BE_GIVEN,
-    Layer,
+    ConfigValue,
     RunConfig,
     RunConfigs,
     config_of,
     files_beside,
     flag_layer,
     leaves,
-    merge_variables,
     note_on,
     override_layer,
     place_beside,
@@ -54,29 +53,6 @@ _EXECUTION = ("output_dir", "type", "mode", "env_vars", "auto_export", *_NO_CONT
 _MODES = ("parallel", "sequential")
 
 
-class LauncherTask(Struct, frozen=True):
-    """One task of a launcher's file."""
-
-    name: str
-    layers: tuple[Layer, ...]
-    """The values in the file."""
-    overrides: tuple[Layer, ...]
-    """The values in overrides."""
-    variables: Mapping[str, str] = {}
-    """Its variables and those of all tasks, each `host:NAME` or `lit:VALUE`."""
-
-
-class LauncherFile(Struct, frozen=True):
-    """A launcher's file with overrides, before flags."""
-
-    tasks: tuple[LauncherTask, ...]
-    output_dir: str | None
-    """The folder that contains the folders of the tasks."""
-    at_once: bool
-    """Whether the tasks run at the same time."""
-    notes: tuple[str, ...]
-
-
 def recognises(document: Mapping[str, Any]) -> bool:
     """Whether a document has the launcher's form."""
     return "evaluation" in document or ("execution" in document and "config" not in document)
@@ -85,37 +61,100 @@ def recognises(document: Mapping[str, Any]) -> bool:
 def read(
     file: Path, document: Mapping[str, Any], flags: Mapping[str, Any], overrides: Sequence[tuple[str, Any]]
 ) -> RunConfigs:
-    """Merge a launcher's file with flags and overrides: one run configuration for each task."""
+    """Merge a launcher's file with flags and overrides: one run configuration for each task.
+
+    References in the file mean the value that holds in the end: that of an override, or of a flag. Raises ConfigError for keys
+    that are missing, unknown or not supported.
+    """
+    source = str(file)
     typed = flag_layer({name: value for name, value in flags.items() if name != "output_dir"})
-    found = read_launcher(str(file), document, overrides, typed)
+    document, every, own = _with_overrides(source, document, overrides, typed)
+    notes: list[str] = []
+    if "defaults" in document:
+        notes.append(f"{source}: the defaults list is ignored; nothing is composed from other files")
+    notes += [f"{source}: {key} is ignored" for key in ("export", "user") if key in document]
+    _deployment(source, document)
+    evaluation = _table(source, "evaluation", document.get("evaluation"))
+    _known(source, "evaluation", evaluation, _EVALUATION)
+    execution = _table(source, "execution", document.get("execution"))
+    at_once = _execution(source, {"type": _composed(document, "execution"), **execution}, notes)
+    tables = [("", document), ("execution.", execution), ("evaluation.", evaluation)]
+    shared, more = _shared(source, document, evaluation)
+    notes = [*more, *notes]
+    above = override_layer(every, "-o")
+    tasks = []
+    for number, (name, entry) in enumerate(_entries(source, evaluation.get("tasks"))):
+        places = [*tables, (f"evaluation.tasks.{number}.", entry)]
+        variables = read_variables(
+            source,
+            [(place, _table(source, f"{place}env_vars", each.get("env_vars"))) for place, each in places],
+        )
+        values, found = _task_values(source, number, name, entry, notes)
+        notes += found
+        highest = [*above, *override_layer(own.get(number, ()), "-o")]
+        tasks.append((name, values, highest, variables))
+    place = _place(source, execution, flags)
     if flags.get("eval_type") is not None:
         raise ConfigError(
             "the file lists what is evaluated as evaluation.tasks; leave the name on the command line out"
         )
-    labels = _labels([task.name for task in found.tasks])
+    labels = _labels([name for name, *_ in tasks])
     folders = _labels([_folder(label) for label in labels])
-    place = flags.get("output_dir") or found.output_dir
-    if place == TO_BE_GIVEN:
-        raise ConfigError(
-            f"execution.output_dir is {place}, a folder that is still to be given: --output-dir DIR"
-        )
+    shared, beside = files_beside(file, shared)
     configs = []
-    notes = list(found.notes)
-    for task, label, own in zip(found.tasks, labels, folders, strict=True):
-        placed = [files_beside(file, layer) for layer in task.layers]
-        name = place_beside(file, task.name)
-        notes += [note_on(file, task.name)] if name != task.name else []
-        notes += [note for _, more in placed for note in more]
-        layers = [*(layer for layer, _ in placed), typed, *task.overrides]
-        if place is not None:
-            folder = {KEY_OF["output_dir"]: str(Path(place) / own)}
-            source = "--output-dir" if flags.get("output_dir") else "execution.output_dir"
-            typed_place = bool(flags.get("output_dir"))  # otherwise the folder of a task takes precedence
-            at = len(task.layers) + (1 if typed_place else -1)
-            layers.insert(at, Layer("run config", folder, source))
-        configs.append(config_of(layers, label=label, name=name, variables=task.variables))
+    for (name, values, highest, variables), label, folder in zip(tasks, labels, folders, strict=True):
+        values, more_beside = files_beside(file, values)
+        target = place_beside(file, name)
+        notes += [note_on(file, name)] if target != name else []
+        notes += [*beside, *more_beside]
+        # The folder of a task takes precedence over that of the file, and what is typed over both.
+        of_file, of_flag = (
+            [replace(each, value=str(Path(each.value) / folder)) for each in place if each.layer == layer]
+            for layer in ("run config", "flags")
+        )
+        given = [*shared, *of_file, *values, *typed, *of_flag, *highest]
+        configs.append(config_of(given, label=label, name=target, variables=variables))
     _refuse_shared_folders(configs)
-    return RunConfigs(tuple(configs), True, found.at_once, tuple(dict.fromkeys(notes)))
+    return RunConfigs(tuple(configs), True, at_once, tuple(dict.fromkeys(notes)))
+
+
+def _with_overrides(
+    source: str, document: Mapping[str, Any], pairs: Sequence[tuple[str, Any]], typed: Sequence[ConfigValue]
+) -> tuple[dict[str, Any], Pairs, dict[int, Pairs]]:
+    """The document with its overrides and without references, and the overrides of run configurations: of all tasks, and of
+    single ones by number."""
+    _known(source, "", document, KEYS)
+    evaluation = _table(source, "evaluation", document.get("evaluation"))
+    tasks = [entry for _, entry in _entries(source, evaluation.get("tasks"))]
+    document = {**document, "evaluation": {**evaluation, "tasks": tasks}}
+    every, own, rest = split_overrides(source, pairs, [task["name"] for task in tasks])
+    for key, _ in rest:
+        _known("-o", "", {key.partition(".")[0]: None}, KEYS)
+    document = patch(source, document, rest)
+    flags = [(each.key, each.value) for each in typed]
+    references = References(with_overrides(source, document, [*flags, *every], own))
+
+    def resolved(pairs: Pairs) -> Pairs:
+        return [(key, references.resolved("-o", value, key)) for key, value in pairs]
+
+    found = references.resolved(source, document)
+    return found, resolved(every), {number: resolved(of_task) for number, of_task in own.items()}
+
+
+def _place(source: str, execution: Mapping[str, Any], flags: Mapping[str, Any]) -> list[ConfigValue]:
+    """The folder that contains the folders of the tasks, if one is given."""
+    written = execution.get("output_dir")
+    if written is not None and not isinstance(written, str):
+        raise ConfigError(f"{source}: execution.output_dir is {written!r}; expected a folder")
+    if typed := flags.get("output_dir"):
+        return [ConfigValue(KEY_OF["output_dir"], typed, "flags", "--output-dir")]
+    if written == TO_BE_GIVEN:
+        raise ConfigError(
+            f"execution.output_dir is {written}, a folder that is still to be given: --output-dir DIR"
+        )
+    if written is None:
+        return []
+    return [ConfigValue(KEY_OF["output_dir"], written, "run config", "execution.output_dir")]
 
 
 def _labels(names: Sequence[str]) -> list[str]:
@@ -153,59 +192,6 @@ def _folder(label: str) -> str:
     return re.sub(r"[^\w.-]+", "_", label).strip("._") or "task"
 
 
-def read_launcher(
-    source: str, document: Mapping[str, Any], pairs: Sequence[tuple[str, Any]], typed: Layer | None = None
-) -> LauncherFile:
-    """The tasks of a file. References in it mean the value that holds in the end: that of an override, or of a `typed` flag.
-    Raises ConfigError for keys that are missing, unknown or not supported."""
-    notes: list[str] = []
-    _known(source, "", document, KEYS)
-    evaluation = _table(source, "evaluation", document.get("evaluation"))
-    tasks = [entry for _, entry in _entries(source, evaluation.get("tasks"))]
-    document = {**document, "evaluation": {**evaluation, "tasks": tasks}}
-    every, own, rest = split_overrides(source, pairs, [task["name"] for task in tasks])
-    for key, _ in rest:
-        _known("-o", "", {key.partition(".")[0]: None}, KEYS)
-    document = patch(source, document, rest)
-    flags = [] if typed is None else [(".".join(path), value) for path, value in typed.values.items()]
-    references = References(with_overrides(source, document, [*flags, *every], own))
-    document = references.resolved(source, document)
-    every = [(key, references.resolved("-o", value, key)) for key, value in every]
-    own = {
-        number: [(key, references.resolved("-o", value, key)) for key, value in of_task]
-        for number, of_task in own.items()
-    }
-    if "defaults" in document:
-        notes.append(f"{source}: the defaults list is ignored; nothing is composed from other files")
-    notes += [f"{source}: {key} is ignored" for key in ("export", "user") if key in document]
-    _deployment(source, document)
-    evaluation = _table(source, "evaluation", document.get("evaluation"))
-    _known(source, "evaluation", evaluation, _EVALUATION)
-    execution = _table(source, "execution", document.get("execution"))
-    at_once = _execution(source, {"type": _composed(document, "execution"), **execution}, notes)
-    variables = [
-        _environment(source, place, table.get("env_vars"))
-        for place, table in (("", document), ("execution.", execution), ("evaluation.", evaluation))
-    ]
-    shared, more = _shared(source, document, evaluation)
-    above = override_layer(every, "-o") if every else None
-    found_tasks = []
-    for number, (name, entry) in enumerate(_entries(source, evaluation.get("tasks"))):
-        own_variables = _environment(source, f"evaluation.tasks.{number}.", entry.get("env_vars"))
-        layer, found = _task_layer(source, number, name, entry, notes)
-        notes += found
-        overrides = [] if above is None else [above]
-        if own.get(number):
-            overrides.append(override_layer(own[number], "-o"))
-        merged = merge_variables(*variables, own_variables)
-        found_tasks.append(LauncherTask(name, (*shared, layer), tuple(overrides), merged))
-    place = execution.get("output_dir")
-    if place is not None and not isinstance(place, str):
-        raise ConfigError(f"{source}: execution.output_dir is {place!r}; expected a folder")
-    notes = [*dict.fromkeys((*more, *notes))]
-    return LauncherFile(tuple(found_tasks), place, at_once, tuple(notes))
-
-
 def _entries(source: str, tasks: Any) -> list[tuple[str, dict[str, Any]]]:
     """Name and table of each task, from a list or a table of them."""
     if isinstance(tasks, Mapping):
@@ -233,18 +219,18 @@ def _entries(source: str, tasks: Any) -> list[tuple[str, dict[str, Any]]]:
 
 def _shared(
     source: str, document: Mapping[str, Any], evaluation: Mapping[str, Any]
-) -> tuple[list[Layer], tuple[str, ...]]:
+) -> tuple[list[ConfigValue], tuple[str, ...]]:
     """The values for all tasks: the model, and the configuration next to the list of tasks."""
     top = {key: document[key] for key in ("target", "metadata") if document.get(key) is not None}
     first, more = read_layer("run config", source, dict(leaves(top)))
     values = _config_values(source, f"evaluation.{OWN}", evaluation)
     second, others = read_layer("run config", f"{source}: evaluation.{OWN}", values)
-    return [first, second], (*more, *others)
+    return [*first, *second], (*more, *others)
 
 
-def _task_layer(
+def _task_values(
     source: str, number: int, name: str, entry: Mapping[str, Any], notes: list[str]
-) -> tuple[Layer, tuple[str, ...]]:
+) -> tuple[list[ConfigValue], tuple[str, ...]]:
     place = f"evaluation.tasks.{number}"
     notes += [
         f"{source}: {place}.{key} is ignored: the evaluation runs in this process, in no container"
@@ -300,10 +286,6 @@ def _execution(source: str, execution: Mapping[str, Any], notes: list[str]) -> b
     ignored = [key for key in (*_NO_CONTAINER, *_NO_CLUSTER, "auto_export") if execution.get(key)]
     notes += [f"{source}: execution.{key} is ignored" for key in ignored]
     return bool(mode == "parallel")
-
-
-def _environment(source: str, place: str, variables: Any) -> dict[str, str]:
-    return read_variables(source, place, _table(source, f"{place}env_vars", variables))
 
 
 def _table(source: str, place: str, value: Any) -> dict[str, Any]:

@@ -14,17 +14,17 @@ OWN = "nemo_evaluator_config"
 _RUN_CONFIG = ("target", "config", "metadata")
 """The first words of overrides for all tasks, besides `evaluation.nemo_evaluator_config`."""
 
-_Pairs: TypeAlias = list[tuple[str, Any]]
+Pairs: TypeAlias = list[tuple[str, Any]]
 
 
 def split_overrides(
     source: str, pairs: Sequence[tuple[str, Any]], names: Sequence[str]
-) -> tuple[_Pairs, dict[int, _Pairs], _Pairs]:
+) -> tuple[Pairs, dict[int, Pairs], Pairs]:
     """Overrides of all tasks, of single tasks by number, and of the file itself. Keys of the first two are relative to the run
     configuration."""
-    every: _Pairs = []
-    own: dict[int, _Pairs] = {}
-    rest: _Pairs = []
+    every: Pairs = []
+    own: dict[int, Pairs] = {}
+    rest: Pairs = []
     for key, value in pairs:
         if key.partition(".")[0] in _RUN_CONFIG:
             every.append((key, value))
@@ -50,7 +50,7 @@ def split_overrides(
 
 
 def with_overrides(
-    source: str, document: Mapping[str, Any], every: _Pairs, own: Mapping[int, _Pairs]
+    source: str, document: Mapping[str, Any], every: Pairs, own: Mapping[int, Pairs]
 ) -> dict[str, Any]:
     """The document with the values that references to it mean: those of overrides, wherever the file has such a value."""
     pairs = [(f"{table}{key}", value) for key, value in every for table in ("", f"evaluation.{OWN}.")]
@@ -70,7 +70,7 @@ def with_overrides(
     )
 
 
-def _inside(key: str, table: str, value: Any) -> _Pairs | None:
+def _inside(key: str, table: str, value: Any) -> Pairs | None:
     """The values that an override sets inside a table; None if it concerns something else."""
     if key == table:
         return list(value.items()) if isinstance(value, Mapping) else None

@@ -5,14 +5,12 @@ from benchwright.config._benchmark import (
 )
 from benchwright.config._config_layers import (
     ConfigValue as ConfigValue,
-    Layer as Layer,
     as_table as as_table,
     leaves as leaves,
 )
 from benchwright.config._environment import (
     assigned as assigned,
     exported as exported,
-    merge_variables as merge_variables,
     read_variables as read_variables,
     recorded_variables as recorded_variables,
     unset_variables as unset_variables,

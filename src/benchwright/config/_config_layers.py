@@ -1,12 +1,15 @@
-"""Layers of a run configuration: the values of each, how they are merged, and where a value comes from."""
+"""Values of a run configuration, how those of its layers are merged, and where each comes from."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
+from operator import attrgetter
 from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 Path: TypeAlias = tuple[str, ...]
 """A key as a tuple of words, because keys of an inner table may contain dots."""
@@ -16,29 +19,22 @@ LayerName: TypeAlias = Literal["framework", "task", "run config", "flags", "over
 and overrides."""
 
 
-class Layer(Struct, frozen=True):
-    """The values of one place."""
-
-    name: LayerName
-    values: Mapping[Path, Any]
-    """Values by key; None resets values of lower layers, except defaults."""
-    source: str
-    """The place: a file, or what was typed."""
-    sources: Mapping[Path, str] = {}
-    """The place of single values, if it differs."""
-
-
 class ConfigValue(Struct, frozen=True):
-    """A value of a run configuration, and where it comes from."""
+    """A value of a run configuration: where it stands, and where it comes from."""
 
-    key: str
-    """Its dotted key."""
+    path: Path
     value: Any
+    """None resets values of lower layers, except defaults."""
     layer: LayerName
     source: str
     """The file or the flag that sets it."""
     over: tuple[ConfigValue, ...] = ()
     """The values of lower layers that it replaces, the nearest first."""
+
+    @property
+    def key(self) -> str:
+        """Its dotted key."""
+        return ".".join(self.path)
 
     def to_json(self) -> dict[str, Any]:
         """As `--explain-config --json` prints it."""
@@ -60,29 +56,29 @@ def leaves(table: Mapping[Any, Any], before: Path = ()) -> Iterator[tuple[Path, 
             yield path, value
 
 
-def merge_layers(layers: Sequence[Layer]) -> dict[Path, ConfigValue]:
-    """Merge layers: the value of each key is that of the last layer that sets it.
+def merged(values: Iterable[ConfigValue]) -> dict[Path, ConfigValue]:
+    """The last value of each key. Values come layer by layer, from the lowest.
 
     A null resets a value to the default of the framework or the task.
     """
     found = _Values()
     defaults: dict[Path, ConfigValue] = {}
-    for layer in layers:
-        for path, value in layer.values.items():
-            source = layer.sources.get(path, layer.source)
-            if value is None:
+    for layer, given in groupby(values, attrgetter("layer")):
+        for value in given:
+            path = value.path
+            if value.value is None:
                 found.clear(path)
                 for other, kept in defaults.items():
                     if other[: len(path)] == path:
                         found.put(other, kept)
                 continue
-            if value == {} and (path in found.by_path or found.inside[path]):
+            if value.value == {} and (path in found.by_path or found.inside[path]):
                 continue  # adds nothing to the table that is there
             replaced = found.by_path.get(path)
-            over = () if replaced is None else (_alone(replaced), *replaced.over)
+            over = () if replaced is None else (replace(replaced, over=()), *replaced.over)
             found.clear(path)
-            found.put(path, ConfigValue(".".join(path), value, layer.name, source, over))
-        if layer.name in ("framework", "task"):
+            found.put(path, replace(value, over=over))
+        if layer in ("framework", "task"):
             defaults = dict(found.by_path)
     return found.by_path
 
@@ -114,10 +110,6 @@ class _Values:
         del self.by_path[path]
         for length in range(1, len(path)):
             self.inside[path[:length]] -= 1
-
-
-def _alone(value: ConfigValue) -> ConfigValue:
-    return ConfigValue(value.key, value.value, value.layer, value.source)
 
 
 def as_table(values: Mapping[Path, Any], *, as_written: bool = False) -> dict[str, Any]:

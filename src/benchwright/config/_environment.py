@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -25,9 +25,16 @@ _KEPT_OUT = "secret"
 """Stands in records for a literal value that is not recorded."""
 
 
-def read_variables(source: str, place: str, table: Mapping[str, Any]) -> dict[str, str]:
-    """Variables by name, each `host:NAME` or `lit:VALUE`. ConfigError for a value that cannot be known here; it is not repeated,
-    because it may be a key."""
+def read_variables(source: str, tables: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, str]:
+    """The variables of tables with their places, each `host:NAME` or `lit:VALUE`. The last table has precedence; variables that
+    the process has anyway are left out."""
+    found = {name: value for place, table in tables for name, value in _read(source, place, table).items()}
+    return {name: value for name, value in found.items() if value != _unchanged(name)}
+
+
+def _read(source: str, place: str, table: Mapping[str, Any]) -> dict[str, str]:
+    """The variables of one table. ConfigError for a value that cannot be known here; it is not repeated, because it may be a
+    key."""
     found: dict[str, str] = {}
     for name, value in table.items():
         kind, mark, text = str(value).partition(":")
@@ -63,12 +70,6 @@ def read_variables(source: str, place: str, table: Mapping[str, Any]) -> dict[st
         else:
             found[name] = f"host:{text}"
     return found
-
-
-def merge_variables(*tables: Mapping[str, str]) -> dict[str, str]:
-    """The variables of one task, the last table first in rank; those that the process has anyway are left out."""
-    merged = {name: value for table in tables for name, value in table.items()}
-    return {name: value for name, value in merged.items() if value != _unchanged(name)}
 
 
 def _unchanged(name: str) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
-from benchwright.config._config_layers import Layer, Path as Key
+from msgspec.structs import replace
+
+from benchwright.config._config_layers import ConfigValue, Path as Key
 from benchwright.config._run_config_keys import KEY_OF, MODULE, TYPE
 from benchwright.core import expand_home
 
@@ -18,19 +19,18 @@ _FILES: tuple[Key, ...] = (
 """Keys whose values may be files."""
 
 
-def files_beside(file: Path, layer: Layer) -> tuple[Layer, list[str]]:
-    """The layer with the places of files that are only next to the configuration, and a note on each."""
-    found: dict[Key, Any] = {}
-    for key in _FILES:
-        value = layer.values.get(key)
-        if isinstance(value, str) and (place := place_beside(file, value, may_be_name=key == TYPE)) != value:
-            found[key] = place
-    if not found:
-        return layer, []
-    values: Mapping[Key, Any] = {**layer.values, **found}
-    return Layer(layer.name, values, layer.source, layer.sources), [
-        note_on(file, str(layer.values[key])) for key in found
-    ]
+def files_beside(file: Path, values: Iterable[ConfigValue]) -> tuple[list[ConfigValue], list[str]]:
+    """The values with the places of files that are only next to the configuration, and a note on each such file."""
+    found: list[ConfigValue] = []
+    notes: list[str] = []
+    for given in values:
+        written = given.value
+        if given.path in _FILES and isinstance(written, str):
+            place = place_beside(file, written, may_be_name=given.path == TYPE)
+            notes += [note_on(file, written)] if place != written else []
+            given = replace(given, value=place)
+        found.append(given)
+    return found, notes
 
 
 def place_beside(file: Path, written: str, *, may_be_name: bool = True) -> str:

@@ -9,15 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from benchwright.config._config_layers import (
-    ConfigValue,
-    Layer,
-    LayerName,
-    Path,
-    as_table,
-    leaves,
-    merge_layers,
-)
+from benchwright.config._config_layers import ConfigValue, LayerName, Path, as_table, leaves, merged
 from benchwright.config._recorded_runs import name_demo_model
 from benchwright.config._run_config_keys import (
     ADAPTER,
@@ -51,8 +43,8 @@ class RunConfig(Struct, frozen=True):
     """The target as written: a name, `FRAMEWORK.NAME`, or a file."""
     options: Mapping[str, Any]
     """Options of the run by name."""
-    layers: tuple[Layer, ...]
-    """The values of each place, the lowest first."""
+    given: tuple[ConfigValue, ...]
+    """The values as they were given, the lowest layer first."""
     share: float | None = None
     """The share of rows to evaluate; None: `options` give the number."""
     extra: Mapping[str, Any] = {}
@@ -75,20 +67,22 @@ class RunConfig(Struct, frozen=True):
         """The values by their dotted keys."""
         return {value.key: value.value for value in self.explained()}
 
-    def explained(self, lower: Sequence[Layer] = ()) -> list[ConfigValue]:
+    def explained(self, lower: Sequence[ConfigValue] = ()) -> list[ConfigValue]:
         """Every value with its origin, by key; `lower` has the layers below the file."""
-        found = merge_layers([*lower, *self.layers])
+        found = merged((*lower, *self.given))
         return [found[path] for path in sorted(found)]
 
-    def as_document(self, lower: Sequence[Layer] = ()) -> dict[str, Any]:
+    def as_document(self, lower: Sequence[ConfigValue] = ()) -> dict[str, Any]:
         """The configuration in the form of a file; with `lower`, complete."""
-        found = {path: value.value for path, value in merge_layers([*lower, *self.layers]).items()}
+        found = {path: value.value for path, value in merged((*lower, *self.given)).items()}
         empty = {path: None for path in SHOWN_KEYS if path not in found} if lower else {}
         return as_table({**found, **empty})
 
 
-def read_layer(name: LayerName, source: str, values: Mapping[Path, Any]) -> tuple[Layer, tuple[str, ...]]:
-    """Check the values of a layer. Returns it with notes on keys without effect."""
+def read_layer(
+    layer: LayerName, source: str, values: Mapping[Path, Any]
+) -> tuple[list[ConfigValue], tuple[str, ...]]:
+    """Check the values of a layer. Returns them with notes on keys without effect."""
     found: dict[Path, Any] = {}
     records = {
         ".".join(record): None
@@ -113,14 +107,13 @@ def read_layer(name: LayerName, source: str, values: Mapping[Path, Any]) -> tupl
                 f"{source} sets {'.'.join(key)} twice, once as {'.'.join(path)}; keep one of them"
             )
         found[key] = value if value in (None, TO_BE_GIVEN) else checked_value(source, key, value)
-    return Layer(name, found, source), tuple(notes)
+    return [ConfigValue(path, value, layer, source) for path, value in found.items()], tuple(notes)
 
 
-def flag_layer(flags: Mapping[str, Any]) -> Layer:
+def flag_layer(flags: Mapping[str, Any]) -> list[ConfigValue]:
     """The layer of flags: options of a run by name, and `eval_type`. Tables are merged with those of the file."""
     keys = {**KEY_OF, "eval_type": TYPE, "extra": EXTRA}
-    found: dict[Path, Any] = {}
-    typed: dict[Path, str] = {}
+    found: list[ConfigValue] = []
     for name, value in flags.items():
         if value is None:
             continue
@@ -132,34 +125,32 @@ def flag_layer(flags: Mapping[str, Any]) -> Layer:
         table = dict(leaves(value, keys[name])) if isinstance(value, Mapping) else {keys[name]: value}
         if keys[name] == ADAPTER and isinstance(value, Mapping):  # steps in flags replace those of the file
             table = {ADAPTER: None, **table}
-        found |= table
-        typed |= dict.fromkeys(table, flag)
-    return Layer("flags", found, "flags", typed)
+        found += [ConfigValue(path, each, "flags", flag) for path, each in table.items()]
+    return found
 
 
-def override_layer(pairs: Sequence[tuple[str, Any]], source: str) -> Layer:
+def override_layer(pairs: Sequence[tuple[str, Any]], source: str) -> list[ConfigValue]:
     """The layer of overrides; if a key is given twice, the last counts."""
-    found: dict[Path, Any] = {}
+    found: dict[Path, ConfigValue] = {}
     for key, value in pairs:
         for path, each in leaves({key: value}):
             words = (*path[0].split("."), *path[1:])
-            layer, _ = read_layer("overrides", source, {words: each})
-            for known, checked in layer.values.items():
-                found.pop(known, None)  # later ones come last
-                found[known] = checked
-    return Layer("overrides", found, source)
+            for checked in read_layer("overrides", source, {words: each})[0]:
+                found.pop(checked.path, None)  # later ones come last
+                found[checked.path] = checked
+    return list(found.values())
 
 
 def config_of(
-    layers: Sequence[Layer],
+    given: Sequence[ConfigValue],
     *,
     label: str = "",
     name: str = "",
     notes: Sequence[str] = (),
     variables: Mapping[str, str] | None = None,
 ) -> RunConfig:
-    """Merge the layers into a configuration. `name` is the target if no layer gives one."""
-    values = merge_layers(layers)
+    """Merge the values of all layers into a configuration. `name` is the target if no layer gives one."""
+    values = merged(given)
     for value in values.values():
         if value.value == TO_BE_GIVEN:
             raise ConfigError(
@@ -205,7 +196,7 @@ def config_of(
     return RunConfig(
         target,
         options,
-        tuple(layers),
+        tuple(given),
         share,
         as_table(extra),
         baked_in,

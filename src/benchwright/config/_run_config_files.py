@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from benchwright.config._config_layers import Layer, leaves
+from benchwright.config._config_layers import ConfigValue, leaves
 from benchwright.config._environment import unset_variables
 from benchwright.config._files import read_document
 from benchwright.config._named_files import files_beside
@@ -84,19 +84,16 @@ def read_run_configs(
         raise ConfigError(f"{file} is a suite of models and datasets; start it with: benchwright run {file}")
     if file is not None and launcher.recognises(document):
         return launcher.read(file, document, flags, above)
-    layers: list[Layer] = []
+    given: list[ConfigValue] = []
     notes: tuple[str, ...] = ()
     if file is not None:
-        layer, notes = read_layer("run config", str(file), dict(leaves(with_options(document))))
-        layer, places = files_beside(file, layer)
-        layers.append(layer)
+        given, notes = read_layer("run config", str(file), dict(leaves(with_options(document))))
+        given, places = files_beside(file, given)
         notes = (*notes, *places)
-    layers.append(flag_layer(flags))
-    if overrides:
-        layers.append(override_layer(read_overrides(overrides), "--overrides"))
-    if pairs:
-        layers.append(override_layer([read_override(pair) for pair in pairs], "-o"))
-    config = config_of(layers, notes=notes, variables=_recorded(document))
+    given += flag_layer(flags)
+    given += override_layer(read_overrides(overrides) if overrides else (), "--overrides")
+    given += override_layer([read_override(pair) for pair in pairs], "-o")
+    config = config_of(given, notes=notes, variables=_recorded(document))
     return RunConfigs((config,), False, notes=notes)
 
 

@@ -1,22 +1,3 @@
-from benchwright.config import (
-    Caching as Caching,
-    ExchangeReport as ExchangeReport,
-    FailedRequests as FailedRequests,
-    PayloadModifier as PayloadModifier,
-    ProgressTracking as ProgressTracking,
-    RaiseClientErrors as RaiseClientErrors,
-    Reasoning as Reasoning,
-    RequestLogging as RequestLogging,
-    ResponseLogging as ResponseLogging,
-    ResponseStats as ResponseStats,
-    SystemMessage as SystemMessage,
-)
-from benchwright.core import (
-    KeyHeader as KeyHeader,
-    ModelReply as ModelReply,
-    ModelRequest as ModelRequest,
-    WireFormat as WireFormat,
-)
 from benchwright.endpoints._addresses import Address as Address, model_in_url as model_in_url
 from benchwright.endpoints._clock import LOOP_CLOCK as LOOP_CLOCK, Clock as Clock
 from benchwright.endpoints._echo import EchoProfile as EchoProfile, learn_echo as learn_echo

@@ -25,7 +25,6 @@ from benchwright.config import (
     SHOWN_KEYS,
     ConfigFile,
     ConfigValue,
-    Layer,
     RunConfig,
     RunOptions,
     Setting,
@@ -58,7 +57,7 @@ class ConfiguredRun(Struct, frozen=True):
     """The target of `benchwright run`."""
     found: tuple[Target, ...]
     options: RunOptions
-    defaults: tuple[Layer, ...]
+    defaults: tuple[ConfigValue, ...]
     """The layers below the file: defaults of the framework and of the task."""
 
     @property
@@ -141,7 +140,7 @@ def _configured(config: RunConfig) -> ConfiguredRun:
     options = RunOptions.from_keywords(keywords, "run_eval")
     if share is not None:
         options = replace(options, limit=_limit(share, found, options, file))
-    return ConfiguredRun(config, target, found, options, (_framework(), _task(found[0], file)))
+    return ConfiguredRun(config, target, found, options, (*_framework(), *_task(found[0], file)))
 
 
 def run_configured(
@@ -254,12 +253,11 @@ def _limit(share: float, found: Sequence[Target], options: RunOptions, file: Con
     return max(1, math.ceil(share * count_rows(found[0], options, file)))
 
 
-def _framework() -> Layer:
-    values = {KEY_OF[name]: BY_NAME[name].default for name in _FRAMEWORK}
-    return Layer("framework", values, "default")
+def _framework() -> list[ConfigValue]:
+    return [ConfigValue(KEY_OF[name], BY_NAME[name].default, "framework", "default") for name in _FRAMEWORK]
 
 
-def _task(target: Target, file: ConfigFile | None) -> Layer:
+def _task(target: Target, file: ConfigFile | None) -> list[ConfigValue]:
     """What the benchmark and benchwright.toml declare."""
     spec, kind = target.spec, target.definition["kind"]
     described = kind in (FUNCTION_CALLING, "nocode", "builtin")
@@ -287,7 +285,10 @@ def _task(target: Target, file: ConfigFile | None) -> Layer:
         elif name in KEY_OF:
             configured[KEY_OF[name]] = value
     where = "benchwright.toml" if file is None else file.path.name
-    return Layer("task", {**declared, **configured}, spec.where, dict.fromkeys(configured, where))
+    return [
+        ConfigValue(path, value, "task", where if path in configured else spec.where)
+        for path, value in {**declared, **configured}.items()
+    ]
 
 
 def _repeated(spec: BenchmarkSpec) -> dict[tuple[str, ...], Any]:

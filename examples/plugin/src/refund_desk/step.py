@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from benchwright.endpoints import ModelReply, ModelRequest
+from benchwright.core import ModelReply, ModelRequest
 
 
 class SignOff:
