@@ -13,7 +13,6 @@ from benchwright.config import (
     find_config,
     provider_model,
     read_config,
-    resolve_provider,
 )
 from benchwright.core import ConfigError
 
@@ -200,7 +199,9 @@ def test_a_providers_model_has_its_address_and_key_when_it_is_used(
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     monkeypatch.setenv("CLOUDFLARE_ACCOUNT_ID", "acc")
     monkeypatch.setenv("CLOUDFLARE_GATEWAY_ID", "gate")
-    used = resolve_provider(provider_model(value))
+    named = provider_model(value)
+    assert named is not None
+    used = named.at_provider()
     assert (used.base_url, used.api_key_name, used.model) == (url, key, model)
 
 
@@ -211,8 +212,8 @@ def test_the_environment_of_a_provider_is_not_looked_at_before(
     monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:1/v1")
     found = config(tmp_path, '[models.cf]\ntype = "cloudflare_ai_gateway:m"\n[models.o]\ntype = "openai:m"\n')
     with pytest.raises(ConfigError, match="export CLOUDFLARE_ACCOUNT_ID"):
-        resolve_provider(found.models["cf"])
-    assert resolve_provider(found.models["o"]).base_url == "http://localhost:1/v1"
+        found.models["cf"].at_provider()
+    assert found.models["o"].at_provider().base_url == "http://localhost:1/v1"
 
 
 def test_a_random_model_answers_by_chance_and_says_so(tmp_path: Path) -> None:
@@ -220,4 +221,6 @@ def test_a_random_model_answers_by_chance_and_says_so(tmp_path: Path) -> None:
     assert found.models["r"].type == "demo"
     assert found.models["r"].demo == {"seed": 4, "by_chance": True, "model_id": "random"}
     assert "at random" in found.models["r"].notes[0]
-    assert provider_model("random_label").type == "demo"
+    named = provider_model("random_label")
+    assert named is not None
+    assert named.type == "demo"

@@ -17,7 +17,6 @@ from benchwright.config import (
     ConfigValue,
     RunConfig,
     RunOptions,
-    check_complete,
     read_run_configs,
 )
 from benchwright.config._config_layers import merged
@@ -268,9 +267,9 @@ def test_a_complete_configuration_names_folder_and_model(tmp_path: Path) -> None
         ("model_type", "chat", "target.api_endpoint.type is missing: give --model_type"),
     ):
         with pytest.raises(ConfigError, match=sentence):
-            check_complete(merged_run_config(None, given_so_far, None))
+            merged_run_config(None, given_so_far, None).check_complete()
         given_so_far[name] = value
-    check_complete(merged_run_config(None, given_so_far, None))
+    merged_run_config(None, given_so_far, None).check_complete()
 
 
 _KEYS = [("a",), ("b", "c"), ("b", "d"), ("b", "e", "f")]

@@ -157,7 +157,7 @@ def test_mm_custom_gen_is_a_file_in_its_usual_place(
 
     async def work() -> tuple[int, Stub]:
         async with serving(events=1) as stub:
-            monkeypatch.setattr("benchwright.config._model.DEFAULT_PROFILE_URL", stub.url)
+            monkeypatch.setattr("benchwright.config._servers.DEFAULT_PROFILE_URL", stub.url)
             words = [
                 "run",
                 "--models",

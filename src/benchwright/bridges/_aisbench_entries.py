@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from benchwright.config import BODY_SETTINGS, profile_of_class
+from benchwright.config import BODY_SETTINGS, PROFILES, Profile, find_profile
 from benchwright.core import ConfigError, suggest
 
 _WITHOUT_EFFECT = {
@@ -141,10 +141,37 @@ def _above_zero(value: object) -> bool:
 
 def _take_type(values: dict[str, object]) -> None:
     """Translate a class to a profile."""
-    profile = profile_of_class(values["type"]) if "type" in values else None
+    profile = _profile_of_class(values["type"]) if "type" in values else None
     if profile is not None:
         del values["type"]
         values.setdefault("profile", profile.name)
+
+
+_CLASSES = {
+    "VLLMCustomAPI": "vllm_api_general",
+    "VLLMCustomAPIStream": "vllm_api_general_stream",
+    "VLLMCustomAPIChat": "vllm_api_general_chat",
+    "VLLMCustomAPIChatStream": "vllm_api_stream_chat",
+    "VllmMultiturnAPIChatStream": "vllm_api_stream_chat_multiturn",
+    "VLLMFunctionCallAPIChat": "vllm_api_function_call_chat",
+    "MindieStreamApi": "mindie_stream_api_general",
+    "TGICustomAPI": "tgi_api_general",
+    "TGICustomAPIStream": "tgi_stream_api_general",
+    "TritonCustomAPI": "triton_api_general",
+    "TritonCustomAPIStream": "triton_stream_api_general",
+}
+
+
+def _profile_of_class(written: object) -> Profile | None:
+    """The profile of a class, or of a class name.
+
+    >>> _profile_of_class("VLLMCustomAPIChat").name
+    'vllm_api_general_chat'
+    """
+    name = written if isinstance(written, str) else getattr(written, "__name__", "")
+    name = name.rpartition(".")[2]
+    known = _CLASSES.get(name)
+    return PROFILES[known] if known is not None else find_profile(name)
 
 
 def _take_retry(where: str, values: dict[str, object]) -> None:

@@ -27,11 +27,9 @@ from benchwright.config import (
     ConfigValue,
     RunConfig,
     RunConfigs,
-    config_of,
     files_beside,
     flag_layer,
     leaves,
-    note_on,
     override_layer,
     place_beside,
     read_layer,
@@ -104,16 +102,15 @@ def read(
     configs = []
     for (name, values, highest, variables), label, folder in zip(tasks, labels, folders, strict=True):
         values, more_beside = files_beside(file, values)
-        target = place_beside(file, name)
-        notes += [note_on(file, name)] if target != name else []
-        notes += [*beside, *more_beside]
+        target, noted = place_beside(file, name)
+        notes += [*noted, *beside, *more_beside]
         # The folder of a task takes precedence over that of the file, and what is typed over both.
         of_file, of_flag = (
             [replace(each, value=str(Path(each.value) / folder)) for each in place if each.layer == layer]
             for layer in ("run config", "flags")
         )
         given = [*shared, *of_file, *values, *typed, *of_flag, *highest]
-        configs.append(config_of(given, label=label, name=target, variables=variables))
+        configs.append(RunConfig.of(given, label=label, name=target, variables=variables))
     _refuse_shared_folders(configs)
     return RunConfigs(tuple(configs), True, at_once, tuple(dict.fromkeys(notes)))
 

@@ -84,7 +84,7 @@ def execute_configs(
 ) -> int:
     """Merge file, flags and overrides, and run, print or `check` the result. `complete`: the folder and the model must be
     given."""
-    from benchwright.config import check_complete, read_run_configs  # not for runs without a file
+    from benchwright.config import read_run_configs  # not for runs without a file
 
     overrides = ",".join(filter(None, arguments.overrides or ()))
     found = read_run_configs(arguments.run_config, flags, overrides, arguments.override or ())
@@ -92,7 +92,7 @@ def execute_configs(
         raise UsageError("--parallel-tasks is for a file with evaluation.tasks")
     if complete:
         for config in found.configs:
-            check_complete(config)
+            config.check_complete()
     return _execute(found, arguments, output, complete=complete, check=check)
 
 

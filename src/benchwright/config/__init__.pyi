@@ -33,13 +33,11 @@ from benchwright.config._load_settings import (
 )
 from benchwright.config._model import (
     ModelConfig as ModelConfig,
-    profile_model as profile_model,
     provider_model as provider_model,
     read_model_entry as read_model_entry,
 )
 from benchwright.config._named_files import (
     files_beside as files_beside,
-    note_on as note_on,
     place_beside as place_beside,
 )
 from benchwright.config._nocode import NoCodeBenchmark as NoCodeBenchmark
@@ -62,18 +60,15 @@ from benchwright.config._pipeline_steps import (
     SystemMessage as SystemMessage,
 )
 from benchwright.config._prices import (
-    PRICES_NAME as PRICES_NAME,
-    PRICES_TEMPLATE as PRICES_TEMPLATE,
     Price as Price,
     Prices as Prices,
     find_prices as find_prices,
+    first_prices as first_prices,
 )
 from benchwright.config._recorded_runs import question_options as question_options
 from benchwright.config._run_config import (
     TO_BE_GIVEN as TO_BE_GIVEN,
     RunConfig as RunConfig,
-    check_complete as check_complete,
-    config_of as config_of,
     flag_layer as flag_layer,
     override_layer as override_layer,
     read_layer as read_layer,
@@ -83,14 +78,12 @@ from benchwright.config._run_config_files import (
     read_run_configs as read_run_configs,
 )
 from benchwright.config._run_config_keys import (
-    ADAPTER as ADAPTER,
     BAKED_IN as BAKED_IN,
     EXTRA as EXTRA,
     EXTRA_NAMES as EXTRA_NAMES,
     KEY_OF as KEY_OF,
     MODULE as MODULE,
     RUN_CONFIG_KEYS as RUN_CONFIG_KEYS,
-    SHOWN_KEYS as SHOWN_KEYS,
 )
 from benchwright.config._run_settings import (
     BODY_SETTINGS as BODY_SETTINGS,
@@ -107,17 +100,13 @@ from benchwright.config._run_settings import (
     settings_of as settings_of,
 )
 from benchwright.config._servers import (
-    DEFAULT_PROFILE_URL as DEFAULT_PROFILE_URL,
     PROFILES as PROFILES,
     PROVIDERS as PROVIDERS,
     Profile as Profile,
     find_profile as find_profile,
     header_variables as header_variables,
     host_url as host_url,
-    is_provider_value as is_provider_value,
-    profile_of_class as profile_of_class,
     resolve_headers as resolve_headers,
-    resolve_provider as resolve_provider,
     trusted_certificates as trusted_certificates,
 )
 from benchwright.config._setting import HARMLESS as HARMLESS, Decides as Decides, Setting as Setting
@@ -130,8 +119,6 @@ from benchwright.config._suite_settings import (
     LOAD_MODES as LOAD_MODES,
     SUITE_SETTINGS as SUITE_SETTINGS,
     SuiteOptions as SuiteOptions,
-    checked_mode as checked_mode,
-    checked_summarizer as checked_summarizer,
     split_keywords as split_keywords,
 )
 from benchwright.config._typed_keywords import LoadKeywords as LoadKeywords, RunKeywords as RunKeywords

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,13 +13,12 @@ from msgspec.structs import replace
 
 from benchwright.config._run_settings import BODY_SETTINGS, settings_of
 from benchwright.config._servers import (
-    DEFAULT_PROFILE_URL,
     PROVIDERS,
     RANDOM,
     RANDOM_NOTE,
-    Profile,
     apply_profile,
     check_headers,
+    is_provider_value,
     provider_values,
     set_address,
     trusted_certificates,
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from benchwright.config._pipeline import PipelineSettings
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_PLACES = {"account_id": "CLOUDFLARE_ACCOUNT_ID", "gateway_id": "CLOUDFLARE_GATEWAY_ID"}
 
 _TYPE = Setting("type", "text", "kind of request", choices=(*MODEL_TYPES, "demo"))
 _ALSO = {"headers": {"kind": "table", "aliases": ()}, "repeats": {"aliases": ("num_return_sequences",)}}
@@ -133,6 +134,33 @@ class ModelConfig(Struct, frozen=True, kw_only=True):
     load: Mapping[str, Any] = field(default_factory=dict)
     """Default settings of load tests, by name."""
 
+    def at_provider(self) -> ModelConfig:
+        """The model with the address and key variable of its provider; one without a provider stays unchanged.
+
+        Raises ConfigError for a variable that is needed and not set.
+        """
+        provider = None if self.provider is None else PROVIDERS[self.provider]
+        if provider is None:
+            return self
+        url = self.base_url or (os.environ.get(provider.url_name, "") if provider.url_name else "")
+        name = self.model or ""
+        if not url:
+            places = {}
+            for key, variable in _PLACES.items():
+                if f"{{{key}}}" not in provider.url:
+                    continue
+                found = getattr(self, key) or os.environ.get(variable)
+                if not found:
+                    raise ConfigError(
+                        f"model {self.name}: {self.provider} needs {key}. Write it in the model's table, or "
+                        f"export {variable}=…"
+                    )
+                places[key] = found
+            url = provider.url.format(**places) if places else provider.url
+        if self.provider == "cloudflare_ai_gateway" and name.startswith("@cf/"):
+            name = f"workers-ai/{name}"  # the name of Cloudflare's models on the gateway's common route
+        return replace(self, base_url=url, model=name, api_key_name=self.api_key_name or provider.key_name)
+
 
 def read_model(file: Path, name: str, values: Mapping[str, object]) -> ModelConfig:
     """Read and check one `[models.NAME]` table. Relative paths start at the file's folder."""
@@ -161,19 +189,6 @@ def read_model_entry(where: str, values: Mapping[str, object], folder: Path | No
     return _read(where, name.strip(), values, folder)
 
 
-def profile_model(profile: Profile, *, base_url: str | None, model: str | None) -> ModelConfig:
-    """A model that consists of a profile and an address."""
-    return ModelConfig(
-        name=profile.name,
-        type=profile.type,
-        base_url=base_url or DEFAULT_PROFILE_URL,
-        model=model,
-        profile=profile.name,
-        api=profile.api,
-        generation={"stream": profile.stream},
-    )
-
-
 def read_model_value(where: str, value: object, folder: Path) -> str | ModelConfig:
     """Read `model =` in a benchmark's table: a name, or a table that describes the model."""
     if isinstance(value, str) and value.strip():
@@ -187,9 +202,10 @@ def read_model_value(where: str, value: object, folder: Path) -> str | ModelConf
     return read_model_entry(where, values, folder)
 
 
-def provider_model(value: str) -> ModelConfig:
-    """The model that `openai:gpt-4o-mini` or `random` means. Its environment is read when it is used."""
-    return _read(f"model {value}", value, {"type": value})
+def provider_model(value: str) -> ModelConfig | None:
+    """The model that `openai:gpt-4o-mini` or `random` means; None for a text of another form. Its environment is read when it
+    is used."""
+    return _read(f"model {value}", value, {"type": value}) if is_provider_value(value) else None
 
 
 def _read(where: str, name: str, written: Mapping[str, object], folder: Path | None = None) -> ModelConfig:

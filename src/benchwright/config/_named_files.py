@@ -26,25 +26,20 @@ def files_beside(file: Path, values: Iterable[ConfigValue]) -> tuple[list[Config
     for given in values:
         written = given.value
         if given.path in _FILES and isinstance(written, str):
-            place = place_beside(file, written, may_be_name=given.path == TYPE)
-            notes += [note_on(file, written)] if place != written else []
-            given = replace(given, value=place)
+            place, more = place_beside(file, written, may_be_name=given.path == TYPE)
+            given, notes = replace(given, value=place), [*notes, *more]
         found.append(given)
     return found, notes
 
 
-def place_beside(file: Path, written: str, *, may_be_name: bool = True) -> str:
-    """The place of a file that is only next to the configuration, with the benchmark in it (`bench.py:NAME`), if one is named;
-    anything else as written. `may_be_name`: a text without an ending is the name of an evaluation."""
+def place_beside(file: Path, written: str, *, may_be_name: bool = True) -> tuple[str, list[str]]:
+    """The place of a file that is only next to the configuration, with the benchmark in it (`bench.py:NAME`), if one is named,
+    and a note on it; anything else as written. `may_be_name`: a text without an ending is the name of an evaluation."""
     name, python, benchmark = written.partition(".py:")
     path = expand_home(name + python.removesuffix(":"))
     beside = file.parent / path
     named = path.suffix or not may_be_name
     if "://" in written or not named or path.exists() or not beside.exists():
-        return written
-    return f"{beside}{python[3:]}{benchmark}"
-
-
-def note_on(file: Path, written: str) -> str:
-    """The note on a file that was found next to the configuration."""
-    return f"{file}: {written} is not in the current folder; the run uses the one next to {file.name}"
+        return written, []
+    note = f"{file}: {written} is not in the current folder; the run uses the one next to {file.name}"
+    return f"{beside}{python[3:]}{benchmark}", [note]

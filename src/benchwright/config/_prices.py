@@ -37,7 +37,7 @@ _MOST = 1e12
 _OLD_DAYS = 180
 """Age in days from which a note says how old a price is."""
 
-PRICES_TEMPLATE = """\
+_TEMPLATE = """\
 # What the tokens of your models cost. benchwright has no built-in prices, because they change.
 # The first entry that matches a model counts.
 
@@ -51,7 +51,11 @@ as_of = {today}           # the day of this price
 source = "an example"        # optional: where it was published
 # url = "https://api.example/*"   # optional: only on this server
 """
-"""A file of prices to start from; `{today}` is the day on which it is written."""
+
+
+def first_prices(today: date) -> dict[str, str]:
+    """A file of prices to start from: its name and text."""
+    return {PRICES_NAME: _TEMPLATE.format(today=today)}
 
 
 class Price(Struct, frozen=True):

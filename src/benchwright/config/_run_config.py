@@ -36,6 +36,14 @@ TO_BE_GIVEN = "???"
 """Marks a value in launchers' files that the user must give."""
 
 
+_FRAMEWORK = tuple(
+    ConfigValue(path, default, "framework", "default")
+    for path in SHOWN_KEYS
+    if path[:2] == ("config", "params") and (default := BY_NAME[RUN_CONFIG_KEYS[path]].default) is not None
+)
+"""The defaults that a complete configuration shows."""
+
+
 class RunConfig(Struct, frozen=True):
     """A merged run configuration."""
 
@@ -62,21 +70,115 @@ class RunConfig(Struct, frozen=True):
     variables: Mapping[str, str] = {}
     """Environment variables of the run, each `host:NAME` or `lit:VALUE`."""
 
+    @classmethod
+    def of(
+        cls,
+        given: Sequence[ConfigValue],
+        *,
+        label: str = "",
+        name: str = "",
+        notes: Sequence[str] = (),
+        variables: Mapping[str, str] | None = None,
+    ) -> RunConfig:
+        """Merge the values of all layers into a configuration. `name` is the target if no layer gives one."""
+        values = merged(given)
+        for value in values.values():
+            if value.value == TO_BE_GIVEN:
+                raise ConfigError(
+                    f"{value.source}: {value.key} is {TO_BE_GIVEN}, a value that is still to be given: -o {value.key}=VALUE"
+                )
+        found = {path: value.value for path, value in values.items()}
+        target = found.get(TYPE, name)
+        if not target:
+            raise ConfigError(
+                "no evaluation is named: give --eval_type NAME, or config.type in the run configuration"
+            )
+        options: dict[str, Any] = {}
+        extra: dict[Path, Any] = {}
+        tables: dict[str, dict[Path, Any]] = {}
+        baked_in: dict[Path, Any] = {}
+        for path, value in found.items():
+            head = next((path[:n] for n in range(len(path), 0, -1) if path[:n] in RUN_CONFIG_KEYS), None)
+            if head is None:
+                extra[path[len(EXTRA) :]] = value
+            elif head == METADATA:
+                tables.setdefault("metadata", {})[path[1:]] = value
+            elif (option := option_of(head)) and head == path:
+                options[option] = value
+            elif option:
+                tables.setdefault(option, {})[path[len(head) :]] = value
+            elif head in BAKED_IN:
+                baked_in[path] = value
+        inner = {
+            each: as_table({path: value for path, value in held.items() if path}, as_written=True)
+            for each, held in tables.items()
+        }
+        metadata = inner.pop("metadata", {})
+        options |= inner
+        adapter = options.pop("pipeline", None)
+        if found.get(FAIL_ON_SKIP) and "max_failures" not in options:
+            options["max_failures"] = 0
+        if MODULE in found:
+            target = _of_module(found[MODULE], target, options)
+        if options.get("task") in (
+            target,
+            re.split("[.:]", target)[-1],
+        ):  # as files of other benchmarks write it
+            del options["task"]
+        name_demo_model(options)
+        share = options.pop("limit") if isinstance(options.get("limit"), float) else None
+        return cls(
+            target,
+            options,
+            tuple(given),
+            share,
+            as_table(extra),
+            baked_in,
+            metadata,
+            adapter,
+            label,
+            tuple(notes),
+            variables or {},
+        )
+
     @property
     def values(self) -> dict[str, Any]:
         """The values by their dotted keys."""
         return {value.key: value.value for value in self.explained()}
 
     def explained(self, lower: Sequence[ConfigValue] = ()) -> list[ConfigValue]:
-        """Every value with its origin, by key; `lower` has the layers below the file."""
-        found = merged((*lower, *self.given))
+        """Every value with its origin, by key; with `lower`, the layer of the task, complete."""
+        found = merged(self._complete(lower))
         return [found[path] for path in sorted(found)]
 
     def as_document(self, lower: Sequence[ConfigValue] = ()) -> dict[str, Any]:
-        """The configuration in the form of a file; with `lower`, complete."""
-        found = {path: value.value for path, value in merged((*lower, *self.given)).items()}
+        """The configuration in the form of a file; with `lower`, the layer of the task, complete."""
+        found = {path: value.value for path, value in merged(self._complete(lower)).items()}
         empty = {path: None for path in SHOWN_KEYS if path not in found} if lower else {}
         return as_table({**found, **empty})
+
+    def _complete(self, lower: Sequence[ConfigValue]) -> tuple[ConfigValue, ...]:
+        return (*_FRAMEWORK, *lower, *self.given) if lower else self.given
+
+    def check_complete(self) -> None:
+        """Raise ConfigError if a value that run_eval requires is missing."""
+        options = self.options
+        if options.get("output_dir") is None:
+            raise ConfigError(
+                "config.output_dir is missing: give --output_dir DIR, or config.output_dir in the run configuration"
+            )
+        if "model" in options or "host_ip" in options or "host_port" in options:
+            return
+        for name, flag, example in (
+            ("model_url", "--model_url", "http://localhost:8000/v1"),
+            ("model_id", "--model_id", "my-model"),
+            ("model_type", "--model_type", "chat"),
+        ):
+            if options.get(name) is None:
+                key = ".".join(KEY_OF[name])
+                raise ConfigError(
+                    f"{key} is missing: give {flag}, such as {flag} {example}, or {key} in the run configuration"
+                )
 
 
 def read_layer(
@@ -141,73 +243,6 @@ def override_layer(pairs: Sequence[tuple[str, Any]], source: str) -> list[Config
     return list(found.values())
 
 
-def config_of(
-    given: Sequence[ConfigValue],
-    *,
-    label: str = "",
-    name: str = "",
-    notes: Sequence[str] = (),
-    variables: Mapping[str, str] | None = None,
-) -> RunConfig:
-    """Merge the values of all layers into a configuration. `name` is the target if no layer gives one."""
-    values = merged(given)
-    for value in values.values():
-        if value.value == TO_BE_GIVEN:
-            raise ConfigError(
-                f"{value.source}: {value.key} is {TO_BE_GIVEN}, a value that is still to be given: -o {value.key}=VALUE"
-            )
-    found = {path: value.value for path, value in values.items()}
-    target = found.get(TYPE, name)
-    if not target:
-        raise ConfigError(
-            "no evaluation is named: give --eval_type NAME, or config.type in the run configuration"
-        )
-    options: dict[str, Any] = {}
-    extra: dict[Path, Any] = {}
-    tables: dict[str, dict[Path, Any]] = {}
-    baked_in: dict[Path, Any] = {}
-    for path, value in found.items():
-        head = next((path[:n] for n in range(len(path), 0, -1) if path[:n] in RUN_CONFIG_KEYS), None)
-        if head is None:
-            extra[path[len(EXTRA) :]] = value
-        elif head == METADATA:
-            tables.setdefault("metadata", {})[path[1:]] = value
-        elif (option := option_of(head)) and head == path:
-            options[option] = value
-        elif option:
-            tables.setdefault(option, {})[path[len(head) :]] = value
-        elif head in BAKED_IN:
-            baked_in[path] = value
-    inner = {
-        each: as_table({path: value for path, value in held.items() if path}, as_written=True)
-        for each, held in tables.items()
-    }
-    metadata = inner.pop("metadata", {})
-    options |= inner
-    adapter = options.pop(option_of(ADAPTER), None)
-    if found.get(FAIL_ON_SKIP) and "max_failures" not in options:
-        options["max_failures"] = 0
-    if MODULE in found:
-        target = _of_module(found[MODULE], target, options)
-    if options.get("task") in (target, re.split("[.:]", target)[-1]):  # as files of other benchmarks write it
-        del options["task"]
-    name_demo_model(options)
-    share = options.pop("limit") if isinstance(options.get("limit"), float) else None
-    return RunConfig(
-        target,
-        options,
-        tuple(given),
-        share,
-        as_table(extra),
-        baked_in,
-        metadata,
-        adapter,
-        label,
-        tuple(notes),
-        variables or {},
-    )
-
-
 def _of_module(module: str, target: str, options: dict[str, Any]) -> str:
     """The benchmark of a file that the configuration names, or that file of questions."""
     if target.startswith(("mcq.", "qa.")) and not module.endswith(".py"):
@@ -215,24 +250,3 @@ def _of_module(module: str, target: str, options: dict[str, Any]) -> str:
         return module
     name = options.pop("task", None) or target.rpartition(".")[2]
     return f"{module}:{name}"
-
-
-def check_complete(config: RunConfig) -> None:
-    """Raise ConfigError if a value that run_eval requires is missing."""
-    options = config.options
-    if options.get("output_dir") is None:
-        raise ConfigError(
-            "config.output_dir is missing: give --output_dir DIR, or config.output_dir in the run configuration"
-        )
-    if "model" in options or "host_ip" in options or "host_port" in options:
-        return
-    for name, flag, example in (
-        ("model_url", "--model_url", "http://localhost:8000/v1"),
-        ("model_id", "--model_id", "my-model"),
-        ("model_type", "--model_type", "chat"),
-    ):
-        if options.get(name) is None:
-            key = ".".join(KEY_OF[name])
-            raise ConfigError(
-                f"{key} is missing: give {flag}, such as {flag} {example}, or {key} in the run configuration"
-            )

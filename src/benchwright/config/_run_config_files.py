@@ -17,7 +17,6 @@ from benchwright.config._overrides import read_override, read_overrides
 from benchwright.config._recorded_runs import with_options
 from benchwright.config._run_config import (
     RunConfig,
-    config_of,
     flag_layer,
     override_layer,
     read_layer,
@@ -93,7 +92,7 @@ def read_run_configs(
     given += flag_layer(flags)
     given += override_layer(read_overrides(overrides) if overrides else (), "--overrides")
     given += override_layer([read_override(pair) for pair in pairs], "-o")
-    config = config_of(given, notes=notes, variables=_recorded(document))
+    config = RunConfig.of(given, notes=notes, variables=_recorded(document))
     return RunConfigs((config,), False, notes=notes)
 
 

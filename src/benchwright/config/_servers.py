@@ -6,13 +6,11 @@ other tools. The environment is read only when such a model is used.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from benchwright.core import Api, ConfigError, Route, environment_secret, expand_home, is_secret_name, suggest
 
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
 
 
 DEFAULT_PROFILE_URL = "http://localhost:8080"
-"""Where a profile's server is by default."""
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
@@ -38,6 +35,25 @@ class Profile(Struct, frozen=True):
     """Whether replies are streamed by default."""
     description: str
     """One line for listings."""
+
+    @property
+    def url(self) -> str:
+        """Where its server is by default."""
+        return DEFAULT_PROFILE_URL
+
+    def model_at(self, url: str | None, model: str | None) -> ModelConfig:
+        """A model that consists of the profile and an address."""
+        from benchwright.config._model import ModelConfig
+
+        return ModelConfig(
+            name=self.name,
+            type=self.type,
+            base_url=url or self.url,
+            model=model,
+            profile=self.name,
+            api=self.api,
+            generation={"stream": self.stream},
+        )
 
 
 PROFILES: dict[str, Profile] = {
@@ -59,19 +75,6 @@ PROFILES: dict[str, Profile] = {
 }  # fmt: skip
 """All profiles by name."""
 
-_CLASSES = {
-    "VLLMCustomAPI": "vllm_api_general",
-    "VLLMCustomAPIStream": "vllm_api_general_stream",
-    "VLLMCustomAPIChat": "vllm_api_general_chat",
-    "VLLMCustomAPIChatStream": "vllm_api_stream_chat",
-    "VllmMultiturnAPIChatStream": "vllm_api_stream_chat_multiturn",
-    "VLLMFunctionCallAPIChat": "vllm_api_function_call_chat",
-    "MindieStreamApi": "mindie_stream_api_general",
-    "TGICustomAPI": "tgi_api_general",
-    "TGICustomAPIStream": "tgi_stream_api_general",
-    "TritonCustomAPI": "triton_api_general",
-    "TritonCustomAPIStream": "triton_stream_api_general",
-}
 _IN_PROCESS = ("hf_", "vllm_offline", "huggingface", "vllmoffline", "mindformer")
 
 
@@ -83,18 +86,6 @@ def find_profile(name: str) -> Profile | None:
             "MODEL, for example) and use --model vllm_api_general_chat --model-url http://localhost:8000"
         )
     return PROFILES.get(name)
-
-
-def profile_of_class(written: object) -> Profile | None:
-    """The profile of a class, or of a class name, in files of other tools.
-
-    >>> profile_of_class("VLLMCustomAPIChat").name
-    'vllm_api_general_chat'
-    """
-    name = written if isinstance(written, str) else getattr(written, "__name__", "")
-    name = name.rpartition(".")[2]
-    known = _CLASSES.get(name)
-    return PROFILES[known] if known is not None else find_profile(name)
 
 
 def resolve_headers(headers: Mapping[str, str]) -> dict[str, str]:
@@ -256,8 +247,6 @@ PROVIDERS: Mapping[str, Provider] = {
 }
 """Every provider by the name before the colon."""
 
-_PLACES = {"account_id": "CLOUDFLARE_ACCOUNT_ID", "gateway_id": "CLOUDFLARE_GATEWAY_ID"}
-
 
 def is_provider_value(value: str) -> bool:
     """Whether a text names a model by its provider, or a random one.
@@ -290,31 +279,3 @@ def provider_values(where: str, written: Mapping[str, object]) -> dict[str, obje
         raise ConfigError(f"{where} names the model in type and in model; keep one of them")
     del values["type"]
     return {**values, "provider": provider, "model": model}
-
-
-def resolve_provider(model: ModelConfig) -> ModelConfig:
-    """Add the address and key variable to a model of a provider; others stay unchanged.
-
-    Raises ConfigError for a variable that is needed and not set.
-    """
-    provider = None if model.provider is None else PROVIDERS[model.provider]
-    if provider is None:
-        return model
-    url = model.base_url or (os.environ.get(provider.url_name, "") if provider.url_name else "")
-    name = model.model or ""
-    if not url:
-        places = {}
-        for key, variable in _PLACES.items():
-            if f"{{{key}}}" not in provider.url:
-                continue
-            found = getattr(model, key) or os.environ.get(variable)
-            if not found:
-                raise ConfigError(
-                    f"model {model.name}: {model.provider} needs {key}. Write it in the model's table, or "
-                    f"export {variable}=…"
-                )
-            places[key] = found
-        url = provider.url.format(**places) if places else provider.url
-    if model.provider == "cloudflare_ai_gateway" and name.startswith("@cf/"):
-        name = f"workers-ai/{name}"  # the name of Cloudflare's models on the gateway's common route
-    return replace(model, base_url=url, model=name, api_key_name=model.api_key_name or provider.key_name)

@@ -50,9 +50,9 @@ class SuiteOptions(Struct, frozen=True, kw_only=True):
         for name, value in self.given().items():
             check_value(_BY_NAME[name], value)
         if self.mode is not None:
-            checked_mode(self.mode)
+            _check_mode(self.mode)
         if self.summarizer is not None:
-            checked_summarizer(self.summarizer)
+            _check_summarizer(self.summarizer)
 
     @classmethod
     def from_keywords(cls, keywords: Mapping[str, Any]) -> SuiteOptions:
@@ -94,10 +94,10 @@ def split_keywords(keywords: Mapping[str, Any], caller: str) -> tuple[RunOptions
     return RunOptions.from_keywords(rest, caller), SuiteOptions.from_keywords(suite)
 
 
-def checked_mode(mode: str) -> str:
-    """The mode. Raises UsageError with the cure for an unknown one."""
+def _check_mode(mode: str) -> None:
+    """Raise UsageError with the cure for an unknown mode."""
     if mode in MODES:
-        return mode
+        return
     if mode in LOAD_MODES:
         raise UsageError(
             f"mode {mode} is a load test. Start it with: benchwright perf SUITE, or run … --mode {mode}"
@@ -110,10 +110,10 @@ def checked_mode(mode: str) -> str:
     raise UsageError(f"--mode {mode} is not known.{suggest(mode, MODES)} Expected one of {', '.join(MODES)}")
 
 
-def checked_summarizer(name: str) -> str:
-    """The summarizer. Raises UsageError with the known names for an unknown one."""
+def _check_summarizer(name: str) -> None:
+    """Raise UsageError with the known names for an unknown one."""
     if name in SUMMARIZERS:
-        return name
+        return
     if name.partition("/")[0] in _LOAD_SUMMARIZERS:
         raise UsageError(
             f"--summarizer {name} belongs to load tests (benchwright perf, which has one for all); "

@@ -20,10 +20,7 @@ from benchwright.config import (
     RunOptions,
     find_profile,
     host_url,
-    is_provider_value,
-    profile_model,
     provider_model,
-    resolve_provider,
     trusted_certificates,
 )
 from benchwright.core import LEFT_OUT, Api, ConfigError, UsageError, is_secret_name, nearest, suggest
@@ -121,16 +118,15 @@ def choose_model(options: RunOptions, config: ConfigFile | None, *, ask_server: 
     address = _address(options)
     name = options.model
     configured = config.models if config is not None else {}
-    if name is not None and (name in configured or is_provider_value(name)):
-        model = configured[name] if name in configured else provider_model(name)
+    model = None if name is None else configured.get(name) or provider_model(name)
+    if model is not None:
         _refuse_description(options, model, address)
         return _demo(options, model) if model.type == "demo" else _http(options, model, ask_server)
     profile = None if name is None else find_profile(name)
     if profile is not None:
         if options.api not in (None, profile.api):
             raise UsageError(f"profile {profile.name} speaks {profile.api}; leave --api {options.api} out")
-        model = profile_model(profile, base_url=address, model=options.model_id)
-        return _http(options, model, ask_server)
+        return _http(options, profile.model_at(address, options.model_id), ask_server)
     if name is not None and name != "demo":
         where = config.path.name if config is not None else "no benchwright.toml was found"
         raise UsageError(
@@ -191,7 +187,7 @@ def _refuse_server_flags(options: RunOptions) -> None:
 
 
 def _http(options: RunOptions, model: ModelConfig, ask_server: bool) -> ChosenModel:
-    model = resolve_provider(model)
+    model = model.at_provider()
     parallelism = options.parallelism or model.max_concurrency or DEFAULT_PARALLELISM
     if model.max_concurrency is not None:  # a limit of the server, which no run may exceed
         parallelism = min(parallelism, model.max_concurrency)

@@ -17,7 +17,6 @@ from benchwright.benchmarks import (
 from benchwright.bfcl import EVALUATIONS, evaluation_of
 from benchwright.config import (
     CONFIG_NAMES,
-    DEFAULT_PROFILE_URL,
     PROFILES,
     BenchmarkConfig,
     ConfigFile,
@@ -210,7 +209,7 @@ def list_models() -> list[KnownModel]:
 
 def _of_profile(profile: Profile) -> KnownModel:
     return KnownModel(
-        profile.name, "profile", profile.api, profile.type, profile.stream, DEFAULT_PROFILE_URL, None,
+        profile.name, "profile", profile.api, profile.type, profile.stream, profile.url, None,
         profile.description,
     )  # fmt: skip
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from benchwright.benchmarks import (
     BenchmarkSpec,
 )
-from benchwright.config import JUDGE_SETTINGS, RUN_SETTINGS, ConfigFile, RunOptions, resolve_provider
+from benchwright.config import JUDGE_SETTINGS, RUN_SETTINGS, ConfigFile, RunOptions
 from benchwright.core import LEFT_OUT, JsonObject, UsageError, expand_home, suggest
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def named_judge(named: str, config: ConfigFile | None) -> JsonObject:
     models = config.models if config is not None else {}
     model = models.get(named)
     if model is not None:
-        model = resolve_provider(model)
+        model = model.at_provider()
     if model is None or model.base_url is None:
         usable = [name for name, known in models.items() if known.base_url or known.provider]
         raise UsageError(

@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from benchwright.benchmarks import BenchmarkSpec
 from benchwright.config import (
-    ADAPTER,
     BAKED_IN,
     BY_NAME,
     EXTRA,
@@ -22,7 +21,6 @@ from benchwright.config import (
     KEY_OF,
     MODULE,
     RUN_CONFIG_KEYS,
-    SHOWN_KEYS,
     ConfigFile,
     ConfigValue,
     RunConfig,
@@ -41,13 +39,6 @@ from benchwright.runs._session import Session
 from benchwright.runs._targets import Target
 from benchwright.runs._tasks import Task, TaskResult, count_rows, run_tasks
 
-_FRAMEWORK = tuple(
-    name
-    for path in SHOWN_KEYS
-    if path[:2] == ("config", "params") and BY_NAME[name := RUN_CONFIG_KEYS[path]].default is not None
-)
-"""Settings whose defaults a complete configuration shows."""
-
 
 class ConfiguredRun(Struct, frozen=True):
     """A run configuration together with its evaluation."""
@@ -58,7 +49,7 @@ class ConfiguredRun(Struct, frozen=True):
     found: tuple[Target, ...]
     options: RunOptions
     defaults: tuple[ConfigValue, ...]
-    """The layers below the file: defaults of the framework and of the task."""
+    """The defaults of the task, which the benchmark and benchwright.toml declare."""
 
     @property
     def name(self) -> str:
@@ -122,7 +113,7 @@ def _configured(config: RunConfig) -> ConfiguredRun:
     if config.adapter_config is not None:
         from benchwright.config import pipeline_settings  # most runs have none
 
-        keywords["pipeline"] = pipeline_settings(config.adapter_config, ".".join(ADAPTER))
+        keywords["pipeline"] = pipeline_settings(config.adapter_config, ".".join(KEY_OF["pipeline"]))
     if config.metadata:
         keywords["metadata"] = config.metadata
     found, keywords, moved = _resolved(target, keywords, config, cwd)
@@ -140,7 +131,7 @@ def _configured(config: RunConfig) -> ConfiguredRun:
     options = RunOptions.from_keywords(keywords, "run_eval")
     if share is not None:
         options = replace(options, limit=_limit(share, found, options, file))
-    return ConfiguredRun(config, target, found, options, (*_framework(), *_task(found[0], file)))
+    return ConfiguredRun(config, target, found, options, tuple(_task(found[0], file)))
 
 
 def run_configured(
@@ -251,10 +242,6 @@ def _limit(share: float, found: Sequence[Target], options: RunOptions, file: Con
             "number of rows"
         )
     return max(1, math.ceil(share * count_rows(found[0], options, file)))
-
-
-def _framework() -> list[ConfigValue]:
-    return [ConfigValue(KEY_OF[name], BY_NAME[name].default, "framework", "default") for name in _FRAMEWORK]
 
 
 def _task(target: Target, file: ConfigFile | None) -> list[ConfigValue]:

@@ -19,8 +19,6 @@ from benchwright.config import (
     LoadOptions,
     RunOptions,
     SuiteOptions,
-    checked_mode,
-    checked_summarizer,
     read_document,
     settings_of,
 )
@@ -234,10 +232,7 @@ def _run_table(path: Path, document: Mapping[str, object]) -> tuple[JsonObject, 
     checked, _ = take_settings(f"{path}: run", values, _RUN, ())
     settings = {name: value for name, value in checked.items() if name in _SUITE_NAMES}
     try:
-        if "mode" in settings:
-            checked_mode(str(settings["mode"]))
-        if "summarizer" in settings:
-            checked_summarizer(str(settings["summarizer"]))
+        SuiteOptions.from_keywords(settings)
     except UsageError as error:
         raise ConfigError(f"{path}: {error}") from None
     if "work_dir" in settings:  # relative to the suite's folder, like every path in the file
