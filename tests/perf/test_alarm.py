@@ -48,15 +48,28 @@ def test_a_wait_that_was_given_up_does_not_end_the_next() -> None:
     run_quickly(work())
 
 
+def test_a_time_that_is_set_again_calls_back_once() -> None:
+    async def work() -> list[str]:
+        alarm, called, done = open_alarm(), [], asyncio.Event()
+        alarm.call_at(monotonic() + 0.001, lambda: called.append("first"))
+        alarm.call_at(monotonic() + 0.002, lambda: (called.append("second"), done.set()))
+        await done.wait()
+        alarm.close()
+        return called
+
+    assert run_quickly(work()) == ["second"]
+
+
 def test_a_schedule_waits_about_once_for_each_request(monkeypatch: pytest.MonkeyPatch) -> None:
     """Repeating a wait that ended too early keeps a core busy: it took fifty waits for each request."""
-    waits, at = [], _FileAlarm.at
+    waits: list[float] = []
+    call_at = _FileAlarm.call_at
 
-    async def counted(alarm: _FileAlarm, due: float) -> None:
+    def counted(alarm: _FileAlarm, due: float, callback: Callable[[], None]) -> None:
         waits.append(due)
-        await at(alarm, due)
+        call_at(alarm, due, callback)
 
-    monkeypatch.setattr(_FileAlarm, "at", counted)
+    monkeypatch.setattr(_FileAlarm, "call_at", counted)
 
     async def work() -> None:
         async with serving(events=2) as stub:

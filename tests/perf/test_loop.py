@@ -382,3 +382,69 @@ def test_the_next_request_is_sent_before_the_ended_one_is_booked(
     for number in range(5):
         early = log.index(f"sent {number + 1}") < log.index(f"booked {number}")
         assert early == (stop_share is None and number > answered)
+
+
+def test_tasks_of_a_schedule_send_one_request_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No more tasks than requests were in flight at once: a task for each request costs as much as sending it."""
+    carriers: list[None] = []
+    carry = PhaseLoop._carry
+
+    async def counted(loop: PhaseLoop, sending: Any) -> None:
+        carriers.append(None)
+        await carry(loop, sending)
+
+    monkeypatch.setattr(PhaseLoop, "_carry", counted)
+    settings = LoadSettings(profile="constant", levels=(300.0,), requests=60, max_concurrency=3, stream=False)
+    records, (stage,), stub = run(settings, events=1)
+    assert len(records) == len(stub.log) == stage.offered == 60
+    assert len(carriers) <= 3
+
+
+def test_a_defect_in_the_plan_ends_an_open_loop_with_its_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    sending = PhaseLoop._sending
+
+    def broken(loop: PhaseLoop, place: int, *rest: Any) -> Any:
+        if place == 3:
+            raise LookupError("no such row")
+        return sending(loop, place, *rest)
+
+    monkeypatch.setattr(PhaseLoop, "_sending", broken)
+    with pytest.raises(LookupError, match="no such row"):
+        run(LoadSettings(profile="constant", levels=(200.0,), requests=10), events=1)
+
+
+@pytest.mark.parametrize("profile", ["constant", "concurrent"])
+def test_an_abort_records_each_request_that_was_launched(profile: Any) -> None:
+    """Even those that were launched in the same turn of the event loop, and have not been started."""
+
+    class Silent:
+        def __init__(self) -> None:
+            self.asked = 0
+
+        async def send(self, request: ModelRequest) -> ModelReply:
+            self.asked += 1
+            if self.asked == 1:
+                loop.abort()
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    records: list[Any] = []
+
+    async def work() -> None:
+        nonlocal loop
+        start = monotonic()
+        closed = 4 if profile == "concurrent" else None
+        settings = LoadSettings(profile=profile, levels=(1000.0,), requests=8)
+        task = PhaseTask(
+            stage=0, phase="measured", zero=start, wall=0.0, start_at=start - 1, base=0, closed=closed, requests=8
+        )  # fmt: skip
+        endpoint: Any = Silent()
+        loop = PhaseLoop(settings, task, plan_of(8), [endpoint], records.append)
+        async with asyncio.timeout(60):
+            await loop.run()
+        assert loop.in_flight == 0
+        assert endpoint.asked == len(records) >= (8 if closed is None else 1)
+
+    loop: PhaseLoop = None  # type: ignore[assignment]  # made above
+    asyncio.run(work())
+    assert {record.outcome for record in records} == {RequestOutcome.CANCELLED}

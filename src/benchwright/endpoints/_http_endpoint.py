@@ -61,6 +61,8 @@ class HttpEndpoint:
         self._allowance = Allowance(gate, clock)
         # Whether a request waits for nothing but a free place.
         self._usual = policy.limits and not policy.arrivals and not self._allowance.limited
+        # Whether it waits for nothing at all, as in a load test.
+        self._at_once = not policy.limits and not self._allowance.limited
         wire = self._wire = wire_of(settings.api)
         headers: Mapping[str, str] = request_headers(settings, key)
         if around is not None:
@@ -103,6 +105,11 @@ class HttpEndpoint:
         limiter, urls = self._limiter, self._urls
         if planned is None and self._usual and limiter.try_acquire():
             stamps, timeout_s = Stamps(time()), self._timeout_s
+        elif planned is None and self._at_once:
+            stamps, timeout_s = Stamps(time()), self._timeout_s
+            if self._policy.arrivals:
+                stamps.arrivals = []
+            limiter.in_flight += 1
         else:
             if planned is not None:
                 await self._clock.sleep_until(planned)

@@ -19,6 +19,7 @@ from benchwright.endpoints._transport import HttpReply, Stamps, TransportFailure
 
 _CONNECT_TIMEOUT_S = 15.0  # a host that drops packets must not use up a whole request timeout
 _WRITE_TOGETHER = 8  # more would delay the first of them, which lowers the rate if the server is slow
+_TOGETHER_S = 0.0002  # requests that follow one another more slowly do not come in one turn of the loop
 _LOST_STREAMS = (
     2  # llama.cpp closes each connection after a stream without notice: half of all requests would be lost
 )
@@ -41,6 +42,7 @@ class LeanTransport:
         self._pools: dict[tuple[str, int], _Pool] = {}
         self._sweeper = _Sweeper(self._pools, clock)
         self._held: list[LeanConnection] = []
+        self._written_at = float("-inf")
 
     async def post(
         self,
@@ -124,10 +126,15 @@ class LeanTransport:
         await asyncio.sleep(0)
 
     def _write_soon(self, connection: LeanConnection) -> None:
-        # Requests of one turn of the loop are written together, so that a waiting server is woken once for all of
-        # them. Waking it for each costs a busy client as much as the writing does.
+        # The first request for a while is written at once. Those that follow in the same turn of the loop are written together,
+        # so that a waiting server is woken once for all of them. Waking it for each costs a busy client as much as the writing does.
         held = self._held
         if not held:
+            now = self._now()
+            if now - self._written_at > _TOGETHER_S:
+                self._written_at = now
+                connection.write_held(now)
+                return
             self._sweeper.loop.call_soon(self._write_held)
         held.append(connection)
         if len(held) >= _WRITE_TOGETHER:
@@ -135,7 +142,7 @@ class LeanTransport:
 
     def _write_held(self) -> None:
         held, self._held = self._held, []
-        now = self._now()
+        now = self._written_at = self._now()
         for connection in held:
             connection.write_held(now)
 

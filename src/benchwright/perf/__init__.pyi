@@ -55,13 +55,14 @@ from benchwright.perf._quality import (
 )
 from benchwright.perf._records import (
     BatchThread as BatchThread,
+    EndedRequest as EndedRequest,
     StoreSink as StoreSink,
     count_requests as count_requests,
+    record_without_secrets as record_without_secrets,
     recorded_requests as recorded_requests,
     recorded_stages as recorded_stages,
     request_step as request_step,
     stage_step as stage_step,
-    without_secrets as without_secrets,
 )
 from benchwright.perf._request_files import (
     file_table as file_table,

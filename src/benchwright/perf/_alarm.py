@@ -10,6 +10,7 @@ import asyncio
 import ctypes
 import os
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from time import monotonic
 from typing import Protocol
@@ -20,10 +21,13 @@ _NANOSECONDS = 1_000_000_000
 
 
 class Alarm(Protocol):
-    """Wakes one task at a time."""
+    """Calls back at one time after the other."""
+
+    def call_at(self, due: float, callback: Callable[[], None]) -> None:
+        """Call back at that time by the machine's clock, or a little earlier or later, and not at the time that was set before."""
 
     async def at(self, due: float) -> None:
-        """Return at that time by the machine's clock, or a little earlier or later."""
+        """Return at that time, or a little earlier or later."""
 
     def close(self) -> None:
         """Release what was opened."""
@@ -32,17 +36,30 @@ class Alarm(Protocol):
 class _LoopAlarm:
     """Implements `Alarm` with the timers of the event loop."""
 
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._timer: asyncio.TimerHandle | None = None
+
+    def call_at(self, due: float, callback: Callable[[], None]) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._loop.call_later(max(0.0, due - monotonic()), callback)
+
     async def at(self, due: float) -> None:
-        await asyncio.sleep(due - monotonic())
+        rung = asyncio.Event()
+        self.call_at(due, rung.set)
+        await rung.wait()
 
     def close(self) -> None:
-        """Nothing was opened."""
+        if self._timer is not None:
+            self._timer.cancel()
 
 
-class _FileAlarm:
+class _FileAlarm(_LoopAlarm):
     """Implements `Alarm` with a timer of Linux. The numbers are those of its system calls."""
 
     def __init__(self) -> None:
+        super().__init__()
         system = ctypes.PyDLL(
             None, use_errno=True
         )  # the calls are too short to let other threads run meanwhile
@@ -51,27 +68,26 @@ class _FileAlarm:
         if self._file < 0:
             raise OSError(ctypes.get_errno(), "no timer")
         self._spec = (ctypes.c_long * 4)()  # interval, then due time, in seconds and nanoseconds
-        self._loop = asyncio.get_running_loop()
+        self._callback: Callable[[], None] | None = None
         self._loop.add_reader(self._file, self._ring)
-        self._waiting: asyncio.Future[None] | None = None
 
-    async def at(self, due: float) -> None:
+    def call_at(self, due: float, callback: Callable[[], None]) -> None:
+        self._callback = callback
         self._spec[2], self._spec[3] = divmod(int(due * _NANOSECONDS), _NANOSECONDS)
-        waiting = self._waiting = self._loop.create_future()
         if self._set(self._file, _ABSOLUTE, self._spec, None):
-            await asyncio.sleep(due - monotonic())
-        else:
-            await waiting
+            super().call_at(due, callback)
 
     def _ring(self) -> None:
         try:
             os.read(self._file, 8)
         except BlockingIOError:  # it was set again meanwhile
             return
-        if self._waiting is not None and not self._waiting.done():
-            self._waiting.set_result(None)
+        callback, self._callback = self._callback, None
+        if callback is not None:
+            callback()
 
     def close(self) -> None:
+        super().close()
         self._loop.remove_reader(self._file)
         os.close(self._file)
 

@@ -98,8 +98,12 @@ class PhaseLoop:
         self._meter = HealthMeter()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._waiting: deque[Sending] = deque()
+        self._resting: list[asyncio.Future[Sending | None]] = []  # tasks that wait for a request
         self._used = 0  # numbers of this process
+        self._measured = 0  # times of the schedule so far, of all processes
         self._cause: StopCause | None = None
+        self._loop = asyncio.get_running_loop()
+        self._through: asyncio.Future[None] = self._loop.create_future()
         self._idle = asyncio.Event()
         self._conversations = OpenConversations(settings, self._one, self._not_sent, self._offer)
         self._stop_at: float | None = None
@@ -115,12 +119,16 @@ class PhaseLoop:
         if self._cause is None:
             self._cause = cause
         self._conversations.stop()
+        self._sent_all()
         if cause in ("interrupt", "errors") and self._stop_at is None:
             self._stop_at = monotonic()
 
     def abort(self) -> None:
         """Give up what is in flight."""
         self.stop("interrupt")
+        self._loop.call_soon(self._cancel)  # after the start of those that were launched in this turn
+
+    def _cancel(self) -> None:
         for task in self._tasks:
             task.cancel()
 
@@ -142,6 +150,9 @@ class PhaseLoop:
         finally:
             health = self._meter.stop()
             self._alarm.close()
+            for rest in self._resting:
+                if not rest.done():
+                    rest.set_result(None)
         return PhaseResult(
             numbers=self._used,
             offered=self._offered,
@@ -155,30 +166,58 @@ class PhaseLoop:
     # -- open loop --
 
     async def _follow_schedule(self) -> None:
-        task, cap = self._task, self._task.cap
-        launched = measured = 0
-        for number, (at, phase) in enumerate(self._times):
-            measured += phase == "measured"
-            if number % task.workers != task.worker:
-                continue
-            due = task.start_at + at
-            if due > monotonic():
-                launched = 0
-                await self._until(due)
-            elif (launched := launched + 1) % _LAUNCHES_PER_TURN == 0:
-                await asyncio.sleep(0)
-            if self._cause is not None:
-                return
-            sending = self._sending(number, phase, due)
-            self._used = number + 1
-            if cap is not None and (self.in_flight >= cap or self._waiting):
-                self._waiting.append(sending)
-            else:
-                self._launch(sending)
-        wanted = self._settings.requests
-        if self._settings.seconds is not None and (wanted is None or measured < wanted):
-            await self._until(task.start_at + self._settings.seconds)
+        self._coming = self._own_times()
+        self._following = next(self._coming, None)
+        self._send_due()
+        await self._through
+        wanted, seconds = self._settings.requests, self._settings.seconds
+        if self._cause is None and seconds is not None and (wanted is None or self._measured < wanted):
+            await self._until(self._task.start_at + seconds)
             self.stop("seconds")  # requests that still wait for the cap are not sent
+
+    def _own_times(self) -> Iterator[tuple[int, float, PhaseName]]:
+        """The number, the time and the phase of each request of this process, in order."""
+        task, start = self._task, self._task.start_at
+        for number, (at, phase) in enumerate(self._times):
+            self._measured += phase == "measured"
+            if number % task.workers == task.worker:
+                yield number, start + at, phase
+
+    def _send_due(self) -> None:
+        """Send the requests whose time has come, and return here at the time of the next."""
+        try:
+            for _ in range(_LAUNCHES_PER_TURN):
+                following = self._following
+                if following is None or self._cause is not None:
+                    self._sent_all()
+                    return
+                number, due, phase = following
+                if due > monotonic():
+                    self._alarm.call_at(due, self._send_due)
+                    return
+                self._offer_request(number, due, phase)
+                self._following = next(self._coming, None)
+            self._loop.call_soon(self._send_due)
+        except Exception as error:  # raised where the phase is awaited
+            self._sent_all(error)
+
+    def _offer_request(self, number: int, due: float, phase: PhaseName) -> None:
+        sending = self._sending(number, phase, due)
+        self._used = number + 1
+        cap = self._task.cap
+        if cap is not None and (self.in_flight >= cap or self._waiting):
+            self._waiting.append(sending)
+        else:
+            self._launch(sending)
+
+    def _sent_all(self, error: Exception | None = None) -> None:
+        """End the sending of the schedule."""
+        if self._through.done():
+            return
+        if error is None:
+            self._through.set_result(None)
+        else:
+            self._through.set_exception(error)
 
     async def _until(self, due: float) -> None:
         """Wait until `due`, or until soon after a stop; never return early otherwise."""
@@ -187,21 +226,46 @@ class PhaseLoop:
 
     def _launch(self, sending: Sending) -> None:
         self.in_flight += 1
-        task = asyncio.get_running_loop().create_task(self._send(sending))
+        if self._resting:
+            self._resting.pop().set_result(sending)
+            return
+        task = self._loop.create_task(self._carry(sending))
         self._tasks.add(task)
-        task.add_done_callback(self._landed)
+        task.add_done_callback(self._carrier_ended)
 
-    def _landed(self, task: asyncio.Task[Any]) -> None:
+    async def _carry(self, sending: Sending | None) -> None:
+        """Send one request after the other. A task that rests between two requests is cheaper than a new one for each."""
+        while sending is not None:
+            try:
+                await self._send(sending)
+            finally:
+                self.in_flight -= 1
+            sending = self._next_waiting()
+            if sending is not None:
+                self.in_flight += 1
+                continue
+            if not self.in_flight:
+                self._idle.set()
+            rest: asyncio.Future[Sending | None] = self._loop.create_future()
+            self._resting.append(rest)
+            sending = await rest
+
+    def _next_waiting(self) -> Sending | None:
+        """The request that has waited longest for the cap."""
+        if not self._waiting or self._cause is not None:
+            return None
+        sending = self._waiting.popleft()
+        assert sending.planned is not None
+        sending.delayed_s = max(0.0, monotonic() - sending.planned)
+        self._delayed += 1
+        self._delayed_s += sending.delayed_s
+        return sending
+
+    def _carrier_ended(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
-        self.in_flight -= 1
-        if self._waiting and self._cause is None:
-            sending = self._waiting.popleft()
-            assert sending.planned is not None
-            sending.delayed_s = max(0.0, monotonic() - sending.planned)
-            self._delayed += 1
-            self._delayed_s += sending.delayed_s
+        if (sending := self._next_waiting()) is not None:
             self._launch(sending)
-        elif not self._tasks:
+        elif not self.in_flight:
             self._idle.set()
         _raise_defect(task)
 
@@ -221,15 +285,14 @@ class PhaseLoop:
         task = self._task
         self._supply = self._numbers()
         if task.seconds is not None:
-            loop = asyncio.get_running_loop()
             left = task.start_at + task.seconds - monotonic()
-            timer = loop.call_later(max(0.0, left), self._time_up)
+            timer = self._loop.call_later(max(0.0, left), self._time_up)
         began = (
             monotonic()
         )  # all slots are free from now on; a late start of the phase is not a request's lateness
         for _ in range(slots):
             self.in_flight += 1
-            slot = asyncio.get_running_loop().create_task(self._slot(began))
+            slot = self._loop.create_task(self._slot(began))
             self._tasks.add(slot)
             slot.add_done_callback(self._slot_ended)
         await self._wait_for_replies()
@@ -277,7 +340,7 @@ class PhaseLoop:
             reply = await self._reply(sending)
             free_at = monotonic()
             # The callback runs once this slot has sent its next request and waits, because a short reply takes as long to book as to come.
-            asyncio.get_running_loop().call_soon(self._book, sending, reply, free_at)
+            self._loop.call_soon(self._book, sending, reply, free_at)
 
     def _may_book_later(self) -> bool:
         """Whether no reply can stop the test, so that none has to be judged before the next request is sent."""
@@ -360,7 +423,7 @@ class PhaseLoop:
         """Wait for replies. Every request has a timeout; if one fails, the watchdog ends the request."""
         patience = self._settings.request_timeout_s + _WATCHDOG_S
         done, since = self._done, monotonic()
-        while self._tasks:
+        while self.in_flight:
             self._idle.clear()
             with suppress(TimeoutError):
                 async with asyncio.timeout(_NAP_S):
@@ -371,9 +434,10 @@ class PhaseLoop:
             drained = self._stop_at is not None and now - self._stop_at > self._settings.drain_s
             if drained or now - since > patience:
                 self._cause = self._cause or "watchdog"
-                for task in list(self._tasks):
-                    task.cancel()
-                await asyncio.wait(list(self._tasks))
+                await asyncio.sleep(0)  # as in `abort`
+                self._cancel()
+                if self._tasks:
+                    await asyncio.wait(list(self._tasks))
 
 
 def _raise_defect(task: asyncio.Task[Any]) -> None:

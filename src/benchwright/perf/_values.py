@@ -55,7 +55,7 @@ class RequestOutcome(StrEnum):
     NOT_SENT = "not_sent", "budget"
 
 
-class RequestRecord(Struct, frozen=True, array_like=True, omit_defaults=True):
+class RequestRecord(Struct, frozen=True, array_like=True, omit_defaults=True, gc=False):
     """One request of the plan, sent or not. Fields are stored by position: append new ones, with a default."""
 
     number: int

@@ -12,11 +12,20 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from benchwright.core import HidesFields, JsonObject, JsonValue, RunStatus, open_artifacts
+from benchwright.core import (
+    HidesFields,
+    JsonObject,
+    JsonValue,
+    RunStatus,
+    StepValues,
+    known_secrets,
+    open_artifacts,
+)
 from benchwright.endpoints import ModelSettings
 from benchwright.engine import InterruptedRunError, Prepared, RunLife, StopAtOnce
 from benchwright.perf import (
     BatchThread,
+    EndedRequest,
     Journals,
     LoadProgress,
     LoadSettings,
@@ -26,11 +35,10 @@ from benchwright.perf import (
     ServerWatch,
     StoreSink,
     open_crew,
+    record_without_secrets,
     recorded_requests,
     recorded_stages,
-    request_step,
     stage_step,
-    without_secrets,
 )
 from benchwright.runs._jobs import Running
 from benchwright.runs._load_cost import load_cost
@@ -133,16 +141,18 @@ class LoadWork:
         journals = Journals(open_artifacts(record.folder), record.id)
         journals.remove()  # of a test that had the folder and the number before
         journal = journals.of(0)
-        thread = BatchThread(StoreSink(life.store, record.id), journal=journal)
+        sink = StoreSink(life.store, record.id)
+        thread: BatchThread[StepValues | EndedRequest] = BatchThread(sink, journal=journal)
 
         def ended(request: RequestRecord) -> None:
-            step = request_step(request, test.wall + test.zero)
+            step = EndedRequest.of(request, test.wall + test.zero)
             thread.put(step)
-            journal.write(without_secrets((step,))[0][3])
+            journal.write(record_without_secrets(step.stored, secrets))
             test.ended(request)
             progress.add(request)
 
         crew = await open_crew(settings, self.requests, self._opened_as(record), ended, journals)
+        secrets = known_secrets()  # those of the models too
         server = ServerWatch(self.endpoints if self._server_metrics else ())
         test = LoadTest(
             settings, crew, server=server,
