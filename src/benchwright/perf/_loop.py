@@ -153,6 +153,10 @@ class PhaseLoop:
             for rest in self._resting:
                 if not rest.done():
                     rest.set_result(None)
+            if self.in_flight:  # a defect has ended the phase
+                self._cancel()
+            if self._tasks:
+                await asyncio.wait(self._tasks)
         return PhaseResult(
             numbers=self._used,
             offered=self._offered,
