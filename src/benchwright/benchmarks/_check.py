@@ -262,7 +262,7 @@ def _named_fields(spec: BenchmarkSpec, prompts: PromptBuilder) -> set[str]:
     named |= examples.fields if examples is not None else frozenset()
     if spec.choices_field is not None:
         named |= {spec.choices_field, spec.choices_field.split(".")[0]}
-    if spec.family and spec.family != "nocode":
+    if spec.traits.questions:
         named |= {*LETTERS, *((spec.max_tokens_field,) if spec.max_tokens_field else ())}
     if spec.media is not None and spec.media.seen:
         named |= {"type", "path", "media"}

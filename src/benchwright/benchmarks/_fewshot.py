@@ -215,9 +215,7 @@ def _from_primary(
 
 
 def _overlap(spec: BenchmarkSpec, found: str, strict: bool) -> str:
-    # Only files of questions have the flag.
-    own = "--fewshot-dataset FILE" if spec.family in ("mcq", "qa") else "fewshot_dataset= in @benchmark"
-    cure = f"give the examples a source of their own with {own}, or leave rows for examples with --limit N"
+    cure = f"give the examples a source of their own with {spec.traits.examples_flag}, or leave rows for examples with --limit N"
     if strict:
         raise BenchmarkError(f"benchmark {spec.name!r}: {found}; {cure}")
     return f"{found}: no row sees itself, but each example gives away another row's answer. Instead, {cure}"

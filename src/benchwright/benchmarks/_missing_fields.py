@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
-from shlex import quote
 from typing import TYPE_CHECKING
 
+from benchwright.benchmarks._families import columns_there, renamed_field
 from benchwright.core import MissingFieldError, clause, listed, nearest
 
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from benchwright.benchmarks._scan import RowScan
     from benchwright.benchmarks._spec import BenchmarkSpec
     from benchwright.benchmarks._template import Template
-
-_NOT_IN_BRACES = re.compile(r"[.\[\]{}!:\"'\n\r\t]|^\s|\s$|^\d*$")
 
 
 def is_blank(value: object) -> bool:
@@ -85,118 +83,20 @@ def target_error(spec: BenchmarkSpec, scan: RowScan) -> str | None:
     This applies if the benchmark names the column. If `target_field` was left at its default, a note is enough, because some
     scorers need no target.
     """
-    left_out = spec.target_field == "target" and spec.family not in (
-        "mcq",
-        "qa",
-    )  # there, the default is `answer`
+    left_out = spec.target_field == "target" and not spec.traits.questions  # there, the default is `answer`
     return None if left_out else target_problem(spec, scan)
 
 
 def _read(spec: BenchmarkSpec, what: str, template: Template, field: str, columns: Sequence[str]) -> str:
-    near = _near(spec, field, columns)
-    text = (
-        f'no row has the field "{field}" that the {what} reads; {_columns(columns)}.{_renamed(spec, field)}'
+    return (
+        f'no row has the field "{field}" that the {what} reads; {columns_there(columns)}.{renamed_field(spec, field)}'
+        f"{spec.traits.field_cure(spec, what, template, field, columns)}"
     )
-    if spec.family:
-        return f"{text}{_question_cure(spec, columns)}"
-    cures = []
-    example = near or next(iter(columns), None)
-    if example is not None and _fits(example, template):
-        braces = f"{{{{ {example} }}}}" if template.engine == "jinja2" else f"{{{example}}}"
-        cures.append(
-            f"write {braces} in the {what}" if near else f"write one of them in the {what}, as {braces}"
-        )
-    mapping = spec.field_mapping or {}
-    if near not in mapping.values():
-        pair = f'{{"{near or "…"}": "{field}"}}'
-        cures.append(f"add {pair} to field_mapping" if mapping else f"map the column: field_mapping={pair}")
-    question = f' Did you mean "{near}"?' if near else ""
-    return f"{text}{question} {_sentence(', or '.join(cures))}"
-
-
-def _question_cure(spec: BenchmarkSpec, columns: Sequence[str]) -> str:
-    """The cure for a file of questions that lacks a column; it has no definition to change."""
-    from benchwright.benchmarks._questions.columns import likely_question  # only on the way to an error
-
-    near = likely_question(name for name in columns if name != spec.target_field)
-    question = f' Did you mean "{near}"?' if near else ""
-    if spec.template is not None and spec.template.engine != "code":
-        return f"{question} Write a column of the rows in the template"
-    flags = f"--input-columns {quote(near) if near else 'COLUMN'}"
-    what = "the column, or name it"
-    if spec.likely_answer:
-        flags += f" --output-column {quote(spec.likely_answer)}"
-        what = "the columns, or name them"
-    header = ""
-    if len(columns) == 1:
-        header = (
-            f'. The first line of a CSV or TSV file contains the names of its columns; if "{columns[0]}" is a question, add a '
-            "line above it: question"
-        )
-    elif near is None:
-        header = ". The first line of a CSV or TSV file contains the names of its columns"
-    return f"{question} Rename {what}: {flags}{header}"
 
 
 def parameter_without_column(spec: BenchmarkSpec, parameter: str, columns: Sequence[str]) -> str:
     """The message that no row has the column that a parameter of the definition names, with the cure."""
-    field: str = getattr(spec, parameter)
-    near = _near(spec, field, columns)
-    role = (
-        ", which contains the expected answer unless target_field names another field"
-        if (parameter, field) == ("target_field", "target")
-        else f" that {parameter} names"
-    )
-    if spec.family == "nocode":
-        hint = f' Did you mean "{near}"?' if near else ""
-        return (
-            f'no row has the column "{field}" of the right answer; {_columns(columns)}.{hint} Write the right one in '
-            f"the style of [benchmarks.{spec.name}]"
-        )
-    if spec.family:
-        text = (
-            f'no row has the field "{field}", which should contain the expected answer; {_columns(columns)}.'
-        )
-        if spec.likely_answer:
-            if field in columns:
-                text = f'"{field}", which should contain the expected answer, is empty in all rows; {_columns(columns)}.'
-            return (
-                f'{text} Did you mean "{spec.likely_answer}"? Name the column: --output-column {quote(spec.likely_answer)}. To '
-                "record replies without scores: --mode infer"
-            )
-        hint = f' Did you mean "{near}"?' if near else ""
-        return f"{text}{hint} Name the column: --output-column {quote(near) if near else 'COLUMN'}"
-    text = f'no row has the field "{field}"{role}; {_columns(columns)}.{_renamed(spec, field)}'
-    if near is None:
-        return f'{text} Write the right one in @benchmark: {parameter}="…"'
-    return f'{text} Did you mean "{near}"? Write {parameter}="{near}" in @benchmark'
-
-
-def _columns(columns: Sequence[str]) -> str:
-    return f"the rows have: {listed(columns)}" if columns else "the rows have no fields"
-
-
-def _near(spec: BenchmarkSpec, field: str, columns: Sequence[str]) -> str | None:
-    renamed = (spec.field_mapping or {}).get(field)
-    return renamed if renamed in columns else nearest(field, columns)
-
-
-def _renamed(spec: BenchmarkSpec, field: str) -> str:
-    for source, target in (spec.field_mapping or {}).items():
-        if source == field:
-            return f' field_mapping has renamed it to "{target}".'
-        if target == field:
-            return f' field_mapping makes it of "{source}", which no row has either.'
-    return ""
-
-
-def _fits(name: str, template: Template) -> bool:
-    """Whether a column can be named inside braces."""
-    return name.isidentifier() if template.engine == "jinja2" else not _NOT_IN_BRACES.search(name)
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    return spec.traits.column_message(spec, parameter, columns)
 
 
 def why_no_examples(spec: BenchmarkSpec, main: Template, own: Template | None, pool: Pool) -> str:
@@ -224,23 +124,12 @@ def why_no_examples(spec: BenchmarkSpec, main: Template, own: Template | None, p
 
 def _cure(spec: BenchmarkSpec, template: Template, what: str, field: str, columns: list[str]) -> str:
     near = nearest(field, columns)
-    text = f'"{field}" that the {what} reads; the rows have: {listed(columns)}.'
-    if near is not None:
-        text += f' Did you mean "{near}"?'
-    if spec.family:
-        return f"{text} Name the columns as in the data"
-    if what == "prompt":
-        return f"{text} Give the examples a fewshot_template with names of their own, map the column with field_mapping"
-    written = near or "…"
-    braces = f"{{{{ {written} }}}}" if template.engine == "jinja2" else f"{{{written}}}"
-    return f"{text} Write {braces} in the fewshot_template"
+    meant = f' Did you mean "{near}"?' if near else ""
+    cure = spec.traits.example_cure(template, what, near)
+    return f'"{field}" that the {what} reads; the rows have: {listed(columns)}.{meant} {cure}'
 
 
 def _target_cure(spec: BenchmarkSpec, columns: list[str]) -> str:
     near = nearest(spec.target_field, columns)
-    text = f'"{spec.target_field}", the expected answer; the rows have: {listed(columns)}.'
-    if near is not None:
-        text += f' Did you mean "{near}"?'
-    if spec.family:
-        return f"{text} Name the column as in the data"
-    return f"{text} Name the column with target_field, give a fewshot_template that does without it"
+    meant = f' Did you mean "{near}"?' if near else ""
+    return f'"{spec.target_field}", the expected answer; the rows have: {listed(columns)}.{meant} {spec.traits.target_cure}'

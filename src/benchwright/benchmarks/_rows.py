@@ -211,7 +211,7 @@ class AskableRows(Struct, frozen=True, kw_only=True):
         """A note that rows of a file of questions ask the same. Copies are counted anyway where the prompt is all that is
         sent; copies that a sampling plan requests are not reported."""
         spec, prompts_alone = self.spec, self.strategy.name == "generate" and self.spec.media is None
-        if spec.family not in ("mcq", "qa") or not prompts_alone or self.reader.origins() is not None:
+        if not spec.traits.questions or not prompts_alone or self.reader.origins() is not None:
             return None
         return repeated_questions(len(self.scan.copies))
 

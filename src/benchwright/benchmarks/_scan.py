@@ -234,7 +234,7 @@ class _UsableRows:
         self._shows_examples = prompts.shows_examples
         self._shown_fields = _shown_fields(prompts)
         self._target = column_reader(spec.target_field)
-        self._questions = bool(spec.family) and not spec.calls_tools  # no calls are an answer too
+        self._questions = spec.traits.may_lack_answers and not spec.calls_tools  # no calls are an answer too
         self._identity = strategy.identity
         self._watch = watch_repetition
         self._watch_ids = watch_ids

@@ -6,10 +6,11 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct, field
 
+from benchwright.benchmarks._families import FAMILIES, Family, FamilyName
 from benchwright.benchmarks._template import Template
 from benchwright.core import (
     Artifacts,
@@ -234,7 +235,7 @@ class BenchmarkSpec(Struct, frozen=True, kw_only=True):
     """The column of a file without answers that looks like them; a run that would leave it out does not start."""
     example: Template | None = None
     """One solved few-shot example; replaces `fewshot_template`."""
-    family: Literal["", "mcq", "qa", "nocode", "bfcl"] = ""
+    family: FamilyName = ""
     """`mcq` or `qa` for a bare file of questions, `nocode` for a table of the configuration, `bfcl` for function calling;
     empty for a benchmark in Python."""
     data_type: str = ""
@@ -261,7 +262,12 @@ class BenchmarkSpec(Struct, frozen=True, kw_only=True):
     @property
     def eval_type(self) -> str:
         """The evaluation type that `run_eval` and result files use."""
-        return f"{self.family}.{self.key}" if self.family else f"byob_{self.key}.{self.key}"
+        return self.traits.eval_type.format(key=self.key)
+
+    @property
+    def traits(self) -> Family:
+        """What follows from its family."""
+        return FAMILIES[self.family]
 
     @property
     def calls_tools(self) -> bool:

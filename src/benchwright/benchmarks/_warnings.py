@@ -69,7 +69,12 @@ def _constant(prompt: Template) -> str:
 
 def missing_answers(spec: BenchmarkSpec, scan: RowScan) -> str | None:
     """A warning that some rows of a question file have no answer."""
-    if not spec.family or spec.unscored or not scan.missing_targets or target_problem(spec, scan):
+    if (
+        not spec.traits.may_lack_answers
+        or spec.unscored
+        or not scan.missing_targets
+        or target_problem(spec, scan)
+    ):
         return None
     rows = _rows(scan.missing_targets, "has", "have")
     return f"{rows} no answer (of {scan.rows}): left out of every metric{_elsewhere(spec, scan)}"
@@ -146,7 +151,7 @@ def cut_conversations(spec: BenchmarkSpec, scan: RowScan) -> str | None:
 
 def about_target(spec: BenchmarkSpec, scan: RowScan) -> Iterator[str]:
     """Warnings about the expected answers."""
-    if spec.family:
+    if spec.traits.may_lack_answers:
         if problem := missing_answers(spec, scan):
             yield problem
         return
@@ -159,8 +164,7 @@ def about_target(spec: BenchmarkSpec, scan: RowScan) -> Iterator[str]:
 def about_rows(spec: BenchmarkSpec, scan: RowScan, strategy: Strategy, source: str) -> Iterator[str]:
     """Warnings about the rows that can be sent."""
     for field, count in sorted(scan.null_fields.items()):
-        shown = "empty" if spec.family else 'written as "None"'
-        yield f'field "{field}" is null in {_rows(count)}; it is {shown} in the prompt'
+        yield f'field "{field}" is null in {_rows(count)}; it is {spec.traits.null_in_prompts} in the prompt'
     if unfilled := unfilled_columns(spec, scan):
         yield unfilled
     yield from repetitions(scan)

@@ -57,7 +57,7 @@ from benchwright.core._json import (
     load_exact_json,
     load_json,
 )
-from benchwright.core._plugins import Registry, check_function, find_plugins
+from benchwright.core._plugins import Registry, check_function, find_plugins, registries
 from benchwright.core._progress import RunProgress
 from benchwright.core._redactor import REDACTED, Redactor
 from benchwright.core._requests import (
@@ -367,6 +367,7 @@ __all__ = [
     "redact",
     "refuse_foreign",
     "refuse_while_loading",
+    "registries",
     "remember_if_secret",
     "remember_secret",
     "replacing",

@@ -1,7 +1,6 @@
 """The extension points: what an installed package can add, declared once.
 
-A subpackage creates a `Registry` for each of its points and looks up names in it. `docs/plugins.md` has this table for
-users; a test compares the two.
+The registry of a point looks up names. `docs/plugins.md` has this table for users; a test compares the two.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ class ExtensionPoint(Struct, frozen=True):
     """What an entry point must refer to."""
     used_by: str
     """Where users type the name of an entry."""
-    room: str
-    """The subpackage that checks entries and uses them."""
+    registry: str
+    """The registry that checks entries and finds them by name: `module:attribute` in this package."""
 
     @property
     def group(self) -> str:
@@ -32,57 +31,57 @@ EXTENSION_POINTS: tuple[ExtensionPoint, ...] = (
         "benchmarks",
         "a module that defines benchmarks, or one function decorated with `@benchmark`",
         "`benchwright run NAME`",
-        "benchmarks",
+        "benchmarks._loading:BENCHMARK_PLUGINS",
     ),
     ExtensionPoint(
         "scorers",
         "a function that takes a `ScorerInput` and returns a dict of scores",
         '`--evaluator NAME`, `grader = { type = "scorer", scorer = "NAME" }`, `find_scorer("NAME")`',
-        "scorers",
+        "scorers._named:SCORER_PLUGINS",
     ),
     ExtensionPoint(
         "judge_templates",
         "a `JudgeTemplate`",
         '`judge_score(sample, template="NAME")`, `judge_template = "NAME"`',
-        "scorers",
+        "scorers._judge_templates:TEMPLATE_PLUGINS",
     ),
     ExtensionPoint(
         "sources",
         "a function that takes a URI and returns rows, or a fetcher: an object with `fetch(uri)` that returns a file",
         "`NAME://…` wherever a dataset is expected",
-        "datasets",
+        "datasets._fetchers:SOURCE_PLUGINS",
     ),
     ExtensionPoint(
         "formats",
         "a function that takes the path of a file and returns rows",
         "files that end in `.NAME`",
-        "datasets",
+        "datasets._formats:FORMAT_PLUGINS",
     ),
     ExtensionPoint(
         "wires",
         "a class that implements `Wire`, with its `format`",
         '`--api NAME`, `api = "NAME"`',
-        "endpoints",
+        "endpoints._wires.formats:WIRE_PLUGINS",
     ),
     ExtensionPoint(
         "steps",
         "a class or function that makes a `Step` from its settings",
         '`pipeline = { interceptors = [{ name = "NAME" }] }`',
-        "endpoints",
+        "endpoints._pipeline.compiled:STEP_PLUGINS",
     ),
     ExtensionPoint(
         "reports",
         "a function that takes a run, as `show --json` prints it, and a folder of this machine with the run's files; what it writes "
         "there is kept with them",
         "`--report NAME`",
-        "reports",
+        "reports.files.run_files:REPORT_PLUGINS",
     ),
     ExtensionPoint(
         "trackers",
         "a class, or a function without parameters, that makes an object with `started(run)`, `progress(counts)` and "
         "`finished(run)`; each run is what `show --json` prints",
         "`--tracker NAME`",
-        "reports",
+        "reports.trackers.tracking:TRACKER_PLUGINS",
     ),
 )
 """All extension points."""

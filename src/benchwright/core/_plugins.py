@@ -8,12 +8,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 from functools import lru_cache
+from importlib import import_module
 from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 
 from benchwright.core._errors import BenchwrightError, UsageError
-from benchwright.core._extension_points import extension_point
+from benchwright.core._extension_points import EXTENSION_POINTS, extension_point
 from benchwright.core._texts import clause, normalise_name
 from benchwright.core._trust import loading_code
 
@@ -200,3 +201,9 @@ def check_function(value: object, arguments: int) -> Callable[..., Any]:
 
 def _key(name: str) -> str:
     return normalise_name(name) or name
+
+
+def registries() -> list[Registry[Any]]:
+    """The registry of every extension point, in their order. Imports the modules that have them."""
+    places = [point.registry.split(":") for point in EXTENSION_POINTS]
+    return [getattr(import_module(f"benchwright.{module}"), name) for module, name in places]

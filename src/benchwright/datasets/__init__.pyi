@@ -1,11 +1,9 @@
 from benchwright.datasets._fetchers import (
-    SOURCE_PLUGINS as SOURCE_PLUGINS,
     FetchResult as FetchResult,
     file_of_dataset as file_of_dataset,
     with_file_options as with_file_options,
 )
 from benchwright.datasets._formats import (
-    FORMAT_PLUGINS as FORMAT_PLUGINS,
     has_installed_format as has_installed_format,
 )
 from benchwright.datasets._hf.errors import HubError as HubError

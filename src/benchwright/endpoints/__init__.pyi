@@ -22,7 +22,6 @@ from benchwright.endpoints._metrics_page import MetricsPage as MetricsPage
 from benchwright.endpoints._model_list import listed_models as listed_models
 from benchwright.endpoints._open import open_endpoint as open_endpoint
 from benchwright.endpoints._open_files import most_connections as most_connections
-from benchwright.endpoints._pipeline.compiled import STEP_PLUGINS as STEP_PLUGINS
 from benchwright.endpoints._pipeline.load_test import PipelinedModel as PipelinedModel
 from benchwright.endpoints._pipeline.pipeline import Pipeline as Pipeline, check_pipeline as check_pipeline
 from benchwright.endpoints._pipeline.progress import ProgressPoster as ProgressPoster
@@ -43,7 +42,6 @@ from benchwright.endpoints._settings import (
 )
 from benchwright.endpoints._transport import AroundHttp as AroundHttp, Headers as Headers
 from benchwright.endpoints._wires.formats import (
-    WIRE_PLUGINS as WIRE_PLUGINS,
     wire_format as wire_format,
 )
 from benchwright.endpoints._wires.openai import OpenAiWire as OpenAiWire

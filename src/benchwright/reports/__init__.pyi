@@ -12,7 +12,6 @@ from benchwright.reports.files.load import (
 from benchwright.reports.files.parquet import dump_each as dump_each, sample_rows as sample_rows
 from benchwright.reports.files.run_files import (
     EVAL_REPORT as EVAL_REPORT,
-    REPORT_PLUGINS as REPORT_PLUGINS,
     check_report as check_report,
     dump_yaml as dump_yaml,
     indented_json as indented_json,
@@ -44,7 +43,6 @@ from benchwright.reports.terminal.runs import RunTable as RunTable
 from benchwright.reports.terminal.tables import WholeTable as WholeTable
 from benchwright.reports.terminal.workflows import code_result as code_result, event_table as event_table
 from benchwright.reports.trackers.tracking import (
-    TRACKER_PLUGINS as TRACKER_PLUGINS,
     Tracker as Tracker,
     Tracking as Tracking,
     find_tracker as find_tracker,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec import Struct
 
@@ -24,7 +24,7 @@ from benchwright.config import (
     Profile,
     find_config,
 )
-from benchwright.core import BenchwrightError, Registry, public_url, refuse_foreign
+from benchwright.core import BenchwrightError, public_url, refuse_foreign, registries
 from benchwright.datasets import open_dataset
 from benchwright.workflows import find_script
 
@@ -231,27 +231,6 @@ def _configured_model(model: ModelConfig) -> KnownModel:
         model.name, "config", model.api, model.type, bool(model.generation.get("stream")), url, model.model,
         f"{served} at {url}",
     )  # fmt: skip
-
-
-def registries() -> tuple[Registry[Any], ...]:
-    """One registry for each extension point, in the order of the points."""
-    from benchwright.benchmarks import BENCHMARK_PLUGINS
-    from benchwright.datasets import FORMAT_PLUGINS, SOURCE_PLUGINS
-    from benchwright.endpoints import STEP_PLUGINS, WIRE_PLUGINS
-    from benchwright.reports import REPORT_PLUGINS, TRACKER_PLUGINS
-    from benchwright.scorers import SCORER_PLUGINS, TEMPLATE_PLUGINS  # not for `run`: all scorers
-
-    return (
-        BENCHMARK_PLUGINS,
-        SCORER_PLUGINS,
-        TEMPLATE_PLUGINS,
-        SOURCE_PLUGINS,
-        FORMAT_PLUGINS,
-        WIRE_PLUGINS,
-        STEP_PLUGINS,
-        REPORT_PLUGINS,
-        TRACKER_PLUGINS,
-    )
 
 
 class ListedPlugin(Struct, frozen=True):

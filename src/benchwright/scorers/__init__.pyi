@@ -16,7 +16,6 @@ from benchwright.scorers._judge_config import (
 )
 from benchwright.scorers._judge_panel import judge_panel as judge_panel
 from benchwright.scorers._judge_templates import (
-    TEMPLATE_PLUGINS as TEMPLATE_PLUGINS,
     TEMPLATES as TEMPLATES,
     JudgeTemplate as JudgeTemplate,
 )
@@ -42,7 +41,6 @@ from benchwright.scorers._mcq.scorer import (
     set_remarks as set_remarks,
 )
 from benchwright.scorers._named import (
-    SCORER_PLUGINS as SCORER_PLUGINS,
     find_scorer as find_scorer,
     named_scorer as named_scorer,
 )

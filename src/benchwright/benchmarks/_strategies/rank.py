@@ -41,11 +41,10 @@ class Rank(Strategy):
             return False
         if spec.candidates is not None:
             return True
-        if spec.family:
-            cure = ", or rank its options: --infer-method logprob" if spec.family == "mcq" else ""
+        if spec.traits.ranks_with is not None:
             raise UsageError(
                 f"completions_logprob ranks choices, and {spec.name} asks for a reply (its method is gen); use "
-                f"--model-type chat or completions{cure}"
+                f"--model-type chat or completions{spec.traits.ranks_with}"
             )
         if spec.choices is None and spec.choices_field is None:
             raise UsageError(

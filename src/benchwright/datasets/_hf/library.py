@@ -16,8 +16,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
-
 from benchwright.core import DatasetError, JsonObject, redact
 from benchwright.datasets._hf.client import quiet_variables
 from benchwright.datasets._hf.layout import Config
@@ -47,7 +45,7 @@ def what_library_does() -> str:
     return f"the installed `datasets` {installed} would run the script, and does so with loader=datasets"
 
 
-class LibraryPart(Struct, frozen=True):
+class LibraryPart(Part, frozen=True):
     """A split, loaded by the library."""
 
     dataset: PinnedDataset
@@ -71,10 +69,6 @@ class LibraryPart(Struct, frozen=True):
     def about(self) -> JsonObject:
         """The identity and the split, for people."""
         return {**self.identity(), "files": [f"split {self.split}"]}
-
-    def is_local(self) -> bool:
-        """Never."""
-        return False
 
     def fill(self, rows: Path, partial: Path) -> Entry:
         """Let the library write the split."""

@@ -21,7 +21,7 @@ from benchwright.core import DatasetError, JsonObject, Row, content_hash, hub_fo
 from benchwright.datasets._formats import reader_of
 from benchwright.datasets._hf.errors import HubUnreachableError, RepoRef
 from benchwright.datasets._hf.hub import Hub, HubFile, download_all, file_end, holds
-from benchwright.datasets._hf.row_cache import Entry
+from benchwright.datasets._hf.row_cache import Entry, Part
 from benchwright.datasets._readers.delimited import read_separated
 from benchwright.datasets._readers.json_array import list_keys, read_json_field
 from benchwright.datasets._readers.json_lines import parse_exact
@@ -177,7 +177,7 @@ class FileOrigin(Struct, frozen=True):
     """The same commit in the cache of the `huggingface_hub` library, if it is there."""
 
 
-class FilePart(Struct, frozen=True):
+class FilePart(Part, frozen=True):
     """One or more files, in order."""
 
     origin: FileOrigin
@@ -205,6 +205,15 @@ class FilePart(Struct, frozen=True):
             "field": self.field,
             "delimiter": self.delimiter,
         }
+
+    def content(self) -> list[JsonObject]:
+        """The hashes of all files, and how to read them."""
+        reading: JsonObject = {"field": self.field, "delimiter": self.delimiter}
+        return [{"digest": file.digest, **reading} for file in self.files]
+
+    def published(self) -> list[JsonObject]:
+        """The files."""
+        return [file.to_json() for file in self.files]
 
     def about(self) -> JsonObject:
         """Names, for people who look into the cache."""

@@ -14,7 +14,6 @@ from benchwright.datasets._hf.hub import Hub
 from benchwright.datasets._hf.layout import Config, card_configs, data_paths
 from benchwright.datasets._hf.library import library_loader, what_library_does
 from benchwright.datasets._hf.loaders import Loader, PinnedDataset, export_loader, files_loader, viewer_loader
-from benchwright.datasets._hf.parts import FilePart
 from benchwright.datasets._hf.row_cache import Part
 from benchwright.datasets._hf.settings import HubSettings, hub_settings
 from benchwright.datasets._hf.splits import (
@@ -61,8 +60,7 @@ class ResolvedHub(Struct, frozen=True):
 
     def provenance(self) -> JsonObject:
         """Where the rows come from, for the run's record."""
-        parts = [part for _, split in self.pieces for part in split]
-        files = [file for part in parts if isinstance(part, FilePart) for file in part.files]
+        files = [file for _, parts in self.pieces for part in parts for file in part.published()]
         return {
             "kind": "huggingface",
             "endpoint": self.settings.endpoint,
@@ -71,7 +69,7 @@ class ResolvedHub(Struct, frozen=True):
             "splits": list(self.splits),
             "split_chosen": self.rule,
             "loader": self.uri.loader,
-            "files": [file.to_json() for file in files[:LISTED_FILES]],
+            "files": [*files[:LISTED_FILES]],
             "file_count": len(files),
             "uri": str(self.uri),
             **self.facts,

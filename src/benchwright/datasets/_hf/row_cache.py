@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -141,21 +141,37 @@ class Entry(Struct, frozen=True):
     """Bad rows that were left out of it; `after` counts the good rows before them."""
 
 
-class Part(Protocol):
+class Part(Struct, frozen=True):
     """Consecutive rows that are fetched and kept together."""
 
     def identity(self) -> JsonObject:
         """Everything that decides which rows these are; the key is its hash."""
+        raise NotImplementedError
+
+    def content(self) -> list[JsonObject]:
+        """The identities of its pieces, independent of how they are grouped into parts."""
+        return [self.identity()]
+
+    def published(self) -> list[JsonObject]:
+        """The files of the repository that it reads, as a run records them; empty if it reads none."""
+        return []
 
     def about(self) -> JsonObject:
         """Where the rows come from, for people who look into the cache."""
+        raise NotImplementedError
 
     def is_local(self) -> bool:
         """Whether the rows are available without network."""
+        return False
+
+    def rows_announced(self) -> int | None:
+        """The number of rows, without fetching them all; None if that is not possible."""
+        return None
 
     def fill(self, rows: Path, partial: Path) -> Entry:
         """Write the rows to a new Parquet file; `partial` is the folder for unfinished downloads. Raises DatasetError if they
         cannot be fetched, OSError if they cannot be written."""
+        raise NotImplementedError
 
 
 class RowCache:

@@ -8,7 +8,7 @@ from itertools import starmap
 
 from benchwright.core import BadRow, DatasetError, JsonObject, Row, content_hash
 from benchwright.datasets._hf.commits import Records
-from benchwright.datasets._hf.parts import FilePart, read_rows
+from benchwright.datasets._hf.parts import read_rows
 from benchwright.datasets._hf.resolve import ResolvedHub
 from benchwright.datasets._hf.row_cache import Entry, Part, RowCache
 from benchwright.datasets._hf.splits import Term
@@ -52,7 +52,13 @@ class HubSource:
     def fingerprint(self) -> str:
         """Identity of the content: the hashes of the files, and which of their rows are used."""
         taken = [
-            [_content(parts), term.start, term.stop, term.percent, term.whole_percents]
+            [
+                [one for part in parts for one in part.content()],
+                term.start,
+                term.stop,
+                term.percent,
+                term.whole_percents,
+            ]
             for term, parts in self.resolved.pieces
         ]
         return f"sha256:{content_hash(taken)}"
@@ -131,7 +137,7 @@ class HubSource:
         """Rows of a part: from the cache, from the index of its file, or counted after fetching it."""
         if id(part) not in self._counts:
             entry = self._cache.peek(part)
-            announced = part.rows_announced() if entry is None and isinstance(part, FilePart) else None
+            announced = part.rows_announced() if entry is None else None
             if entry is None and announced is None:
                 entry = self._cache.open(part)
             self._counts[id(part)] = entry.rows if entry else announced or 0
@@ -140,16 +146,3 @@ class HubSource:
     def _note(self, note: str) -> None:
         if note not in self.notes:
             self.notes.append(note)
-
-
-def _content(parts: tuple[Part, ...]) -> list[JsonObject]:
-    """The hashes of all files, independent of how they are grouped."""
-    found: list[JsonObject] = []
-    for part in parts:
-        identity = part.identity()
-        if isinstance(part, FilePart):
-            reading: JsonObject = {"field": part.field, "delimiter": part.delimiter}
-            found += [{"digest": file.digest, **reading} for file in part.files]
-        else:
-            found.append(identity)
-    return found

@@ -17,7 +17,7 @@ from benchwright.core import DatasetError, JsonObject, load_exact_json
 from benchwright.datasets._hf.errors import HubRefusedError, HubUnreachableError, RepoRef, complaint
 from benchwright.datasets._hf.hub import Hub
 from benchwright.datasets._hf.parts import RowWriter
-from benchwright.datasets._hf.row_cache import Entry
+from benchwright.datasets._hf.row_cache import Entry, Part
 from benchwright.datasets._hf.splits import split_identity
 
 ROWS_PER_CALL = 100
@@ -103,7 +103,7 @@ class Viewer(Struct, frozen=True):
         return DatasetError(f"{self.ref.uri}: the dataset viewer ({self.hub.settings.viewer}) {what}")
 
 
-class ViewerPart(Struct, frozen=True):
+class ViewerPart(Part, frozen=True):
     """Consecutive rows of a split, fetched from the viewer."""
 
     viewer: Viewer
@@ -126,10 +126,6 @@ class ViewerPart(Struct, frozen=True):
     def about(self) -> JsonObject:
         """The identity and the range of rows, for people."""
         return {**self.identity(), "files": [f"rows {self.start} to {self.stop} of {self.split}"]}
-
-    def is_local(self) -> bool:
-        """Never."""
-        return False
 
     def fill(self, rows: Path, partial: Path) -> Entry:
         """Fetch the rows page by page."""
