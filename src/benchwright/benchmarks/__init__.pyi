@@ -19,6 +19,7 @@ from benchwright.benchmarks._loading import (
     load_benchmarks as load_benchmarks,
     missing_target as missing_target,
 )
+from benchwright.benchmarks._media_rows import names_media as names_media
 from benchwright.benchmarks._missing_fields import lacks_answer as lacks_answer
 from benchwright.benchmarks._nocode import (
     BUILTIN_EVALUATIONS as BUILTIN_EVALUATIONS,

@@ -16,9 +16,16 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias
 
+from benchwright.benchmarks._media_rows import (
+    MediaError,
+    MediaItem,
+    check_data_url,
+    is_data_url,
+    look_at_media,
+    media_of,
+)
 from benchwright.benchmarks._spec import BenchmarkSpec, MediaPart
 from benchwright.core import JsonObject, MissingFieldError, ModelType, Row
-from benchwright.datasets import MediaError, MediaItem, check_data_url, is_data_url, look_at_media, media_of
 
 if TYPE_CHECKING:
     from benchwright.benchmarks._questions.options import AudioStyle, MediaForm

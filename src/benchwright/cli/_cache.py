@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from argparse import Namespace
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from benchwright.cli._output import Output
@@ -45,26 +46,27 @@ def execute(arguments: Namespace, output: Output) -> int:
 def _info(arguments: Namespace, output: Output) -> int:
     """JSON: `{"folder", "bytes", "entries": [{"dataset", "rows", "bytes", "used", "path"}], "other_bytes",
     "quarantine_bytes"}`."""
-    from benchwright.datasets import cache_state
+    from benchwright.datasets import HubCache
 
-    state = cache_state()
-    total = sum(entry.bytes for entry in state.entries)
+    cache = HubCache()
+    total = sum(entry.bytes for entry in cache.entries)
+    other, quarantine = cache.other_bytes()
     if output.as_json:
         output.json(
             {
-                "folder": str(state.folder),
-                "bytes": total + state.other_bytes + state.quarantine_bytes,
-                "entries": _described(state.entries),
-                "other_bytes": state.other_bytes,
-                "quarantine_bytes": state.quarantine_bytes,
+                "folder": str(cache.folder),
+                "bytes": total + other + quarantine,
+                "entries": _described(cache.entries),
+                "other_bytes": other,
+                "quarantine_bytes": quarantine,
             }
         )
         return 0
-    output.line(f"{state.folder}: {size_text(total)} in {len(state.entries)} files of rows")
-    if state.quarantine_bytes:
-        output.line(f"damaged and set aside: {size_text(state.quarantine_bytes)}; prune deletes them")
+    output.line(f"{cache.folder}: {size_text(total)} in {len(cache.entries)} files of rows")
+    if quarantine:
+        output.line(f"damaged and set aside: {size_text(quarantine)}; prune deletes them")
     by_dataset: dict[str, list[CacheEntry]] = {}
-    for entry in state.entries:
+    for entry in cache.entries:
         by_dataset.setdefault(entry.dataset, []).append(entry)
     for name, entries in by_dataset.items():
         rows = sum(entry.rows or 0 for entry in entries)
@@ -74,10 +76,11 @@ def _info(arguments: Namespace, output: Output) -> int:
 
 def _verify(arguments: Namespace, output: Output) -> int:
     """JSON: `{"checked", "damaged": [{"dataset", "path", "reason"}]}`; exit 1 when something was damaged."""
-    from benchwright.datasets import cache_state, verify_cache
+    from benchwright.datasets import HubCache
 
-    checked = len(cache_state().entries)
-    damaged = verify_cache()
+    cache = HubCache()
+    checked = len(cache.entries)
+    damaged = cache.verify()
     code = 1 if damaged else 0
     if output.as_json:
         described = [{"dataset": e.dataset, "path": str(e.path), "reason": why} for e, why in damaged]
@@ -95,23 +98,25 @@ def _prune(arguments: Namespace, output: Output) -> int:
     """JSON: `{"deleted": [as in info], "bytes"}`."""
     from benchwright.cli._list import since
     from benchwright.core import UsageError
-    from benchwright.datasets import prune_cache
+    from benchwright.datasets import HubCache
 
     if not (arguments.older_than or arguments.max_size):
         raise UsageError("prune: name what to delete: --older-than 30d, --max-size 20GB, or both")
     before = None if arguments.older_than is None else since(arguments.older_than, "--older-than")
     most = None if arguments.max_size is None else size_of(arguments.max_size)
-    return _gone(prune_cache(before=before, max_bytes=most), output)
+    return _gone(HubCache().prune(before=before, max_bytes=most), output)
 
 
 def _clear(arguments: Namespace, output: Output) -> int:
     """JSON: `{"deleted": [as in info], "bytes"}`."""
-    from benchwright.datasets import clear_cache
+    from benchwright.datasets import HubCache
 
-    return _gone(list(clear_cache().entries), output)
+    cache = HubCache()
+    cache.clear()
+    return _gone(cache.entries, output)
 
 
-def _gone(entries: list[CacheEntry], output: Output) -> int:
+def _gone(entries: Sequence[CacheEntry], output: Output) -> int:
     freed = sum(entry.bytes for entry in entries)
     if output.as_json:
         output.json({"deleted": _described(entries), "bytes": freed})
@@ -120,7 +125,7 @@ def _gone(entries: list[CacheEntry], output: Output) -> int:
     return 0
 
 
-def _described(entries: list[CacheEntry] | tuple[CacheEntry, ...]) -> list[dict[str, object]]:
+def _described(entries: Sequence[CacheEntry]) -> list[dict[str, object]]:
     from datetime import UTC, datetime
 
     return [

@@ -9,10 +9,10 @@ from typing import Any, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from benchwright.benchmarks import BenchmarkSpec, requested_spec
+from benchwright.benchmarks import BenchmarkSpec, names_media, requested_spec
 from benchwright.config import LoadOptions
 from benchwright.core import BadRow, JsonObject, Row, UsageError
-from benchwright.datasets import DatasetReader, names_media, open_dataset
+from benchwright.datasets import DatasetReader, open_dataset
 from benchwright.engine import RunSettings, row_settings
 from benchwright.perf import (
     MOST_TURNS,

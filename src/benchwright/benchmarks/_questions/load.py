@@ -9,6 +9,7 @@ from pathlib import Path, PurePath
 from msgspec.structs import replace
 
 from benchwright.benchmarks._media import RowMedia
+from benchwright.benchmarks._media_rows import names_media
 from benchwright.benchmarks._questions import SCHEME
 from benchwright.benchmarks._questions.columns import Columns
 from benchwright.benchmarks._questions.layout import find_layout
@@ -42,7 +43,6 @@ from benchwright.datasets import (
     Filter,
     RowRange,
     Sampling,
-    names_media,
     open_dataset,
     with_file_options,
 )

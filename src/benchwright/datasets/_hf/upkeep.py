@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -31,69 +31,56 @@ class CacheEntry(Struct, frozen=True):
     """When it was last read or written, in seconds since the epoch."""
 
 
-class CacheState(Struct, frozen=True):
-    """The whole cache."""
+class HubCache:
+    """The cache of hub rows of this machine."""
 
-    folder: Path
-    """Where it is."""
-    entries: tuple[CacheEntry, ...]
-    """Kept rows, by dataset."""
-    other_bytes: int
-    """Lists of files, commits, locks."""
-    quarantine_bytes: int
-    """Size of damaged files in quarantine."""
+    def __init__(self) -> None:
+        self.folder = hub_settings().cache / "hf"
+        """Where it is."""
+        self.entries = tuple(_entries(self.folder))
+        """Kept rows, by dataset."""
 
+    def other_bytes(self) -> tuple[int, int]:
+        """The size of lists of files, commits and locks, and that of damaged files in quarantine."""
+        quarantine = _size(self.folder / "quarantine")
+        rest = _size(self.folder) - quarantine - sum(entry.bytes for entry in self.entries)
+        return max(0, rest), quarantine
 
-def cache_state() -> CacheState:
-    """The content of the cache."""
-    folder = hub_settings().cache / "hf"
-    entries = tuple(_entries(folder))
-    quarantine = _size(folder / "quarantine")
-    other = _size(folder) - quarantine - sum(entry.bytes for entry in entries)
-    return CacheState(folder, entries, max(0, other), quarantine)
+    def verify(self) -> list[tuple[CacheEntry, str]]:
+        """Check every entry against its checksum. Damaged entries go to quarantine and are fetched again when needed."""
+        damaged = []
+        for entry in self.entries:
+            with _alone(entry):
+                if not entry.path.is_dir():
+                    continue
+                why = _fault(entry.path)
+                if why is not None:
+                    set_aside(entry.path, self.folder / "quarantine", why)
+                    damaged.append((entry, why))
+        return damaged
 
+    def prune(self, *, before: float | None = None, max_bytes: int | None = None) -> list[CacheEntry]:
+        """Delete entries not used since `before`, then the least recently used ones until the rest is small enough.
 
-def verify_cache() -> list[tuple[CacheEntry, str]]:
-    """Check every entry against its checksum. Damaged entries go to quarantine and are fetched again when needed."""
-    state = cache_state()
-    damaged = []
-    for entry in state.entries:
-        with _alone(entry):
-            if not entry.path.is_dir():
-                continue
-            why = _fault(entry.path)
-            if why is not None:
-                set_aside(entry.path, state.folder / "quarantine", why)
-                damaged.append((entry, why))
-    return damaged
+        Quarantined files are deleted too.
+        """
+        by_age = sorted(self.entries, key=lambda entry: entry.used)
+        gone = [entry for entry in by_age if before is not None and entry.used < before]
+        kept = [entry for entry in by_age if entry not in gone]
+        left = sum(entry.bytes for entry in kept)
+        for entry in kept:
+            if max_bytes is None or left <= max_bytes:
+                break
+            gone.append(entry)
+            left -= entry.bytes
+        _delete(gone)
+        shutil.rmtree(self.folder / "quarantine", ignore_errors=True)
+        return gone
 
-
-def prune_cache(*, before: float | None = None, max_bytes: int | None = None) -> list[CacheEntry]:
-    """Delete entries not used since `before`, then the least recently used ones until the rest is small enough.
-
-    Quarantined files are deleted too.
-    """
-    state = cache_state()
-    by_age = sorted(state.entries, key=lambda entry: entry.used)
-    gone = [entry for entry in by_age if before is not None and entry.used < before]
-    kept = [entry for entry in by_age if entry not in gone]
-    left = sum(entry.bytes for entry in kept)
-    for entry in kept:
-        if max_bytes is None or left <= max_bytes:
-            break
-        gone.append(entry)
-        left -= entry.bytes
-    _delete(gone)
-    shutil.rmtree(state.folder / "quarantine", ignore_errors=True)
-    return gone
-
-
-def clear_cache() -> CacheState:
-    """Delete everything. Returns what was there."""
-    state = cache_state()
-    _delete(state.entries)
-    shutil.rmtree(state.folder, ignore_errors=True)
-    return state
+    def clear(self) -> None:
+        """Delete everything."""
+        _delete(self.entries)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def _entries(folder: Path) -> Iterator[CacheEntry]:
@@ -143,7 +130,7 @@ def _meta(place: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _delete(entries: Iterable[CacheEntry] | Sequence[CacheEntry]) -> None:
+def _delete(entries: Iterable[CacheEntry]) -> None:
     """Delete entries. Each is renamed first, so that another process finds it complete or not at all."""
     for entry in entries:
         with _alone(entry), suppress(FileNotFoundError):

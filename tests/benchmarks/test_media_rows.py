@@ -11,8 +11,15 @@ from typing import Any
 
 import pytest
 
-from benchwright.datasets import MediaError, MediaItem, check_data_url, look_at_media, media_of, names_media
-from benchwright.datasets._media_formats import MediaKind, sniff_media
+from benchwright.benchmarks._media_formats import MediaKind, sniff_media
+from benchwright.benchmarks._media_rows import (
+    MediaError,
+    MediaItem,
+    check_data_url,
+    look_at_media,
+    media_of,
+    names_media,
+)
 
 JPEG = b"\xff\xd8\xff\xe0\x00\x10JFIF\x00" + b"\x00" * 40
 PNG = base64.b64decode(

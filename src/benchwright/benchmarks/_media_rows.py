@@ -14,9 +14,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from benchwright.core import DatasetError, Row, load_json, suggest
-from benchwright.datasets._fetchers import local_path, scheme_of
-from benchwright.datasets._media_formats import (
+from benchwright.benchmarks._media_formats import (
     HEAD_BYTES,
     MEDIA_KINDS,
     TAIL_BYTES,
@@ -27,6 +25,8 @@ from benchwright.datasets._media_formats import (
     known_other,
     sniff_media,
 )
+from benchwright.core import DatasetError, Row, load_json, suggest
+from benchwright.datasets import local_path, scheme_of
 
 _KINDS = ", ".join(MEDIA_KINDS)
 
