@@ -63,7 +63,6 @@ from benchwright.benchmarks._scoring import (
 )
 from benchwright.benchmarks._spec import (
     BenchmarkSpec as BenchmarkSpec,
-    DerivedWithFailures as DerivedWithFailures,
     RecordedSample as RecordedSample,
     defined_without_file as defined_without_file,
 )

@@ -69,13 +69,7 @@ def find_pool(spec: BenchmarkSpec, count: int, *, limit: int | None, strict: boo
     """The rows to take `count` examples from. Raises BenchmarkError if `strict` is set and only a leaking pool is left."""
     warnings: list[str] = []
     failed: list[str] = []
-    primary = open_dataset(
-        spec.dataset,
-        base_dir=spec.base_dir,
-        field_mapping=spec.field_mapping,
-        filters=spec.filters,
-        shape=spec.shape,
-    )
+    primary = spec.open(sampled=False)
     evaluated = _evaluated(spec, limit)
     named: list[tuple[FewShotSource, Callable[[], DatasetRef]]] = []
     if spec.fewshot_dataset is not None:
@@ -113,15 +107,7 @@ def _evaluated(spec: BenchmarkSpec, limit: int | None) -> Container[int] | None:
     """The numbers of the evaluated rows; None: all of them, or unknown."""
     if spec.sampling is None:
         return None if limit is None else range(limit)
-    reader = open_dataset(
-        spec.dataset,
-        base_dir=spec.base_dir,
-        field_mapping=spec.field_mapping,
-        limit=limit,
-        filters=spec.filters,
-        sampling=spec.sampling,
-        shape=spec.shape,
-    )
+    reader = spec.open(limit)
     return reader.places()
 
 

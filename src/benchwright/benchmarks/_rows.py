@@ -45,7 +45,7 @@ from benchwright.core import (
     UsageError,
     suggest,
 )
-from benchwright.datasets import Batch, DatasetReader, Filter, hub_commits, open_dataset
+from benchwright.datasets import Batch, DatasetReader, Filter, hub_commits
 
 if TYPE_CHECKING:
     from benchwright.scorers import ScorerInput, Scores
@@ -235,15 +235,7 @@ def open_rows(spec: BenchmarkSpec, settings: RowSettings, *, watch_repetition: b
         limit = settings.limit
         if spec.limited is not None and settings.dataset is None:
             spec, limit = replace(spec, dataset=spec.limited(limit)), None
-        reader = open_dataset(
-            spec.dataset,
-            base_dir=spec.base_dir,
-            field_mapping=spec.field_mapping,
-            limit=limit,
-            filters=spec.filters,
-            sampling=spec.sampling,
-            shape=spec.shape,
-        )
+        reader = spec.open(limit)
         fewshot = None
         if STRATEGIES[kind.name].sends:
             fewshot = resolve_fewshot(

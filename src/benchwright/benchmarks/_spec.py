@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from msgspec import Struct, field
 
@@ -22,11 +22,11 @@ from benchwright.core import (
     Row,
     SampleRecord,
 )
-from benchwright.datasets import DatasetRef, Filter
+from benchwright.datasets import DatasetRef, Filter, open_dataset
 
 if TYPE_CHECKING:
     from benchwright.benchmarks._tool_tasks import ToolTasks
-    from benchwright.datasets import Sampling
+    from benchwright.datasets import DatasetReader, Sampling
 
 
 ScorerFunction: TypeAlias = Callable[..., Any]
@@ -82,21 +82,17 @@ class Derived(Protocol):
         """Add one sample's scores."""
         ...
 
+    def add_failure(self, group: str | None) -> None:
+        """Add one sample without scores, with the part of the evaluation that its row belongs to; only of evaluations that have parts
+        (`partial_metrics`)."""
+        return
+
     def figures(self) -> dict[str, float]:
         """The figures over all that was added, by name."""
         ...
 
     def remarks(self) -> Sequence[str]:
         """Notes about it for readers of the numbers."""
-        ...
-
-
-@runtime_checkable
-class DerivedWithFailures(Derived, Protocol):
-    """Figures that include failed samples."""
-
-    def add_failure(self, group: str | None) -> None:
-        """Add one sample without scores, with the part of the evaluation that its row belongs to."""
         ...
 
 
@@ -268,6 +264,18 @@ class BenchmarkSpec(Struct, frozen=True, kw_only=True):
     def traits(self) -> Family:
         """What follows from its family."""
         return FAMILIES[self.family]
+
+    def open(self, limit: int | None = None, *, sampled: bool = True) -> DatasetReader:
+        """Open its rows; `sampled` applies its sampling plan, if it has one. Raises DatasetError for data that cannot be found."""
+        return open_dataset(
+            self.dataset,
+            base_dir=self.base_dir,
+            field_mapping=self.field_mapping,
+            limit=limit,
+            filters=self.filters,
+            sampling=self.sampling if sampled else None,
+            shape=self.shape,
+        )
 
     @property
     def calls_tools(self) -> bool:

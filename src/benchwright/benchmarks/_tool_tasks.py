@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from benchwright.benchmarks._fields import at_path
+from benchwright.benchmarks._spec import Derived
 from benchwright.core import Information, JsonObject, MissingFieldError, Row, load_data_json
 
 if TYPE_CHECKING:
@@ -263,8 +264,8 @@ class UnheededTools:
             )
 
 
-class CallErrors:
-    """Implements `Derived`: how often calls were wrong in each way, by the `error_type` of the scores."""
+class CallErrors(Derived):
+    """How often calls were wrong in each way, by the `error_type` of the scores."""
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()

@@ -78,7 +78,7 @@ _MOST_NAMES = 3
 
 
 class Scoreboard:
-    """Implements `Derived`: computes figures by category and averages from the scores of samples."""
+    """A `Derived`: computes figures by category and averages from the scores of samples."""
 
     def __init__(self, version: str = "v3") -> None:
         self.averages_of = AVERAGES[version]

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from benchwright.benchmarks import BenchmarkSpec, DerivedWithFailures
+from benchwright.benchmarks import BenchmarkSpec
 from benchwright.core import (
     DEMO_NOTE,
     DEMO_REPLIES_NOTE,
@@ -120,7 +120,7 @@ class _RunSums:
         self.derived = None if spec.derive is None else spec.derive()
         self.panel = PanelAgreement()
         self._panelled = sum(map(JudgeConfig.is_key, spec.config)) > 1
-        self._grouped = bool(spec.partial_metrics) or isinstance(self.derived, DerivedWithFailures)
+        self._grouped = bool(spec.partial_metrics)
         self.failed_in: Counter[str | None] = Counter()
         """Samples without scores, by group; None: of which the group is not recorded."""
         self.failed = 0
@@ -147,7 +147,7 @@ class _RunSums:
             groups: list[str | None] = records.column("group")
             lost = [group for given, group in zip(scores, groups, strict=True) if given is None]
             self.failed_in.update(lost)
-            if isinstance(self.derived, DerivedWithFailures):
+            if self.derived is not None:
                 for group in lost:
                     self.derived.add_failure(group)
         if self._panelled:

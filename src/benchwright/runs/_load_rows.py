@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from benchwright.benchmarks import BenchmarkSpec, names_media, requested_spec
 from benchwright.config import LoadOptions
 from benchwright.core import BadRow, JsonObject, Row, UsageError
-from benchwright.datasets import DatasetReader, open_dataset
+from benchwright.datasets import DatasetReader
 from benchwright.engine import RunSettings, row_settings
 from benchwright.perf import (
     MOST_TURNS,
@@ -165,15 +165,7 @@ def _made_prompts(spec: BenchmarkSpec, prompts: TracePrompts, lengths: str) -> B
 
 def _opened(spec: BenchmarkSpec, settings: RunSettings) -> DatasetReader:
     spec = requested_spec(spec, row_settings(spec, settings))
-    return open_dataset(
-        spec.dataset,
-        base_dir=spec.base_dir,
-        field_mapping=spec.field_mapping,
-        limit=settings.limit,
-        filters=spec.filters,
-        sampling=spec.sampling,
-        shape=spec.shape,
-    )
+    return spec.open(settings.limit)
 
 
 def _both(first: Callable[[Row], object], second: Callable[[Row], None] | None) -> Callable[[Row], None]:

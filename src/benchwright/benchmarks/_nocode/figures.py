@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean, pvariance
 from typing import Any
 
+from benchwright.benchmarks._spec import Derived
 from benchwright.core import Information
 
 
-class LabelFigures:
+class LabelFigures(Derived):
     """Figures of multiple choice: `f1_label_<i>`, `macro_f1`, `weighted_f1` and the confusion matrix, by label number."""
 
     def __init__(self, labels: Sequence[str], metrics: Sequence[tuple[str, str]]) -> None:
@@ -77,7 +78,7 @@ class LabelFigures:
         return 2 * hits / total if total else 0.0
 
 
-class Similarities:
+class Similarities(Derived):
     """Mean, spread and percentiles of `similarity`."""
 
     def __init__(self) -> None:
@@ -111,7 +112,7 @@ class Similarities:
         return []
 
 
-class RightAnswers:
+class RightAnswers(Derived):
     """Counts right answers and samples."""
 
     def __init__(self) -> None:

@@ -19,7 +19,7 @@ from benchwright.benchmarks._scan import RowScan, scan_rows
 from benchwright.benchmarks._spec import BenchmarkSpec, RowCheck
 from benchwright.benchmarks._warnings import missing_answers, repetitions
 from benchwright.core import BadRow, DatasetError, Information, MissingFieldError, Row, exact_json, listed
-from benchwright.datasets import Filter, open_dataset
+from benchwright.datasets import Filter
 
 LENGTH = "max_tokens"
 """The column with the maximum reply length of each row."""
@@ -376,14 +376,7 @@ def validate_questions(spec: BenchmarkSpec, *, limit: int | None = None) -> File
     file = str(spec.dataset)
     options: Counter[int] = Counter() if tally is None else tally.options
     try:
-        reader = open_dataset(
-            spec.dataset,
-            base_dir=spec.base_dir,
-            field_mapping=spec.field_mapping,
-            limit=limit,
-            filters=spec.filters,
-            shape=spec.shape,
-        )
+        reader = spec.open(limit, sampled=False)
         scan = scan_rows(counting, reader, build_prompts(spec), LISTED_BAD_ROWS)
     except DatasetError as error:
         return FileReport(
