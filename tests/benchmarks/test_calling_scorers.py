@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from benchwright.benchmarks import BenchmarkSpec, call_scorer, scores_of
+from benchwright.benchmarks import BenchmarkSpec, scores_of
 from benchwright.core import BenchwrightError
 
 
@@ -43,8 +43,8 @@ def spec_of(scorer: Any, passes_config: bool = False) -> BenchmarkSpec:
 
 def test_one_and_two_argument_scorers_are_called_as_written() -> None:
     sample: Any = Sample()
-    assert call_scorer(spec_of(lambda s: {"r": s.response}), sample) == {"r": "r"}
-    assert call_scorer(spec_of(lambda s, c: {"level": c["level"]}, True), sample) == {"level": 3}
+    assert spec_of(lambda s: {"r": s.response}).score(sample) == {"r": "r"}
+    assert spec_of(lambda s, c: {"level": c["level"]}, True).score(sample) == {"level": 3}
 
 
 def test_async_scorers_give_an_awaitable() -> None:
@@ -52,7 +52,7 @@ def test_async_scorers_give_an_awaitable() -> None:
         return {"correct": True}
 
     async def run() -> object:
-        return scores_of(await call_scorer(spec_of(check), Sample()))  # type: ignore[arg-type]
+        return scores_of(await spec_of(check).score(Sample()))  # type: ignore[arg-type]
 
     assert asyncio.run(run()) == {"correct": True}
 

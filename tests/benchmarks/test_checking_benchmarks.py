@@ -14,8 +14,6 @@ from benchwright.benchmarks import (
     RowSettings,
     build_prompts,
     check_benchmark,
-    judge_key_names,
-    judge_problems,
     open_rows,
 )
 from benchwright.benchmarks._gold import check_gold
@@ -312,7 +310,7 @@ def test_settings_of_judges_are_checked_before_anyone_is_asked() -> None:
         "level": 3,
     }
     spec = spec_of(rows_of(3), judge_score, config=config)
-    assert [text.split(";")[0] for text in judge_problems(spec)] == [
+    assert [text.split(";")[0] for text in spec.judge_problems()] == [
         "\"judge_1\": unknown setting 'temprature'. Did you mean 'temperature'? Known: "
         + ", ".join(JudgeConfig.__struct_fields__),
         '"judge_2" lacks model_id',
@@ -321,13 +319,13 @@ def test_settings_of_judges_are_checked_before_anyone_is_asked() -> None:
         '"judge_again": "max_new_tokens" is 0',
         '"judge_4" is str',
     ]
-    assert judge_key_names(spec) == ["KEY_A", "KEY_B"]
+    assert spec.judge_keys() == ["KEY_A", "KEY_B"]
     report = check_benchmark(spec)
-    assert report.errors == tuple(judge_problems(spec))
+    assert report.errors == tuple(spec.judge_problems())
     assert report.gold is not None
     assert (report.gold.skipped, report.gold.failed) == ("the scorer asks a judge", 0)
     assert "sk-123456" not in str(report.errors)
-    assert judge_problems(spec_of([])) == judge_key_names(spec_of([])) == []
+    assert spec_of([]).judge_problems() == spec_of([]).judge_keys() == []
 
 
 def test_gold_answers_that_do_not_score_are_listed() -> None:

@@ -11,7 +11,6 @@ from benchwright.benchmarks._check import (
     check_rows as check_rows,
 )
 from benchwright.benchmarks._examples import FewShot as FewShot
-from benchwright.benchmarks._fields import target_reader as target_reader
 from benchwright.benchmarks._importing import import_file as import_file, imported_modules as imported_modules
 from benchwright.benchmarks._loading import (
     BENCHMARK_PLUGINS as BENCHMARK_PLUGINS,
@@ -20,7 +19,6 @@ from benchwright.benchmarks._loading import (
     missing_target as missing_target,
 )
 from benchwright.benchmarks._media_rows import names_media as names_media
-from benchwright.benchmarks._missing_fields import lacks_answer as lacks_answer
 from benchwright.benchmarks._nocode import (
     BUILTIN_EVALUATIONS as BUILTIN_EVALUATIONS,
     builtin_definition as builtin_definition,
@@ -55,10 +53,6 @@ from benchwright.benchmarks._rows import (
 )
 from benchwright.benchmarks._scan import estimate_tokens as estimate_tokens
 from benchwright.benchmarks._scoring import (
-    call_scorer as call_scorer,
-    judge_configs as judge_configs,
-    judge_key_names as judge_key_names,
-    judge_problems as judge_problems,
     scores_of as scores_of,
 )
 from benchwright.benchmarks._spec import (

@@ -19,7 +19,6 @@ from benchwright.benchmarks._questions.rows import tallied
 from benchwright.benchmarks._requests import Generation, open_conversation
 from benchwright.benchmarks._rows import AskableRows, RowSettings, open_rows, requested_spec
 from benchwright.benchmarks._scan import RowScan, ScannedRow, estimate_tokens
-from benchwright.benchmarks._scoring import judge_count, judge_problems
 from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.benchmarks._strategies import strategy_of
 from benchwright.benchmarks._warnings import about_gold, about_rows, about_target, definition_warnings
@@ -171,7 +170,7 @@ def check_rows(spec: BenchmarkSpec, settings: RowSettings | None) -> CheckedRows
         warnings += definition_warnings(requested)
         rows = open_rows(counting, settings, watch_repetition=True)
     except BenchwrightError as error:
-        errors = (*judge_problems(requested), str(error))
+        errors = (*requested.judge_problems(), str(error))
         if isinstance(error, DatasetError) and tally is not None and not tally.options:
             report = replace(report, data_type="")  # without a row, it is a guess
         return CheckedRows(replace(report, strategy=strategy, errors=errors, warnings=tuple(warnings)))
@@ -179,7 +178,7 @@ def check_rows(spec: BenchmarkSpec, settings: RowSettings | None) -> CheckedRows
     # Rows of tasks are in memory and their scorers are fast, so all are tried; of other rows, only the first.
     tried = scan.first if spec.tool_tasks is None else rows.scanned()
     gold = check_gold(spec, tried, rows.strategy, source=rows.reader.name)
-    judged = scan.rows * max(judge_count(spec), int(gold.judged))
+    judged = scan.rows * max(len(spec.judges()) + len(spec.judge_problems()), int(gold.judged))
     warnings += _warnings(rows, gold)
     warnings += () if tally is None else tally.doubts()
     warnings += _about_judges(judged, sure=gold.judged)
@@ -214,7 +213,7 @@ def _dataset_name(spec: BenchmarkSpec) -> str:
 
 
 def _errors(rows: AskableRows) -> Iterator[str]:
-    yield from judge_problems(rows.spec)
+    yield from rows.spec.judge_problems()
     if not rows.scan.rows and not rows.scan.bad_total:
         yield "the dataset has no rows"
         return

@@ -4,13 +4,29 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from typing import Any
+from math import isfinite
+from typing import TYPE_CHECKING, Any
 
-from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.core import BenchmarkError, MissingFieldError, Row, clause, suggest
 from benchwright.datasets import Filter, open_dataset
 
+if TYPE_CHECKING:
+    from benchwright.benchmarks._spec import BenchmarkSpec
+
 _ABSENT: Any = object()
+
+
+def is_blank(value: object) -> bool:
+    """Whether a cell is empty: null, a number that is none (NaN), an empty or blank text, or a list of such values.
+
+    >>> is_blank(" "), is_blank([]), is_blank(["", None]), is_blank(0), is_blank(float("nan"))
+    (True, True, True, False, True)
+    """
+    if isinstance(value, str):
+        return not value or value.isspace()
+    if isinstance(value, float):
+        return not isfinite(value)
+    return value is None or (isinstance(value, list) and all(map(is_blank, value)))
 
 
 def at_path(row: Row, path: str, default: Any = None) -> Any:
@@ -34,14 +50,7 @@ def at_path(row: Row, path: str, default: Any = None) -> Any:
 
 def target_of(spec: BenchmarkSpec, row: Row) -> Any:
     """The expected answer; `""` for a row without the target column."""
-    return target_reader(spec)(row)
-
-
-def target_reader(spec: BenchmarkSpec) -> Callable[[Row], Any]:
-    """The function that reads the expected answers of many rows, like `target_of`."""
-    if spec.gold is not None:
-        return spec.gold
-    return column_reader(spec.target_field, "")
+    return spec.target_reader()(row)
 
 
 def column_reader(path: str, default: Any = None) -> Callable[[Row], Any]:

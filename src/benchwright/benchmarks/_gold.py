@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from benchwright.benchmarks._fields import target_of
 from benchwright.benchmarks._scan import ScannedRow, estimate_tokens
-from benchwright.benchmarks._scoring import call_scorer, judge_count, judge_problems, scores_of
+from benchwright.benchmarks._scoring import scores_of
 from benchwright.benchmarks._spec import BenchmarkSpec
 from benchwright.benchmarks._strategies.base import Strategy, size_of
 from benchwright.core import BenchwrightError, encode_json
@@ -81,7 +81,7 @@ def check_gold(
     """
     if spec.unscored:
         return GoldCheck(skipped=spec.unscored)
-    if judge_problems(spec):  # reported separately; the scorer would only repeat them row by row
+    if spec.judge_problems():  # reported separately; the scorer would only repeat them row by row
         return _JUDGED
     trial = _Trial(spec, strategy, source)
     deadline = clock() + BUDGET_S
@@ -102,7 +102,7 @@ def check_gold(
     if judged:  # the scores mean nothing, but the questions are known
         return replace(_JUDGED, judges=trial.judges(tried))
     if not trial.checked and not trial.failed and skipped is None:
-        if judge_count(spec):
+        if spec.judges():
             return _JUDGED
         skipped = (
             "no row can be sent"
@@ -198,7 +198,7 @@ class _Trial:
             sample = ScorerInput(response, target, metadata, config=spec.config, ask=self._refuse)
             if conversation is not None:
                 sample.conversation, sample.turn_index = conversation, 0
-            result = _finished(call_scorer(spec, sample))
+            result = _finished(spec.score(sample))
             if self._judge_called:  # and the scorer caught the error; one try shows a sample's questions
                 return None, False
             try:

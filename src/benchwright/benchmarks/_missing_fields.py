@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from math import isfinite
 from typing import TYPE_CHECKING
 
 from benchwright.benchmarks._families import columns_there, renamed_field
@@ -20,24 +19,6 @@ if TYPE_CHECKING:
     from benchwright.benchmarks._scan import RowScan
     from benchwright.benchmarks._spec import BenchmarkSpec
     from benchwright.benchmarks._template import Template
-
-
-def is_blank(value: object) -> bool:
-    """Whether a cell is empty: null, a number that is none (NaN), an empty or blank text, or a list of such values.
-
-    >>> is_blank(" "), is_blank([]), is_blank(["", None]), is_blank(0), is_blank(float("nan"))
-    (True, True, True, False, True)
-    """
-    if isinstance(value, str):
-        return not value or value.isspace()
-    if isinstance(value, float):
-        return not isfinite(value)
-    return value is None or (isinstance(value, list) and all(map(is_blank, value)))
-
-
-def lacks_answer(spec: BenchmarkSpec, target: object) -> bool:
-    """Whether a row with this target has no answer, so that metrics leave it out."""
-    return spec.needs_answer and is_blank(target)
 
 
 def fields_without_column(

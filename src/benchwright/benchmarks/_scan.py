@@ -11,8 +11,7 @@ from collections.abc import Callable, Hashable, Mapping
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from benchwright.benchmarks._fields import check_filters, column_reader
-from benchwright.benchmarks._missing_fields import is_blank
+from benchwright.benchmarks._fields import check_filters, column_reader, is_blank
 from benchwright.benchmarks._prompts import Prompt, PromptBuilder
 from benchwright.benchmarks._requests import Generation
 from benchwright.benchmarks._spec import BenchmarkSpec

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from benchwright.benchmarks._spec import BenchmarkSpec
-from benchwright.core import BenchmarkError, BenchwrightError, ConfigError
+from benchwright.core import BenchmarkError, BenchwrightError
 
 if TYPE_CHECKING:
-    from benchwright.scorers import JudgeConfig, ScorerInput, Scores
+    from benchwright.scorers import Scores
 
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -70,17 +69,6 @@ def positional_count(function: Callable[..., Any]) -> int | None:
     if any(p.kind is p.VAR_POSITIONAL for p in parameters):
         return None
     return sum(p.kind in _POSITIONAL for p in parameters)
-
-
-def call_scorer(spec: BenchmarkSpec, sample: ScorerInput) -> Any | Awaitable[Any]:
-    """Call the benchmark's scorer the way its signature requires.
-
-    Returns its result, for `scores_of`; for an `async` scorer, an awaitable of it.
-    Exceptions of the scorer pass through.
-    """
-    if spec.passes_config:
-        return spec.scorer(sample, sample.config)
-    return spec.scorer(sample)
 
 
 def scores_of(result: object) -> Scores:
@@ -148,38 +136,3 @@ def _plain(value: Any) -> Any:
 def _shown(value: object) -> str:
     text = repr(value)
     return f"{type(value).__name__} {text[:60]}{'…' if len(text) > 60 else ''}"
-
-
-def judge_problems(spec: BenchmarkSpec) -> list[str]:
-    """Problems with the judges' settings, one text for each judge. The environment is not read."""
-    return [str(judge) for _, judge in _judges(spec) if isinstance(judge, ConfigError)]
-
-
-def judge_configs(spec: BenchmarkSpec) -> list[JudgeConfig]:
-    """The judges whose settings can be used."""
-    return [judge for _, judge in _judges(spec) if not isinstance(judge, ConfigError)]
-
-
-def judge_key_names(spec: BenchmarkSpec) -> list[str]:
-    """Environment variables that must contain the judges' keys, each once."""
-    names = [judge.api_key for _, judge in _judges(spec) if not isinstance(judge, ConfigError)]
-    return list(dict.fromkeys(name for name in names if name is not None))
-
-
-def judge_count(spec: BenchmarkSpec) -> int:
-    """How many judges the definition names."""
-    return sum(1 for _ in _judges(spec))
-
-
-def _judges(spec: BenchmarkSpec) -> Iterator[tuple[str, JudgeConfig | ConfigError]]:
-    from benchwright.scorers import JudgeConfig
-
-    for key, value in spec.config.items():
-        if value is None or not isinstance(key, str) or not key.startswith("judge"):
-            continue
-        if not JudgeConfig.is_key(key) and not isinstance(value, Mapping | JudgeConfig):
-            continue
-        try:
-            yield key, JudgeConfig.of(value, key)
-        except ConfigError as error:
-            yield key, error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 from msgspec import Struct, field
 
 from benchwright.benchmarks._families import FAMILIES, Family, FamilyName
+from benchwright.benchmarks._fields import column_reader, is_blank
 from benchwright.benchmarks._template import Template
 from benchwright.core import (
     Artifacts,
     BenchmarkError,
+    ConfigError,
     JsonObject,
     MetricSummary,
     ModelReply,
@@ -27,6 +29,7 @@ from benchwright.datasets import DatasetRef, Filter, open_dataset
 if TYPE_CHECKING:
     from benchwright.benchmarks._tool_tasks import ToolTasks
     from benchwright.datasets import DatasetReader, Sampling
+    from benchwright.scorers import JudgeConfig, ScorerInput
 
 
 ScorerFunction: TypeAlias = Callable[..., Any]
@@ -264,6 +267,43 @@ class BenchmarkSpec(Struct, frozen=True, kw_only=True):
     def traits(self) -> Family:
         """What follows from its family."""
         return FAMILIES[self.family]
+
+    def score(self, sample: ScorerInput) -> Any:
+        """The result of the scorer, for `scores_of`; of an `async` one, an awaitable of it. Its exceptions pass through."""
+        return self.scorer(sample, sample.config) if self.passes_config else self.scorer(sample)
+
+    def target_reader(self) -> Callable[[Row], Any]:
+        """The function that reads the expected answers of rows; `""` for a row without the target column."""
+        return column_reader(self.target_field, "") if self.gold is None else self.gold
+
+    def lacks_answer(self, target: object) -> bool:
+        """Whether a row with this target has no answer, so that metrics leave it out."""
+        return self.needs_answer and is_blank(target)
+
+    def judges(self) -> list[JudgeConfig]:
+        """The judges whose settings can be used."""
+        return [judge for judge in self._named_judges() if not isinstance(judge, ConfigError)]
+
+    def judge_problems(self) -> list[str]:
+        """Problems with the judges' settings, one text for each judge. The environment is not read."""
+        return [str(judge) for judge in self._named_judges() if isinstance(judge, ConfigError)]
+
+    def judge_keys(self) -> list[str]:
+        """Environment variables that must contain the judges' keys, each once."""
+        return list(dict.fromkeys(judge.api_key for judge in self.judges() if judge.api_key is not None))
+
+    def _named_judges(self) -> Iterator[JudgeConfig | ConfigError]:
+        from benchwright.scorers import JudgeConfig
+
+        for key, value in self.config.items():
+            if value is None or not isinstance(key, str) or not key.startswith("judge"):
+                continue
+            if not JudgeConfig.is_key(key) and not isinstance(value, Mapping | JudgeConfig):
+                continue
+            try:
+                yield JudgeConfig.of(value, key)
+            except ConfigError as error:
+                yield error
 
     def open(self, limit: int | None = None, *, sampled: bool = True) -> DatasetReader:
         """Open its rows; `sampled` applies its sampling plan, if it has one. Raises DatasetError for data that cannot be found."""

@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
-from benchwright.benchmarks import BenchmarkSpec, judge_configs
+from benchwright.benchmarks import BenchmarkSpec
 from benchwright.config import Price, Prices, find_prices
 from benchwright.core import ConfigError, JsonObject, JsonValue, RunSummary
 from benchwright.engine._settings import RunSettings
@@ -70,7 +70,7 @@ def run_prices(spec: BenchmarkSpec, settings: RunSettings) -> RunPrices:
     found = RunPrices(model_price(known, spec, settings), judges, unclear)
     if settings.budget.max_cost is not None:
         asked = [settings.endpoint.model_id] if asks else []
-        _refuse_unknown(known, found, asked, [judge.model_id for judge in judge_configs(spec)])
+        _refuse_unknown(known, found, asked, [judge.model_id for judge in spec.judges()])
         if asks and settings.generation.settings.get("max_tokens") is None:
             raise ConfigError("--max-cost needs to know how long a reply may be: give --max-tokens as well")
         _refuse_too_little(spec, settings, found, asks=asks)
@@ -80,7 +80,7 @@ def run_prices(spec: BenchmarkSpec, settings: RunSettings) -> RunPrices:
 def judge_prices(known: Prices, spec: BenchmarkSpec) -> tuple[dict[str, Price], tuple[str, ...]]:
     """The prices of judges by model, and models that have several, because they are asked at several servers."""
     found: dict[str, dict[object, Price | None]] = {}
-    for judge in judge_configs(spec):
+    for judge in spec.judges():
         price = known.find(judge.model_id, judge.url)
         found.setdefault(judge.model_id, {})[None if price is None else price.rates] = price
     clear = {
@@ -123,7 +123,7 @@ def _refuse_unknown(known: Prices, found: RunPrices, asked: list[str], judges: l
 
 def _refuse_too_little(spec: BenchmarkSpec, settings: RunSettings, found: RunPrices, *, asks: bool) -> None:
     """Refuse a limit under which no reply could be bought and judged, whatever the prompts are."""
-    judges = judge_configs(spec)
+    judges = spec.judges()
     if not judges or settings.infer_only:
         return
     limit: float = settings.budget.max_cost  # type: ignore[assignment]  # there is one, or this is not called

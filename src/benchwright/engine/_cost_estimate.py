@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from benchwright.benchmarks import BenchmarkSpec, CheckReport, judge_configs
+from benchwright.benchmarks import BenchmarkSpec, CheckReport
 from benchwright.config import Price, find_prices
 from benchwright.core import STRATEGIES, JsonObject
 from benchwright.engine._cost import judge_prices, model_price
@@ -60,7 +60,7 @@ def estimated_cost(spec: BenchmarkSpec, settings: RunSettings, report: CheckRepo
     own_prices, _ = judge_prices(known, spec)
     judges = {
         judge.model_id: (judge, own_prices.get(judge.model_id))
-        for judge in (() if spec.unscored else judge_configs(spec))
+        for judge in (() if spec.unscored else spec.judges())
     }
     if price is None and not any(own for _, own in judges.values()):
         return None

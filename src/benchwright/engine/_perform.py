@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from benchwright.benchmarks import Watch, judge_configs, watching
+from benchwright.benchmarks import Watch, watching
 from benchwright.core import (
     JsonObject,
     Outcome,
@@ -139,7 +139,7 @@ class RunStart:
         from benchwright.engine._cost_limit import JudgeShares
 
         prices = self._prepared.prices
-        judges = judge_configs(self._prepared.spec)
+        judges = self._prepared.spec.judges()
         priced = [
             (price, judge.max_new_tokens)
             for judge in judges
@@ -320,7 +320,7 @@ def _within_open_files(prepared: Prepared) -> tuple[Prepared, tuple[str, ...]]:
     most = most_connections() if settings.endpoint.by_http else None
     if most is None:
         return prepared, ()
-    most = max(1, most // (1 + len(judge_configs(prepared.spec))))
+    most = max(1, most // (1 + len(prepared.spec.judges())))
     if wanted <= most:
         return prepared, ()
     endpoint = replace(settings.endpoint, parallelism=min(settings.endpoint.parallelism, most))

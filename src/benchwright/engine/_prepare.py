@@ -12,9 +12,6 @@ from benchwright.benchmarks import (
     AskableRows,
     BenchmarkSpec,
     RowSettings,
-    judge_configs,
-    judge_key_names,
-    judge_problems,
     open_rows,
     requested_spec,
     strategy_of,
@@ -161,13 +158,13 @@ def _check_secrets(spec: BenchmarkSpec, settings: RunSettings) -> None:
 
 def _judge_problems(spec: BenchmarkSpec) -> list[str]:
     """Find judges that cannot work before money is spent on replies that could not be graded."""
-    problems = judge_problems(spec)
-    for judge in judge_configs(spec):
+    problems = spec.judge_problems()
+    for judge in spec.judges():
         try:
             judge_settings(judge, parallelism=1)
         except ConfigError as error:
             problems.append(f"the judge's settings cannot be used: {error}")
-    unset = [name for name in judge_key_names(spec) if not environment_secret(name)]
+    unset = [name for name in spec.judge_keys() if not environment_secret(name)]
     return [*problems, *(f"the judge's key variable {name} is not set (export {name}=…)" for name in unset)]
 
 
@@ -184,7 +181,7 @@ def _model_notes(spec: BenchmarkSpec, settings: RunSettings) -> Iterator[str]:
 
 def _variables(spec: BenchmarkSpec, settings: RunSettings) -> list[str]:
     """The environment variables whose values the run's requests contain."""
-    names = [*judge_key_names(spec), *settings.endpoint.variables()]
+    names = [*spec.judge_keys(), *settings.endpoint.variables()]
     if settings.steps is not None:
         names += header_variables({"steps": encode_json(settings.steps.to_json()).decode()})
     return names

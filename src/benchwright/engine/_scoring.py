@@ -16,7 +16,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from benchwright.benchmarks import Answer, BenchmarkSpec, call_scorer, scores_of, target_reader
+from benchwright.benchmarks import Answer, BenchmarkSpec, scores_of
 from benchwright.core import Outcome, ReplyStatus
 from benchwright.engine._calls import SampleCalls
 from benchwright.engine._group import StopAtOnce
@@ -64,7 +64,7 @@ class Scoring:
         self, spec: BenchmarkSpec, *, ask_model: AskModel, ask_judge: AskJudge, threads: int
     ) -> None:
         self._spec = spec
-        self._target = target_reader(spec)
+        self._target = spec.target_reader()
         self._ask_model = ask_model
         self._ask_judge = ask_judge
         self._loop = asyncio.get_running_loop()
@@ -108,7 +108,7 @@ class Scoring:
         failure: BaseException | None = None
         scores: Scores | None = None
         try:
-            result = spec.scorer(sample, sample.config) if spec.passes_config else spec.scorer(sample)
+            result = spec.score(sample)
             if type(result) is not dict and inspect.isawaitable(result):
                 return self._later(live, sample, answer, result)
             scores = scores_of(result)
@@ -155,7 +155,7 @@ class Scoring:
 
     def _run_in_thread(self, live: _LiveCalls, sample: ScorerInput) -> Scores:
         started = perf_counter()
-        result = call_scorer(self._spec, sample)
+        result = self._spec.score(sample)
         if inspect.isawaitable(result):
             result = asyncio.run(_awaited(result))
         if live.questions:

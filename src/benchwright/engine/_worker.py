@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from benchwright.benchmarks import Answer, AskableRows, Asking, lacks_answer
+from benchwright.benchmarks import Answer, AskableRows, Asking
 from benchwright.core import UNANSWERED, CallRecord, Outcome, Route, Row, SampleRecord, encode_json, redact
 from benchwright.endpoints import Endpoint
 from benchwright.engine._calls import CallJournal, Calls, Ledger, SampleCalls
@@ -167,7 +167,7 @@ class SampleWorker:
             return record
         if scored.outcome is Outcome.SKIPPED and item.line:
             record = replace(record, error=f"{self._source}:{item.line}: {scored.error}")
-        if lacks_answer(self._spec, scored.target):
+        if self._spec.lacks_answer(scored.target):
             return replace(record, group=UNANSWERED)
         constants = self._spec.constants
         if constants and scored.outcome is not Outcome.SKIPPED:  # the options of a bad row may be missing

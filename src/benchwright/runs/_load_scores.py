@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from time import time
 from typing import Any
 
-from benchwright.benchmarks import Answer, Asking, lacks_answer, target_reader
+from benchwright.benchmarks import Answer, Asking
 from benchwright.core import (
     ModelReply,
     ModelRequest,
@@ -58,9 +58,9 @@ async def score_replies(store: Store, run_id: int, prepared: Prepared, group: Ru
         with group.listening(stopped.set):
             jobs, failed = _jobs(recorded_requests(store, run_id))
             rows = _rows(prepared, {row for row, _ in jobs} | {record.row for record in failed})
-            target = target_reader(prepared.spec)
+            target = prepared.spec.target_reader()
             for record in failed:
-                if record.row in rows and lacks_answer(prepared.spec, target(rows[record.row])):
+                if record.row in rows and prepared.spec.lacks_answer(target(rows[record.row])):
                     grade = Grade(record.number, record.stage, Outcome.REQUEST_FAILED.value, {})
                     thread.put(grade_step(grade, time()))
             await _score_all(prepared, jobs, rows, stopped, thread)

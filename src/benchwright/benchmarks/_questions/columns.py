@@ -11,8 +11,8 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from benchwright.benchmarks._fields import is_blank
 from benchwright.benchmarks._media_rows import looks_like_media, names_media
-from benchwright.benchmarks._missing_fields import is_blank
 from benchwright.benchmarks._questions.options import QuestionOptions
 from benchwright.core import Row, UsageError, nearest
 

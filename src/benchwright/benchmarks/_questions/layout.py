@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from benchwright.benchmarks._missing_fields import is_blank
+from benchwright.benchmarks._fields import is_blank
 from benchwright.benchmarks._questions.columns import (
     BEYOND,
     LETTERS,

@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from benchwright.benchmarks._missing_fields import is_blank
+from benchwright.benchmarks._fields import is_blank
 from benchwright.benchmarks._questions.columns import (
     LETTERS,
     Columns,

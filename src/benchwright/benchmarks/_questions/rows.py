@@ -10,7 +10,8 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from benchwright.benchmarks._missing_fields import is_blank, target_problem
+from benchwright.benchmarks._fields import is_blank
+from benchwright.benchmarks._missing_fields import target_problem
 from benchwright.benchmarks._prompts import build_prompts
 from benchwright.benchmarks._questions.columns import BEYOND, LETTERS, Columns, likely_question
 from benchwright.benchmarks._questions.options import DataType

@@ -150,7 +150,6 @@ def reread_targets(spec: BenchmarkSpec, scan: RowScan) -> str | None:
 
     The first such row shows whether it does, because a user's own scorer may read targets either way.
     """
-    from benchwright.benchmarks._scoring import call_scorer
     from benchwright.scorers import ScorerInput, reread_target
 
     row = scan.reread_first
@@ -161,7 +160,7 @@ def reread_targets(spec: BenchmarkSpec, scan: RowScan) -> str | None:
 
     def scored(best: int) -> object:
         sample = ScorerInput(row.choices[best], target, row_with_best(row, best), config=spec.config)
-        scores = call_scorer(spec, sample)
+        scores = spec.score(sample)
         return scores.get("acc") if isinstance(scores, dict) else None
 
     try:
