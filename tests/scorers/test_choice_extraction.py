@@ -7,13 +7,12 @@ import re
 import pytest
 
 from benchwright.scorers import (
-    CHOICE_RULES,
-    NO_ANSWER_REASONS,
-    Extraction,
     extract_choice,
     gold_letter,
     options_of,
 )
+from benchwright.scorers._mcq.extraction import Extraction
+from benchwright.scorers._mcq.rules import CHOICE_RULES, NO_ANSWER_REASONS
 
 SUMS = {"A": "2258", "B": "2263", "C": "2281"}
 FOUR = {**SUMS, "D": "none of these"}

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from benchwright.scorers import (
-    Extraction,
     ScorerInput,
     aisbench_choice,
     extract_choice,
@@ -19,6 +18,7 @@ from benchwright.scorers import (
     nearest_choice,
     options_of,
 )
+from benchwright.scorers._mcq.extraction import Extraction
 from benchwright.scorers._mcq.view import _GAP, _MARK
 
 PIECES = st.sampled_from(

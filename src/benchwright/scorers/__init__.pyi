@@ -24,14 +24,9 @@ from benchwright.scorers._letters import (
     mcq_letter_strict as mcq_letter_strict,
 )
 from benchwright.scorers._mcq.cascade import extract_choice as extract_choice
-from benchwright.scorers._mcq.extraction import ChoiceRule as ChoiceRule, Extraction as Extraction
 from benchwright.scorers._mcq.guesses import (
     aisbench_choice as aisbench_choice,
     nearest_choice as nearest_choice,
-)
-from benchwright.scorers._mcq.rules import (
-    CHOICE_RULES as CHOICE_RULES,
-    NO_ANSWER_REASONS as NO_ANSWER_REASONS,
 )
 from benchwright.scorers._mcq.scorer import (
     extract_choices as extract_choices,
