@@ -56,19 +56,19 @@ def test_rows_follow_the_plan_on_every_pass(csv: Path, mode: str, count: int | N
 
 def test_planned_lengths_take_the_place_of_the_rows_own_as_whole_numbers(csv: Path) -> None:
     reader = read(csv, request_count=4, lengths=FixedLength(50))
-    assert [row["max_tokens"] for _, row in reader.head(4)] == [50, 50, 50, 50]
-    assert [row["max_tokens"] for _, row in open_dataset(csv).head(3)] == ["7", "", "9"]
+    assert [row["max_tokens"] for row in reader.head(4)] == [50, 50, 50, 50]
+    assert [row["max_tokens"] for row in open_dataset(csv).head(3)] == ["7", "", "9"]
 
 
 def test_lengths_are_counted_over_all_requests_and_then_cut(csv: Path) -> None:
     shares = LengthShares(((1, Fraction(1, 2)), (2, Fraction(1, 2))), "blocked")
     reader = read(csv, limit=3, request_count=10, lengths=shares)
-    assert [row["max_tokens"] for _, row in reader.head(9)] == [1, 1, 1]
+    assert [row["max_tokens"] for row in reader.head(9)] == [1, 1, 1]
 
 
 def test_lengths_without_a_count_are_counted_over_the_rows(csv: Path) -> None:
     shares = LengthShares(((1, Fraction(2, 3)), (2, Fraction(1, 3))), "blocked")
-    assert [row["max_tokens"] for _, row in read(csv, lengths=shares).head(9)] == [1, 1, 2]
+    assert [row["max_tokens"] for row in read(csv, lengths=shares).head(9)] == [1, 1, 2]
 
 
 def test_lengths_may_come_from_a_column(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_a_limit_cuts_the_plan_not_the_data(csv: Path) -> None:
 
 def test_head_and_tail_count_places_in_the_plan(csv: Path) -> None:
     reader = read(csv, request_count=5)
-    assert [(index, row["question"]) for index, row in reader.head(2)] == [(0, "q0"), (1, "q1")]
+    assert [row["question"] for row in reader.head(2)] == ["q0", "q1"]
     assert [(index, row["question"]) for index, row in reader.tail(2)] == [(3, "q0"), (4, "q1")]
     assert [index for index, _ in reader.tail(5, 4)] == [4]
 
@@ -107,7 +107,7 @@ def test_filters_and_mapping_come_before_the_plan(csv: Path) -> None:
         filters=[Filter("answer", "a1")],
         sampling=Sampling(request_count=3),
     )
-    assert [row["q"] for _, row in reader.head(9)] == ["q1", "q1", "q1"]
+    assert [row["q"] for row in reader.head(9)] == ["q1", "q1", "q1"]
 
 
 def test_the_fingerprint_covers_the_plan(csv: Path) -> None:
@@ -186,7 +186,7 @@ def test_rows_in_order_are_streamed() -> None:
     reader = read(endless, request_count=1_000_000)
     assert next(reader.batches(2)).rows == [{"question": "q1"}, {"question": "q2"}]
     assert pulled < 2000
-    assert [index for index, _ in reader.head(3)] == [0, 1, 2]
+    assert len(reader.head(3)) == 3
 
 
 def test_the_plan_is_told_in_words(csv: Path) -> None:

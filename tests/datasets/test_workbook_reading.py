@@ -72,7 +72,7 @@ def test_a_sheet_is_named_or_the_first_one_is_noted(tmp_path: Path) -> None:
     path = workbook(tmp_path / "b.xlsx", Empty=[], First=[["q"], ["1"]], Second=[["q"], ["2"], ["3"]])
     assert load_dataset(f"{path}?sheet=Second") == [{"q": "2"}, {"q": "3"}]
     reader = open_dataset(path)
-    assert reader.head(9) == [(0, {"q": "1"})]
+    assert reader.head(9) == [{"q": "1"}]
     (note,) = reader.notes()
     assert "sheet 'First'" in note
     assert "'Second'" in note

@@ -112,8 +112,7 @@ def _evaluated(spec: BenchmarkSpec, limit: int | None) -> Container[int] | None:
 
 
 def _some_rows(primary: DatasetReader) -> Iterator[Row]:
-    for _, row in primary.head(_SEEN_ROWS, on_bad=_ignore):
-        yield row
+    yield from primary.head(_SEEN_ROWS)
 
 
 def _from_source(
@@ -134,15 +133,10 @@ def _from_source(
     most = max(4 * count, _SEEN_ROWS)
     same = _same_content(reader, primary) or ref is spec.dataset or _reads_same_files(ref, spec.dataset)
     if same and evaluated is not None and tuple(filters) == tuple(spec.filters):
-        free = list(islice((row for at, row in enumerate(_rows(reader)) if at not in evaluated), most))
+        free = list(islice((row for at, row in enumerate(reader.good_rows()) if at not in evaluated), most))
         if len(free) >= count:
             return free, False
-    return [row for _, row in reader.head(most, on_bad=_ignore)], same
-
-
-def _rows(reader: DatasetReader) -> Iterator[Row]:
-    for batch in reader.batches(on_bad=_ignore):
-        yield from batch.rows
+    return reader.head(most), same
 
 
 def _same_content(reader: DatasetReader, primary: DatasetReader) -> bool:
@@ -181,7 +175,7 @@ def _from_primary(
 ) -> Pool:
     free: deque[Row] = deque(maxlen=4 * count)
     used: deque[Row] = deque(maxlen=4 * count)
-    for index, row in enumerate(_rows(primary)):
+    for index, row in enumerate(primary.good_rows()):
         (used if evaluated is None or index in evaluated else free).append(row)
     outside = list(free)
     if len(outside) >= count:
@@ -205,10 +199,6 @@ def _overlap(spec: BenchmarkSpec, found: str, strict: bool) -> str:
     if strict:
         raise BenchmarkError(f"benchmark {spec.name!r}: {found}; {cure}")
     return f"{found}: no row sees itself, but each example gives away another row's answer. Instead, {cure}"
-
-
-def _ignore(bad: object) -> None:
-    """A pool leaves out bad rows; the scan reports them."""
 
 
 def resolve_fewshot(

@@ -155,12 +155,11 @@ def check_filters(spec: BenchmarkSpec) -> None:
         reader = open_dataset(spec.dataset, base_dir=spec.base_dir, filters=spec.filters[:number])
         rows = 0
         values: Counter[str] = Counter()
-        for batch in reader.batches(on_bad=_ignore):
-            for row in batch.rows:
-                rows += 1
-                value = str(row.get(condition.field))
-                if value in values or len(values) < _COUNTED_VALUES or value == condition.value:
-                    values[value] += 1
+        for row in reader.good_rows():
+            rows += 1
+            value = str(row.get(condition.field))
+            if value in values or len(values) < _COUNTED_VALUES or value == condition.value:
+                values[value] += 1
         if rows and condition.value not in values:
             earlier = " that pass the filters before it" if number else ""
             raise BenchmarkError(
@@ -177,7 +176,3 @@ def _instead(condition: Filter, values: Counter[str], rows: str) -> str:
 
 def _short(value: str) -> str:
     return f'"{value}"' if len(value) <= 40 else f'"{value[:39]}…"'
-
-
-def _ignore(bad: object) -> None:
-    """Ignore bad rows, which the scan reports."""

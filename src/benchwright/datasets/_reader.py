@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import closing
-from itertools import islice
 from pathlib import Path
 
 from benchwright.core import BadRow, DatasetError, JsonObject, Row
@@ -81,21 +79,16 @@ class DatasetReader:
             raise DatasetError(f"batch size is {size}; expected 1 or more")
         return self._batches(size, on_bad, self._limit)
 
-    def head(self, n: int, *, on_bad: OnBad | None = None) -> list[tuple[int, Row]]:
-        """The first n rows with their indices. Reads no further than it must."""
+    def head(self, n: int) -> list[Row]:
+        """The first n rows that can be read. Reads no further than it must."""
         limit = max(0, n) if self._limit is None else max(0, min(n, self._limit))
-        rows = (row for batch in self._batches(max(1, min(limit, 512)), on_bad, limit) for row in batch.rows)
-        return list(enumerate(rows))
+        batches = self._batches(max(1, min(limit, 512)), _leave_out, limit)
+        return [row for batch in batches for row in batch.rows]
 
-    def tail(self, n: int, start: int = 0, *, on_bad: OnBad | None = None) -> list[tuple[int, Row]]:
-        """The last n rows whose index is `start` or more, with their indices. Takes a full pass and keeps n rows."""
-        last: deque[tuple[int, Row]] = deque(maxlen=max(0, n))
-        index = 0
-        for batch in self.batches(on_bad=on_bad):
-            first = max(0, start - index)
-            last.extend(islice(enumerate(batch.rows, index), first, None))
-            index += len(batch.rows)
-        return list(last)
+    def good_rows(self) -> Iterator[Row]:
+        """All rows that can be read, one at a time."""
+        for batch in self.batches(on_bad=_leave_out):
+            yield from batch.rows
 
     def fingerprint(self) -> str:
         """`sha256:…` of the content: the bytes of the file as stored, or the canonical JSON of the rows
@@ -208,3 +201,7 @@ def _before(chunk: Chunk, count: int) -> Chunk:
     """The first `count` good rows and the bad rows between them."""
     troubles = [trouble for trouble in chunk.troubles if trouble.after < count]
     return Chunk(chunk.rows[:count], chunk.lines[:count], troubles)
+
+
+def _leave_out(bad: BadRow) -> None:
+    """For readers who leave bad rows out; a pass over all rows reports them."""

@@ -153,7 +153,7 @@ def try_package(package: str, folder: str) -> None:
             for ref in (spec.dataset, spec.fewshot_dataset):
                 remote = is_hub_uri(ref) or (isinstance(ref, str) and "://" in ref)
                 if ref is not None and not remote:
-                    open_dataset(ref, base_dir=spec.base_dir).head(1, on_bad=lambda bad: None)
+                    open_dataset(ref, base_dir=spec.base_dir).head(1)
     except (BenchwrightError, OSError, ImportError, ValueError) as error:
         print(f"{type(error).__name__}: {error}".replace("\n", " "), file=sys.stderr)
         raise SystemExit(1) from None

@@ -154,10 +154,10 @@ _LISTED_COLUMNS = 8
 def _columns_of(path: Path) -> list[str]:
     """The columns of a data file whose first row has a question; empty for any other file."""
     try:
-        first = open_dataset(str(path)).head(1, on_bad=lambda bad: None)
+        first = open_dataset(str(path)).head(1)
     except BenchwrightError:
         return []
-    columns = [name for _, row in first for name in row]
+    columns = [name for row in first for name in row]
     if "question" not in columns:
         return []
     return [*columns[:_LISTED_COLUMNS], "…"] if len(columns) > _LISTED_COLUMNS else columns

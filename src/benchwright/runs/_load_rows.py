@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from benchwright.benchmarks import BenchmarkSpec, names_media, requested_spec
 from benchwright.config import LoadOptions
-from benchwright.core import BadRow, JsonObject, Row, UsageError
+from benchwright.core import JsonObject, Row, UsageError
 from benchwright.datasets import DatasetReader
 from benchwright.engine import RunSettings, row_settings
 from benchwright.perf import (
@@ -84,7 +84,7 @@ def on_chat_route(spec: BenchmarkSpec, settings: RunSettings) -> RunSettings:
     endpoint = settings.endpoint
     if spec.media is None or not endpoint.by_http or settings.model_type in (None, "chat"):
         return settings
-    if not any(names_media(set(row)) for _, row in _opened(spec, settings).head(100, on_bad=_ignore)):
+    if not any(names_media(set(row)) for row in _opened(spec, settings).head(100)):
         return settings
     note = f"rows with media were sent to the chat route, not to {settings.model_type} of the model's profile"
     chat = endpoint.at_server(api="openai", model_type="chat")
@@ -100,12 +100,12 @@ def _stamps(spec: BenchmarkSpec, options: LoadOptions, settings: RunSettings) ->
         end=options.trace_end,
     )
     reader = _opened(spec, settings)
-    every = (row for batch in reader.batches(on_bad=_ignore) for row in batch.rows)
+    every = reader.good_rows()
     return stamps.beginning(every, reader.name)
 
 
 def _first_row(spec: BenchmarkSpec, settings: RunSettings) -> Row:
-    return next((row for _, row in _opened(spec, settings).head(1, on_bad=_ignore)), {})
+    return next(iter(_opened(spec, settings).head(1)), {})
 
 
 def _conversations(spec: BenchmarkSpec, settings: RunSettings) -> BenchmarkSpec:
@@ -115,8 +115,7 @@ def _conversations(spec: BenchmarkSpec, settings: RunSettings) -> BenchmarkSpec:
         spec, shape=shape, turns_field="turns", prompt="", template=None, example=None, check_row=None, media=None,
         max_turns=MOST_TURNS, doubts=(),
     )  # fmt: skip
-    some = _opened(spec, settings).head(1000, on_bad=_ignore)
-    if any(row.get("system") for _, row in some):
+    if any(row.get("system") for row in _opened(spec, settings).head(1000)):
         spec = replace(spec, system=_SystemOfRow())
     return spec
 
@@ -175,10 +174,6 @@ def _both(first: Callable[[Row], object], second: Callable[[Row], None] | None) 
             second(row)
 
     return check
-
-
-def _ignore(bad: BadRow) -> None:
-    """Ignore bad rows, which the check reports."""
 
 
 def synthetic_target(load: LoadOptions) -> Target:

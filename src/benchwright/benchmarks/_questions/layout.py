@@ -33,7 +33,7 @@ from benchwright.benchmarks._questions.row_options import (
     unlabelled,
     whole_number,
 )
-from benchwright.core import BadRow, DatasetError, Information, Row, UsageError
+from benchwright.core import DatasetError, Information, Row, UsageError
 from benchwright.datasets import DatasetReader
 
 SAMPLE_ROWS = 1000
@@ -319,10 +319,6 @@ def _plainly(mapping: Mapping[str, str], options: Mapping[str, str] | None = Non
 
 def _sample(reader: DatasetReader) -> list[Row]:
     try:
-        return [row for _, row in reader.head(SAMPLE_ROWS, on_bad=_ignore)]
+        return reader.head(SAMPLE_ROWS)
     except DatasetError:  # the check of all rows reports it, with the rows before it
         return []
-
-
-def _ignore(bad: BadRow) -> None:
-    """Ignore bad rows, which the scan reports."""

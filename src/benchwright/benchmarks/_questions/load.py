@@ -223,7 +223,7 @@ def _refuse_twins(columns: Columns, path: str, cwd: Path) -> None:
     """Refuse two columns for one letter, because one of them would be lost."""
     if not columns.mapping:
         return
-    for _, row in open_dataset(path, base_dir=cwd).head(1, on_bad=lambda bad: None):
+    for row in open_dataset(path, base_dir=cwd).head(1):
         if columns.mapping.keys().isdisjoint(row):
             raise UsageError(
                 f"options names {', '.join(columns.mapping)}, and {path} has no such columns, only: {listed(row)}"

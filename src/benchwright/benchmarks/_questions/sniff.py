@@ -20,7 +20,7 @@ from benchwright.benchmarks._questions.columns import (
 )
 from benchwright.benchmarks._questions.layout import Layout
 from benchwright.benchmarks._questions.options import DataType
-from benchwright.core import BadRow, DatasetError, Row, UsageError, listed, suggest
+from benchwright.core import DatasetError, Row, UsageError, listed, suggest
 from benchwright.datasets import DatasetReader
 
 
@@ -152,8 +152,7 @@ def _columns(names: Sequence[str]) -> str:
 
 def _rows(reader: DatasetReader) -> Iterator[Row]:
     try:
-        for batch in reader.batches(on_bad=_ignore):
-            yield from batch.rows
+        yield from reader.good_rows()
     except DatasetError:  # the check of all rows reports it
         return
 
@@ -170,7 +169,3 @@ def _lower(found: Sniffed) -> str:
             break
         names.append(letter)
     return f" {','.join(names)}" if len(names) > 1 else ""
-
-
-def _ignore(bad: BadRow) -> None:
-    """Ignore bad rows, which the scan reports."""
