@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from benchwright import benchmark, scorer
-from benchwright.benchmarks import BenchmarkSpec, Generation, build_prompts, chat_request, completions_request
+from benchwright.benchmarks import BenchmarkSpec, Generation, build_prompts
 from benchwright.benchmarks._fewshot import resolve_fewshot
-from benchwright.benchmarks._requests import open_conversation
+from benchwright.benchmarks._requests import chat_request, completions_request, open_conversation
 from benchwright.scorers import ScorerInput
 
 BOM = b"\xef\xbb\xbf"

@@ -12,8 +12,10 @@ import orjson
 import pytest
 from tiny_media import JPEG, MP4, PNG, wav
 
-from benchwright.benchmarks import Generation, Prompt, chat_request
+from benchwright.benchmarks import Generation
 from benchwright.benchmarks._media import MediaFiles, RowMedia
+from benchwright.benchmarks._prompts import Prompt
+from benchwright.benchmarks._requests import chat_request
 from benchwright.core import MissingFieldError
 from benchwright.engine._calls import RequestIdentity
 from benchwright.engine._findings import EndpointFindings

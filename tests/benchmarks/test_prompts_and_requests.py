@@ -12,15 +12,18 @@ import pytest
 from benchwright.benchmarks import (
     BenchmarkSpec,
     Generation,
-    Prompt,
     build_prompts,
-    chat_request,
-    completions_request,
-    conversation_request,
     next_user_turn,
 )
 from benchwright.benchmarks._fields import resolve_choices, response_of, target_of
-from benchwright.benchmarks._requests import choice_request, open_conversation
+from benchwright.benchmarks._prompts import Prompt
+from benchwright.benchmarks._requests import (
+    chat_request,
+    choice_request,
+    completions_request,
+    conversation_request,
+    open_conversation,
+)
 from benchwright.core import JsonObject, MissingFieldError
 
 
@@ -195,3 +198,12 @@ def test_building_a_plain_prompt_stays_cheap() -> None:
     )
     # 1 µs on an idle core; the bound only catches a change of kind.
     assert seconds < max(20e-6, 20 * plain), (seconds, plain)
+
+
+@pytest.mark.parametrize("route", ["chat", "completions"])
+def test_settings_make_the_requests_of_prompts_and_conversations(route: Any) -> None:
+    generation = Generation.of("m", max_tokens=7)
+    of_prompt = {"chat": chat_request, "completions": completions_request}[route]
+    assert generation.request("Q", route, repeat=2) == of_prompt(Prompt("Q"), generation, repeat=2)
+    messages = [{"role": "user", "content": "Q"}]
+    assert generation.request(messages, route) == conversation_request(messages, generation)

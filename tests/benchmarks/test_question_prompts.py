@@ -10,13 +10,13 @@ import pytest
 
 from benchwright.benchmarks import (
     BenchmarkSpec,
-    Prompt,
     QuestionOptions,
     build_prompts,
     check_benchmark,
     load_questions,
 )
 from benchwright.benchmarks._fewshot import resolve_fewshot
+from benchwright.benchmarks._prompts import Prompt
 from benchwright.core import UsageError
 
 SUM = {"question": "165+833+650+615=", "A": "2258", "B": "2263", "C": "2281", "answer": "B"}

@@ -25,7 +25,6 @@ from benchwright.benchmarks._nocode import (
 )
 from benchwright.benchmarks._nocode.load import freeze_nocode as freeze_nocode, load_nocode as load_nocode
 from benchwright.benchmarks._prompts import (
-    Prompt as Prompt,
     build_prompts as build_prompts,
     next_user_turn as next_user_turn,
 )
@@ -41,9 +40,6 @@ from benchwright.benchmarks._questions.rows import (
 )
 from benchwright.benchmarks._requests import (
     Generation as Generation,
-    chat_request as chat_request,
-    completions_request as completions_request,
-    conversation_request as conversation_request,
 )
 from benchwright.benchmarks._rows import (
     AskableRows as AskableRows,
@@ -64,9 +60,8 @@ from benchwright.benchmarks._strategies import strategy_of as strategy_of
 from benchwright.benchmarks._strategies.base import Answer as Answer, Asking as Asking
 from benchwright.benchmarks._template import (
     PlainText as PlainText,
-    looks_like_lost_file as looks_like_lost_file,
     template_file as template_file,
-    template_text as template_text,
+    text_or_file as text_or_file,
 )
 from benchwright.benchmarks._tool_tasks import (
     MAX_STEPS as MAX_STEPS,

@@ -11,7 +11,16 @@ from msgspec.structs import replace
 from benchwright.benchmarks._prompts import Prompt
 from benchwright.benchmarks._spec import MediaPart
 from benchwright.config import BODY_SETTINGS
-from benchwright.core import JsonObject, JsonValue, ModelRequest, Row, completions_body, encode_json, suggest
+from benchwright.core import (
+    JsonObject,
+    JsonValue,
+    ModelRequest,
+    Route,
+    Row,
+    completions_body,
+    encode_json,
+    suggest,
+)
 
 _DEFAULTS: JsonObject = {setting.name: setting.default for setting in BODY_SETTINGS}
 
@@ -50,6 +59,16 @@ class Generation(Struct, frozen=True):
     def to_json(self) -> JsonObject:
         """The recorded form; `Generation.of(**record)` is its reverse."""
         return {"model": self.model, **self.settings, "extra_body": dict(self.extra_body)}
+
+    def request(
+        self, asked: str | Sequence[JsonObject], route: Route = "chat", *, repeat: int = 0
+    ) -> ModelRequest:
+        """A request with these settings: messages go to the chat route unchanged, a text to the route as the user's turn or as the
+        prompt."""
+        if not isinstance(asked, str):
+            return conversation_request(asked, self, repeat=repeat)
+        write = chat_requests if route == "chat" else completions_requests
+        return write(self)(Prompt(asked), repeat)
 
 
 def chat_request(

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
-from benchwright.core import BenchmarkError, BraceTemplate, MissingFieldError, Row
+from benchwright.core import BenchmarkError, BraceTemplate, MissingFieldError, Row, UsageError
 
 if TYPE_CHECKING:
     from benchwright.benchmarks._bounded_templates import BoundedEnvironment
@@ -94,6 +94,13 @@ def load_template(value: str, base_dir: Path, *, what: str = "prompt", jinja: bo
         jinja = True
     text = template_text(value, base_dir, what=what)
     return compile_template(text, jinja=jinja, what=f"{what} ({value})")
+
+
+def text_or_file(value: str, base_dir: Path, what: str) -> str:
+    """The text that a user names: that of the file, or the value itself. UsageError for a file that does not exist."""
+    if looks_like_lost_file(value, base_dir):
+        raise UsageError(f"{what}: there is no file {value} in {base_dir}")
+    return template_text(value, base_dir, what=what.lstrip("-"))
 
 
 def template_text(value: str, base_dir: Path, *, what: str = "prompt") -> str:

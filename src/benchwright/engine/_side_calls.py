@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from benchwright.benchmarks import (
-    Generation,
-    Prompt,
-    chat_request,
-    completions_request,
-    conversation_request,
-)
+from benchwright.benchmarks import Generation
 from benchwright.core import (
     BenchwrightError,
     JsonObject,
@@ -41,13 +35,8 @@ class ModelCalls:
 
     async def ask(self, sample: SampleCalls, number: int, prompt: Any, overrides: dict[str, Any]) -> str:
         """Return the reply's text. A failed request raises, which gives the sample the outcome `scorer_failed`."""
-        generation, repeat = self._generation.but(**overrides), sample.item.repeat
-        if isinstance(prompt, list):
-            request = conversation_request(prompt, generation, repeat=repeat)
-        elif self._route == "chat":
-            request = chat_request(Prompt(str(prompt)), generation, repeat=repeat)
-        else:
-            request = completions_request(Prompt(str(prompt)), generation, repeat=repeat)
+        asked = prompt if isinstance(prompt, list) else str(prompt)
+        request = self._generation.but(**overrides).request(asked, self._route, repeat=sample.item.repeat)
         reply = await sample.ask(request, f"m{number:03d}")
         if reply.failure is not None:
             raise BenchwrightError(f"model_call_fn: {reply.failure.message}")

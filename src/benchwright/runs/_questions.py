@@ -90,12 +90,9 @@ def system_of(
     said = model if options.system is None else options.system
     if said is None or spec.system is not None or spec.system_prompt is not None:
         return model
-    from benchwright.benchmarks import looks_like_lost_file, template_text
+    from benchwright.benchmarks import text_or_file
 
-    place = folder or Path.cwd()
-    if looks_like_lost_file(said, place):
-        raise UsageError(f"{flag('system')}: there is no file {said} in {place}")
-    return template_text(said, place, what="system")
+    return text_or_file(said, folder or Path.cwd(), flag("system"))
 
 
 def refuse_idle(names: Iterable[str], spec: BenchmarkSpec) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypedDict
 
-from benchwright.benchmarks import Generation, conversation_request
+from benchwright.benchmarks import Generation
 from benchwright.config import RunOptions, find_config
 from benchwright.core import JsonObject, JsonValue, ModelReply, UsageError, refuse_while_loading, suggest
 from benchwright.endpoints import (
@@ -136,7 +136,7 @@ async def call_llm(
     )
     patience = _given(request_timeout_s=timeout, max_retries=retries, parallelism=max_concurrency)
     settings = settings.at_server(**patience)
-    request = conversation_request(request_messages, generation)
+    request = generation.request(request_messages)
     ctx = current_context()
     with captured_bodies() as bodies:
         if ctx is not None:

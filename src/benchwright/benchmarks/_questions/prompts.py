@@ -23,8 +23,7 @@ from benchwright.benchmarks._template import (
     Template,
     compile_template,
     load_template,
-    looks_like_lost_file,
-    template_text,
+    text_or_file,
 )
 from benchwright.core import MissingFieldError, Row, UsageError
 
@@ -293,11 +292,10 @@ def _compiled(options: QuestionOptions, columns: Columns, cwd: Path) -> Template
         if options.bot_prompt is not None:
             raise UsageError("bot_prompt is how the answer to human_prompt begins; give human_prompt as well")
         return None
-    if looks_like_lost_file(written, cwd):
-        raise UsageError(f"template: there is no file {written} in {cwd}")
+    text = text_or_file(written, cwd, "template")
     answer = options.bot_prompt
     if answer is None and options.human_prompt is not None and options.prompt_style == "aisbench":
         answer = _ANSWER_LINE % columns.answer
     if answer is None:
         return load_template(written, cwd, what="template")
-    return compile_template(f"{template_text(written, cwd)}\n{answer}", what="template")
+    return compile_template(f"{text}\n{answer}", what="template")
