@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from benchwright.benchmarks import BenchmarkSpec, QuestionOptions, load_questions
+from benchwright.benchmarks._nocode.graders import grader_scorer
+from benchwright.config import GraderStyle
 from benchwright.core import UsageError
 from benchwright.scorers import ScorerInput, find_scorer, qa_metric_names
 from benchwright.scorers._named import SCORERS, named_scorer
@@ -72,3 +74,12 @@ def test_other_spellings_mean_the_same_in_every_place(tmp_path: Path, alias: str
     if alias not in NAMED_SCORERS:
         assert load(tmp_path, QA, evaluator=alias.upper()).headline == metric
         assert find_scorer(alias)(ScorerInput("2", "2", {})) == find_scorer(metric)(ScorerInput("2", "2", {}))
+
+
+@pytest.mark.parametrize("name", [*SCORERS, *METRIC_ALIASES])
+def test_a_grader_is_any_name_of_the_table(tmp_path: Path, name: str) -> None:
+    style = GraderStyle(type="scorer", golden_column="answer", scorer=name)
+    assert grader_scorer(style, lambda row: "", tmp_path) is find_scorer(name)
+    slip = GraderStyle(type="scorer", golden_column="answer", scorer=f"{name}#")
+    with pytest.raises(UsageError, match="no scorer named"):
+        grader_scorer(slip, lambda row: "", tmp_path)
