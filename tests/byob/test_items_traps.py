@@ -25,7 +25,7 @@ from benchwright import (
 )
 from benchwright.cli import main
 from benchwright.core import EchoedTokens
-from benchwright.endpoints import continuation_likelihood
+from benchwright.endpoints._likelihood import continuation_likelihood
 from recording_server import Refusal, recording
 
 Write = Callable[..., Path]

@@ -14,7 +14,8 @@ from benchwright.demo import DemoSettings
 from benchwright.demo._completions import DemoChoice, echoed_tokens
 from benchwright.demo._endpoint import DemoEndpoint
 from benchwright.demo._model import DemoModel
-from benchwright.endpoints import continuation_likelihood, learn_echo
+from benchwright.endpoints import learn_echo
+from benchwright.endpoints._likelihood import continuation_likelihood
 
 PROMPTS = [
     "2 + 2 =",

@@ -8,7 +8,7 @@ from split_characters import OFFSETS, SCRIPTS, TEXTS, SplittingModel, near
 
 from benchwright import ScriptedEndpoint
 from benchwright.core import EchoedTokens, ModelRequest, completions_body, encode_json
-from benchwright.endpoints import EmptyContinuationError, continuation_likelihood
+from benchwright.endpoints._likelihood import EmptyContinuationError, continuation_likelihood
 
 EXACT = {"alphabet", "word_marks", "named_bytes"}
 """Texts that show every byte."""

@@ -8,8 +8,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 from benchwright.core import BenchwrightError, EchoedTokens
-from benchwright.endpoints import EmptyContinuationError, continuation_likelihood
-from benchwright.endpoints._likelihood import ChoiceLikelihood
+from benchwright.endpoints._likelihood import (
+    ChoiceLikelihood,
+    EmptyContinuationError,
+    continuation_likelihood,
+)
 
 
 def echo(

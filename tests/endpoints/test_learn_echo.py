@@ -15,14 +15,8 @@ from loopback_server import Call, endpoint_at, in_loop, serving
 from benchwright import ScriptedEndpoint
 from benchwright.core import ModelRequest, RequestFailure
 from benchwright.demo import DemoSettings
-from benchwright.endpoints import (
-    EchoProfile,
-    EchoRefusedError,
-    _echo,
-    continuation_likelihood,
-    learn_echo,
-    open_endpoint,
-)
+from benchwright.endpoints import EchoProfile, EchoRefusedError, _echo, learn_echo, open_endpoint
+from benchwright.endpoints._likelihood import continuation_likelihood
 
 WORDS = [" red", " blue", " very", " old", " house", " 6", " Paris", " the", ",", " ünd"]
 

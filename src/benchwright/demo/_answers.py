@@ -143,7 +143,7 @@ def _solve_plain(question: Question, bits: int) -> Solved:
         return decide(block, question.full, bits)
     worked = calculate(block) or solve_word_problem(block)
     if worked is not None:
-        return Solved("number", show_number(worked.value), (), worked.steps)
+        return Solved("number", show_number(worked[0]), (), worked[1])
     if is_open_task(block):
         return Solved("essay", chatter(bits, 24 + bits % 48))
     return Solved("guess", guess(block, bits))

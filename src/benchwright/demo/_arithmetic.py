@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from itertools import pairwise
 from operator import add, mul, sub
-from typing import NamedTuple
+from typing import TypeAlias
 
 from benchwright.demo._numbers import NUMBER, Number, figures_in, number_of, show_number
 
@@ -21,13 +21,8 @@ _MAX_EXPRESSION_CHARS = 400
 _MAX_FIGURES = 12
 
 
-class Worked(NamedTuple):
-    """A result and its calculation."""
-
-    value: Number
-    """The result."""
-    steps: str
-    """The calculation as a person would write it."""
+Worked: TypeAlias = tuple[Number, str]
+"""A result, and its calculation as a person would write it."""
 
 
 def _divide(a: Number, b: Number) -> Number:
@@ -78,7 +73,7 @@ def calculate(text: str) -> Worked | None:
         value = _Parser(_PIECE.findall(found)).value()
     except (ZeroDivisionError, ValueError, OverflowError, RecursionError):
         return None
-    return Worked(value, f"{found} = {show_number(value)}")
+    return value, f"{found} = {show_number(value)}"
 
 
 class _Parser:
@@ -137,7 +132,7 @@ def solve_word_problem(text: str) -> Worked | None:
     """Solve a word problem with two to twelve numbers; None if it cannot be solved.
 
     >>> solve_word_problem("Ann has 3 boxes with 4 pens each. She loses 2. How many pens are left?")
-    Worked(value=10, steps='3 * 4 - 2 = 10')
+    (10, '3 * 4 - 2 = 10')
     """
     asked = _ASKED.search(text)
     found = figures_in(text) if asked is not None else []
@@ -157,7 +152,7 @@ def solve_word_problem(text: str) -> Worked | None:
             return None
         value = _OPERATORS[sign][1](value, number)
         steps += f" {sign} {match.group()}"
-    return Worked(value, f"{steps} = {show_number(value)}")
+    return value, f"{steps} = {show_number(value)}"
 
 
 def _clause(text: str, ends: list[int], at: int) -> str:

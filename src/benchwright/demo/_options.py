@@ -147,7 +147,7 @@ def _verdict(block: str) -> bool | None:
     equation = _EQUATION.search(block)
     worked = calculate(equation.group(1)) if equation is not None else None
     if equation is not None and worked is not None:
-        return abs(worked.value - number_of(equation.group(2))) < 1e-9
+        return abs(worked[0] - number_of(equation.group(2))) < 1e-9
     compared = _COMPARED.search(block)
     if compared is not None and max(map(len, compared.groups())) <= _MAX_CHARS:
         compare = _COMPARISONS[compared.group(2).lower()]

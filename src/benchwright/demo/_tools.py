@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from functools import cache
 from json import JSONDecoder
-from typing import NamedTuple
+from typing import TypeAlias
 
 from benchwright.core import JsonObject, JsonValue, encode_json
 from benchwright.demo._numbers import FIGURE, Number, number_of
@@ -190,13 +190,8 @@ _SEVERAL = re.compile(
 _BETWEEN = re.compile(r", and |, | and ")
 
 
-class ToolCall(NamedTuple):
-    """One call: a tool's name and its arguments."""
-
-    name: str
-    """The tool."""
-    arguments: JsonObject
-    """Values by parameter name."""
+ToolCall: TypeAlias = tuple[str, JsonObject]
+"""One call: a tool's name, and its arguments by parameter."""
 
 
 def offered_tools(body: JsonObject) -> list[JsonObject]:
@@ -231,7 +226,8 @@ def described_functions(texts: list[str]) -> list[JsonObject]:
 def written_calls(calls: list[ToolCall]) -> str:
     """Write calls as a Python list, with texts in double quotes, which are also valid in Java and JavaScript."""
     texts = (
-        f"{call.name}({', '.join(f'{n}={_written(v)}' for n, v in call.arguments.items())})" for call in calls
+        f"{name}({', '.join(f'{n}={_written(v)}' for n, v in arguments.items())})"
+        for name, arguments in calls
     )
     return f"[{', '.join(texts)}]"
 
@@ -259,14 +255,14 @@ def call_tools(functions: list[JsonObject], text: str, choice: JsonValue, parall
     schema = function.get("parameters")
     schema = schema if isinstance(schema, dict) else {}
     texts = _one_per_name(text) if parallel else [text]
-    return [ToolCall(str(function["name"]), Filler(each).fill(schema)) for each in texts]
+    return [(str(function["name"]), Filler(each).fill(schema)) for each in texts]
 
 
 def spoil_call(calls: list[ToolCall], bits: int) -> list[ToolCall]:
     """Make a plausible mistake: remove or change an argument, or leave out the call."""
-    if not calls or not calls[0].arguments:
-        return []
     name, arguments = calls[0]
+    if not arguments:
+        return []
     at = list(arguments)[bits % len(arguments)]
     value = arguments[at]
     changed = dict(arguments)
@@ -278,7 +274,7 @@ def spoil_call(calls: list[ToolCall], bits: int) -> list[ToolCall]:
         changed[at] = value[: len(value) // 2].strip() or value[0]
     else:
         del changed[at]
-    return [ToolCall(name, changed), *calls[1:]]
+    return [(name, changed), *calls[1:]]
 
 
 def wire_calls(calls: list[ToolCall], bits: int) -> list[JsonValue]:
@@ -287,9 +283,9 @@ def wire_calls(calls: list[ToolCall], bits: int) -> list[JsonValue]:
         {
             "id": f"call_{(bits + at * 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF:016x}",
             "type": "function",
-            "function": {"name": call.name, "arguments": encode_json(call.arguments).decode()},
+            "function": {"name": name, "arguments": encode_json(arguments).decode()},
         }
-        for at, call in enumerate(calls)
+        for at, (name, arguments) in enumerate(calls)
     ]
 
 

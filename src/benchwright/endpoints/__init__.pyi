@@ -13,10 +13,7 @@ from benchwright.endpoints._endpoint import (
     captured_bodies as captured_bodies,
 )
 from benchwright.endpoints._gate import Allowance as Allowance, SendGate as SendGate, not_sent as not_sent
-from benchwright.endpoints._likelihood import (
-    EmptyContinuationError as EmptyContinuationError,
-    continuation_likelihood as continuation_likelihood,
-)
+from benchwright.endpoints._likelihood import choice_likelihood as choice_likelihood
 from benchwright.endpoints._limiter import Limiter as Limiter
 from benchwright.endpoints._metrics_page import MetricsPage as MetricsPage
 from benchwright.endpoints._model_list import listed_models as listed_models
@@ -40,7 +37,7 @@ from benchwright.endpoints._settings import (
     ScriptedSettings as ScriptedSettings,
     changes_no_reply as changes_no_reply,
 )
-from benchwright.endpoints._transport import AroundHttp as AroundHttp, Headers as Headers
+from benchwright.endpoints._transport import Headers as Headers
 from benchwright.endpoints._wires.formats import (
     wire_format as wire_format,
 )

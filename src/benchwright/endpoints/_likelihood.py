@@ -24,7 +24,7 @@ from itertools import accumulate, pairwise
 
 from msgspec import Struct
 
-from benchwright.core import BenchwrightError, EchoedTokens
+from benchwright.core import BenchwrightError, EchoedTokens, ModelReply, RequestFailure
 from benchwright.endpoints._token_places import MOST_SPECIALS, narrowed, token_places
 
 
@@ -66,6 +66,19 @@ def continuation_likelihood(
     aligned = align_tokens(echoed, context, choice, max_tokens=max_tokens)
     first, after, straddling = _span(aligned)
     return _sum(echoed, first, after, straddling)
+
+
+def choice_likelihood(
+    reply: ModelReply, context: str, choice: str, *, max_tokens: int
+) -> tuple[float, bool] | ModelReply:
+    """Log-probability of a choice by the echo in a reply, and whether it is the greedy one; a failed reply if it has none."""
+    try:
+        if reply.echoed is None:
+            raise EmptyContinuationError("the reply contains no echoed log-probabilities")
+        found = continuation_likelihood(reply.echoed, context, choice, max_tokens=max_tokens)
+    except EmptyContinuationError as error:
+        return ModelReply("failed", failure=RequestFailure("bad_reply", f"choice {choice!r}: {error}"))
+    return found.logprob, found.is_greedy
 
 
 class AlignedTokens(Struct, frozen=True):

@@ -32,12 +32,8 @@ from benchwright.endpoints._endpoint import ModelSettings
 from benchwright.endpoints._wires.formats import package_of, wire_format, wire_of
 
 if TYPE_CHECKING:
-    from benchwright.endpoints._clock import Clock
-    from benchwright.endpoints._endpoint import SendPolicy, TimedEndpoint
-    from benchwright.endpoints._gate import SendGate
-    from benchwright.endpoints._limiter import Limiter
+    from benchwright.endpoints._endpoint import TimedEndpoint
     from benchwright.endpoints._metrics_page import MetricsPage
-    from benchwright.endpoints._transport import AroundHttp
 
 
 def read_api_key(variable: str, setting: str = "--api-key-name") -> str:
@@ -250,22 +246,10 @@ Write http://localhost:8000
 
         return MetricsPage(self)
 
-    def open(
-        self,
-        *,
-        gate: SendGate | None,
-        limiter: Limiter | None,
-        judge: bool,
-        policy: SendPolicy,
-        clock: Clock,
-        around: AroundHttp | None,
-    ) -> TimedEndpoint:
-        """Open the server."""
+    def open(self, **arguments: Any) -> TimedEndpoint:
         from benchwright.endpoints._open import open_server
 
-        return open_server(
-            self, gate=gate, limiter=limiter, judge=judge, policy=policy, clock=clock, around=around
-        )
+        return open_server(self, **arguments)
 
     def fingerprint(self) -> str:
         """Identifies the endpoint and model in request keys; equal for all spellings of one URL.

@@ -10,7 +10,6 @@ from benchwright.core import (
     CallRecord,
     ModelReply,
     ModelRequest,
-    RequestFailure,
     Route,
     call_key,
     row_hash,
@@ -82,16 +81,9 @@ class Calls:
 
     def likelihood(self, reply: ModelReply, context: str, choice: str) -> tuple[float, bool] | ModelReply:
         """Log-probability of a candidate, and whether it is the greedy one; a failed reply if it has none."""
-        from benchwright.endpoints import EmptyContinuationError, continuation_likelihood
+        from benchwright.endpoints import choice_likelihood
 
-        try:
-            if reply.echoed is None:
-                raise EmptyContinuationError("the reply contains no echoed log-probabilities")
-            found = continuation_likelihood(reply.echoed, context, choice, max_tokens=self._echo_tokens)
-        except EmptyContinuationError as error:
-            failure = RequestFailure("bad_reply", f"choice {choice!r}: {error}")
-            return ModelReply("failed", failure=failure)
-        return found.logprob, found.is_greedy
+        return choice_likelihood(reply, context, choice, max_tokens=self._echo_tokens)
 
 
 class SampleCalls:

@@ -25,7 +25,6 @@ from benchwright.core import (
 )
 from benchwright.endpoints import (
     AdaptedEndpoint,
-    AroundHttp,
     Endpoint,
     OpenEndpoint,
     most_connections,
@@ -46,14 +45,13 @@ from benchwright.engine._prepare import Prepared
 from benchwright.engine._progress import Phase, Progress, Watcher
 from benchwright.engine._replay import NoModel, RecordedReplies, replay_notes, replayed
 from benchwright.engine._reused import NONE_REUSED, reused_note, reused_replies
-from benchwright.engine._settings import AnyModel
 from benchwright.engine._stop import RetryGate, Stop, StopCause
 from benchwright.engine._summarise import summarise
 from benchwright.engine._worker import RunContext, SampleWorker
 from benchwright.store import RunRecord, StepWriter, Store
 
 if TYPE_CHECKING:
-    from benchwright.endpoints import EchoProfile
+    from benchwright.endpoints import EchoProfile, Pipeline
     from benchwright.engine._cost_limit import JudgeShares
     from benchwright.engine._pipeline import RunPipeline
 
@@ -187,12 +185,17 @@ class RunStart:
             no_model = NoModel()  # even if the caller passed an endpoint: this run must not use it
             return no_model if pipeline is None else pipeline.replaying(no_model)
 
-        def opened(around: AroundHttp | None = None) -> OpenEndpoint:
-            found = given or _open(settings.endpoint, RetryGate(context.stop), context.group, around)
+        def opened(steps: Pipeline | None = None) -> OpenEndpoint:
+            found = given or open_endpoint(
+                settings.endpoint,
+                gate=RetryGate(context.stop),
+                limiter=context.group.limiter(settings.endpoint),
+                around=None if steps is None else steps.http,
+            )
             # Next to the server, because steps of a pipeline may make requests longer.
             return found if context.metered is None else context.metered(found, None)
 
-        return opened() if pipeline is None else pipeline.around(settings.endpoint, opened)
+        return opened() if pipeline is None else pipeline.opened(settings.endpoint, opened)
 
     async def _set_up(self, endpoint: OpenEndpoint, journal: RunJournal, stack: AsyncExitStack) -> RunParts:
         context, prepared, store, run = self._context, self._prepared, self._store, self._run
@@ -441,10 +444,6 @@ def _echo_notes(store: Store, run: RunRecord) -> list[str]:
     echo = store.run(run.id).manifest.get("echo")
     notes = echo.get("notes") if isinstance(echo, dict) else None
     return [f"server's echo: {note}" for note in notes] if isinstance(notes, list) else []
-
-
-def _open(settings: AnyModel, gate: RetryGate, group: RunGroup, around: AroundHttp | None) -> OpenEndpoint:
-    return open_endpoint(settings, gate=gate, limiter=group.limiter(settings), around=around)
 
 
 async def _record_unreadable(prepared: Prepared, store: Store, run_id: int, writer: StepWriter) -> list[str]:

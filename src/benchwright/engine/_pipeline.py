@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from benchwright.config import PipelineSettings, ProgressTracking, RaiseClientErrors
 from benchwright.core import Artifacts, ModelReply, ModelRequest, SampleRecord
 from benchwright.endpoints import (
-    AroundHttp,
     ModelSettings,
     OpenEndpoint,
     Pipeline,
@@ -34,14 +33,12 @@ class RunPipeline:
         self._pipeline: Pipeline
         self._poster: ProgressPoster | None = None
 
-    def around(
-        self, model: ModelSettings, opened: Callable[[AroundHttp | None], OpenEndpoint]
-    ) -> OpenEndpoint:
-        """The endpoint that `opened` returns, within the pipeline."""
+    def opened(self, model: ModelSettings, endpoint: Callable[[Pipeline], OpenEndpoint]) -> OpenEndpoint:
+        """The endpoint of a model, within the pipeline for it."""
         progress: ProgressTracking | None = self._settings.find(ProgressTracking)
         self._poster = None if progress is None else ProgressPoster(progress, self._files)
         self._pipeline = Pipeline(self._settings, model, self._files)
-        return self._pipeline.wrap(opened(self._pipeline.http))
+        return self._pipeline.wrap(endpoint(self._pipeline))
 
     def replaying(self, endpoint: OpenEndpoint) -> OpenEndpoint:
         """Wrap the endpoint of a run that calls no model: the steps change requests, so that recorded replies are found."""

@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, TypeAlias
 
 from benchwright.config import Caching, FailedRequests, PipelineSettings, RequestLogging, ResponseLogging
 from benchwright.core import (
@@ -36,18 +36,15 @@ _ALL = 1 << 62
 Pairs = Iterable[tuple[str, str]]
 
 
-class _Place(NamedTuple):
-    """A file that gets lines."""
-
-    files: Artifacts
-    name: str
+_Place: TypeAlias = tuple[Artifacts, str]
+"""A file that gets lines, and where it is."""
 
 
 class ExchangeLog:
     """Writes JSON lines. A disk that cannot be written to ends the log, not the run."""
 
     def __init__(self, settings: PipelineSettings, files: Artifacts, url: str) -> None:
-        self._log, self._url = _Place(files, LOG_FILE), public_url(url)
+        self._log, self._url = (files, LOG_FILE), public_url(url)
         requests: RequestLogging | None = settings.find(RequestLogging)
         replies: ResponseLogging | None = settings.find(ResponseLogging)
         saving: Caching | None = settings.find(Caching)
@@ -63,8 +60,8 @@ class ExchangeLog:
                 saved_in, start = open_artifacts(expand_home(saving.cache_dir)), ""
             self._save_requests = _limit(saving.max_saved_requests) if saving.value("save_requests") else 0
             self._save_replies = _limit(saving.max_saved_responses) if saving.value("save_responses") else 0
-        self._sent = _Place(saved_in, f"{start}requests.jsonl")
-        self._replies = _Place(saved_in, f"{start}responses.jsonl")
+        self._sent = saved_in, f"{start}requests.jsonl"
+        self._replies = saved_in, f"{start}responses.jsonl"
         self.wants_requests = self._requests_left > 0 or self._save_requests > 0
         """Whether the next request is written."""
         self.wants_replies = self._replies_left > 0 or self._save_replies > 0
@@ -154,15 +151,16 @@ class ExchangeLog:
         return event
 
     def _write(self, place: _Place, event: JsonObject) -> None:
+        files, name = place
         try:
-            file = self._files.get(place.name)
+            file = self._files.get(name)
             if file is None:
-                file = self._files[place.name] = place.files.append(place.name)
+                file = self._files[name] = files.append(name)
             line = known_secrets().clean_json(encode_json(event)) + b"\n"
             if file.write(line) < len(line):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as error:
-            note = f"{place.name.rpartition('/')[2]} is not complete: {error.strerror or error}"
+            note = f"{name.rpartition('/')[2]} is not complete: {error.strerror or error}"
             if note not in self.notes:
                 self.notes.append(note)
 

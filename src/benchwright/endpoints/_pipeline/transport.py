@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from benchwright.config import PayloadModifier, PipelineSettings, resolve_headers
@@ -82,15 +83,9 @@ class LoggedTransport:
     async def post(
         self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float, stamps: Stamps
     ) -> HttpReply:
-        """Send and read the whole reply."""
         log = self._log
-        if log.wants_requests:
-            log.sent(url, headers.items(), payload)
-        try:
+        with self._noted(url, payload, headers):
             reply = await self._transport.post(url, payload, headers, timeout_s, stamps)
-        except TransportFailure as failure:
-            log.failed(url, headers.items(), payload, str(failure))
-            raise
         if reply.status != 200 or log.wants_replies:
             log.answered(url, headers.items(), payload, reply.status, header_pairs(reply.headers), reply.body)
         return reply
@@ -98,21 +93,24 @@ class LoggedTransport:
     async def stream(
         self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float, stamps: Stamps
     ) -> HttpStream:
-        """Send, and return as soon as the reply's head has arrived."""
-        log = self._log
-        if log.wants_requests:
-            log.sent(url, headers.items(), payload)
-        try:
+        with self._noted(url, payload, headers):
             stream = await self._transport.stream(url, payload, headers, timeout_s, stamps)
-        except TransportFailure as failure:
-            log.failed(url, headers.items(), payload, str(failure))
-            raise
-        if stream.status == 200 and not log.wants_replies:
+        if stream.status == 200 and not self._log.wants_replies:
             return stream
-        return _LoggedStream(stream, log, url, payload, headers)
+        return _LoggedStream(stream, self._log, url, payload, headers)
+
+    @contextmanager
+    def _noted(self, url: str, payload: bytes, headers: Mapping[str, str]) -> Iterator[None]:
+        """Log the request, and the error if there is no reply."""
+        if self._log.wants_requests:
+            self._log.sent(url, headers.items(), payload)
+        try:
+            yield
+        except TransportFailure as failure:
+            self._log.failed(url, headers.items(), payload, str(failure))
+            raise
 
     async def aclose(self) -> None:
-        """Close all connections."""
         await self._transport.aclose()
 
 
@@ -128,12 +126,10 @@ class _LoggedStream:
 
     @property
     def status(self) -> int:
-        """Status code."""
         return self._stream.status
 
     @property
     def headers(self) -> Headers:
-        """Reply headers."""
         return self._stream.headers
 
     async def __aiter__(self) -> AsyncIterator[Pieces]:
