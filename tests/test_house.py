@@ -33,7 +33,7 @@ MAY_IMPORT: dict[str, str] = {
     "perf": "core stats benchmarks endpoints store",
     "engine": "core stats config store datasets endpoints demo scorers benchmarks",
     "results": "core toolcalls stats config store perf",
-    "reports": "core stats store perf results",
+    "reports": "core stats perf results",
     "workflows": "core config store datasets endpoints benchmarks engine",
     "runs": "core config store datasets endpoints scorers benchmarks bfcl perf engine results reports workflows",
     "server": "core store datasets results reports workflows runs",

@@ -10,7 +10,8 @@ from recorded_runs import SUMMARY, chat_call, every_kind_of_sample, score, write
 
 from benchwright.core import ModelReply, Outcome, StepValues
 from benchwright.reports.files import parquet, small_parquet
-from benchwright.results import StoreSamples, _folder_pages, benchmark_samples
+from benchwright.results import StoreSamples, _folder_pages
+from benchwright.results._benchmarks import benchmark_samples
 from benchwright.results._run_folders import FolderSamples
 from benchwright.results._sample_columns import SampleView
 from benchwright.results._samples import SamplePages

@@ -15,8 +15,8 @@ from recorded_runs import SETTINGS, SUMMARY, every_kind_of_sample, write_run_fil
 
 from benchwright.config import BODY_SETTINGS, RUN_SETTINGS
 from benchwright.core import RunFile, RunSummary, open_artifacts, replacing, write_whole
-from benchwright.reports import results_document, write_run_config
-from benchwright.results import benchmark_details, run_of_folder
+from benchwright.reports import write_run_config
+from benchwright.results import benchmark_details, results_document, run_of_folder
 from benchwright.results._command import command_of
 from benchwright.results._settings import params_of, recorded_params
 from benchwright.store import RunRecord, Store

@@ -15,8 +15,6 @@ from rich.console import Console, RenderableType
 
 from benchwright.core import OUTCOMES, NotFoundError
 from benchwright.reports import RunTable, drawn, in_plain_text
-from benchwright.reports.terminal.runs import run_overview
-from benchwright.reports.terminal.samples import sample_list
 from benchwright.results import ResultView, _figures as figures
 from benchwright.results._benchmarks import benchmark_details, benchmark_samples, benchmark_view
 from benchwright.results._samples import StoreSamples, find_samples, listed_samples
@@ -165,7 +163,7 @@ def test_a_list_of_runs_loses_nothing_at_any_width(record: Record, width: int) -
 
 def test_overview_shows_result_data_and_events(store: Store, record: Record) -> None:
     run = record()
-    shown = text_of(run_overview(benchmark_details(run, store.events(run.id))), width=200)
+    shown = text_of(drawn(benchmark_details(run, store.events(run.id))), width=200)
     for part in (
         "my_qa on my-model",
         "qa.jsonl, 7 rows, sha256:abc",
@@ -178,22 +176,22 @@ def test_overview_shows_result_data_and_events(store: Store, record: Record) -> 
 
 def test_overview_of_a_run_without_result(store: Store, record: Record) -> None:
     run = record([], summary=None)
-    assert "no result yet" in text_of(run_overview(benchmark_details(run)))
+    assert "no result yet" in text_of(drawn(benchmark_details(run)))
 
 
 def test_failed_samples_are_listed_with_their_reason(store: Store, record: Record) -> None:
     run = record()
-    shown = text_of(sample_list(benchmark_samples(store, run, SampleFilter(scored=False), None, 20)))
+    shown = text_of(drawn(benchmark_samples(store, run, SampleFilter(scored=False), None, 20)))
     assert shown == '3/0  request_failed: no answer within 120 s\n4/0  skipped: field "question" is missing\n'
     first = benchmark_samples(store, run, SampleFilter(scored=False), None, 1)
-    assert "only the first 1" in text_of(sample_list(first))
+    assert "only the first 1" in text_of(drawn(first))
     none = benchmark_samples(store, record([]), SampleFilter(scored=False), None, 20)  # its records were lost
-    assert text_of(sample_list(none)) == "every sample evaluated so far has a score\n"
+    assert text_of(drawn(none)) == "every sample evaluated so far has a score\n"
 
 
 def test_a_sample_is_shown_in_full(store: Store, record: Record) -> None:
     run = record()
-    shown = text_of(sample_list(find_samples(store, run.id, "1")))
+    shown = text_of(drawn(find_samples(store, run.id, "1")))
     for part in (
         "repeat 0: scored",
         "Be brief.",
@@ -211,14 +209,14 @@ def test_a_sample_is_shown_in_full(store: Store, record: Record) -> None:
 
 def test_a_judged_sample_shows_what_the_judge_said(store: Store, record: Record) -> None:
     run = record()
-    shown = text_of(sample_list(find_samples(store, run.id, "2/0")))
+    shown = text_of(drawn(find_samples(store, run.id, "2/0")))
     assert "judge, question 1" in shown
     assert "GRADE: C" in shown
 
 
 def test_a_failed_sample_shows_its_error(store: Store, record: Record) -> None:
     failed = find_samples(store, record().id, "3")
-    assert "no answer within 120 s" in text_of(sample_list(failed))
+    assert "no answer within 120 s" in text_of(drawn(failed))
 
 
 @pytest.mark.parametrize("wanted", ["7", "0/1", "x", "-1", "0/", "0/x", ""])
@@ -241,9 +239,7 @@ def test_wrong_answers_are_listed_with_what_was_expected(store: Store, record: R
         score(4, 0, {"o": "scored", "s": {"f1": 0.0}, "t": "8", "r": "9"}),
     ]
     run = record(steps)
-    shown = text_of(
-        sample_list(listed_samples(StoreSamples(store, run.id), run.id, SampleFilter(verdict="wrong")))
-    )
+    shown = text_of(drawn(listed_samples(StoreSamples(store, run.id), run.id, SampleFilter(verdict="wrong"))))
     assert "3 + 3?" in shown
     assert "seven" in shown
     assert "1/0" in shown
@@ -251,4 +247,4 @@ def test_wrong_answers_are_listed_with_what_was_expected(store: Store, record: R
     assert "2 + 2?" not in shown
     assert "3/0" not in shown
     first = listed_samples(StoreSamples(store, run.id), run.id, SampleFilter(verdict="wrong"), limit=1)
-    assert "only the first 1" in text_of(sample_list(first))
+    assert "only the first 1" in text_of(drawn(first))

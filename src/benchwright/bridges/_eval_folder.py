@@ -30,8 +30,8 @@ from benchwright.core import (
     open_artifacts,
     safe_name,
 )
-from benchwright.reports import dump_yaml, indented_json, results_document
-from benchwright.results import RecordedCall, RunDetails, RunSamples, table_of, versioning
+from benchwright.reports import dump_yaml, indented_json
+from benchwright.results import RecordedCall, RunDetails, RunSamples, results_document, table_of, versioning
 
 EarlyEnd: TypeAlias = Literal["interrupted", "upstream error"]
 """Why a run ended before all of its samples had an outcome."""

@@ -7,7 +7,7 @@ import errno
 import io
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.segment import Segment
 
-    from benchwright.reports import View
+    from benchwright.results import View
     from benchwright.runs import RunResult
 
 _PIPE_WIDTH = 120
@@ -98,12 +98,14 @@ class Output:
         columns = os.environ.get("COLUMNS", str(_PIPE_WIDTH))
         return int(columns) if columns.isdecimal() else None
 
-    def view(self, view: View, show: Callable[[Any], RenderableType]) -> None:
-        """Write a view: its JSON, or the form that `show` gives it."""
+    def view(self, view: View) -> None:
+        """Write a view: its JSON, or what a terminal shows of it."""
         if self.as_json:
             self.json(view.to_json())
         else:
-            self.show(show(view))
+            from benchwright.reports import drawn
+
+            self.show(drawn(view))
 
     def show(self, renderable: RenderableType) -> None:
         """Write a table or another view; with --json, to standard error."""

@@ -60,8 +60,7 @@ def configure(parser: Parser) -> None:
 def execute(arguments: Namespace, output: Output) -> int:
     """Show a run, its failed or wrong samples, its steps or events, or one sample or step."""
     from benchwright.core import NotFoundError
-    from benchwright.reports import KIND_REPORTS, event_table
-    from benchwright.results import recorded_events
+    from benchwright.results import KIND_VIEWS, recorded_events
     from benchwright.runs import kind_of
     from benchwright.store import named_run
 
@@ -71,16 +70,15 @@ def execute(arguments: Namespace, output: Output) -> int:
                 f"no run {arguments.run!r}: there are no runs here yet. See: benchwright list"
             )
         run = named_run(store, arguments.run)
-        reports = KIND_REPORTS[kind_of(run).name]
+        views = KIND_VIEWS[kind_of(run).name]
         if arguments.events:
-            output.view(recorded_events(store, run), event_table)
+            output.view(recorded_events(store, run))
         elif arguments.sample is not None:
-            output.view(reports.part(store, run, arguments.sample), reports.show_parts)
+            output.view(views.part(store, run, arguments.sample))
         elif (where := _filter(arguments)) is not None:
-            page = reports.parts(store, run, where, arguments.after, arguments.limit)
-            output.view(page, reports.show_parts)
+            output.view(views.parts(store, run, where, arguments.after, arguments.limit))
         else:
-            output.view(reports.details(store, run), reports.show_details)
+            output.view(views.details(store, run))
     return 0
 
 

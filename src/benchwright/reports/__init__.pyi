@@ -15,7 +15,6 @@ from benchwright.reports.files.run_files import (
     check_report as check_report,
     dump_yaml as dump_yaml,
     indented_json as indented_json,
-    results_document as results_document,
     write_reports as write_reports,
     write_run_config as write_run_config,
     write_run_files as write_run_files,
@@ -34,14 +33,10 @@ from benchwright.reports.files.work_folder import (
     record_work_tasks as record_work_tasks,
     write_work_folder as write_work_folder,
 )
-from benchwright.reports.kinds import (
-    KIND_REPORTS as KIND_REPORTS,
-    View as View,
-)
 from benchwright.reports.pages.report import APP as APP
 from benchwright.reports.terminal.runs import RunTable as RunTable
 from benchwright.reports.terminal.tables import WholeTable as WholeTable
-from benchwright.reports.terminal.workflows import code_result as code_result, event_table as event_table
+from benchwright.reports.terminal.workflows import code_result as code_result
 from benchwright.reports.trackers.tracking import (
     Tracker as Tracker,
     Tracking as Tracking,

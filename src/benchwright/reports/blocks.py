@@ -12,6 +12,8 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
+from benchwright.core import printable
+
 Pieces: TypeAlias = tuple[tuple[str, str], ...]
 """A text in pieces, each with its style."""
 Cell: TypeAlias = "str | tuple[str, str]"
@@ -57,6 +59,12 @@ class Lines(Struct, frozen=True):
     lines: tuple[Pieces, ...]
 
 
+class Rule(Struct, frozen=True):
+    """A line across, with a heading."""
+
+    heading: str
+
+
 HEAVY = 9
 """The weight of a column that is never left out."""
 
@@ -82,7 +90,7 @@ def _columns(columns: Sequence[tuple[str, Sequence[str], int]]) -> Table:
     )
 
 
-Block: TypeAlias = Table | Fitting | Grid | Lines
+Block: TypeAlias = Table | Fitting | Grid | Lines | Rule
 
 
 def line(text: str = "", style: str = "") -> Lines:
@@ -98,6 +106,22 @@ def lines(texts: Iterable[str], style: str = "") -> Lines:
 def labelled(rows: Iterable[tuple[str, Cell]]) -> Grid:
     """Labels, each with a text."""
     return Grid(tuple((label, ((text, ""),) if isinstance(text, str) else (text,)) for label, text in rows))
+
+
+class Sections:
+    """A title, and texts under headings; sections without text are left out."""
+
+    def __init__(self, title: str, style: str) -> None:
+        self.blocks: list[Block] = [line(), line(title, style)]
+
+    def add(self, heading: str, text: str | None, style: str = "") -> None:
+        """Add a text; nothing in it is read as markup."""
+        if text:
+            self.add_block(heading, line(printable(text), style))
+
+    def add_block(self, heading: str, block: Block) -> None:
+        """Add a table or another block."""
+        self.blocks += [Rule(heading), block]
 
 
 def numbers(first: str, *others: str) -> tuple[Heading, ...]:

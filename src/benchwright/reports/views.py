@@ -14,11 +14,17 @@ if TYPE_CHECKING:
 BLOCKS = {
     "Calibration": "calibration:calibration_blocks",
     "Comparison": "comparison:comparison_blocks",
+    "EventList": "workflows:event_list_blocks",
     "LoadComparison": "load_comparison:load_comparison_blocks",
     "LoadView": "load:load_blocks",
+    "RequestList": "sent_requests:request_list_blocks",
     "ResultView": "result:result_blocks",
+    "RunDetails": "runs:run_blocks",
+    "SampleList": "samples:sample_list_blocks",
     "SideBySide": "side_by_side:side_by_side_blocks",
+    "StepList": "workflows:step_list_blocks",
     "Verdict": "verdict:verdict_blocks",
+    "WorkflowDetails": "workflows:workflow_blocks",
 }
 """Views by the names of their classes, each with its file in `terminal` and the function that puts it into blocks; loaded when one is
 shown."""

@@ -1,10 +1,7 @@
 from benchwright.results._benchmarks import (
     ResultView as ResultView,
     benchmark_details as benchmark_details,
-    benchmark_sample as benchmark_sample,
-    benchmark_samples as benchmark_samples,
     benchmark_view as benchmark_view,
-    recorded_benchmark as recorded_benchmark,
     result_view as result_view,
 )
 from benchwright.results._calibration import (
@@ -14,9 +11,8 @@ from benchwright.results._calibration import (
 )
 from benchwright.results._clusters import Clusters as Clusters, ScoreColumns as ScoreColumns
 from benchwright.results._command import (
-    config_table as config_table,
     manifest_table as manifest_table,
-    metadata_table as metadata_table,
+    results_document as results_document,
     run_config as run_config,
     versioning as versioning,
 )
@@ -29,7 +25,6 @@ from benchwright.results._comparison import (
     field_differences as field_differences,
 )
 from benchwright.results._figures import (
-    ALL_REPLIES as ALL_REPLIES,
     METRIC_NAMES as METRIC_NAMES,
     MetricFigures as MetricFigures,
     averaged as averaged,
@@ -42,8 +37,6 @@ from benchwright.results._figures import (
     is_fraction as is_fraction,
     judge_lines as judge_lines,
     local_time as local_time,
-    metric_labels as metric_labels,
-    metric_stats as metric_stats,
     money as money,
     no_interval as no_interval,
     number as number,
@@ -52,7 +45,6 @@ from benchwright.results._figures import (
     plural as plural,
     rate as rate,
     result_sentence as result_sentence,
-    reused_of as reused_of,
     tokens as tokens,
     without_formula as without_formula,
 )
@@ -83,22 +75,16 @@ from benchwright.results._gates.policy import (
     read_policy as read_policy,
 )
 from benchwright.results._gates.verdict import RuleRow as RuleRow, Verdict as Verdict, Word as Word
+from benchwright.results._kind_views import KIND_VIEWS as KIND_VIEWS, View as View
 from benchwright.results._load import (
     LoadView as LoadView,
-    best_of as best_of,
     best_stage as best_stage,
-    best_title as best_title,
-    data_notes as data_notes,
-    figure_notes as figure_notes,
-    group_columns as group_columns,
-    groups_of as groups_of,
+    group_tables as group_tables,
     load_details as load_details,
     load_requests as load_requests,
     load_view as load_view,
-    probe_words as probe_words,
     recorded_load as recorded_load,
     short as short,
-    stages_of_interest as stages_of_interest,
 )
 from benchwright.results._load_comparison import (
     LoadComparison as LoadComparison,
@@ -110,7 +96,6 @@ from benchwright.results._load_verdicts import (
     limits_words as limits_words,
     low_scores as low_scores,
     server_rows as server_rows,
-    verdicts as verdicts,
 )
 from benchwright.results._metric_comparison import (
     MetricComparison as MetricComparison,
@@ -162,10 +147,8 @@ from benchwright.results._samples import (
 from benchwright.results._sent_requests import (
     RequestList as RequestList,
     kept_reply as kept_reply,
-    load_part as load_part,
-    load_parts as load_parts,
 )
-from benchwright.results._settings import table_of as table_of, without_none as without_none
+from benchwright.results._settings import table_of as table_of
 from benchwright.results._side_by_side import (
     SideBySide as SideBySide,
     SideCell as SideCell,
@@ -191,9 +174,6 @@ from benchwright.results._workflows import (
     StepView as StepView,
     WorkflowDetails as WorkflowDetails,
     recorded_events as recorded_events,
-    recorded_workflow as recorded_workflow,
     value_of as value_of,
-    workflow_step as workflow_step,
-    workflow_steps as workflow_steps,
     workflow_view as workflow_view,
 )

@@ -20,7 +20,17 @@ from benchwright.config import (
     leaves,
     question_options,
 )
-from benchwright.core import LEFT_OUT, QUESTIONS, VERSION, JsonObject, canonical_json, defined_settings
+from benchwright.core import (
+    LEFT_OUT,
+    QUESTIONS,
+    VERSION,
+    JsonObject,
+    MetricSummary,
+    RunSummary,
+    canonical_json,
+    defined_settings,
+)
+from benchwright.results._figures import ALL_REPLIES, metric_labels, metric_stats, reused_of
 from benchwright.results._settings import (
     PARAMS,
     calling_of,
@@ -293,3 +303,64 @@ def manifest_table(details: RunDetails) -> JsonObject:
 def _iso_time(seconds: float) -> str:
     """A wall-clock time in the form that this file has always had."""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
+
+
+def results_document(details: RunDetails, summary: RunSummary) -> JsonObject:
+    """The content of `results.yml`.
+
+    `results.tasks.<name>` holds `metrics.pass@1.scores.<metric>` with `value` and `stats`, with repeats also
+    `metrics.avg@n`, `pass@k`, `cons@k`, `maj@n` and `agree@n`, then `outcomes` (all of them), `reasons`, `samples`,
+    `comparable`, `partial` and `notes`. Unset values are left out.
+    """
+    task: JsonObject = {
+        "metrics": {
+            group: {"scores": {name: _score(metric) for name, metric in metrics.items()}}
+            for group, metrics in {**summary.over_repeats, ALL_REPLIES: summary.metrics}.items()
+        },
+        "dataset": _data(details.manifest),
+        "outcomes": dict(summary.outcomes),
+        "reasons": dict(summary.reasons) or None,
+        "samples": {
+            "rows": summary.rows,
+            "repeats": summary.repeats,
+            "evaluated": summary.evaluated,
+            "failed": summary.failed,
+            "prompt_tokens": summary.prompt_tokens,
+            "completion_tokens": summary.completion_tokens,
+            "partly_counted": None if summary.partly_counted is None else dict(summary.partly_counted),
+            "cached_tokens": summary.cached_tokens or None,
+            "cut": summary.cut or None,
+            "reused": reused_of(summary),
+        },
+        "comparable": summary.comparable,
+        "partial": summary.partial,
+        "notes": list(summary.notes),
+        "derived": dict(summary.derived) or None,
+        "cost": None if summary.cost is None else without_none(summary.cost),
+        "judges": {name: dict(figures) for name, figures in summary.judges.items()} or None,
+        "headline": summary.headline,
+        "lower_is_better": list(summary.lower_is_better) or None,
+    }
+    return {
+        **config_table(details),
+        "git_hash": details.manifest.get("git_hash"),
+        **metadata_table(details),
+        "results": {"groups": {}, "tasks": {details.run.name: without_none(task)}},
+    }
+
+
+def _data(manifest: JsonObject) -> JsonObject:
+    """The data, identified by content, and the number of examples before each prompt."""
+    data, shots = table_of(manifest.get("dataset")), manifest.get("fewshot")
+    known: JsonObject = {
+        "name": data.get("name"),
+        "fingerprint": data.get("fingerprint"),
+        "num_fewshot": shots.get("count") if isinstance(shots, dict) else 0,
+    }
+    if isinstance(shots, dict) and "shown_min" in shots:  # records of older versions lack it
+        known["fewshot_shown"] = {"min": shots["shown_min"], "mean": shots.get("shown_mean")}
+    return known
+
+
+def _score(metric: MetricSummary) -> JsonObject:
+    return {"value": metric.value, **metric_labels(metric), "stats": metric_stats(metric)}

@@ -52,6 +52,40 @@ class LoadView(Struct, frozen=True, kw_only=True):
     events: tuple[EventView, ...] = ()
     """What happened, oldest first."""
 
+    @property
+    def notes(self) -> list[str]:
+        """Notes on the figures, then those on data and model that were known before the first request. Notes on the client are among
+        the verdicts, and the demo model has a note of its own."""
+        told = self.manifest.get("notes")
+        known = told if isinstance(told, list) else []
+        figures = [note for note in self.summary.notes if not note.kind.startswith("client_")]
+        return [
+            *(note.text for note in figures if note.kind != DEMO_KIND),
+            *(str(note) for note in known if note != DEMO_NOTE),
+        ]
+
+    @property
+    def verdicts(self) -> list[tuple[str, str]]:
+        """Whether the figures can be trusted, and the answer of a search: `ok`, `warn` or `bad`, each with a sentence."""
+        from benchwright.results._load_verdicts import verdicts  # which judges views
+
+        return verdicts(self)
+
+    @property
+    def shown_stages(self) -> tuple[StageSummary, ...]:
+        """All stages; of a search, those at the load found and at the next."""
+        return stages_of_interest(self.summary)
+
+    @property
+    def best_words(self) -> tuple[str, str]:
+        """What the figures of the best stage are, as a heading; and the levels from which it was chosen."""
+        return best_title(self.summary), best_of(self.summary)
+
+    @property
+    def probes(self) -> list[str]:
+        """How the probe of each stage ended; empty if nothing was searched."""
+        return [] if self.summary.search is None else probe_words(self.summary)
+
     def to_json(self) -> JsonObject:
         """`{run: as in a list, summary, settings, stopped_because, endpoint, manifest, events}`."""
         return details_json(
@@ -205,28 +239,13 @@ def headline(summary: LoadSummary) -> str:
     return ", ".join(parts)
 
 
-def figure_notes(view: LoadView) -> list[str]:
-    """Notes on the figures. Those on the client are among the verdicts, and the demo model has a separate note."""
-    return [
-        note.text
-        for note in view.summary.notes
-        if note.kind != DEMO_KIND and not note.kind.startswith("client_")
-    ]
-
-
-def data_notes(view: LoadView) -> list[str]:
-    """Notes on data and model that were known before the first request; the demo model has a separate note."""
-    notes = view.manifest.get("notes")
-    return [str(note) for note in notes if note != DEMO_NOTE] if isinstance(notes, list) else []
-
-
-def groups_of(stage: StageSummary) -> list[tuple[str, tuple[GroupSummary, ...]]]:
-    """The groups into which a stage is divided, by title."""
+def group_tables(stage: StageSummary) -> list[tuple[str, list[tuple[str, list[str]]]]]:
+    """The groups into which a stage is divided: their title, and the headings and cells of a table."""
     found = [("turn of the conversation", stage.turns), ("server", stage.urls)]
-    return [(what, groups) for what, groups in found if groups]
+    return [(what, _group_columns(what, groups)) for what, groups in found if groups]
 
 
-def group_columns(what: str, groups: Sequence[GroupSummary]) -> list[tuple[str, list[str]]]:
+def _group_columns(what: str, groups: Sequence[GroupSummary]) -> list[tuple[str, list[str]]]:
     """Headings and cells of a table of parts; columns without values are left out."""
     columns = [
         (what, [group.label for group in groups]),

@@ -6,22 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from benchwright.core import JsonObject, JsonValue, percent, rfc3339
-from benchwright.perf import LATENCIES, METRICS, LoadSummary, Requests, StageSummary
+from benchwright.perf import LATENCIES, METRICS, Requests, StageSummary
 from benchwright.results._figures import cost_lines, money
-from benchwright.results._load import (
-    LoadView,
-    best_of,
-    best_stage,
-    best_title,
-    data_notes,
-    figure_notes,
-    group_columns,
-    groups_of,
-    limit_text,
-    probe_words,
-)
+from benchwright.results._load import LoadView, best_stage, group_tables, limit_text
 from benchwright.results._load_charts import load_charts
-from benchwright.results._load_verdicts import server_rows, verdicts
+from benchwright.results._load_verdicts import server_rows
 
 _SETTINGS = {"urls": "servers", "drain_s": "time to drain", "usual_tokens": "longest reply"}
 """Settings whose names do not tell what they are."""
@@ -36,11 +25,11 @@ def load_page(view: LoadView, requests: Requests) -> JsonObject:
         "charts": load_charts(requests, summary),
         "words": {
             "about": f"Run {run.id}, {run.status}, started {rfc3339(run.created_at)[:16].replace('T', ' ')} UTC.",
-            "verdicts": [[state, sentence] for state, sentence in verdicts(view)],
-            "notes": [*figure_notes(view), *data_notes(view)],
+            "verdicts": [[state, sentence] for state, sentence in view.verdicts],
+            "notes": [*view.notes],
             "latencies": list(LATENCIES),
-            "best": _best(summary),
-            "probes": None if summary.search is None else [*probe_words(summary)],
+            "best": _best(view),
+            "probes": [*view.probes] or None,
             "cost": _cost(summary.cost),
             "stages": [_stage(stage) for stage in summary.stages],
             "settings": [[name, text] for name, text in _settings(view)],
@@ -61,20 +50,21 @@ def _definition(name: str) -> JsonObject:
     }
 
 
-def _best(summary: LoadSummary) -> JsonObject | None:
+def _best(view: LoadView) -> JsonObject | None:
     """The stage whose figures come first. Of a search without an answer, no probe is marked as the best one."""
-    stage = best_stage(summary)
+    summary, stage = view.summary, best_stage(view.summary)
     if stage is None:
         return None
+    title, of = view.best_words
     marked = summary.search is None or summary.search.level is not None
     place = summary.stages.index(stage)
-    return {"place": place, "marked": marked, "title": best_title(summary), "of": best_of(summary)}
+    return {"place": place, "marked": marked, "title": title, "of": of}
 
 
 def _stage(stage: StageSummary) -> JsonObject:
     groups: list[JsonValue] = [
-        {"what": what, "columns": [[heading, [*cells]] for heading, cells in group_columns(what, groups)]}
-        for what, groups in groups_of(stage)
+        {"what": what, "columns": [[heading, [*cells]] for heading, cells in columns]}
+        for what, columns in group_tables(stage)
     ]
     return {"server": [[title, text] for title, text in server_rows(stage)], "groups": groups}
 

@@ -51,7 +51,7 @@ class KindRow(Struct, frozen=True):
     name: RunKind
     """Its name in records."""
     view: Callable[[RunRecord], RunView]
-    """A run in a list. What `show` presents is in `reports.KIND_REPORTS`, which lists need not load."""
+    """A run in a list. What `show` presents is in `results.KIND_VIEWS`, which lists need not load."""
     compare: Callable[[FoundRun, FoundRun, ComparisonOptions], Comparison | LoadComparison]
     """Compares two runs of this kind."""
     cancel: Callable[[Store, RunRecord], Canceled]
@@ -174,7 +174,7 @@ RUN_KINDS: dict[str, KindRow] = {
         ),
     )
 }
-"""By name. A new kind is a member of `core.RunKind`, a row here and one of `reports.KIND_REPORTS`. What only some commands need is loaded by them."""
+"""By name. A new kind is a member of `core.RunKind`, a row here and one of `results.KIND_VIEWS`. What only some commands need is loaded by them."""
 
 
 def kind_of(run: RunRecord) -> KindRow:

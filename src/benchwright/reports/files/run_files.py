@@ -15,7 +15,6 @@ import orjson
 
 from benchwright.core import (
     JsonObject,
-    MetricSummary,
     Registry,
     RunFile,
     RunSummary,
@@ -30,21 +29,14 @@ from benchwright.reports.files.parquet import write_samples
 from benchwright.reports.files.plain_yaml import plain_yaml
 from benchwright.reports.pages.report import report_page
 from benchwright.results import (
-    ALL_REPLIES,
     ChosenSamples,
     RunDetails,
     RunSamples,
-    config_table,
     manifest_table,
-    metadata_table,
-    metric_labels,
-    metric_stats,
     result_sentence,
-    reused_of,
+    results_document,
     run_config,
     run_page,
-    table_of,
-    without_none,
 )
 
 ReportWriter: TypeAlias = Callable[[JsonObject, Path], Any]
@@ -94,50 +86,6 @@ def write_run_config(details: RunDetails) -> None:
     open_artifacts(details.run.folder).write(RunFile.CONFIG, dump_yaml(run_config(details)))
 
 
-def results_document(details: RunDetails, summary: RunSummary) -> JsonObject:
-    """The content of `results.yml`.
-
-    `results.tasks.<name>` holds `metrics.pass@1.scores.<metric>` with `value` and `stats`, with repeats also
-    `metrics.avg@n`, `pass@k`, `cons@k`, `maj@n` and `agree@n`, then `outcomes` (all of them), `reasons`, `samples`,
-    `comparable`, `partial` and `notes`. Unset values are left out.
-    """
-    task: JsonObject = {
-        "metrics": {
-            group: {"scores": {name: _score(metric) for name, metric in metrics.items()}}
-            for group, metrics in {**summary.over_repeats, ALL_REPLIES: summary.metrics}.items()
-        },
-        "dataset": _dataset(details.manifest),
-        "outcomes": dict(summary.outcomes),
-        "reasons": dict(summary.reasons) or None,
-        "samples": {
-            "rows": summary.rows,
-            "repeats": summary.repeats,
-            "evaluated": summary.evaluated,
-            "failed": summary.failed,
-            "prompt_tokens": summary.prompt_tokens,
-            "completion_tokens": summary.completion_tokens,
-            "partly_counted": None if summary.partly_counted is None else dict(summary.partly_counted),
-            "cached_tokens": summary.cached_tokens or None,
-            "cut": summary.cut or None,
-            "reused": reused_of(summary),
-        },
-        "comparable": summary.comparable,
-        "partial": summary.partial,
-        "notes": list(summary.notes),
-        "derived": dict(summary.derived) or None,
-        "cost": None if summary.cost is None else without_none(summary.cost),
-        "judges": {name: dict(figures) for name, figures in summary.judges.items()} or None,
-        "headline": summary.headline,
-        "lower_is_better": list(summary.lower_is_better) or None,
-    }
-    return {
-        **config_table(details),
-        "git_hash": details.manifest.get("git_hash"),
-        **metadata_table(details),
-        "results": {"groups": {}, "tasks": {details.run.name: without_none(task)}},
-    }
-
-
 def dump_yaml(document: JsonObject) -> bytes:
     """Encode as YAML with sorted keys, one line per value, without secrets."""
     kept = known_secrets().clean_value(document)  # notes and names may quote a server
@@ -150,23 +98,6 @@ def dump_yaml(document: JsonObject) -> bytes:
         kept, Dumper=dumper, sort_keys=True, allow_unicode=True, default_flow_style=False, width=2**20
     )
     return text.encode()
-
-
-def _dataset(manifest: JsonObject) -> JsonObject:
-    """The data, identified by content, and the number of examples before each prompt."""
-    data, shots = table_of(manifest.get("dataset")), manifest.get("fewshot")
-    known: JsonObject = {
-        "name": data.get("name"),
-        "fingerprint": data.get("fingerprint"),
-        "num_fewshot": shots.get("count") if isinstance(shots, dict) else 0,
-    }
-    if isinstance(shots, dict) and "shown_min" in shots:  # records of older versions lack it
-        known["fewshot_shown"] = {"min": shots["shown_min"], "mean": shots.get("shown_mean")}
-    return known
-
-
-def _score(metric: MetricSummary) -> JsonObject:
-    return {"value": metric.value, **metric_labels(metric), "stats": metric_stats(metric)}
 
 
 def indented_json(document: JsonObject | list[JsonObject]) -> bytes:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from rich import box
+from rich import box, rule
 from rich.console import Group
 from rich.measure import Measurement
+from rich.table import Table as RichTable
 from rich.text import Text
 
-from benchwright.reports.blocks import Block, Cell, Fitting, Grid, Lines, Pieces, Table
-from benchwright.reports.terminal.result import grid
+from benchwright.reports.blocks import Block, Cell, Fitting, Grid, Lines, Pieces, Rule, Table
 from benchwright.reports.terminal.tables import WholeTable
 
 if TYPE_CHECKING:
@@ -28,16 +28,28 @@ def _parts(block: Block) -> Iterator[RenderableType]:
         case Lines(lines):
             yield from map(_text, lines)
         case Grid(rows):
-            yield grid((label, Text.assemble(*pieces)) for label, pieces in rows)
+            yield _grid(rows)
         case Table():
             yield _table(block)
         case Fitting(tables):
             yield _FirstThatFits(tables)
+        case Rule(heading):
+            yield rule.Rule(heading, align="left", style="dim")
 
 
 def _text(pieces: Pieces) -> Text:
     """A text; no piece of it is read as markup, because names come from users."""
     return Text(*pieces[0]) if len(pieces) == 1 else Text.assemble(*pieces)
+
+
+def _grid(rows: Iterable[tuple[str, Pieces]]) -> RichTable:
+    """Labels in a dim column, with a text next to each."""
+    found = RichTable.grid(padding=(0, 2))
+    found.add_column(style="dim", no_wrap=True)
+    found.add_column(overflow="fold")
+    for label, pieces in rows:
+        found.add_row(Text(label), Text.assemble(*pieces))
+    return found
 
 
 def _cell(cell: Cell) -> Text:

@@ -10,29 +10,12 @@ from benchwright.perf import (
     METRICS,
     PER_REQUEST,
     Distribution,
-    GroupSummary,
-    LoadSummary,
     Metric,
     StageSummary,
 )
 from benchwright.reports.blocks import HEAVY, Block, Cell, Fitting, Grid, Lines, fitted, labelled, line
 from benchwright.reports.terminal.result import short_path
-from benchwright.results import (
-    LoadView,
-    best_of,
-    best_title,
-    cost_lines,
-    data_notes,
-    figure_notes,
-    group_columns,
-    groups_of,
-    plural,
-    probe_words,
-    server_rows,
-    short,
-    stages_of_interest,
-    verdicts,
-)
+from benchwright.results import LoadView, cost_lines, group_tables, plural, server_rows, short
 
 _STYLES = {"ok": "green", "warn": "yellow", "bad": "red"}
 _MARKS = {"ok": "✓", "warn": "!", "bad": "✗"}
@@ -50,41 +33,42 @@ def load_blocks(view: LoadView) -> Iterator[Block]:
     name, model = (printable(run.name), "bold"), (printable(run.model or ""), "bold")
     yield line()
     yield Lines(((name, (" on ", ""), model, (f": {plural(summary.sent, 'request')}, {load}", "")),))
-    for state, words in verdicts(view):
+    for state, words in view.verdicts:
         told = printable(words), "" if state == "ok" else _STYLES[state]
         yield Lines((((f"{_MARKS[state]} ", _STYLES[state]), told),))
     if len(summary.stages) > 1:
-        yield _levels(summary)
+        yield _levels(view)
     if len(summary.stages) == 1 or (summary.search is not None and summary.search.level is not None):
-        stage = stages_of_interest(summary)[0]
+        stage = view.shown_stages[0]
         if len(summary.stages) > 1:
-            head, best = f"{best_title(summary)}: ", f", {best_of(summary)}"
-            yield Lines((((head, ""), (stage.label, "bold"), (best, "")),))
+            title, of = view.best_words
+            yield Lines((((f"{title}: ", ""), (stage.label, "bold"), (f", {of}", "")),))
         yield _rates(stage)
         yield _latencies(stage)
-        for what, groups in groups_of(stage):
-            yield _groups(what, groups)
+        for _, columns in group_tables(stage):
+            yield _groups(columns)
     yield _remarks(view)
 
 
-def _groups(what: str, groups: Sequence[GroupSummary]) -> Fitting:
+def _groups(columns: Sequence[tuple[str, list[str]]]) -> Fitting:
     """Turns of conversations, or servers: one line each."""
     light = {"tpot": 1, "e2e\np50": 2, "ttft\np50": 3, "input": 4}
     return fitted(
         [
             (heading, [printable(cell) for cell in cells], next((n for start, n in light.items() if heading.startswith(start)), HEAVY))
-            for heading, cells in group_columns(what, groups)
+            for heading, cells in columns
         ]
     )  # fmt: skip
 
 
-def _levels(summary: LoadSummary) -> Fitting:
+def _levels(view: LoadView) -> Fitting:
     """A sweep or a search: one line per level or probe."""
+    summary = view.summary
     scores = dict.fromkeys(printable(name) for stage in summary.stages for name in stage.scores)
     light = {f"{name}\nmean": 0 for name in [*scores][1:]} | {"itl": 1, "in fl": 2, "tpot": 3}
     columns = _level_columns(summary.stages)
-    if summary.search is not None:
-        columns.insert(1, ("probe", probe_words(summary)))
+    if view.probes:
+        columns.insert(1, ("probe", view.probes))
     return fitted(
         [
             (heading, cells, next((weight for start, weight in light.items() if heading.startswith(start)), 4 if "p50" in heading else HEAVY))
@@ -221,8 +205,7 @@ def _remarks(view: LoadView) -> Grid:
     for stage in summary.stages:
         where = "" if len(summary.stages) == 1 else f"{stage.label}: "
         rows += [("error", _error(where, each.outcome, each.count, each.first)) for each in stage.errors]
-    notes = [*figure_notes(view), *data_notes(view)]
-    rows += [("note", (printable(note), "yellow")) for note in notes]
+    rows += [("note", (printable(note), "yellow")) for note in view.notes]
     if view.run.demo:
         rows.append(
             ("note", ("The demo model answered: these figures don't describe a real server", "yellow"))

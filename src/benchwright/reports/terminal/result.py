@@ -1,11 +1,8 @@
-"""Shows the result of a run on the terminal, every number with its n and its interval; and has the grids and sections of
-all tables."""
+"""Shows the result of a run on the terminal, every number with its n and its interval."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from benchwright.core import (
     OUTCOMES,
@@ -39,23 +36,6 @@ from benchwright.results import (
     writer_of,
 )
 
-if TYPE_CHECKING:
-    from rich.console import Group, RenderableType
-    from rich.table import Table as RichTable
-
-
-def grid(rows: Iterable[tuple[str, str | RenderableType]] = ()) -> RichTable:
-    """Labels in a dim column, with a text or view next to each."""
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
-    found = RichTable.grid(padding=(0, 2))
-    found.add_column(style="dim", no_wrap=True)
-    found.add_column(overflow="fold")
-    for label, value in rows:
-        found.add_row(Text(label), Text(value) if isinstance(value, str) else value)
-    return found
-
 
 def short_path(folder: Path) -> str:
     """The path, relative to the current folder if that is shorter."""
@@ -63,34 +43,6 @@ def short_path(folder: Path) -> str:
         return str(folder.relative_to(Path.cwd()))
     except ValueError:
         return str(folder)
-
-
-class Sections:
-    """A title, and texts under headings; sections without text are left out."""
-
-    def __init__(self, title: str, style: str) -> None:
-        from rich.text import Text
-
-        self._parts: list[RenderableType] = [Text(), Text(title, style)]
-
-    def add(self, heading: str, text: str | None, style: str = "") -> None:
-        """Add a text; nothing in it is read as markup."""
-        from rich.text import Text
-
-        if text:
-            self.add_view(heading, Text(printable(text), style))
-
-    def add_view(self, heading: str, view: RenderableType) -> None:
-        """Add a table or another view."""
-        from rich.rule import Rule
-
-        self._parts += [Rule(heading, align="left", style="dim"), view]
-
-    def group(self) -> Group:
-        """All of it; a rich renderable."""
-        from rich.console import Group
-
-        return Group(*self._parts)
 
 
 def result_blocks(view: ResultView) -> list[Block]:

@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from benchwright.core import OUTCOMES, RUN_STATUSES, RunKind, printable
-from benchwright.reports.terminal.result import grid
-from benchwright.reports.views import drawn
+from benchwright.reports.blocks import Block, Grid, Lines, labelled, line
+from benchwright.reports.terminal.result import result_blocks
 from benchwright.results import (
     EventView,
     RunDetails,
@@ -24,7 +24,7 @@ from benchwright.results import (
 )
 
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, Group, RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType
     from rich.table import Table
 
 
@@ -133,25 +133,23 @@ def _status(run: RunView, break_: str) -> str:
     return f",{break_}".join(parts)
 
 
-def run_overview(details: RunDetails) -> Group:
+def run_blocks(details: RunDetails) -> Iterator[Block]:
     """The result, its settings and its events."""
-    from rich.console import Group
-    from rich.text import Text
-
     run, result = details.run, result_view(details)
-    parts: list[RenderableType] = []
     if result is None:
-        model = (printable(run.model_title), "bold")
-        parts += [Text(), Text.assemble((run.name, "bold"), " on ", model, f": {run.status}")]
-        parts.append(Text(_so_far(details), "yellow"))
+        name, model = (printable(run.name), "bold"), (printable(run.model_title), "bold")
+        yield line()
+        yield Lines(((name, (" on ", ""), model, (f": {run.status}", "")),))
+        yield line(_so_far(details), "yellow")
         if run.error:
-            parts.append(Text(printable(run.error), "red"))
+            yield line(printable(run.error), "red")
     else:
-        parts.append(drawn(result))
-    parts += [Text(), grid(_facts(details))]
+        yield from result_blocks(result)
+    yield line()
+    yield labelled(_facts(details))
     if details.events:
-        parts += [Text(), event_grid(details.events)]
-    return Group(*parts)
+        yield line()
+        yield event_grid(details.events)
 
 
 def _so_far(details: RunDetails) -> str:
@@ -170,9 +168,9 @@ def _so_far(details: RunDetails) -> str:
     return f"{text}. Resume it: benchwright resume {run.id}" if resumable else text
 
 
-def event_grid(events: Sequence[EventView]) -> Table:
+def event_grid(events: Sequence[EventView]) -> Grid:
     """The events, with the minute of each."""
-    return grid((local_time(e.created_at), f"{e.kind}: {printable(e.message)}") for e in events)
+    return labelled((local_time(e.created_at), f"{e.kind}: {printable(e.message)}") for e in events)
 
 
 def _facts(details: RunDetails) -> list[tuple[str, str]]:

@@ -2,36 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import orjson
 
 from benchwright.core import JsonValue, encode_json, exact_json, known_outcome, printable
-from benchwright.reports.terminal.result import Sections, grid
+from benchwright.reports.blocks import Block, Heading, Sections, Table, labelled, line
 from benchwright.results import CallsView, SampleDetails, SampleList, SampleView
-
-if TYPE_CHECKING:
-    from rich.console import Group
-    from rich.table import Table
 
 _WORDS_WIDTH = 120
 """Characters of a prompt or reply in a list; `show RUN SAMPLE` has them whole."""
 _ERROR_WIDTH = 200
 
 
-def sample_list(view: SampleList) -> Group:
+def sample_list_blocks(view: SampleList) -> Iterator[Block]:
     """The samples in the form that was requested: in full, with reasons, or with prompts and replies."""
-    from rich.console import Group
-    from rich.text import Text
-
     if view.in_full:
-        return Group(*map(sample_in_full, view.samples))
-    if not view.samples:
-        return Group(Text(view.empty))
-    return _reasons(view) if view.reasons else _table(view)
+        for details in view.samples:
+            yield from _in_full(details)
+    elif not view.samples:
+        yield line(view.empty)
+    else:
+        yield from _reasons(view) if view.reasons else _table(view)
 
 
-def sample_in_full(details: SampleDetails) -> Group:
+def _in_full(details: SampleDetails) -> list[Block]:
     """Everything recorded of one sample."""
     view = details.sample
     title = f"sample {view.sample_id}, repeat {view.repeat}: {view.outcome}"
@@ -46,7 +42,7 @@ def sample_in_full(details: SampleDetails) -> Group:
     sections.add("reasoning", view.reasoning, "dim")
     sections.add("reply", view.response)
     if details.calls is not None:
-        sections.add_view("calls", _calls(details.calls))
+        sections.add_block("calls", _calls(details.calls))
         sections.add("first difference", details.calls.difference, "red")
     else:
         sections.add("target", view.target)
@@ -59,13 +55,11 @@ def sample_in_full(details: SampleDetails) -> Group:
         sections.add(f"judge, question {judge.number + 1}", text or f"({reply.status})")
     sections.add("call", _call(view))
     sections.add("row", None if view.metadata is None else _json_lines(orjson.loads(view.metadata)))
-    return sections.group()
+    return sections.blocks
 
 
-def _reasons(view: SampleList) -> Group:
+def _reasons(view: SampleList) -> Iterator[Block]:
     """Why each sample has no score, one line each."""
-    from rich.console import Group
-
     rows = []
     for details in view.samples:
         sample = details.sample
@@ -74,27 +68,18 @@ def _reasons(view: SampleList) -> Group:
         rows.append((_number(sample), f"{sample.outcome}: {cut}"))
     if view.next is not None:
         rows.append(("…", f"only the first {len(view.samples)} are shown"))
-    return Group(grid(rows))
+    yield labelled(rows)
 
 
-def _table(view: SampleList) -> Group:
-    from rich import box
-    from rich.console import Group
-    from rich.text import Text
-
-    from benchwright.reports.terminal.tables import WholeTable
-
-    table = WholeTable(box=box.SIMPLE_HEAD)
-    table.add_column("sample", justify="right", no_wrap=True)
-    for heading in ("prompt", "reply", "target"):
-        table.add_column(heading, overflow="fold")
-    for details in view.samples:
-        sample = details.sample
-        words = (sample.prompt, sample.response, sample.target)
-        table.add_row(_number(sample), *(Text(_short_words(text)) for text in words))
+def _table(view: SampleList) -> Iterator[Block]:
+    headings = Heading("sample", right=True, whole=True), *map(Heading, ("prompt", "reply", "target"))
+    samples = [details.sample for details in view.samples]
+    rows = (
+        (_number(each), *map(_short_words, (each.prompt, each.response, each.target))) for each in samples
+    )
+    yield Table(headings, tuple(rows))
     if view.next is not None:
-        return Group(table, Text(f"only the first {len(view.samples)} are shown; more with --limit"))
-    return Group(table)
+        yield line(f"only the first {len(view.samples)} are shown; more with --limit")
 
 
 def _number(sample: SampleView) -> str:
@@ -123,19 +108,12 @@ def _call(view: SampleView) -> str | None:
 
 def _calls(view: CallsView) -> Table:
     """Calls and expected calls, side by side."""
-    from rich import box
-    from rich.text import Text
-
-    from benchwright.reports.terminal.tables import WholeTable
-
-    table = WholeTable(box=box.SIMPLE_HEAD)
     turns = any(turn for turn, _, _ in view.rows)
-    for heading in (*(("turn",) if turns else ()), "called", "expected"):
-        table.add_column(heading, overflow="fold")
-    for row in view.rows or (("", "", ""),):
-        cells = (row[0], row[1] or "–", row[2] or "–")
-        table.add_row(*(Text(printable(cell)) for cell in (cells if turns else cells[1:])))
-    return table
+    cells = [
+        (turn, called or "–", expected or "–") for turn, called, expected in view.rows or (("", "", ""),)
+    ]
+    rows = (tuple(map(printable, row if turns else row[1:])) for row in cells)
+    return Table(tuple(map(Heading, (*(("turn",) if turns else ()), "called", "expected"))), tuple(rows))
 
 
 def _choices(view: SampleView) -> str | None:

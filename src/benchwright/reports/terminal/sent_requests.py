@@ -3,43 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from benchwright.core import printable
 from benchwright.perf import METRICS, RequestRecord
-from benchwright.reports.terminal.result import Sections
+from benchwright.reports.blocks import Block, Heading, Sections, Table, line
 from benchwright.results import RequestList, kept_reply, short
-
-if TYPE_CHECKING:
-    from rich.console import Group, RenderableType
 
 _SHORT_LIST = 8
 """The most events of a stream that are shown for one request; `--json` has all."""
 _REPLY_WIDTH = 40
 
 
-def request_list(view: RequestList) -> RenderableType:
+def request_list_blocks(view: RequestList) -> list[Block]:
     """A table, or one request in full."""
-    from rich import box
-    from rich.text import Text
-
-    from benchwright.reports.terminal.tables import WholeTable
-
     if not view.requests:
-        return Text("No requests match.")
+        return [line("No requests match.")]
     if view.in_full:
         return _in_full(view.requests[0], view)
-    table = WholeTable(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    for heading in ("request", "stage", "row", "sent, s", "late, ms", "ttft, ms", "end, ms", "tokens"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("outcome", overflow="fold")
+    figures = ("request", "stage", "row", "sent, s", "late, ms", "ttft, ms", "end, ms", "tokens")
     scored = any(record.score_outcome is not None for record in view.requests)
-    for heading in ("reply", "score") if scored else ():
-        table.add_column(heading, overflow="fold")
-    for record in view.requests:
-        cells = _request_cells(record) + ([_reply_text(record), _short_score(record)] if scored else [])
-        table.add_row(*map(Text, cells))
-    return table
+    texts = ("outcome", *(("reply", "score") if scored else ()))
+    headings = (*(Heading(text, right=True, whole=True) for text in figures), *map(Heading, texts))
+    rows = (
+        (*_request_cells(record), *((_reply_text(record), _short_score(record)) if scored else ()))
+        for record in view.requests
+    )
+    return [Table(headings, tuple(rows), padding="tight")]
 
 
 def _request_cells(record: RequestRecord) -> list[str]:
@@ -71,7 +60,7 @@ def _ms(start: float | None, end: float | None) -> str:
     return "–" if start is None or end is None else short((end - start) * 1000, METRICS["ttft"])
 
 
-def _in_full(record: RequestRecord, view: RequestList) -> Group:
+def _in_full(record: RequestRecord, view: RequestList) -> list[Block]:
     title = f"request {record.number}, stage {record.stage}: {record.outcome}"
     if record.phase != "measured":
         title += f" ({record.phase})"
@@ -93,7 +82,7 @@ def _in_full(record: RequestRecord, view: RequestList) -> Group:
         shown = ", ".join(short(1000 * at, METRICS["ttft"]) for at in record.arrivals[:_SHORT_LIST])
         rest = f", … ({len(record.arrivals):,} in all)" if len(record.arrivals) > _SHORT_LIST else ""
         sections.add("events with content, ms after sending", f"{shown}{rest}")
-    return sections.group()
+    return sections.blocks
 
 
 def _sending(record: RequestRecord) -> str:

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from benchwright.core import RUN_STATUSES, STEP_STATUSES, JsonValue, RunStatus, exact_json, printable, rfc3339
-from benchwright.reports.terminal.result import Sections, grid
+from benchwright.reports.blocks import (
+    Block,
+    Cell,
+    Grid,
+    Heading,
+    Lines,
+    Sections,
+    Table,
+    labelled,
+    line,
+    lines,
+)
 from benchwright.reports.terminal.runs import event_grid
 from benchwright.results import (
     EventList,
@@ -28,7 +39,7 @@ from benchwright.results import (
 )
 
 if TYPE_CHECKING:
-    from rich.console import Group, RenderableType
+    from rich.console import Group
 
 _LONGEST = 300
 """Characters of an input or output; `--json` has them whole."""
@@ -36,72 +47,54 @@ _STEPS_SHOWN = 10
 _LINES_SHOWN = 10
 
 
-def step_list(view: StepList) -> Group:
+def step_list_blocks(view: StepList) -> Iterable[Block]:
     """The steps as a table, or one in full."""
-    from rich.console import Group
-
     for step in view.steps:
         if isinstance(step, StepDetails):
             return _in_full(step)
-    listed = [step for step in view.steps if isinstance(step, StepView)]
-    return Group(*step_table(listed, view.left_out))
+    return step_table([step for step in view.steps if isinstance(step, StepView)], view.left_out)
 
 
-def step_table(views: Sequence[StepView], left_out: int) -> list[RenderableType]:
+def step_table(views: Sequence[StepView], left_out: int) -> Iterator[Block]:
     """Steps with status, attempts and seconds."""
-    from rich import box
-    from rich.text import Text
-
-    from benchwright.reports.terminal.tables import WholeTable
-
     if not views:
-        return [Text("no steps")]
-    table = WholeTable(box=box.SIMPLE_HEAD)
-    table.add_column("step", overflow="fold")
-    table.add_column("status")
-    for heading in ("attempts", "took"):
-        table.add_column(heading, justify="right")
-    table.add_column("metrics or error", overflow="fold")
+        yield line("no steps")
+        return
+    figures = (Heading(text, right=True) for text in ("attempts", "took"))
+    rows: list[Sequence[Cell]] = []
     for view in views:
         step = view.step
         remark = ", ".join(f"{name} {value:.4g}" for name, value in view.metrics.items())
         if view.not_well and step.error:
             remark = step.error.strip().rpartition("\n")[2]
-        table.add_row(
-            Text(printable(step.key)),
-            Text(step.status, STEP_STATUSES[step.status].style),
-            str(step.attempt),
-            duration(view.seconds),
-            Text(printable(remark)),
+        status = step.status, STEP_STATUSES[step.status].style
+        rows.append(
+            (printable(step.key), status, str(step.attempt), duration(view.seconds), printable(remark))
         )
-    if not left_out:
-        return [table]
-    return [table, Text(f"{left_out:,} more steps; see them with --steps --limit", "dim")]
+    yield Table((Heading("step"), Heading("status"), *figures, Heading("metrics or error")), tuple(rows))
+    if left_out:
+        yield line(f"{left_out:,} more steps; see them with --steps --limit", "dim")
 
 
-def event_table(view: EventList) -> RenderableType:
+def event_list_blocks(view: EventList) -> list[Block]:
     """Everything that happened, oldest first."""
-    return _events(view.events)
+    return [_events(view.events)]
 
 
-def _events(events: Sequence[EventView]) -> RenderableType:
-    from rich.table import Table
-    from rich.text import Text
-
-    grid = Table.grid(padding=(0, 2))
-    for style in ("dim", "dim", "", ""):
-        grid.add_column(style=style, overflow="fold")
-    for event in events:
+def _events(events: Sequence[EventView]) -> Grid:
+    kinds = [printable(event.kind) for event in events]
+    numbers, names = (max(map(len, each), default=0) for each in ([str(event.id) for event in events], kinds))
+    rows = []
+    for event, kind in zip(events, kinds, strict=True):
         message = printable(event.message.strip().replace("\n", " "))
         if event.data is not None:
             message += f" {printable(json.dumps(event.data, ensure_ascii=False))}"
-        grid.add_row(
-            str(event.id), rfc3339(event.created_at), Text(printable(event.kind)), Text(message.strip())
-        )
-    return grid
+        label = f"{event.id:<{numbers}}  {rfc3339(event.created_at)}"
+        rows.append((label, f"{kind:<{names}}  {message.strip()}".rstrip()))
+    return labelled(rows)
 
 
-def _in_full(details: StepDetails) -> Group:
+def _in_full(details: StepDetails) -> list[Block]:
     """Everything recorded of one step."""
     view, step = details.view, details.view.step
     title = f"step {printable(step.key)}: {step.status}, attempt {step.attempt}, {duration(view.seconds)}"
@@ -116,8 +109,8 @@ def _in_full(details: StepDetails) -> Group:
         sections.add(f"{name}, output", _lines(earlier.output))
         sections.add(f"{name}, error", earlier.error, "red")
     if details.events:
-        sections.add_view("events", _events(details.events))
-    return sections.group()
+        sections.add_block("events", _events(details.events))
+    return sections.blocks
 
 
 def _lines(recorded: bytes | None) -> str | None:
@@ -125,33 +118,33 @@ def _lines(recorded: bytes | None) -> str | None:
     return None if recorded is None else json.dumps(value, ensure_ascii=False, indent=2)
 
 
-def workflow_overview(view: WorkflowDetails) -> Group:
+def workflow_blocks(view: WorkflowDetails) -> Iterator[Block]:
     """How it ended, its metrics, its input and output, and what its program printed."""
-    from rich.console import Group
-    from rich.text import Text
-
     run = view.run
-    title = Text.assemble((printable(run.name), "bold"), f" (workflow): {run.status}")
-    parts: list[RenderableType] = [Text(), title]
+    yield line()
+    yield Lines((((printable(run.name), "bold"), (f" (workflow): {run.status}", "")),))
     if counts := view.step_counts:
         by_status = ", ".join(f"{count} {status}" for status, count in counts.items())
-        parts.append(Text(f"{plural(sum(counts.values()), 'step')}: {by_status}"))
+        yield line(f"{plural(sum(counts.values()), 'step')}: {by_status}")
     if run.progress is not None:
-        parts.append(Text(progress_sentence(run.progress)))
+        yield line(progress_sentence(run.progress))
     if run.error:
-        parts.append(Text(printable(run.error.rstrip()), "red"))
+        yield line(printable(run.error.rstrip()), "red")
     if view.totals:
-        parts.append(_metric_table(view.totals))
+        yield _metric_table(view.totals)
     if view.steps:
-        parts += step_table(view.steps[:_STEPS_SHOWN], max(0, len(view.steps) - _STEPS_SHOWN))
-    parts += [Text(), grid(_facts(view))]
+        yield from step_table(view.steps[:_STEPS_SHOWN], max(0, len(view.steps) - _STEPS_SHOWN))
+    yield line()
+    yield labelled(_facts(view))
     if view.details.events:
-        parts += [Text(), event_grid(view.details.events)]
+        yield line()
+        yield event_grid(view.details.events)
     for place, text in view.printed.values():
-        lines = printable(text.rstrip("\n")).split("\n")
-        more = f", the last {_LINES_SHOWN} of {len(lines):,} lines" if len(lines) > _LINES_SHOWN else ""
-        parts += [Text(), Text(f"{place}{more}", "dim"), Text("\n".join(lines[-_LINES_SHOWN:]))]
-    return Group(*parts)
+        printed = printable(text.rstrip("\n")).split("\n")
+        more = f", the last {_LINES_SHOWN} of {len(printed):,} lines" if len(printed) > _LINES_SHOWN else ""
+        yield line()
+        yield line(f"{place}{more}", "dim")
+        yield lines(printed[-_LINES_SHOWN:])
 
 
 def _facts(view: WorkflowDetails) -> list[tuple[str, str]]:
@@ -183,12 +176,11 @@ def code_result(
     seconds: float,
 ) -> Group:
     """How a program's run ended, in a few lines."""
-    from rich.console import Group
-    from rich.text import Text
+    from benchwright.reports.terminal.drawing import draw
 
     style = f"bold {RUN_STATUSES[status].style or 'yellow'}"
-    title = Text.assemble("run ", (str(run_id), "bold"), f" {printable(name)}: ", (status, style))
-    title.append(f" after {duration(seconds)}")
+    title = ("run ", ""), (str(run_id), "bold"), (f" {printable(name)}: ", ""), (status, style)
+    after = f" after {duration(seconds)}", ""
     rows = []
     if steps:
         rows.append(("steps", ", ".join(f"{count:,} {word}" for word, count in steps.items())))
@@ -200,29 +192,23 @@ def code_result(
     # A change that was refused would be refused again.
     ended = status == "completed" or "start a new run" in (error or "").lower()
     next_step = "show" if ended else "resume"
-    return Group(Text(), title, grid(rows), Text(f"next: benchwright {next_step} {run_id}", "dim"))
+    hint = line(f"next: benchwright {next_step} {run_id}", "dim")
+    return draw([line(), Lines(((*title, after),)), labelled(rows), hint])
 
 
-def _metric_table(metrics: Mapping[str, MetricFigures]) -> RenderableType:
-    from rich import box
-    from rich.text import Text
-
-    from benchwright.reports.terminal.tables import WholeTable
-
-    table = WholeTable(box=box.SIMPLE_HEAD)
-    table.add_column("metric")
-    for heading in ("value", "n", "min", "max"):
-        table.add_column(heading, justify="right")
-    for name, totals in metrics.items():
-        unit = f" {printable(totals.unit)}" if totals.unit else ""
-        table.add_row(
-            Text(printable(name)),
-            Text(number(totals.mean) + unit),
+def _metric_table(metrics: Mapping[str, MetricFigures]) -> Table:
+    rows = (
+        (
+            printable(name),
+            number(totals.mean) + (f" {printable(totals.unit)}" if totals.unit else ""),
             f"{totals.count:,}",
             number(totals.min),
             number(totals.max),
         )
-    return table
+        for name, totals in metrics.items()
+    )
+    figures = (Heading(text, right=True) for text in ("value", "n", "min", "max"))
+    return Table((Heading("metric"), *figures), tuple(rows))
 
 
 def _short(value: Any) -> str:
