@@ -27,7 +27,7 @@ _ABBREVIATED = (
 )  # fmt: skip
 # The characters come first: a pattern that begins with a set of characters is searched for much faster.
 _SENTENCE_END = (
-    r"[.!?\n;。！？](?:(?<=[\n;。！？])|(?=\s|$)(?!(?:"
+    r"[.!?\n;。！？](?:(?<=[\n;。！？])|(?=\s|$)(?!(?<=\d!)\s?[=≈])(?!(?:"
     + "|".join(rf"(?<=\W{re.escape(word)}\.)" for word in _ABBREVIATED)
     + r")\s[\da-zа-я$€£≈~(-]))"
 )
@@ -178,6 +178,8 @@ class Passage:
         ):
             return start, end
         if any(stem in sentence for stem in _DECLINE_STEMS):
+            if caseless(_SUPPOSED).search(text, start, end) and caseless(_DECLINE).search(text, start, end):
+                return start, end  # `If there were 10, it would be 6, but that is not given.`
             found = caseless(_DECLINE).search(text, start, end)
             if found:
                 turn = caseless(_BUT).search(text, found.end(), end)

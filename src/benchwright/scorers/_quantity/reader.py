@@ -68,6 +68,10 @@ _CORRECTION = (
     r"(?<!\w)(?:wait|actually|correction|sorry|oops|hmm+|let\sme\sre\w*|i\smean|my\smistake|on\ssecond\sthought|no,|moment|korrektur|stopp"
     r"|nein,|pardon|non,|perdón|corrección|нет,|точнее|больше)"
 )
+_NO_STATEMENT = r"(?<!\w)(?:(?:if|whether|suppose|unless)\s(?:the\s|my\s)?|(?:first|initial|previous|original|earlier|old|wrong|incorrect|your)\s)$"
+"""Before `answer`: it is supposed, or was given before."""
+_FINAL = r"(?<!\w)(?:final|finally|total|altogether|in\sall|in\sthe\send|left\swith|end(?:s|ed)?\sup|comes?\sto|now|remain(?:s|ing)?|left|bring(?:s|ing))(?!\w)"
+"""In a sentence that ends a calculation."""
 _LIST = r"(?:[-*•+]\s|\d{1,2}[.)]\s|[^\W\d][^\n:=]{0,40}:\s)"
 _ITEM = r"\s{0,3}[-*•+]\s"
 _SUM = r"(?<!\w)(?:sub)?(?:total|sum|gesamt|summe|somme|suma|altogether|итого|сумма|всего|answer|result|final|insgesamt|left|remain)"
@@ -201,10 +205,7 @@ class _Reader:
 
     def _denied(self, at: int) -> bool:
         return self._passage.is_void(at) or (
-            caseless(r"(?<!\w)(?:if|whether|suppose|unless)\s(?:the\s|my\s)?$").search(
-                self._text, max(0, at - 16), at
-            )
-            is not None
+            caseless(_NO_STATEMENT).search(self._text, max(0, at - 24), at) is not None
         )
 
     def _after(self, at: int) -> tuple[int, ReadNumber] | None:
@@ -305,6 +306,9 @@ class _Reader:
         last = next(usable, None)
         if last is None:
             return self._spelled()
+        in_words = self._in_words(last.end)
+        if in_words is not None:
+            return in_words
         if is_dated(self._text, last) or passage.in_brackets(last):
             last = next(
                 (one for one in usable if not is_dated(self._text, one) and not passage.in_brackets(one)),
@@ -340,8 +344,12 @@ class _Reader:
             if (other and not same(found.number, settled and settled.number)) or self._is_apart(last):
                 return ReadNumber(None, "several")
             return found
-        concluded = self._concluded(0, begin)
-        if concluded is not None:
+        conclusion = self._conclusion(0, begin)
+        if conclusion is not None:
+            after, concluded = conclusion
+            later = self._goes_on(after, begin, inside, concluded)
+            if later is not None:
+                return later
             # The last sentence may name what was concluded next to something new.
             shown = self._passage.numbers.operands(0, begin)
             new = [one for one in inside if one.number and one.number.value not in shown]
@@ -442,8 +450,30 @@ class _Reader:
                 continue
             if not caseless(KNOWN).search(text, max(0, at - 10), at):
                 found.add(spelled_value(spelled))
+        if len(found) > 1:
+            return self._in_words(0)
         value = found.pop() if len(found) == 1 else None
         return None if value is None else ReadNumber(Number(value), "last_number")
+
+    def _in_words(self, begin: int) -> ReadNumber | None:
+        """The number in words that is concluded after the last one in digits: `so they need seven buses`."""
+        text, passage = self._text, self._passage
+        if len(text) - begin > SPAN:
+            return None
+        last = None
+        for spelled in spelled_pattern().finditer(text, begin):
+            one = spelled[0].lower() == "one" and caseless(_ONE_OF).match(text, spelled.end())
+            if not one and not passage.is_void(spelled.start()):
+                last = spelled
+        if last is None or (value := spelled_value(last)) is None or (begin and value.denominator > 1):
+            return None
+        start = max(begin, passage.sentence_start(last.start()))
+        points = self._results.points_at(start, last.start())
+        if points is False or caseless(KNOWN).search(text, max(0, last.start() - 10), last.start()):
+            return None
+        if points is None and begin and caseless(CONCLUSION).search(text, 0, begin):
+            return ReadNumber(None, "several")
+        return ReadNumber(Number(value), "concluded")
 
     def _is_unfinished(self, last: Expression) -> bool:
         """Whether the text breaks off before it gives a result."""
@@ -476,8 +506,35 @@ class _Reader:
                 )
         return caseless(_ADDS).search(text, begin, passage.line_end(last.end)) is not None
 
+    def _goes_on(
+        self, after: int, begin: int, inside: list[Expression], concluded: ReadNumber
+    ) -> ReadNumber | None:
+        """What a text calculates after it has concluded something: `With the discount, the price is $45.`"""
+        passage = self._passage
+        shown = passage.numbers.operands(0, begin)
+        new = [one for one in inside if one.number and one.number.value not in shown]
+        if new and self._results.is_premised(begin) and self._results.pointed_at(inside[-1]):
+            return self._results.pick(inside, "last_number")
+        between = passage.usable(after, begin)
+        while between:
+            start = passage.sentence_start(between[-1].start)
+            sentence = [one for one in between if one.start >= start]
+            if self._results.result(sentence) is not None:
+                found = self._results.pick(sentence, "concluded")
+                if same(found.number, concluded.number):
+                    return None
+                if caseless(_FINAL).search(self._text, start, passage.sentence_end(sentence[-1].end)):
+                    return found
+                return ReadNumber(None, "several")
+            between = [one for one in between if one.start < start]
+        return None
+
     def _concluded(self, begin: int, end: int | None = None) -> ReadNumber | None:
-        """The number of the last sentence in a part of the text that draws a conclusion, if no calculation goes on after it."""
+        found = self._conclusion(begin, end)
+        return None if found is None else found[1]
+
+    def _conclusion(self, begin: int, end: int | None = None) -> tuple[int, ReadNumber] | None:
+        """Where a conclusion ends, and the number of the last sentence in a part of the text that draws a conclusion, if no calculation goes on after it."""
         passage = self._passage
         stop = len(self._text) if end is None else end
         for cue in passage.cues(CONCLUSION, CONCLUDES, begin, stop):
@@ -490,7 +547,7 @@ class _Reader:
                 goes_on = self._text.find("=", after, stop) >= 0 and any(
                     one.equals for one in passage.usable(after, stop)
                 )
-                return None if goes_on else self._results.pick(inside, "concluded")
+                return None if goes_on else (after, self._results.pick(inside, "concluded"))
         return None
 
 

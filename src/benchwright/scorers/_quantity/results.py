@@ -39,7 +39,7 @@ CONCLUSION = rf"(?<!\w)(?:{'|'.join(_CONCLUSIONS)})(?!\w)|{'|'.join(_CONCLUSIONS
 _RESULT = (
     r"(?<!\w)(?:(?:which|that|this|it|these)\s(?:all\s|would\s|will\s)?(?:is|are|makes?|gives?|leaves?|means)|that's|,\s(?:making|giving|leaving)"
     r"|equals?|totals?|yields?|yielding|totall?ing|(?:amount|add|come|work)(?:s|ing)?\s(?:up\s|out\s)?to|results?\sin|means(?!\sof)|end(?:s|ed|ing)?\s(?:up\s)?with|(?:we|to|you|i)\s(?:get|find|obtain)"
-    r"|(?:total|increase|decrease|difference|change|reduction|rise|drop|gain|loss|profit|average|mean|rate|speed|ratio)\sof|(?:total|sum|product|difference|remainder|average|mean)\s(?:is|was|=)|round(?:s|ed|ing)?\s(?:up\s|down\s|off\s)?(?:to|is|gives)|(?:auf|ab)gerundet|arrondit?\sà|redondea(?:do|n)?\sa|i\.e\.|now\s(?:has|have)|now\s(?:he|she|it|they|we|you|there)\s(?:has|have|is|are)|(?:correct|actual|real|right|true)\s(?:\w+\s)?is|finally|the\sfinal|wait|actually|correction|sorry|make\sthat|or\srather|i\smean"
+    r"|(?:total|increase|decrease|difference|change|reduction|rise|drop|gain|loss|profit|average|mean|rate|speed|ratio)\sof|(?:total|sum|product|difference|remainder|average|mean)\s(?:is|was|=)|should\sbe|bring(?:s|ing)\s[^.,;\d]{1,20}\sto|left\swith|round(?:s|ed|ing)?\s(?:up\s|down\s|off\s)?(?:to|is|gives)|(?:auf|ab)gerundet|arrondit?\sà|redondea(?:do|n)?\sa|i\.e\.|now\s(?:has|have)|now\s(?:he|she|it|they|we|you|there)\s(?:has|have|is|are)|(?:correct|actual|real|right|true)\s(?:\w+\s)?is|finally|the\sfinal|wait|actually|correction|sorry|make\sthat|or\srather|i\smean"
     r"|ergeben|ergibt|das\s(?:macht|sind|ist)|macht\sdas|(?:ver)?bleib(?:en|t)|d\.\s?h\.|soit|(?:cela|ça|qui)\s(?:fait|donne)|(?<!ils\s)(?<!elles\s)font"
     r"|(?:il\s)?reste(?:nt)?|finalement|suman|quedan?|resultan?|(?:lo\sque|esto|eso)\s(?:da|es|hace)|(?<!le\s)(?<!les\s)(?<!me\s)dan"
     r"|получа(?:ется|ем|ют)|получим|выходит|оста(?:лось|лось|ётся|ется|нется|лись)|равно|равен|равна)(?!\w)|,\s(?:making|giving|leaving)\s"
@@ -74,6 +74,7 @@ _ROUNDS = r"(?<!\w)(?:round|gerundet|aufgerundet|abgerundet|arrond|redond|arroto
 _BESIDE_YEAR = r",\s(?:making\s\w+\s(?:\w+\s)?|(?:only|just|some|about)\s)?\d"
 _BESIDE = r"(?<!\w)(?:for|per)\s(?:(?:all|each|every|only|about)\s){0,2}$|(?<!\w)(?:the|these|those)\s$"
 _OTHER_UNIT = r"[^.;\d,]{1,30},\s(?:or|oder|ou|o|или)\s(?:(?:about|approximately|roughly|around|etwa|rund|ca\.|environ|unos|circa|около|примерно)\s)?[$€£]?$"
+_OPERATES = r"(?<!\w)(?:subtract|add|take\saway|remove|(?:multiply|divide)(?:\s\w+)?\sby|minus|plus|times)\s(?:the\s|another\s|those\s)?[$€£]?$"
 _SHARE = r"(?<!\w)(?:the\ssame|half(?=\s(?:of|that|this|as|the|it)(?!\w))|twice|double|thrice|hälfte|doppelt|moitié|double|mitad|doble|половин\w*|вдвое)(?!\w)"
 _SAYS = r"(?<!\w)(?:is|are|was|(?:would|will)\sbe|ist|sind|beträgt|est|sont|es|son|равен|равна|равно)(?!\w)"
 _VERB = (
@@ -247,10 +248,19 @@ class Results:
         if before is None or _key(inside[before]) == _key(inside[at]):
             return False
         between = self._text[inside[before].end : inside[at].start]
+        if not caseless(_AND).search(between) or caseless(CONCLUSION).search(between):
+            return False
+        if caseless(_SAYS).search(between):
+            return True
+        # `3 × 2 = 6 for Ann and 4 × 2 = 8 for Bob`: the second calculation does not use the first result.
+        first = inside[before]
+        used = self._passage.numbers.operands(first.end, inside[at].start)
         return (
-            caseless(_AND).search(between) is not None
-            and caseless(_SAYS).search(between) is not None
-            and not caseless(CONCLUSION).search(between)
+            first.equals
+            and inside[at].equals
+            and compiled(r"\s?[=≈]\s?[$€£]?").fullmatch(self._passage.gap(inside, at)) is not None
+            and first.number is not None
+            and first.number.value not in used
         )
 
     def _is_said(self, inside: list[Expression], at: int) -> bool:
@@ -324,6 +334,13 @@ class Results:
     def _is_adjunct(self, inside: list[Expression], at: int) -> bool:
         return caseless(_ADJUNCT).search(self._passage.gap(inside, at)) is not None
 
+    def points_at(self, begin: int, at: int) -> bool | None:
+        """Whether words conclude what stands at `at`; None if a verb only points at it."""
+        before = self._text[max(begin, at - 60) : at]
+        if caseless(CONCLUSION).search(before) or caseless(_RESULT).search(before):
+            return True
+        return None if caseless(rf"(?:{_IS}|\s(?:will|would)\sbe\s)$").search(before) else False
+
     def is_premised(self, begin: int) -> bool:
         """Whether a sentence begins with what its result depends on: `with 4 boxes`."""
         return caseless(_PREMISE).match(self._text, begin) is not None
@@ -337,7 +354,7 @@ class Results:
         one = inside[at]
         if one.equals:
             return True
-        if caseless(KNOWN).search(self._text, max(0, one.start - 10), one.start):
+        if caseless(KNOWN).search(self._text, max(0, one.start - 10), one.start) or self._is_operand(one):
             return False
         begin = inside[at - 1].end if at else self._passage.sentence_start(one.start)
         if at + 1 < len(inside) and self._is_condition(inside, at):
@@ -353,6 +370,8 @@ class Results:
             return True
         if caseless(_RESULT).search(before) or (at and caseless(_IS).fullmatch(before)):
             return True
+        if at and compiled(r"\s?(?::|→|->)\s[$€£]?").fullmatch(before) and self._is_operand(inside[at - 1]):
+            return True  # `subtract 4: 32 tiles`
         if not caseless(_TOTAL_AFTER).match(self._text, one.end, one.end + 80):
             return False
         direct = caseless(rf"\s(?:{_TOTAL})(?!\w)").match(self._text, one.end)
@@ -367,6 +386,10 @@ class Results:
             or caseless(r"[:–—]|,\s[^\W\d_]+\s").search(before) is not None
             or (caseless(_AND).search(listed) is not None)
         )
+
+    def _is_operand(self, one: Expression) -> bool:
+        """Whether a sentence tells to calculate with a number: `so multiply by 7`."""
+        return caseless(_OPERATES).search(self._text, max(0, one.start - 24), one.start) is not None
 
     def _is_condition(self, inside: list[Expression], at: int) -> bool:
         """Whether a number is what the next one depends on."""
