@@ -28,8 +28,8 @@ _ONLY = (
     rf"(?:\s?\d{{1,3}}[.):]\s?)?[^\w+#&/]{{0,6}}(?P<letter>[A-Za-z]){NOT_PART}\s?(?:选项|项)?[^\w+#&/]{{0,6}}"
 )
 _OPENING = rf"\s?[(\[{{]?(?P<letter>[A-Za-z]){NOT_PART}"
-_OPENED = r"\s?[)\]}.:;]|,\s|\s?[–—-]\s|\s?\n|\s(?:because|since|as|due|given|seems|fits)\b|\s\((?:confidence|certain|prob|\d)"
-_NO = r"[)\]}.:,;\s–—-]{1,3}(?:wrong|incorrect|false|not|no)\b"
+_OPENED = r"\s?[)\]}.:;]|,\s|\s?[–—-]\s|\s?\n|\s(?:because|since|as|due|given|seems|fits|for\ssure|definitely|obviously|hands\sdown|probably|i\s(?:think|guess|believe))\b|\s\((?:confidence|certain|prob|\d)"
+_NO = r"[)\]}.:,;\s–—-]{1,3}(?:wrong|incorrect|false|not|no(?!\s(?:question|doubt|contest)))\b"
 _ASKED = r"\s?[)\]]?\s?\?"
 _LINE = r"(?m:^)[ (\[]{0,2}(?P<letter>[A-Za-z])[)\].:][)\].:]?(?=\s|$)"
 _NEXT_ITEM = r"(?<=[.;,!\n])\s?[(\[]?(?P<letter>[A-Z])[)\].:]{1,2}\s"

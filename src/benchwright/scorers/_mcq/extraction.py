@@ -32,7 +32,7 @@ UNASKED = rf"(?!\s?{CLOSERS}\s?\?)"
 """After a letter that is not part of a question: "Is the answer B?" states nothing."""
 STOP = (
     rf"(?=\s?(?:选项|项)?\s?{CLOSERS}\s?(?:[.,;:!(\[–—\-]|\n|$)"
-    r"|\s(?:because|since|as|due|given|for|with|here|then|by|based|which|rather|instead|not)\b)"
+    r"|\s(?:because|since|as|due|given|for|with|here|then|by|based|which|rather|instead|not|sagen|übrig|decir|dire)\b)"
 )
 """The letter ends the clause, or a reason follows."""
 HARD_STOP = rf"(?=\s?{CLOSERS}\s?(?:[.!]|\n|$))"

@@ -100,7 +100,7 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         "statement",
         "other words for it with a colon",
         ("choice: B", '{"correct_option": "B"}', "Ans. B", "Correct: B"),
-        rf"(?<!first\s)(?<!second\s)(?<!third\s)(?<!other\s)(?<!next\s){_START}(?:choice|option|letter|selection|selected|correct|ans|result|verdict|prediction|pick|guess)\s?"
+        rf"(?<!first\s)(?<!second\s)(?<!third\s)(?<!other\s)(?<!next\s)(?<!2nd\s)(?<!3rd\s)(?<!4th\s){_START}(?:choice|option|letter|selection|selected|correct|ans|result|verdict|prediction|pick|guess)\s?"
         rf"(?:[:=]|(?<=ans)\.){_FILLER}",
         (
             "choice",
@@ -136,7 +136,7 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         "what is chosen",
         ("I choose B", "I would go with option B", "select (B)"),
         rf"{_START}(?:cho(?:o|)se|choosing|select(?:ed|ing)?|pick(?:ed|ing)?|go(?:ing)?\s(?:with|for)|opt(?:ed|ing)?\sfor"
-        r"|vote\sfor|settle\s(?:on|for)|lean(?:ing)?\stowards?|stick(?:ing)?\swith|(?:answer|reply|respond)\swith|i\sme(?:an|ant))\b"
+        r"|vote\sfor|settle\s(?:on|for)|lean(?:ing)?\stowards?|stick(?:ing)?\swith|prefer|left\swith|bet(?:ting)?\son|money(?:'s|\sis)\son|(?:got\sto|gotta|have\sto)\sbe|(?:answer\s)?key\s(?:says|gives)|(?:answer|reply|respond)\swith|i\sme(?:an|ant))\b"
         rf"{_FILLER}",
         (
             "cho",
@@ -152,6 +152,13 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
             "reply",
             "respond",
             "i me",
+            "prefer",
+            "left",
+            "bet",
+            "money",
+            "got",
+            "have",
+            "key",
         ),
         begins=True,
     ),
@@ -171,7 +178,7 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         "statement",
         "what somebody thinks",
         ("I think B", "I believe it's B.", "I'd say (B)"),
-        rf"{_START}(?:I|we)(?:'d|'m|'ll|\swould|\sam|\swill)?\s(?:\w{{2,10}}\s)?(?:think|believe|guess|reckon|suspect|say"
+        rf"{_START}(?:I|we)(?:'d|'m|'ll|\swould|\sam|\swill)?\s(?:(?:going|inclined|ready|have|go\sahead\sand|just)\s(?:to\s)?)*+(?:\w{{2,10}}\s)?(?:think|believe|guess|reckon|suspect|say"
         rf"|conclude|suppose|bet|feel|deduce|infer)\b(?:\sthat\b)?(?:\s(?:it|this)(?:'s|\s{_BE}))?{_FILLER}",
         (
             "think",
@@ -368,7 +375,7 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         "what is right or chosen, in German, French and Spanish",
         ("Richtig ist B.", "Ich wähle B.", "Je choisis B", "Elijo B", "Nicht A, sondern B."),
         rf"{_START}(?:(?:richtig|korrekt|zutreffend|correcte?|correcta)\s(?:ist|est|es)\b|(?:ich\s)?(?:wähle|nehme)\b|je\schoisis\b"
-        r"|elijo\b|escojo\b|(?:así\sque|entonces|luego|por\s(?:lo\s)?tanto,?)\ses\b|il\ss'agit\s(?:donc\s)?de\b|si\stratta\s(?:quindi\s)?(?:di|della)\b|es\sist\b|c'est\b|sondern\b|sino\b|(?:creo|pienso|diría)\sque\ses\b|acho\sque\sé\b|penso\sche\s(?:sia|è)\b"
+        r"|elijo\b|escojo\b|ich\swürde\b|(?:es\s)?bleibt\s(?:also\s|somit\s|daher\s)?nur\b|je\sdirais\b|il\sne\sreste\sque\b|diría(?!\sque)\b|direi\b|diria\b|(?:así\sque|entonces|luego|por\s(?:lo\s)?tanto,?)\ses\b|il\ss'agit\s(?:donc\s)?de\b|si\stratta\s(?:quindi\s)?(?:di|della)\b|es\sist\b|c'est\b|sondern\b|sino\b|(?:creo|pienso|diría)\sque\ses\b|acho\sque\sé\b|penso\sche\s(?:sia|è)\b"
         r"|думаю,?\s(?:что\s)?(?:это\s)?|выбираю\b|scelgo\b|escolho\b|wybieram\b)\s?:?\s?(?:(?:also|option|antwort|réponse|opción|вариант|la|die)\s){0,2}",
         (
             "richtig",
@@ -379,6 +386,11 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
             "nehme",
             "je",
             "elijo",
+            "ich",
+            "bleibt",
+            "il ne",
+            "direi",
+            "diria",
             "así",
             "entonces",
             "luego",

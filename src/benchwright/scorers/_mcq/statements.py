@@ -43,6 +43,8 @@ _OTHER_SAYERS = (
     r"(?<![^\W_])(?:(?:some|many|others|people|students?|someone|readers|critics)\s(?:\w+\s){0,3}(?:say|says|think|believe|argue"
     r"|claim|answer|choose|pick)|(?:mistake|error|tempting|trap|wrong|mistakenly|wrongly|incorrectly)\s(?:\w+\s){0,4})"
 )
+# An exception: the reply corrects itself.
+_OWN_MISTAKE = r"(?<![^\W_])(?:i|we)\s(?:was|were|am|made|had|have|got)\s(?:\w+\s){0,3}(?:wrong|mistaken?|error|incorrectly|wrongly)"
 # After a statement: it applies only to a hypothetical case, or is a mistake.
 _IN_OTHER_CASE = (
     r"[)\]]?,?\s(?:would\s(?:only\s)?(?:be|have\sbeen)\s(?:an?\s)?(?:mistake|error|wrong|incorrect|correct|right|true)"
@@ -65,7 +67,7 @@ _HEAD = rf"{NOT_INSIDE}[(\[]?(?P<letter>[A-Za-z]){NOT_PART}"
 _AFTER_HEAD = r"[)\]]?[.:]?\s?[(\[–—-]?\s?"
 # Words that may be before it; "Vitamin B is best" says nothing about option B.
 _HEAD_AFTER = (
-    r"(?:^|[.,;:!?\n()\[\]–—>]|[\u2e80-\u9fff\uac00-\ud7af]|(?<![^\W_])(?:options?|choices?|answers?|letter|alternative|statement|that|with|leaves|leaving"
+    r"(?:^|[.,;:!?\n()\[\]–—>]|(?<![^\W_])(?:in\sthe\send|still|overall|ultimately)|[\u2e80-\u9fff\uac00-\ud7af]|(?<![^\W_])(?:options?|choices?|answers?|letter|alternative|statement|that|with|leaves|leaving"
     r"|think|believe|say|guess|feel|meant|mean|so|but|and|or|thus|hence|therefore|then|because|since|as|only|clearly|obviously"
     r"|indeed|here|where|means|shows|suggests|confirms|makes|making|conclude|conclusion|is|was|yes|no|well|ok|okay"
     r"|wait|actually|finally|now|while|although|though|whereas|given|it's|would|really|both|either|if|antwort(?:en)?|aussage|lösung|denke|glaube|meine|dass|also|aber|daher|deshalb|somit|nur|und"
@@ -77,11 +79,11 @@ _ADVERBS = (
 )
 _SEEMS = r"(?:is|was|must\sbe|should\sbe|has\sto\sbe|seems|looks|appears)(?:\sto\sbe)?"
 _VERDICT = (
-    rf"[)\]]?,?\s{_SEEMS}\s(?!also){_ADVERBS}(?:correct|right|best|answer|solution|winner|final\sanswer"
+    rf"[)\]]?,?\s{_SEEMS}\s(?!also){_ADVERBS}(?:correct|right|best|better(?=\s(?:choice|option|answer|fit|one|match))|answer|solution|winner|final\sanswer"
     r"|(?<=most\s)(?:appropriate|suitable|accurate|likely|plausible|logical|fitting|reasonable))(?![\w-])"
     r"(?!\s(?:if|when|about|unless|but\snot)\b|\s?\?)"
     r"|(?<=only\s\w)[)\]]?\s(?:makes\ssense|remains|fits|works|matches|is\s(?:left|possible))(?!\w)"
-    r"|[)\]]?\sis(?=\s?[.!;]|\s?\n|\s?$)"
+    r"|[)\]]?\s(?:it\s)?is(?=\s?[.!;]|\s?\n|\s?$)|[)\]]?\swins(?!\w)|[)\]]?,?\sis\s(?:exactly\s)?what\s(?:we|you|i|the\squestion)(?!\w)"
     r"|[)\]]?,?\sis\sthe\sonly\s(?:\w+\s)?(?:that|which|to)\s(?:\w+\s)?(?:fits?|works?|matches|makes\ssense|is\s(?:correct|right|true|valid))\b"
     r"|[)\]]?,?\s(?:best|most\sclosely|perfectly|clearly|correctly)\s(?:matches|fits|describes|answers|captures|represents|explains)\b"
     r"|[)\]]?,?\s(?:fits|matches|works|makes\sthe\smost\ssense)(?:\s(?:best|better|perfectly|exactly)\b|(?<=sense))"
@@ -105,7 +107,7 @@ _DENIAL = (
     r"|\s?[)\]]?(?:选项|项|答案)?\s?(?:是|为)?\s?(?:错|錯|不对|不對|不正确|不正確|不符合|不是(?:正确|答案|对)|有误)"
 )
 _PREFERRED = (
-    rf"[)\]]?,?\s?(?:(?:and|but)\s)?(?:not|rather\sthan|instead\sof|over|而不是|而非)\s?(?:the\s|(?:option|choice|letter)\s)?"
+    rf"[)\]]?,?\s?(?:(?:and|but)\s)?(?:not|rather\sthan|instead\sof|over|而不是|而非)\s?(?:(?:in|at|on|by|from|with|to)\s)?(?:the\s|(?:option|choice|letter)\s)?"
     rf"[(\[]?(?P<other>[A-Z]){NOT_PART}"
 )
 _TAKEN_BACK = (
@@ -114,8 +116,10 @@ _TAKEN_BACK = (
     rf"(?:(?:be|options?|choices?|letter)\s)?[(\[]?(?P<letter>(?-i:[A-Z])){NOT_PART}"
 )
 # Not the last item of a list such as "A, B, C".
-_LAST_WORDS = rf"(?<=\w\w[.,:!?])\s[(\[]?(?P<letter>(?-i:[A-Z])){NOT_PART}[)\]]?[.!]?\s?$"
-_NOT_AN_ANSWER = r"(?<![^\W_])(?:grade|class|rating|score|level|group|type|(?:first|second|third|next|other|least|less|worst)\s(?:\w{2,12}\s)?\w+):\s[(\[]?$"
+_LAST_WORDS = (
+    rf"(?:(?<=\w\w[.,:!?])|(?<=\s→)|(?<=\s⇒))\s[(\[]?(?P<letter>(?-i:[A-Z])){NOT_PART}[)\]]?[.!]?\s?$"
+)
+_NOT_AN_ANSWER = r"(?<![^\W_])(?:grade|class|rating|score|level|group|type|(?:first|second|third|next|other|least|less|worst|2nd|3rd|4th)\s(?:\w{2,12}\s)?\w+):\s[(\[]?$"
 _LAST_LINE = rf"[(\[{{]?(?P<letter>[A-Za-z]){NOT_PART}[)\]}}.:]{{0,2}}"
 
 
@@ -198,7 +202,8 @@ def _supposed(view: ReplyText, cue: int, end: int) -> bool:
     before = text[max(begin, cue - _SENTENCE) : cue]
     if caseless(_OTHER_CASE).search(before):
         return caseless(_DECIDED).search(before) is None
-    if caseless(_OTHER_SAYERS).search(before[-_REACH:]):
+    others = caseless(_OTHER_SAYERS).search(before[-_REACH:])
+    if others and not caseless(_OWN_MISTAKE).search(before[-_REACH:], 0, others.end()):
         return True
     return caseless(_IN_OTHER_CASE).match(text, end) is not None
 
@@ -264,7 +269,11 @@ def _verdicts(
             contrast = next((match for place in places if (match := preferred.match(text, place))), None)
             if contrast and contrast["other"].upper() in options and contrast["other"].upper() != letter:
                 rule = RULES["preferred"]
-        if rule is None or is_word(text, at) or not _heads_clause(view, head.start()):
+        if (
+            rule is None
+            or (is_word(text, at) and not _is_called(view, head.start()))
+            or not _heads_clause(view, head.start())
+        ):
             continue
         if not asserted(view, head.start()):
             taken_back[letter] = at
@@ -284,11 +293,23 @@ def _heads_clause(view: ReplyText, at: int) -> bool:
     return caseless(_HEAD_AFTER).search(view.lower, max(0, at - 20), at) is not None
 
 
+def _is_called(view: ReplyText, at: int) -> bool:
+    """Whether the word before a letter says that it is an option: then it is no article."""
+    return (
+        caseless(r"(?<![^\W_])(?:option|choice|answer|letter|alternative)\s$").search(
+            view.lower, max(0, at - 14), at
+        )
+        is not None
+    )
+
+
 def _last_words(view: ReplyText, options: Mapping[str, str], texts: OptionTexts) -> Statement | None:
     found = caseless(_LAST_WORDS).search(view.text, max(0, len(view.text) - 24))
     if found is None or found["letter"] not in options or texts.covers(view, found.start("letter")):
         return None
     at = found.start("letter")
+    if view.text[found.start() - 1] in "→⇒" and view.text.count(view.text[found.start() - 1]) > 1:
+        return None  # a list: `12 → A, 15 → B`
     if caseless(_NOT_AN_ANSWER).search(view.text, max(0, at - 24), at):
         return None
     return Statement(at, at + 1, found["letter"], RULES["last_words"], False)

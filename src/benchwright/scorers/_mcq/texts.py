@@ -53,12 +53,12 @@ _FUNCTION_WORDS = frozenset(
 )
 _REACH = 48
 _LINKS = (
-    r"(?:(?:i|we|you|it|is|was|be|been|to|the|a|an|that|this|think|believe|say|saying|mean|feel|agree|claim|conclude"
+    r"(?:(?:i|we|you|it|is|was|be|been|to|in|at|by|on|from|with|the|a|an|that|this|think|believe|say|saying|mean|feel|agree|claim|conclude"
     r"|necessarily|really|actually|simply|just|true|sure|certain|convinced|option|choice|answer|correct|right|best"
     r"|final|equal|equals)\s){0,6}"
 )
 _DENIED_BEFORE = (
-    r"(?:(?<![^\W_])(?:not|never|neither|nor|cannot|without|except|excluding|unlike|than|instead\sof|rules?\sout|ruled\sout"
+    r"(?:(?<![^\W_])(?:people|many|some|others)\s(?:\w+\s){0,3}(?:say|think|guess|pick|choose|answer|believe|assume)\s|(?<![^\W_])(?:not|never|neither|nor|cannot|without|except|excluding|unlike|than|instead\sof|rules?\sout|ruled\sout"
     r"|ruling\sout|eliminat(?:e|es|ed|ing)|exclud(?:e|es|ed|ing)|reject(?:s|ed|ing)?)\s|n't\s"
     rf"|不是|并非|而非|不选|排除|不){_LINKS}[(\[]?(?:[a-z][).:]\s?)?$"
 )

@@ -34,6 +34,8 @@ _COMPARED = (
     r"\s(?:[^\W\d_]+\s){0,2}(?:(?:more|less|fewer|higher|lower|older|younger|larger|smaller|longer|shorter|greater|bigger)\sthan"
     r"|mehr\sals|weniger\sals|de\splus\sque|de\smoins\sque|más\sque|menos\sque|больше,?\sчем|меньше,?\sчем)"
 )
+_SPREAD = ("give or take ", "plus or minus ", "plus/minus ", "margin of error of ")
+"""Before the error of a number."""
 _PER = (" per ", " pro ", " je ")
 _THAN = r"\d\s(?:[^\W\d_]+\s){1,3}than\s(?:the\s)?$"
 _LABEL = r"\s?[.)]\s+\S"
@@ -72,6 +74,8 @@ class Asides:
         if _caseless(_REFERENCE).search(text, max(0, start - 14), start):
             return True
         if text.startswith("24/7", start):
+            return True
+        if before.endswith(_SPREAD):
             return True
         if before.endswith(_PER) or ("than " in before and _caseless(_THAN).search(text, begin, start)):
             return True
