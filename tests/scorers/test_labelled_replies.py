@@ -222,8 +222,11 @@ def test_targets_in_other_languages(target: str, right: str) -> None:
     "unit",
     ["yes ", "no, ", "it is true ", "answer is ", "wait ", "if ", "A: 1, ", "{A: 1,", "A is ", "Paris is ", "A: B\n", "answer (",
      "yes or no ", "some people say ", "是", "not a ", "true ", "so no ", "so it is ", "\nQ: ", "B) Paris ", "probably not ", "hold on ",
-     "can't choose "],
+     "can't choose ", "yes. ", "No. Yes, Paris. ", "? yes. ", '"a b" ', "the claim ", "some people "],
 )  # fmt: skip
 def test_hostile_texts_are_read_in_linear_time(unit: str) -> None:
-    for read in (verdict, chosen, lettered):
+    def asked(reply: str) -> str | None:
+        return verdict(reply, {"question": "Is Paris the capital of Spain?"})
+
+    for read in (verdict, asked, chosen, lettered):
         assert_linear(read, unit)

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from enum import IntEnum
 from functools import cache
+from itertools import islice
 from typing import NamedTuple
 
 from benchwright.scorers._asked import Asked, content, read_question, signed
@@ -533,7 +535,7 @@ def _placed(found: _Verdict, sentences: list[_Sentence], asked: Asked) -> _Verdi
     """A word for yes or no in the middle of a reply, if it draws the conclusion or speaks of what was asked."""
     if found.kind is not _Kind.CONCLUDED:
         return found
-    number = next((n for n in range(len(sentences) - 1, -1, -1) if sentences[n].at <= found.at), 0)
+    number = max(0, bisect_right(sentences, found.at, key=_begin) - 1)
     own = sentences[number]
     before, after = own.text[: found.at - own.at], own.text[found.at - own.at :]
     before = _compiled(r"(?:contrary\sto|unlike|despite|regardless\sof)\s[^,;]{1,80},\s").sub("", before)
@@ -560,10 +562,14 @@ def _placed(found: _Verdict, sentences: list[_Sentence], asked: Asked) -> _Verdi
     return found if about or not content(after) else None
 
 
+def _begin(sentence: _Sentence) -> int:
+    return sentence.at
+
+
 def _asks_the_same(sentences: list[_Sentence], number: int, asked: Asked) -> bool:
     """Whether a reply asks itself what it was asked, and not for one of several steps."""
     about = set(content(sentences[number].text)) & set(asked.words)
-    return bool(about) or sum(one.asks for one in sentences) == 1
+    return bool(about) or len([*islice((one for one in sentences if one.asks), 2)]) == 1
 
 
 def _answers(text: str, sentences: list[_Sentence], asked: Asked) -> Iterator[_Verdict]:
