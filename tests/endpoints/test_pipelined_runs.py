@@ -31,8 +31,9 @@ from benchwright.config import (
     SystemMessage,
 )
 from benchwright.core import ConfigError, ModelRequest, UsageError
-from benchwright.endpoints import ProgressPoster, with_body
+from benchwright.endpoints import with_body
 from benchwright.endpoints._pipeline.exchange_log import LOG_FILE
+from benchwright.endpoints._pipeline.progress import ProgressPoster
 from recording_server import RecordingServer, recording
 from waiting import PATIENCE_S
 

@@ -20,8 +20,7 @@ from benchwright.endpoints._model_list import listed_models as listed_models
 from benchwright.endpoints._open import open_endpoint as open_endpoint
 from benchwright.endpoints._open_files import most_connections as most_connections
 from benchwright.endpoints._pipeline.load_test import PipelinedModel as PipelinedModel
-from benchwright.endpoints._pipeline.pipeline import Pipeline as Pipeline, check_pipeline as check_pipeline
-from benchwright.endpoints._pipeline.progress import ProgressPoster as ProgressPoster
+from benchwright.endpoints._pipeline.pipeline import Pipeline as Pipeline
 from benchwright.endpoints._pipeline.step import Step as Step, with_body as with_body
 from benchwright.endpoints._refused_settings import (
     AdaptedEndpoint as AdaptedEndpoint,

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from benchwright.config import PipelineSettings, ProgressTracking, RaiseClientErrors
+from benchwright.config import PipelineSettings, RaiseClientErrors
 from benchwright.core import Artifacts, ModelReply, ModelRequest, SampleRecord
 from benchwright.endpoints import (
     ModelSettings,
     OpenEndpoint,
     Pipeline,
-    ProgressPoster,
 )
 
 if TYPE_CHECKING:
@@ -31,12 +30,9 @@ class RunPipeline:
         self._settings, self._files = settings, files
         self._stops: RaiseClientErrors | None = settings.find(RaiseClientErrors)
         self._pipeline: Pipeline
-        self._poster: ProgressPoster | None = None
 
     def opened(self, model: ModelSettings, endpoint: Callable[[Pipeline], OpenEndpoint]) -> OpenEndpoint:
         """The endpoint of a model, within the pipeline for it."""
-        progress: ProgressTracking | None = self._settings.find(ProgressTracking)
-        self._poster = None if progress is None else ProgressPoster(progress, self._files)
         self._pipeline = Pipeline(self._settings, model, self._files)
         return self._pipeline.wrap(endpoint(self._pipeline))
 
@@ -53,7 +49,7 @@ class RunPipeline:
 
     def counted(self, do: Doing, progress: Progress) -> Doing:
         """Wrap the work on a sample so that samples are counted if progress is posted, continuing from earlier starts."""
-        poster = self._poster
+        poster = self._pipeline.poster
         if poster is None:
             return do
 
@@ -68,14 +64,14 @@ class RunPipeline:
     async def aclose(self, stop: Stop) -> None:
         """Finish the log and the posts; an interrupted run does not wait for them. The endpoint stays open."""
         self._pipeline.close_log()
-        if self._poster is not None:
-            await self._poster.aclose(lambda: stop.cause == "interrupted")
+        if self._pipeline.poster is not None:
+            await self._pipeline.poster.aclose(lambda: stop.cause == "interrupted")
 
     @property
     def notes(self) -> list[str]:
         """Errors of steps that only observe."""
-        posting = "" if self._poster is None else self._poster.note
-        return [*self._pipeline.notes, *([posting] if posting else [])]
+        poster = self._pipeline.poster
+        return [*self._pipeline.notes, *([poster.note] if poster is not None and poster.note else [])]
 
 
 class PipelinedCalls:

@@ -150,10 +150,10 @@ def _check_secrets(spec: BenchmarkSpec, settings: RunSettings) -> None:
     if sends:
         settings.endpoint.check_secrets()
     if sends and settings.steps is not None:
-        from benchwright.endpoints import check_pipeline
+        from benchwright.endpoints import Pipeline
 
         ranks = model_type_of(spec, settings) == "completions_logprob"
-        check_pipeline(settings.steps, settings.endpoint, ranks_choices=ranks)
+        Pipeline(settings.steps, settings.endpoint, ranks_choices=ranks)  # refuses what could not be opened
 
 
 def _judge_problems(spec: BenchmarkSpec) -> list[str]:

@@ -64,9 +64,19 @@ class Pipeline:
     first_failure: RequestFailure | None
 
     def __init__(
-        self, settings: PipelineSettings, model: ModelSettings | None = None, files: Artifacts | None = None
+        self,
+        settings: PipelineSettings,
+        model: ModelSettings | None = None,
+        files: Artifacts | None = None,
+        *,
+        ranks_choices: bool = False,
     ) -> None:
         """`files` get the log. Without a model the steps only change requests, so that recorded replies are found."""
+        if ranks_choices and settings.find(SystemMessage) is not None:
+            raise ConfigError(
+                "the pipeline adds a system message, and choices are ranked by their place after the prompt, so nothing may "
+                "be put in front of it; give the system message to the benchmark, or as the model's `system`"
+            )
         steps = compiled_steps(settings)
         self._before = _hooks(steps, "on_request", ModelRequest, ModelReply)
         self._after = _hooks(steps[::-1], "on_reply", ModelReply)
@@ -76,8 +86,12 @@ class Pipeline:
         """What `open_endpoint` puts around the HTTP of the model: it changes headers, and writes the log."""
         self.notes: list[str] = []
         """Errors of steps that only observe."""
+        self.poster: ProgressPoster | None = None
+        """Counts samples for the URL that follows the run, if one does."""
         if model is None:
             return
+        if (progress := settings.find(ProgressTracking)) is not None:
+            self.poster = ProgressPoster(progress, files)
         if files is not None and ExchangeLog.wanted(settings):
             self._log = ExchangeLog(settings, files, model.url or model.fingerprint())
         changing = header_changes(settings)
@@ -99,7 +113,9 @@ class Pipeline:
         return endpoint if self.passes_all else self
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.__dict__["_endpoint"], name)
+        if name == "_endpoint":
+            raise AttributeError("the pipeline wraps no endpoint yet")
+        return getattr(self._endpoint, name)
 
     async def prepare(self, request: ModelRequest) -> PreparedRequest:
         """The request in the form that is sent and recorded. Never raises: a failing step gives a failed reply as the answer."""
@@ -164,18 +180,6 @@ class Pipeline:
             if note not in self.notes and len(self.notes) < _MOST_NOTES:
                 self.notes.append(note)
         return None if hook.observes else result
-
-
-def check_pipeline(settings: PipelineSettings, model: ModelSettings, *, ranks_choices: bool = False) -> None:
-    """Raise ConfigError for a pipeline that could not be opened; nothing is sent."""
-    if ranks_choices and settings.find(SystemMessage) is not None:
-        raise ConfigError(
-            "the pipeline adds a system message, and choices are ranked by their place after the prompt, so nothing may "
-            "be put in front of it; give the system message to the benchmark, or as the model's `system`"
-        )
-    Pipeline(settings, model)
-    if (progress := settings.find(ProgressTracking)) is not None:
-        ProgressPoster(progress)
 
 
 def _words(error: BaseException) -> str:
