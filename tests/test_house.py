@@ -7,6 +7,7 @@ import importlib
 import re
 import subprocess
 from collections import Counter
+from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -47,6 +48,13 @@ ROOMS = sorted(p.name for p in PACKAGE.iterdir() if (p / "__init__.py").exists()
 def nodes_of(path: Path) -> list[ast.AST]:
     """Every node of a file; each file is parsed once for all tests."""
     return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _forgotten_afterwards() -> Iterator[None]:
+    """Millions of nodes would slow down all that comes later in the process."""
+    yield
+    nodes_of.cache_clear()
 
 
 @cache
