@@ -8,9 +8,9 @@ import http.client
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ import warm
 from benchwright.core import score_key
 from benchwright.server import ServerAddress, ServerSettings, serving
 from benchwright.server._routes import ROUTES, Route, openapi_document
+from benchwright.server._serving import _bind
 from benchwright.store import Store, Workspace, open_store
 from stored_steps import stored_step
 from waiting import PATIENCE_S
@@ -365,16 +366,13 @@ def test_schemathesis_finds_no_server_error(tmp_path: Path, monkeypatch: pytest.
         "HF_HUB_OFFLINE", "1"
     )  # no hub: one that cannot be reached is a 502, which is a server's error
     with serving(Workspace(tmp_path)) as (address, _):
-        started = time.monotonic()
         done = subprocess.run(
             [str(Path(sys.executable).with_name("schemathesis")), "run", f"{address.url}/openapi.json",
              "-H", f"Authorization: Bearer {address.token}", "--max-examples", "6", "--phases", "coverage,fuzzing",
              "--exclude-checks", "positive_data_acceptance", "--request-timeout", str(PATIENCE_S), "--no-color", "--seed", "7"],
-            capture_output=True, text=True, timeout=PATIENCE_S, cwd=tmp_path, check=False,
+            capture_output=True, text=True, timeout=3 * PATIENCE_S, cwd=tmp_path, check=False,
         )  # fmt: skip
-    assert done.returncode == 0, (
-        f"{done.stdout[-6000:]}\n{done.stderr[-500:]} ({time.monotonic() - started:.0f} s)"
-    )
+    assert done.returncode == 0, f"{done.stdout[-6000:]}\n{done.stderr[-500:]}"
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-1e999"])
@@ -395,6 +393,40 @@ def test_long_numbers_and_half_characters_are_told_as_recorded(client: Client) -
     client("POST", f"/runs/{run}/complete", {"output": text})
     told = client("GET", f"/runs/{run}")[1]
     assert (told["input"], told["output"]) == (text, text)
+
+
+@pytest.mark.parametrize(
+    "path", ["/runs", "/steps/begin", "/steps/complete", "/runs/1/events", "/runs/1/metrics"]
+)
+def test_a_body_that_breaks_off_anywhere_is_malformed(client: Client, path: str) -> None:
+    """Wherever it ends: also after a field that is wrong by itself."""
+    for body in (
+        b'{"none": [1, "two"], "type": 3}',
+        b'{"workflow_name": 5, "step_key": {"a": null}, "none": true}',
+    ):
+        for end in range(1, len(body)):
+            assert code_of(client("POST", path, body[:end])) == (400, "malformed"), body[:end]
+        assert code_of(client("POST", path, body)) == (422, "invalid")
+
+
+def test_replies_are_sent_at_once() -> None:
+    """Without this option, the second of two small pieces waits for the client's acknowledgement, which takes 40 ms."""
+
+    async def main() -> int:
+        found: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+        def connected(_: object, writer: asyncio.StreamWriter) -> None:
+            accepted = writer.get_extra_info("socket")
+            found.set_result(accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            writer.close()
+
+        with _bind(ServerSettings(port=0), None) as bound:
+            async with await asyncio.start_server(connected, sock=bound):
+                _, writer = await asyncio.open_connection(*bound.getsockname())
+                writer.close()
+                return await found
+
+    assert asyncio.run(main()) == 1
 
 
 @pytest.mark.parametrize("depth", [2_000, 100_000])

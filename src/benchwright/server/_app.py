@@ -155,7 +155,10 @@ _PLACE = re.compile(r"(?P<what>.*) - at `\$\.?(?P<where>.*)`", re.DOTALL)
 def _problem(body: type[Struct], raw: bytes, text: str) -> str:
     """What is wrong with a body: its unknown fields, with near names, else the first field with a wrong value."""
     known = [field.encode_name for field in msgspec.structs.fields(body)]
-    given = json.loads(raw)
+    try:
+        given = json.loads(raw)
+    except (ValueError, RecursionError) as error:  # which comes after the first field that is wrong
+        raise Refusal(400, "malformed", f"the body is not JSON: {error}") from None
     unknown = [name for name in given if name not in known] if isinstance(given, dict) else []
     if unknown:
         has = f"the fields are {', '.join(known)}" if known else "this body has no fields"
