@@ -105,9 +105,7 @@ from benchwright.config._servers import (
     Profile as Profile,
     find_profile as find_profile,
     header_variables as header_variables,
-    host_url as host_url,
     resolve_headers as resolve_headers,
-    trusted_certificates as trusted_certificates,
 )
 from benchwright.config._setting import HARMLESS as HARMLESS, Decides as Decides, Setting as Setting
 from benchwright.config._stores import (

@@ -31,6 +31,7 @@ from benchwright.core import (
     ConfigError,
     JsonObject,
     JsonValue,
+    UsageError,
     bridge,
     expand_home,
 )
@@ -133,6 +134,20 @@ class ModelConfig(Struct, frozen=True, kw_only=True):
     """Steps between runs and the model."""
     load: Mapping[str, Any] = field(default_factory=dict)
     """Default settings of load tests, by name."""
+
+    def certificates(self, verify: bool | None, ca_file: str | None) -> bool | str | None:
+        """The trusted certificates: those of the system, also those of a file, or any. The settings of a run, which are given
+        here, take precedence."""
+        if ca_file is not None:
+            try:
+                return trusted_certificates(verify, ca_file)
+            except ConfigError:
+                raise UsageError(
+                    "--no-verify checks no certificate, so --ca-file has no effect; leave one of them out"
+                ) from None
+        if verify is not None:
+            return verify if not verify or self.ca_file is None else self.ca_file
+        return trusted_certificates(self.verify, self.ca_file)
 
     def at_provider(self) -> ModelConfig:
         """The model with the address and key variable of its provider; one without a provider stays unchanged.

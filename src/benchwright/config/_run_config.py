@@ -57,8 +57,8 @@ class RunConfig(Struct, frozen=True):
     """The share of rows to evaluate; None: `options` give the number."""
     extra: Mapping[str, Any] = {}
     """Settings that the benchmark must declare."""
-    baked_in: Mapping[Path, Any] = {}
-    """Values that the configuration repeats from the benchmark; a run cannot change them."""
+    repeated: Mapping[str, Any] = {}
+    """Values that the configuration repeats from the benchmark, by its fields; a run cannot change them."""
     metadata: Mapping[str, Any] = {}
     """The section of this name, as written."""
     adapter_config: Mapping[str, Any] | list[Any] | None = None
@@ -96,7 +96,7 @@ class RunConfig(Struct, frozen=True):
         options: dict[str, Any] = {}
         extra: dict[Path, Any] = {}
         tables: dict[str, dict[Path, Any]] = {}
-        baked_in: dict[Path, Any] = {}
+        repeated: dict[str, Any] = {}
         for path, value in found.items():
             head = next((path[:n] for n in range(len(path), 0, -1) if path[:n] in RUN_CONFIG_KEYS), None)
             if head is None:
@@ -107,8 +107,11 @@ class RunConfig(Struct, frozen=True):
                 options[option] = value
             elif option:
                 tables.setdefault(option, {})[path[len(head) :]] = value
+            elif head in BAKED_IN and head == path:
+                repeated[BAKED_IN[head]] = value
             elif head in BAKED_IN:
-                baked_in[path] = value
+                repeated.setdefault(BAKED_IN[head], {})[".".join(path[len(head) :])] = value
+        repeated.pop("", None)  # repeats no field
         inner = {
             each: as_table({path: value for path, value in held.items() if path}, as_written=True)
             for each, held in tables.items()
@@ -133,7 +136,7 @@ class RunConfig(Struct, frozen=True):
             tuple(given),
             share,
             as_table(extra),
-            baked_in,
+            repeated,
             metadata,
             adapter,
             label,

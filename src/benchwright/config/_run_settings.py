@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from benchwright.config._servers import PROFILES
+from benchwright.config._servers import PROFILES, host_url
 from benchwright.config._setting import RUN_TABLES, Decides, Setting, Table, row, settings_in
 from benchwright.config._values import check_value, from_python
 from benchwright.core import APIS, MODEL_TYPES, JsonValue, LeftOut, UsageError, suggest
@@ -257,6 +257,18 @@ class RunOptions(Struct, frozen=True, kw_only=True):
         """The options that are given, by name."""
         values = {setting.name: getattr(self, setting.name) for setting in OPTIONS}
         return {name: value for name, value in values.items() if value is not None}
+
+    @property
+    def address(self) -> str | None:
+        """The address of a server, if one is given."""
+        by_host = [self.host_ip, self.host_port, self.enable_ssl] != [None, None, None]
+        if self.model_url is None:
+            return host_url(self.host_ip, self.host_port, ssl=bool(self.enable_ssl)) if by_host else None
+        if by_host:
+            raise UsageError(
+                "--model-url contains host, port and scheme; leave --host-ip, --host-port and --enable-ssl out"
+            )
+        return self.model_url
 
     def over(self, defaults: Mapping[str, Any]) -> RunOptions:
         """These options, with `defaults` for missing ones."""

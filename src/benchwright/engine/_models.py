@@ -19,9 +19,7 @@ from benchwright.config import (
     ModelConfig,
     RunOptions,
     find_profile,
-    host_url,
     provider_model,
-    trusted_certificates,
 )
 from benchwright.core import LEFT_OUT, Api, ConfigError, UsageError, is_secret_name, nearest, suggest
 from benchwright.demo import DemoSettings
@@ -115,7 +113,7 @@ def _near_model(name: str, known: Sequence[str]) -> str:
 def choose_model(options: RunOptions, config: ConfigFile | None, *, ask_server: bool = True) -> ChosenModel:
     """Resolve the model flags. If the model is not named, the server is asked for its list; if nothing may be sent, the
     model's name is a question mark."""
-    address = _address(options)
+    address = options.address
     name = options.model
     configured = config.models if config is not None else {}
     model = None if name is None else configured.get(name) or provider_model(name)
@@ -146,18 +144,6 @@ def choose_model(options: RunOptions, config: ConfigFile | None, *, ask_server: 
         only_model=options.api is None,
     )
     return _http(options, model, ask_server)
-
-
-def _address(options: RunOptions) -> str | None:
-    """The server's address, if one was given."""
-    by_host = [options.host_ip, options.host_port, options.enable_ssl] != [None, None, None]
-    if options.model_url is None:
-        return host_url(options.host_ip, options.host_port, ssl=bool(options.enable_ssl)) if by_host else None
-    if by_host:
-        raise UsageError(
-            "--model-url contains host, port and scheme; leave --host-ip, --host-port and --enable-ssl out"
-        )
-    return options.model_url
 
 
 def _refuse_description(options: RunOptions, model: ModelConfig, address: str | None) -> None:
@@ -200,7 +186,7 @@ def _http(options: RunOptions, model: ModelConfig, ask_server: bool) -> ChosenMo
     }
     given = options.given()
     optional |= {name: given[option.name] for name, option in _ATTEMPTS.items() if option.name in given}
-    optional["verify"] = _trusted(options, model)
+    optional["verify"] = model.certificates(options.verify, options.ca_file)
     api: Api = _first(options.api, model.api)
     model_type = _first(options.model_type, model.type)
     format = wire_format(api)
@@ -241,20 +227,6 @@ def _http(options: RunOptions, model: ModelConfig, ask_server: bool) -> ChosenMo
         _first(options.stream, model.streams),
         tuple(name for name in ("retries", "repeats") if getattr(model, name) is not None),
     )
-
-
-def _trusted(options: RunOptions, model: ModelConfig) -> bool | str | None:
-    """The trusted certificates: those of the system, also those of a file, or any. The run's setting takes precedence."""
-    if options.ca_file is not None:
-        try:
-            return trusted_certificates(options.verify, options.ca_file)
-        except ConfigError:
-            raise UsageError(
-                "--no-verify checks no certificate, so --ca-file has no effect; leave one of them out"
-            ) from None
-    if options.verify is not None:
-        return options.verify if not options.verify or model.ca_file is None else model.ca_file
-    return trusted_certificates(model.verify, model.ca_file)
 
 
 def _headers(model: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:

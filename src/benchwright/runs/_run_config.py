@@ -124,7 +124,7 @@ def _configured(config: RunConfig) -> ConfiguredRun:
     extra = {**config.extra, **moved}
     for each in found:
         _check_extra(each.spec, extra)
-        _check_baked_in(each.spec, config.baked_in)
+        _check_repeated(each.spec, config.repeated)
         check_type(each.spec, keywords.get("model_type"))
     if extra:
         keywords["extra"] = extra
@@ -154,8 +154,8 @@ def _resolved(
     target: str, keywords: dict[str, Any], config: RunConfig, cwd: Path
 ) -> tuple[tuple[Target, ...], dict[str, Any], dict[str, Any]]:
     """The targets, the options, and the settings among them that the benchmark declares."""
-    keys = {".".join(value.key.split(".")[:4]) for value in config.explained() if value.layer != "flags"}
-    below_extra = {BELOW_EXTRA[key]: key.rpartition(".")[2] for key in keys if key in BELOW_EXTRA}
+    keys = {value.path[:4] for value in config.explained() if value.layer != "flags"}
+    below_extra = {BELOW_EXTRA[key]: key[-1] for key in keys if key in BELOW_EXTRA}
     try:
         found = _targets(target, keywords, cwd)
     except UsageError as error:
@@ -172,18 +172,16 @@ def _resolved(
 def _in_keys(message: str, config: RunConfig) -> str:
     """Replace flags in a message by the keys of values that a file or an override sets."""
     for value in config.explained():
-        name = RUN_CONFIG_KEYS.get(tuple(value.key.split(".")))
+        name = RUN_CONFIG_KEYS.get(value.path)
         if name and value.layer != "flags":
             message = re.sub(rf"--{name.replace('_', '-')}(?![\w-])", value.key, message)
     return message
 
 
-BELOW_EXTRA: Mapping[str, str] = {
-    ".".join(path): name
-    for path, name in RUN_CONFIG_KEYS.items()
-    if name not in ("", "judge") and path[:-1] == EXTRA
+BELOW_EXTRA: Mapping[tuple[str, ...], str] = {
+    path: name for path, name in RUN_CONFIG_KEYS.items() if name not in ("", "judge") and path[:-1] == EXTRA
 }
-"""Options that are written directly below `extra`, by their dotted keys: a benchmark may have settings of the same names. The
+"""Options that are written directly below `extra`, by their keys: a benchmark may have settings of the same names. The
 option `judge` is the setting of that name."""
 
 
@@ -213,19 +211,9 @@ def _check_extra(spec: BenchmarkSpec, extra: Mapping[str, Any]) -> None:
             )
 
 
-def _check_baked_in(spec: BenchmarkSpec, written: Mapping[tuple[str, ...], Any]) -> None:
+def _check_repeated(spec: BenchmarkSpec, written: Mapping[str, Any]) -> None:
     """Check that values which a file repeats from the benchmark are the same."""
-    tables: dict[str, Any] = {}
-    for path, value in written.items():
-        head = next(path[:length] for length in range(len(path), 0, -1) if path[:length] in BAKED_IN)
-        name = BAKED_IN[head]
-        if not name:
-            continue
-        if head == path:
-            tables[name] = value
-        else:
-            tables.setdefault(name, {})[".".join(path[len(head) :])] = value
-    for name, value in tables.items():
+    for name, value in written.items():
         own = getattr(spec, name)
         if (list(own) if isinstance(own, tuple) else own) != value:
             raise ConfigError(
