@@ -20,6 +20,7 @@ from benchwright.endpoints._scripted import ScriptedEndpoint as ScriptedEndpoint
 from benchwright.results import Verdict as Verdict
 from benchwright.runs import (
     LoadResult as LoadResult,
+    ProgramResult as ProgramResult,
     RunResult as RunResult,
     SuiteResult as SuiteResult,
     bless as bless,
@@ -59,7 +60,7 @@ from benchwright.store._workflow_records import (
     StaleAttemptError as StaleAttemptError,
     StepHeldError as StepHeldError,
 )
-from benchwright.workflows import ProgramResult as ProgramResult, stable_stringify as stable_stringify
+from benchwright.workflows import stable_stringify as stable_stringify
 from benchwright.workflows._agent import AgentResult as AgentResult, run_agent as run_agent
 from benchwright.workflows._canonical import hash_json as hash_json
 from benchwright.workflows._client import (

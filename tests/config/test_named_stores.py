@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +12,9 @@ import pytest
 
 import benchwright
 from benchwright.cli import main
-from benchwright.config import existing_workspace, find_workspace, using_store
+from benchwright.config import named_store, using_store
 from benchwright.core import ConfigError, UsageError
-from benchwright.store import Workspace, open_store
+from benchwright.store import Workspace, existing_workspace, find_workspace, open_store
 
 BENCH = """
 from benchwright import ScorerInput, benchmark, scorer
@@ -79,11 +81,15 @@ def test_python_takes_it_as_a_keyword(tmp_path: Path) -> None:
 
 
 def test_an_explicit_workspace_keeps_the_files(tmp_path: Path) -> None:
-    place = find_workspace(Path.cwd(), tmp_path / "files", str(tmp_path / "kept.db"))
+    place = find_workspace(
+        Path.cwd(), tmp_path / "files", lambda root: named_store(root, str(tmp_path / "kept.db"))
+    )
     assert (place.root, place.database) == (tmp_path / "files", tmp_path / "kept.db")
     with using_store(str(tmp_path / "kept.db")):
-        assert existing_workspace(Path.cwd()) == Workspace(tmp_path, url=f"sqlite:///{tmp_path / 'kept.db'}")
-    assert existing_workspace(Path.cwd()) == Workspace(Path.cwd())
+        assert existing_workspace(Path.cwd(), named=named_store) == Workspace(
+            tmp_path, url=f"sqlite:///{tmp_path / 'kept.db'}"
+        )
+    assert existing_workspace(Path.cwd(), named=named_store) == Workspace(Path.cwd())
 
 
 @pytest.mark.parametrize(
@@ -114,9 +120,9 @@ def test_a_url_is_not_shown_with_its_workspace() -> None:
 def test_a_wrong_value_names_the_file() -> None:
     Path("benchwright.toml").write_text("store = 5\n")
     with pytest.raises(ConfigError, match=r"benchwright\.toml: store is 5"):
-        find_workspace(Path.cwd())
+        find_workspace(Path.cwd(), named=named_store)
     with pytest.raises(UsageError, match="names no file"):
-        find_workspace(Path.cwd(), store="sqlite:///")
+        find_workspace(Path.cwd(), named=lambda root: named_store(root, "sqlite:///"))
 
 
 def test_stores_of_one_folder_keep_their_runs_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,10 +136,26 @@ def test_stores_of_one_folder_keep_their_runs_apart(tmp_path: Path, monkeypatch:
         assert main(["run", "q.csv", "--model", "demo", "--quiet", *store]) == 0
     for store in ([], named):
         assert main(["doctor", *store]) == 0
-        with open_store(find_workspace(tmp_path, store=store[1] if store else None)) as opened:
+        with open_store(
+            find_workspace(tmp_path, named=partial(named_store, given=store[1] if store else None))
+        ) as opened:
             (run,) = opened.runs()
             assert run.folder.is_dir()
     assert main(["rm", "1", "--yes", *named]) == 0
-    with open_store(find_workspace(tmp_path)) as opened:
+    with open_store(find_workspace(tmp_path, named=named_store)) as opened:
         assert opened.run(1).folder.is_dir()
         assert (opened.run(1).folder / "results.yml").is_file()
+
+
+def test_whoever_looks_for_the_workspace_says_where_stores_are_named() -> None:
+    """Else the command would not see the runs of a store that the user names."""
+    calls = [
+        (path, node)
+        for path in Path(benchwright.__file__).parent.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in ("find_workspace", "existing_workspace")
+    ]
+    assert calls
+    assert not [f"{path}:{node.lineno}" for path, node in calls if len(node.args) + len(node.keywords) < 3]

@@ -82,7 +82,7 @@ def test_lines_that_only_slow_machines_print_are_left_out() -> None:
     from benchwright.cli._progress import progress_line
     from benchwright.engine import Progress
     from benchwright.perf import LoadProgress, LoadSettings
-    from benchwright.workflows import ProgramProgress
+    from benchwright.runs import ProgramProgress
 
     begun, asking = Progress("demo × test-mcq"), Progress("sums")
     asking.phase, asking.total = "asking", 12

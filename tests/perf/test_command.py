@@ -20,7 +20,7 @@ import warm
 from benchwright.core import open_artifacts
 from benchwright.perf import Journals, RequestOutcome, RequestRecord, recorded_requests
 from benchwright.perf._values import encode_record
-from benchwright.runs import view_of
+from benchwright.results import view_of
 from benchwright.store import find_workspace, open_store
 from waiting import PATIENCE_S
 

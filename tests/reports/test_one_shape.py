@@ -15,8 +15,8 @@ from benchwright import ScriptedEndpoint, compare
 from benchwright.cli import main
 from benchwright.core import RunKind, UsageError
 from benchwright.perf import LoadSettings, RequestRecord, Requests, summarise
-from benchwright.results import KIND_VIEWS, benchmark_details
-from benchwright.runs import RUN_KINDS, run_suite, view_of
+from benchwright.results import KIND_VIEWS, RUN_KINDS, benchmark_details, view_of
+from benchwright.runs import run_suite
 from benchwright.server import ServerAddress, serving
 from benchwright.server._bodies import RunBody
 from benchwright.store import StepRequest, Store, Workspace, open_store

@@ -63,6 +63,13 @@ def test_result_of_a_troubled_run_admits_everything() -> None:
     assert shown == (GOLDEN / "troubled_result.txt").read_text()
 
 
+@pytest.mark.parametrize("partial", [True, False])
+def test_a_run_is_offered_resume_only_if_it_can_be_resumed(partial: bool) -> None:
+    stopped = view("interrupted", summary=replace(SUMMARY, partial=partial))
+    assert "benchwright resume 3" in text_of(drawn(stopped))
+    assert "benchwright resume" not in text_of(drawn(replace(stopped, resumable=False)))
+
+
 def test_result_of_a_clean_run_is_short() -> None:
     assert text_of(drawn(clean())) == (GOLDEN / "clean_result.txt").read_text()
 

@@ -749,7 +749,8 @@ def test_settings_of_one_kind_of_endpoint_are_named_and_not_listed_as_unset(
 def test_another_model_behind_the_same_name_is_noted(here: Path) -> None:
     from msgspec.structs import replace
 
-    from benchwright.results import ComparisonOptions, compare_benchmarks, found_run
+    from benchwright.results import ComparisonOptions, found_run
+    from benchwright.results._comparing import compare_benchmarks
     from benchwright.store import Workspace, open_store
 
     for _ in range(2):

@@ -10,7 +10,8 @@ import pytest
 from benchwright import compare
 from benchwright.cli import main
 from benchwright.core import NotFoundError, UsageError
-from benchwright.results import Comparison, ComparisonOptions, compare_workflows, found_run
+from benchwright.results import Comparison, ComparisonOptions, found_run
+from benchwright.results._comparing_workflows import compare_workflows
 from benchwright.store import StepRequest, Store, Workspace, open_store
 from stored_workflows import add_metric, begin_step, complete_step, created_workflow, finish_workflow
 

@@ -23,7 +23,8 @@ from benchwright.core import (
     lower_is_better,
     row_hash,
 )
-from benchwright.results import ComparisonOptions, FoundRun, compare_benchmarks
+from benchwright.results import ComparisonOptions, FoundRun
+from benchwright.results._comparing import compare_benchmarks
 from benchwright.results._gates.evidence import gather
 from benchwright.stats import Aggregator
 from benchwright.store import RunRecord

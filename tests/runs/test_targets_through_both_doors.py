@@ -13,8 +13,17 @@ from benchwright.cli import main
 from benchwright.config import RunKeywords, find_config
 from benchwright.core import UsageError
 from benchwright.demo import DemoSettings, demo_server
-from benchwright.runs import Benchmarks, Program, Questions, RunResult, Suite, SuiteResult, Workflow, resolve
-from benchwright.workflows import ProgramResult
+from benchwright.runs import (
+    Benchmarks,
+    Program,
+    ProgramResult,
+    Questions,
+    RunResult,
+    Suite,
+    SuiteResult,
+    Workflow,
+    resolve,
+)
 
 BENCHMARK = """
 @benchmark(name="{name}", dataset=[{{"q": f"What is {{n}} + {k}?", "target": str(n + {k})}} for n in range(10, 22)], prompt="{{q}}")
@@ -153,6 +162,7 @@ def test_both_doors_give_the_same_result(
         assert all(pair.result is not None for pair in result)
     elif programs:
         assert isinstance(result, ProgramResult)
+        assert result.workflow_name in result._repr_html_()
         assert result.success
     else:
         checked = check(target, **keywords)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 from typing import Any
 
 import pytest
 from rich.console import Console
 
 from benchwright.core import DatasetError
-from benchwright.reports.terminal.workflows import code_result
+from benchwright.reports import drawn
 from benchwright.results._workflows import StepView
+from benchwright.runs import ProgramResult
 from benchwright.store import WorkflowStep
 from benchwright.workflows._sources import ObjectRows
 
@@ -41,10 +43,12 @@ def test_another_source_is_not_continued() -> None:
 )
 def test_the_closing_line_does_not_advise_what_was_refused(error: str, following: str) -> None:
     shown = io.StringIO()
-    result = code_result(
-        run_id=3, name="w", status="failed", error=error, steps={}, metrics={}, output=None, seconds=1.0
-    )
-    Console(file=shown, width=100).print(result)
+    result = ProgramResult(
+        run_id=3, workflow_name="w", input=None, warning=None, command=(), base_url=None, server_started_by_us=False,
+        status="failed", success=False, exit_code=1, signal=None, duration_seconds=1.0, stdout="", stderr="", error=error,
+        metrics={}, steps={}, output=None, folder=Path(),
+    )  # fmt: skip
+    Console(file=shown, width=100).print(drawn(result))
     assert following in shown.getvalue()
 
 

@@ -15,11 +15,10 @@ from benchwright.cli._flags import server_next_to
 from benchwright.cli._list import since
 from benchwright.core import UsageError, open_artifacts
 from benchwright.runs import list_evaluations
+from benchwright.runs._child import KEPT_BYTES, Captured
+from benchwright.runs._programs import entry_file, find_script, plan_program, program_executable
+from benchwright.runs._run_program import frozen_plan
 from benchwright.store import Workspace, open_store
-from benchwright.workflows import plan_program, program_executable
-from benchwright.workflows._child import KEPT_BYTES, Captured
-from benchwright.workflows._programs import entry_file, find_script
-from benchwright.workflows._run_program import frozen_plan
 from stored_workflows import created_workflow
 
 STARTS = "from benchwright import entrypoint, workflow\nentrypoint(workflow('a', print))\n"

@@ -26,7 +26,6 @@ from benchwright.benchmarks._nocode import (
 from benchwright.benchmarks._nocode.load import freeze_nocode as freeze_nocode, load_nocode as load_nocode
 from benchwright.benchmarks._prompts import (
     build_prompts as build_prompts,
-    next_user_turn as next_user_turn,
 )
 from benchwright.benchmarks._questions import (
     is_question_file as is_question_file,

@@ -15,7 +15,7 @@ from benchwright.benchmarks._examples import FewShot
 from benchwright.benchmarks._fewshot import fewshot_problem, resolve_fewshot, strict_problem
 from benchwright.benchmarks._media import media_notes, media_problem
 from benchwright.benchmarks._missing_fields import target_error, target_problem
-from benchwright.benchmarks._prompts import Prompt, PromptBuilder, build_prompts
+from benchwright.benchmarks._prompts import Prompt, PromptBuilder, build_prompts, next_user_turn
 from benchwright.benchmarks._requests import Generation
 from benchwright.benchmarks._scan import RowScan, ScannedRow, scan_rows
 from benchwright.benchmarks._spec import BenchmarkSpec
@@ -160,6 +160,15 @@ class AskableRows(Struct, frozen=True, kw_only=True):
         Rows that rank choices may need another `max_tokens`, which the server's echo decides: see `but`.
         """
         return self.strategy.requests(row, repeat)
+
+    @property
+    def name(self) -> str:
+        """Name of the data."""
+        return self.reader.name
+
+    def next_user_turn(self, row: Row, conversation: Sequence[JsonObject], turn: int) -> str | None:
+        """The user's next words in a conversation; None if it is over."""
+        return next_user_turn(self.spec, row, conversation, turn)
 
     def but(self, *, generation: Generation | None = None, echo_tokens: int = 0) -> AskableRows:
         """The same rows with other settings of request bodies, or for a server that must generate `echo_tokens`

@@ -58,11 +58,14 @@ def execute(arguments: Namespace, output: Output) -> int:
 
 
 def _list(arguments: Namespace, output: Output) -> int:
-    from benchwright.config import existing_workspace
+    from benchwright.config import named_store
     from benchwright.core import shown
     from benchwright.results import histories
+    from benchwright.store import existing_workspace
 
-    place = existing_workspace(Path.cwd(), None if arguments.workspace is None else Path(arguments.workspace))
+    place = existing_workspace(
+        Path.cwd(), None if arguments.workspace is None else Path(arguments.workspace), named_store
+    )
     found = histories(place)
     if output.as_json:
         output.json(

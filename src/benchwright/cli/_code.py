@@ -16,15 +16,15 @@ from benchwright.cli._output import Output
 from benchwright.cli._progress import EVERY_S
 
 if TYPE_CHECKING:
+    from benchwright.runs import ProgramPlan, ProgramProgress, ProgramResult
     from benchwright.store import RunRecord, Store
-    from benchwright.workflows import ProgramPlan, ProgramProgress, ProgramResult
 
 _METRICS_SHOWN = 3
 
 
 def check_program(plan: ProgramPlan, output: Output) -> int:
     """`--dry-run`: check that the program exists; JSON: `{"command", "cwd", "input", "warning", "exit_code"}`."""
-    from benchwright.workflows import program_executable
+    from benchwright.runs import program_executable
 
     program_executable(plan.command, plan.cwd)
     if output.as_json:
@@ -42,16 +42,16 @@ def check_program(plan: ProgramPlan, output: Output) -> int:
 
 def run_and_print(plan: ProgramPlan, arguments: Namespace, output: Output) -> int:
     """Run a program to its end, and print how it ended."""
-    from benchwright.config import find_workspace
-    from benchwright.store import open_store
-    from benchwright.workflows import run_program
+    from benchwright.config import named_store
+    from benchwright.runs import run_program
+    from benchwright.store import find_workspace, open_store
 
     tags = run_tags(arguments)
     serve = server_next_to(arguments, None if arguments.quiet else output.note)
     explicit = None if arguments.workspace is None else Path(arguments.workspace)
     if plan.warning and not output.as_json:
         output.note(f"warning: {plan.warning}")
-    store = open_store(find_workspace(Path.cwd(), explicit))
+    store = open_store(find_workspace(Path.cwd(), explicit, named_store))
     display = CodeDisplay(quiet=arguments.quiet, as_json=output.as_json)
     try:
         result = run_program(store, plan, tags=tags, serve=serve, timeout=arguments.timeout, watcher=display)
@@ -64,7 +64,7 @@ def run_and_print(plan: ProgramPlan, arguments: Namespace, output: Output) -> in
 def resume_and_print(store: Store, run: RunRecord, arguments: Namespace, output: Output) -> int:
     """Resume a program, and print how it ended."""
     from benchwright.config import find_config
-    from benchwright.workflows import resume_program
+    from benchwright.runs import resume_program
 
     refuse_benchmark_flags(arguments, run.name)
     serve = server_next_to(arguments, None if arguments.quiet else output.note)
@@ -92,23 +92,12 @@ def print_ending(result: ProgramResult, output: Output) -> int:
     if output.as_json:
         output.json(result.to_json())
         return result.exit_status
-    from benchwright.reports import code_result
+    from benchwright.reports import drawn
 
     if result.error and result.status == "failed":
         last = result.error.strip().rpartition("\n")[2]
         output.note(f"error: {result.workflow_name} failed: {last}")
-    output.show(
-        code_result(
-            run_id=result.run_id,
-            name=result.workflow_name,
-            status=result.status,
-            error=result.error,
-            steps=result.steps,
-            metrics=result.metrics,
-            output=result.output,
-            seconds=result.duration_seconds,
-        )
-    )
+    output.show(drawn(result))
     return result.exit_status
 
 

@@ -64,7 +64,7 @@ COMMANDS: dict[str, Command] = {
     ),
     "list": Command("list", "list the runs of this workspace, newest first", "_list"),
     "show": Command("show RUN [SAMPLE]", "show a run at a glance, or one sample in full", "_show"),
-    "cancel": Command("cancel RUN", "cancel a run permanently and stop its process", "_cancel"),
+    "cancel": Command("cancel RUN", "stop the process of a run, and mark the run as canceled", "_cancel"),
     "rm": Command("rm RUN…", "delete runs with their records and files", "_rm"),
     "export": Command(
         "export RUN", f"write the samples of a run as {either(EXPORT_FORMATS.values())}", "_export"

@@ -18,7 +18,8 @@ def configure(parser: Parser) -> None:
 
 def execute(arguments: Namespace, output: Output) -> int:
     """Check and repair; JSON: `{"workspace", "exists", "sound", "problems", "recovered", "adopted", "orphans", "mended"}`."""
-    from benchwright.runs import RUN_KINDS, diagnose
+    from benchwright.results import RUN_KINDS
+    from benchwright.runs import diagnose
 
     found = diagnose(named_workspace(arguments), repair=not arguments.dry_run)
     code = 1 if (arguments.dry_run and not found.sound) or not found.whole else 0

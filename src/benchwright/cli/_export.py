@@ -59,7 +59,7 @@ def execute(arguments: Namespace, output: Output) -> int:
     """Write the samples of a run; JSON: `{"file", "format", "samples"}`."""
     from benchwright.core import NotFoundError, UsageError, kind_title
     from benchwright.reports import TEXT_FORMATS, exported_lines
-    from benchwright.runs import kind_of
+    from benchwright.results import kind_of
     from benchwright.store import named_run
 
     if arguments.baseline is not None:

@@ -17,9 +17,8 @@ from benchwright.core import expand_home
 
 if TYPE_CHECKING:
     from benchwright.cli._output import Output
-    from benchwright.runs import Resolved
+    from benchwright.runs import ProgramServer, Resolved, Serve
     from benchwright.store import Lease, Store, Workspace
-    from benchwright.workflows import ProgramServer, Serve
 
 _SHORT = {"mode": "-m", "work_dir": "-w"}
 _TIME = re.compile(r"\d{8}_\d{6}(_\d+)?")
@@ -223,7 +222,7 @@ def add_code_flags(parser: Parser, *, tags: bool) -> None:
 
 def refuse_benchmark_flags(arguments: Namespace, name: str) -> None:
     """Raise UsageError for a flag that has no effect on a program."""
-    from benchwright.workflows import refuse_settings
+    from benchwright.runs import refuse_settings
 
     long_form = [flag for flag in _LONG_FORM if getattr(arguments, flag, None)]
     refuse_settings(name, [*given(arguments), *long_form])
@@ -287,8 +286,8 @@ def server_next_to(arguments: Namespace, note: object) -> Serve | None:
 @contextmanager
 def _serve_next_to(workspace: Workspace, lease: Lease) -> Iterator[ProgramServer | None]:
     """Serve on a free loopback port, with the right to write to the run of the lease."""
+    from benchwright.runs import ProgramServer
     from benchwright.server import serving
-    from benchwright.workflows import ProgramServer
 
     with serving(workspace) as (address, state):
         state.hold(lease)
@@ -297,9 +296,12 @@ def _serve_next_to(workspace: Workspace, lease: Lease) -> Iterator[ProgramServer
 
 def named_workspace(arguments: Namespace) -> Workspace:
     """The workspace that `--workspace` names, or the nearest one. Raises NotFoundError for a missing folder."""
-    from benchwright.config import existing_workspace
+    from benchwright.config import named_store
+    from benchwright.store import existing_workspace
 
-    return existing_workspace(Path.cwd(), None if arguments.workspace is None else Path(arguments.workspace))
+    return existing_workspace(
+        Path.cwd(), None if arguments.workspace is None else Path(arguments.workspace), named_store
+    )
 
 
 @contextmanager

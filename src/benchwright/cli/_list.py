@@ -61,7 +61,7 @@ def since(text: str, flag: str = "--since") -> float:
 
 def execute(arguments: Namespace, output: Output) -> int:
     """Runs, newest first; JSON: `{"runs": […]}`."""
-    from benchwright.runs import view_of
+    from benchwright.results import view_of
     from benchwright.store import whole
 
     earliest = None if arguments.since is None else since(arguments.since)

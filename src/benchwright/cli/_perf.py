@@ -95,15 +95,15 @@ def _show_recorded(arguments: Namespace, output: Output) -> int:
     """Show the newest load test of each data and model: of the named data, or of all."""
     from pathlib import Path
 
-    from benchwright.config import existing_workspace
+    from benchwright.config import named_store
     from benchwright.core import NotFoundError
     from benchwright.reports import drawn
     from benchwright.results import recorded_load
-    from benchwright.store import open_existing
+    from benchwright.store import existing_workspace, open_existing
 
     typed = [arguments.target, *(arguments.datasets or ()), *(arguments.custom_dataset_path or ())]
     names = {Path(name).name for name in typed if name}
-    store = open_existing(existing_workspace(Path.cwd(), arguments.workspace))
+    store = open_existing(existing_workspace(Path.cwd(), arguments.workspace, named_store))
     shown: set[tuple[str, str]] = set()
     views = []
     if store is not None:

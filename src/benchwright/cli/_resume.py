@@ -40,7 +40,7 @@ def execute(arguments: Namespace, output: Output) -> int:
     load("runs")
     from benchwright.cli import _code
     from benchwright.cli._flags import existing_store
-    from benchwright.runs import kind_of
+    from benchwright.results import kind_of
     from benchwright.store import named_run
 
     with existing_store(arguments) as store:

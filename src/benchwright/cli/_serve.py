@@ -54,10 +54,11 @@ def execute(arguments: Namespace, output: Output) -> int:
             f"serving needs the extra `server` ({error.name} is missing): pip install 'benchwright[server]', "
             "or in a clone: pip install '.[server]'"
         ) from None
-    from benchwright.config import find_workspace
+    from benchwright.config import named_store
+    from benchwright.store import find_workspace
 
     explicit = None if arguments.workspace is None else Path(arguments.workspace)
-    workspace = find_workspace(Path.cwd(), explicit)
+    workspace = find_workspace(Path.cwd(), explicit, named_store)
     if arguments.new_code:
         url = new_open_url(workspace)
         if output.as_json:

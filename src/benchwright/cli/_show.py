@@ -60,8 +60,7 @@ def configure(parser: Parser) -> None:
 def execute(arguments: Namespace, output: Output) -> int:
     """Show a run, its failed or wrong samples, its steps or events, or one sample or step."""
     from benchwright.core import NotFoundError
-    from benchwright.results import KIND_VIEWS, recorded_events
-    from benchwright.runs import kind_of
+    from benchwright.results import KIND_VIEWS, kind_of, recorded_events
     from benchwright.store import named_run
 
     with existing_store(arguments) as store:

@@ -108,11 +108,7 @@ from benchwright.config._servers import (
     resolve_headers as resolve_headers,
 )
 from benchwright.config._setting import HARMLESS as HARMLESS, Decides as Decides, Setting as Setting
-from benchwright.config._stores import (
-    existing_workspace as existing_workspace,
-    find_workspace as find_workspace,
-    using_store as using_store,
-)
+from benchwright.config._stores import named_store as named_store, using_store as using_store
 from benchwright.config._suite_settings import (
     LOAD_MODES as LOAD_MODES,
     SUITE_SETTINGS as SUITE_SETTINGS,

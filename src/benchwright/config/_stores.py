@@ -1,4 +1,4 @@
-"""Where runs are recorded: the workspace, and the store that a flag, a variable or `benchwright.toml` names."""
+"""Where runs are recorded: the store that a flag, a variable or `benchwright.toml` names."""
 
 from __future__ import annotations
 
@@ -9,12 +9,6 @@ from pathlib import Path
 
 from benchwright.config._files import CONFIG_NAMES
 from benchwright.core import ConfigError, expand_home
-from benchwright.store import (
-    Workspace,
-    existing_workspace as nearest_existing,
-    find_workspace as nearest_workspace,
-    workspace_at,
-)
 
 VARIABLE = "BENCHWRIGHT_STORE"
 _flag: list[str] = []
@@ -34,27 +28,9 @@ def using_store(named: str | None) -> Iterator[None]:
         _flag.pop()
 
 
-def find_workspace(start: Path, explicit: Path | None = None, store: str | None = None) -> Workspace:
-    """The explicit folder, else the nearest ancestor with records or a configuration, else `start` itself; with the store that is
-    named, if one is. A store has its own place for the files of runs, unless there is an explicit folder."""
-    return _with_store(nearest_workspace(start, explicit), explicit, store)
-
-
-def existing_workspace(start: Path, explicit: Path | None = None, store: str | None = None) -> Workspace:
-    """Find the workspace for commands that only read. Raises NotFoundError for an explicit folder that does not exist."""
-    return _with_store(nearest_existing(start, explicit), explicit, store)
-
-
-def _with_store(found: Workspace, explicit: Path | None, store: str | None) -> Workspace:
-    url = _named_store(found.root, store)
-    if url is None:
-        return found
-    place = workspace_at(url)
-    return place if explicit is None else Workspace(found.root, url=place.store_url)
-
-
-def _named_store(root: Path, given: str | None) -> str | None:
-    """The URL of the store that is named: by a keyword, a flag, the environment, or the configuration file of the workspace."""
+def named_store(root: Path, given: str | None = None) -> str | None:
+    """The URL of the store that is named: by a keyword, a flag, the environment, or the configuration file of the workspace; None: the
+    workspace has its own."""
     named = given or (_flag[-1] if _flag else None) or os.environ.get(VARIABLE)
     if named:
         return _url(named, Path.cwd())

@@ -1,6 +1,6 @@
 """The kinds of runs, the profiles of load tests, and the files that a run writes.
 
-What each kind of run can do is in `RUN_KINDS` of `benchwright.runs`.
+What each kind of run can do is in `RUN_KINDS` of `benchwright.results`.
 """
 
 from __future__ import annotations

@@ -5,12 +5,13 @@ A test may send far more requests than the data has rows. Each row is built once
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import blake2b
+from typing import Any, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from benchwright.benchmarks import AskableRows, BenchmarkSpec, next_user_turn
 from benchwright.core import (
     LENGTH_LIMITS,
     DatasetError,
@@ -80,8 +81,42 @@ class RequestPlan(Struct, frozen=True):
         return replace(found, request=with_word(found.request, word), prompt_hash=own_hash)
 
 
+class Turns(Protocol):
+    """How the conversations of a benchmark go on."""
+
+    @property
+    def converses(self) -> bool: ...
+    @property
+    def prompt(self) -> str: ...
+    @property
+    def turns_field(self) -> str | None: ...
+    @property
+    def next_turn(self) -> Callable[..., Any] | None: ...
+    @property
+    def max_turns(self) -> int: ...
+
+
+class RowsToSend(Protocol):
+    """The rows of a benchmark, as far as a load test needs them."""
+
+    @property
+    def spec(self) -> Turns: ...
+    @property
+    def name(self) -> str:
+        """Name of the data."""
+
+    def __iter__(self) -> Iterator[tuple[int, int, Row]]:
+        """Index, repeat and row of everything to send."""
+
+    def requests(self, row: Row, repeat: int) -> Iterable[ModelRequest]:
+        """The requests of a row."""
+
+    def next_user_turn(self, row: Row, conversation: Sequence[JsonObject], turn: int) -> str | None:
+        """The user's next words; None: the conversation is over."""
+
+
 def build_plan(
-    rows: AskableRows,
+    rows: RowsToSend,
     wanted: int | None = None,
     *,
     cache_bust: str | None = None,
@@ -110,7 +145,7 @@ def build_plan(
         for request in rows.requests(row, repeat):
             planned = planned_request(request, index)
             if rows.spec.converses:
-                planned = conversation_of(planned, rows.spec, row, turn_mode)
+                planned = conversation_of(planned, rows, row, turn_mode)
             if exact_output:
                 planned = replace(planned, request=_exactly(planned))
             built.append(
@@ -119,7 +154,7 @@ def build_plan(
             offsets.append(at)
             size += len(request.payload)
     if not built:
-        raise DatasetError(f"{rows.reader.name}: its rows send nothing to a model; nothing to load it with")
+        raise DatasetError(f"{rows.name}: its rows send nothing to a model; nothing to load it with")
     stride = 1
     if rows.spec.converses and turn_mode != "last":
         known = max(len(each.conversation.later) for each in built if each.conversation is not None)
@@ -128,7 +163,7 @@ def build_plan(
         return RequestPlan(tuple(built), complete, stride=stride, cache_bust=cache_bust)
     if not complete:
         raise DatasetError(
-            f"{rows.reader.name}: the trace is too large for the memory of a test; send a part of it: --trace-end SECONDS"
+            f"{rows.name}: the trace is too large for the memory of a test; send a part of it: --trace-end SECONDS"
         )
     order = sorted(range(len(built)), key=offsets.__getitem__)
     return RequestPlan(
@@ -139,10 +174,11 @@ def build_plan(
     )
 
 
-def conversation_of(planned: PlannedRequest, spec: BenchmarkSpec, row: Row, mode: str) -> PlannedRequest:
+def conversation_of(planned: PlannedRequest, rows: RowsToSend, row: Row, mode: str) -> PlannedRequest:
     """The first turn of a row with those that follow it; in mode `last`, its last turn with all others as history."""
+    spec = rows.spec
     if spec.turns_field is None:
-        words = lambda messages, turn: next_user_turn(spec, row, messages, turn)  # noqa: E731
+        words = lambda messages, turn: rows.next_user_turn(row, messages, turn)  # noqa: E731
         return replace(planned, conversation=Conversation(next_turn=words))
     turns = turns_of(row, spec.turns_field)
     first, later = (Turn(""), turns) if spec.prompt else (turns[0], turns[1:])

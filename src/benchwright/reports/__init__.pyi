@@ -36,7 +36,6 @@ from benchwright.reports.files.work_folder import (
 from benchwright.reports.pages.report import APP as APP
 from benchwright.reports.terminal.runs import RunTable as RunTable
 from benchwright.reports.terminal.tables import WholeTable as WholeTable
-from benchwright.reports.terminal.workflows import code_result as code_result
 from benchwright.reports.trackers.tracking import (
     Tracker as Tracker,
     Tracking as Tracking,

@@ -17,6 +17,7 @@ BLOCKS = {
     "EventList": "workflows:event_list_blocks",
     "LoadComparison": "load_comparison:load_comparison_blocks",
     "LoadView": "load:load_blocks",
+    "ProgramResult": "workflows:program_blocks",
     "RequestList": "sent_requests:request_list_blocks",
     "ResultView": "result:result_blocks",
     "RunDetails": "runs:run_blocks",

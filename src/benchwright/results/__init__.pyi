@@ -16,8 +16,6 @@ from benchwright.results._command import (
     run_config as run_config,
     versioning as versioning,
 )
-from benchwright.results._comparing import compare_benchmarks as compare_benchmarks
-from benchwright.results._comparing_workflows import compare_workflows as compare_workflows
 from benchwright.results._comparison import (
     Comparison as Comparison,
     ComparisonOptions as ComparisonOptions,
@@ -57,8 +55,6 @@ from benchwright.results._gates.baselines import (
 )
 from benchwright.results._gates.decide import figure as figure
 from benchwright.results._gates.judge import (
-    judge_benchmark as judge_benchmark,
-    judge_load as judge_load,
     old_replies as old_replies,
 )
 from benchwright.results._gates.load_claims import check_figures as check_figures
@@ -76,20 +72,24 @@ from benchwright.results._gates.policy import (
 )
 from benchwright.results._gates.verdict import RuleRow as RuleRow, Verdict as Verdict, Word as Word
 from benchwright.results._kind_views import KIND_VIEWS as KIND_VIEWS, View as View
+from benchwright.results._kinds import (
+    RUN_KINDS as RUN_KINDS,
+    KindRow as KindRow,
+    filed as filed,
+    kind_of as kind_of,
+    view_of as view_of,
+)
 from benchwright.results._load import (
     LoadView as LoadView,
     best_stage as best_stage,
     group_tables as group_tables,
     load_details as load_details,
-    load_requests as load_requests,
-    load_view as load_view,
     recorded_load as recorded_load,
     short as short,
 )
 from benchwright.results._load_comparison import (
     LoadComparison as LoadComparison,
     SearchComparison as SearchComparison,
-    compare_loads as compare_loads,
 )
 from benchwright.results._load_page import load_page as load_page
 from benchwright.results._load_verdicts import (
@@ -106,7 +106,6 @@ from benchwright.results._metric_comparison import (
 )
 from benchwright.results._number_columns import SMALL_BYTES as SMALL_BYTES, WRITER as WRITER
 from benchwright.results._run_folders import (
-    as_filed as as_filed,
     folder_run as folder_run,
     holds as holds,
     is_run_folder as is_run_folder,
@@ -120,7 +119,6 @@ from benchwright.results._runs import (
     RunDetails as RunDetails,
     RunView as RunView,
     first_token_times as first_token_times,
-    plain_view as plain_view,
     progress_sentence as progress_sentence,
     progress_words as progress_words,
     writer_of as writer_of,
@@ -175,5 +173,4 @@ from benchwright.results._workflows import (
     WorkflowDetails as WorkflowDetails,
     recorded_events as recorded_events,
     value_of as value_of,
-    workflow_view as workflow_view,
 )

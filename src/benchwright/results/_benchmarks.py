@@ -65,6 +65,8 @@ class ResultView(Struct, frozen=True, kw_only=True):
     """Samples finished per second of that time."""
     report_problems: tuple[str, ...] = ()
     """Errors of reports of installed packages."""
+    resumable: bool = True
+    """Whether `resume` takes it: not if its record was lost and it was read from its files."""
 
     @property
     def sentence(self) -> str:
@@ -109,6 +111,7 @@ def result_view(details: RunDetails) -> ResultView | None:
         summary=details.result,
         stopped_because="" if failed else run.error or "",
         first_failure=run.error or "" if failed else "",
+        resumable=not details.settings.get("adopted"),
     )
 
 

@@ -1,6 +1,7 @@
 from benchwright.config import RunOptions as RunOptions
 from benchwright.runs._calibrate import calibrate_judge as calibrate_judge
 from benchwright.runs._cancel_and_repair import diagnose as diagnose, remove_run as remove_run
+from benchwright.runs._child import ProgramProgress as ProgramProgress
 from benchwright.runs._compare import compare as compare
 from benchwright.runs._functions import (
     check as check,
@@ -10,12 +11,7 @@ from benchwright.runs._functions import (
     validate as validate,
 )
 from benchwright.runs._gate import bless as bless, export_baseline as export_baseline, gate as gate
-from benchwright.runs._kinds import (
-    RUN_KINDS as RUN_KINDS,
-    cancel_run as cancel_run,
-    kind_of as kind_of,
-    view_of as view_of,
-)
+from benchwright.runs._kinds import cancel_run as cancel_run
 from benchwright.runs._lists import (
     Evaluation as Evaluation,
     list_evaluations as list_evaluations,
@@ -25,6 +21,12 @@ from benchwright.runs._lists import (
 from benchwright.runs._load_check import LoadCheck as LoadCheck
 from benchwright.runs._load_work import LoadResult as LoadResult
 from benchwright.runs._perf_function import check_perf as check_perf, perf as perf
+from benchwright.runs._programs import (
+    ProgramPlan as ProgramPlan,
+    ProgramResult as ProgramResult,
+    program_executable as program_executable,
+    refuse_settings as refuse_settings,
+)
 from benchwright.runs._resolve import (
     Benchmarks as Benchmarks,
     Program as Program,
@@ -38,6 +40,12 @@ from benchwright.runs._run_config import (
     ConfiguredRun as ConfiguredRun,
     configure_run as configure_run,
     run_configured as run_configured,
+)
+from benchwright.runs._run_program import (
+    ProgramServer as ProgramServer,
+    Serve as Serve,
+    resume_program as resume_program,
+    run_program as run_program,
 )
 from benchwright.runs._session import Session as Session
 from benchwright.runs._suites.names import command_suite as command_suite, origins as origins

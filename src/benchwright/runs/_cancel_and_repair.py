@@ -20,7 +20,7 @@ from benchwright.core import (
     UsageError,
     open_artifacts,
 )
-from benchwright.results import run_of_folder, steps_of_folder, writer_of
+from benchwright.results import kind_of, run_of_folder, steps_of_folder, writer_of
 from benchwright.store import (
     Owner,
     Recovered,
@@ -240,8 +240,6 @@ def _diagnosed(workspace: Workspace, *, repair: bool) -> Diagnosis:
 
 
 def _adopted(store: Store, number: int, folder: Path) -> Adopted:
-    from benchwright.runs._kinds import kind_of  # which has rows with functions of this module
-
     run = run_of_folder(number, folder)
     kind, problem = kind_of(run), None
     if kind.file is None:
@@ -260,8 +258,6 @@ def _adopted(store: Store, number: int, folder: Path) -> Adopted:
 
 def _mended(store: Store, run: RunRecord) -> Mended:
     """Read the lost records of a run from its folder. If some are not there, the run is recorded as interrupted."""
-    from benchwright.runs._kinds import kind_of
-
     restored = 0
     if not run.settings.get("adopted") and writer_of(run.folder) == (run.id, run.name):
         with suppress(Exception):  # a damaged file holds nothing to restore

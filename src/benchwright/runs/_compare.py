@@ -17,14 +17,16 @@ from benchwright.results import (
     Comparison,
     ComparisonOptions,
     FoundRun,
+    KindRow,
     LoadComparison,
+    filed,
     folder_run,
     found_run,
     holds,
     is_run_folder,
+    kind_of,
     title_of,
 )
-from benchwright.runs._kinds import KindRow, filed, kind_of
 from benchwright.runs._resolve import check_run
 from benchwright.runs._result import RunResult, called, recorded
 from benchwright.runs._session import Session

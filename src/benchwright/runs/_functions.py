@@ -172,10 +172,10 @@ def resume(
     with Session(chosen.workspace, chosen.store) as session:
         store = session.resumable(called(run))
         found = recorded(store, run)
-        from benchwright.runs._kinds import Resuming, kind_of  # with all that views and gates need
+        from benchwright.runs._kinds import Resuming, resume_run  # which runs need not load
 
         how = Resuming(target, retry_failed, allow_changed, changes, watcher or notebook_watcher(), endpoint)
-        return kind_of(found).resume(store, found, how)
+        return resume_run(store, found, how)
 
 
 @keywords_in_errors

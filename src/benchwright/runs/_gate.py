@@ -18,7 +18,9 @@ from benchwright.results import (
     Policy,
     Verdict,
     baseline_file,
+    filed,
     found_run,
+    kind_of,
     move_name,
     named_baseline,
     no_baseline,
@@ -28,7 +30,6 @@ from benchwright.results import (
     write_baseline,
 )
 from benchwright.runs._compare import find_run, harmless_settings, is_run, named
-from benchwright.runs._kinds import filed, kind_of
 from benchwright.runs._resolve import check_run
 from benchwright.runs._result import RunResult
 from benchwright.runs._session import Session

@@ -26,7 +26,7 @@ from benchwright.config import (
 )
 from benchwright.core import BenchwrightError, public_url, refuse_foreign, registries
 from benchwright.datasets import open_dataset
-from benchwright.workflows import find_script
+from benchwright.runs._programs import find_script
 
 _MARKS = ("from benchwright", "import benchwright")
 

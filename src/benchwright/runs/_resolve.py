@@ -23,8 +23,8 @@ from benchwright.runs._session import Session
 from benchwright.runs._targets import Target, find_targets
 
 if TYPE_CHECKING:
+    from benchwright.runs._programs import ProgramPlan
     from benchwright.runs._suites.suite import Suite
-    from benchwright.workflows import ProgramPlan
 
 
 class Benchmarks(Resolved, frozen=True):
@@ -98,7 +98,7 @@ class Program(Resolved, frozen=True):
         endpoint: OpenEndpoint | None,
     ) -> Any:
         """Start the program and wait for it."""
-        from benchwright.workflows import run_program
+        from benchwright.runs._run_program import run_program
 
         if endpoint is not None:
             raise UsageError(f"endpoint: {self.plan.target} is a program, which calls its models itself")
@@ -106,7 +106,7 @@ class Program(Resolved, frozen=True):
 
     def check(self, session: Session, options: RunOptions, how: SuiteOptions) -> Any:
         """The plan of a program whose command was found."""
-        from benchwright.workflows import program_executable
+        from benchwright.runs._programs import program_executable
 
         program_executable(self.plan.command, self.plan.cwd)
         return self.plan
@@ -166,7 +166,7 @@ def _program(
     entry = None if config is None else config.benchmarks.get(target)
     if (entry is None or entry.code is None) and not target.partition(":")[0].endswith(".py"):
         return None
-    from benchwright.workflows import plan_program, refuse_settings
+    from benchwright.runs._programs import plan_program, refuse_settings
 
     plan = plan_program(target, config, cwd, options.input)
     if plan is None:

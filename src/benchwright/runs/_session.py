@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import os
 from contextlib import ExitStack
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from benchwright.config import ConfigFile, existing_workspace, find_config, find_workspace
+from benchwright.config import ConfigFile, find_config, named_store
 from benchwright.core import NotFoundError
 from benchwright.datasets import hub_commits
-from benchwright.store import Store, Workspace, open_existing, open_store
+from benchwright.store import (
+    Store,
+    Workspace,
+    existing_workspace,
+    find_workspace,
+    open_existing,
+    open_store,
+)
 
 
 class Session:
@@ -27,7 +34,7 @@ class Session:
         config: ConfigFile | None = None,
     ) -> None:
         self.cwd = Path.cwd()
-        self._named_store = store
+        self._named_store = partial(named_store, given=store)
         self._explicit = None if workspace is None else Path(workspace)
         self._config = config
         self._opened = ExitStack()

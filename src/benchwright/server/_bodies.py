@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from benchwright.core import JsonValue, exact_json, rfc3339
-from benchwright.runs import view_of
+from benchwright.results import view_of
 from benchwright.store import BeginDecision, Event, MetricPoint, RunRecord, WorkflowStep
 
 LARGEST_NUMBER = 2**53 - 1

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from benchwright.core import OUTCOMES, STEP_STATUSES, VERSION
-from benchwright.runs import RUN_KINDS
+from benchwright.results import RUN_KINDS
 from benchwright.server import _bodies as bodies, _handlers as handlers
 from benchwright.server._answers import AnswerKind, Bytes, HtmlPage, Json
 from benchwright.server._bodies import LARGEST_NUMBER, ErrorBody

@@ -1,10 +1,11 @@
 from benchwright.store._backends import (
+    existing_workspace as existing_workspace,
+    find_workspace as find_workspace,
     open_existing as open_existing,
     open_store as open_store,
     plain_store_error as plain_store_error,
     recover_store as recover_store,
     store_problems as store_problems,
-    workspace_at as workspace_at,
 )
 from benchwright.store._finding import loss_of as loss_of, named_run as named_run, whole as whole
 from benchwright.store._owner import (
@@ -50,9 +51,4 @@ from benchwright.store._workflow_records import (
     StepRequest as StepRequest,
     WorkflowStep as WorkflowStep,
 )
-from benchwright.store._workspace import (
-    STATE_FOLDER as STATE_FOLDER,
-    Workspace as Workspace,
-    existing_workspace as existing_workspace,
-    find_workspace as find_workspace,
-)
+from benchwright.store._workspace import STATE_FOLDER as STATE_FOLDER, Workspace as Workspace

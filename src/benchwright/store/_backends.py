@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
-from typing import cast
+from pathlib import Path
+from typing import TypeAlias, cast
 
 from benchwright.core import UsageError, suggest
 from benchwright.store._driver import Driver
 from benchwright.store._ports import Store
 from benchwright.store._records import Recovered, StoreError
-from benchwright.store._workspace import Workspace
+from benchwright.store._workspace import Workspace, nearest_existing, nearest_workspace
 
 _DRIVERS = {"sqlite": "sqlite_file", "memory": "sqlite_memory"}
 """Files of drivers by the scheme of their URLs. Each is imported only when a store is opened."""
@@ -27,6 +29,29 @@ def open_store(place: str | Workspace, *, read_only: bool = False) -> Store:
 def workspace_at(url: str) -> Workspace:
     """The workspace whose records a URL names."""
     return _kind(url).workspace_at(url)
+
+
+Named: TypeAlias = Callable[[Path], str | None]
+"""The URL of the store that the user names for the workspace in a folder; None: it has its own. Who calls knows where names are."""
+
+
+def find_workspace(start: Path, explicit: Path | None = None, named: Named | None = None) -> Workspace:
+    """The explicit folder, else the nearest ancestor with records or a configuration, else `start` itself; with the store that is
+    named, if one is. A store has its own place for the files of runs, unless there is an explicit folder."""
+    return _with_store(nearest_workspace(start, explicit), explicit, named)
+
+
+def existing_workspace(start: Path, explicit: Path | None = None, named: Named | None = None) -> Workspace:
+    """Find the workspace for commands that only read. Raises NotFoundError for an explicit folder that does not exist."""
+    return _with_store(nearest_existing(start, explicit), explicit, named)
+
+
+def _with_store(found: Workspace, explicit: Path | None, named: Named | None) -> Workspace:
+    url = None if named is None else named(found.root)
+    if url is None:
+        return found
+    place = workspace_at(url)
+    return place if explicit is None else Workspace(found.root, url=place.store_url)
 
 
 def open_existing(workspace: Workspace, *, to_write: bool = False) -> Store | None:

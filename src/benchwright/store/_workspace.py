@@ -133,7 +133,7 @@ class Workspace(HidesFields, Struct, frozen=True):
             ) from None
 
 
-def find_workspace(start: Path, explicit: Path | None = None) -> Workspace:
+def nearest_workspace(start: Path, explicit: Path | None = None) -> Workspace:
     """The explicit folder, else the nearest ancestor with records or a configuration, else `start` itself.
 
     The search ends at folders that everybody may write to, such as /tmp. Raises UsageError if the state folder is a file or a
@@ -165,9 +165,9 @@ def _usable(root: Path) -> Workspace:
     )
 
 
-def existing_workspace(start: Path, explicit: Path | None = None) -> Workspace:
+def nearest_existing(start: Path, explicit: Path | None = None) -> Workspace:
     """Find the workspace for commands that only read. Raises NotFoundError for an explicit folder that does not exist."""
-    workspace = find_workspace(start, explicit)
+    workspace = nearest_workspace(start, explicit)
     if explicit is not None and not workspace.root.is_dir():
         wrong = "is not a folder" if workspace.root.exists() else "is not there"
         raise NotFoundError(

@@ -18,7 +18,7 @@ from typing import Any, NoReturn, Protocol
 
 from msgspec import Struct
 
-from benchwright.config import find_workspace
+from benchwright.config import named_store
 from benchwright.core import (
     BenchwrightError,
     JsonValue,
@@ -29,7 +29,7 @@ from benchwright.core import (
     shown,
     suggest,
 )
-from benchwright.store import HEARTBEAT_S, StoreError, open_store
+from benchwright.store import HEARTBEAT_S, StoreError, find_workspace, open_store
 from benchwright.workflows._canonical import stable_stringify
 from benchwright.workflows._context import WorkflowContext, traceback_text
 from benchwright.workflows._environment import parse_input, read_environment
@@ -350,7 +350,7 @@ def _chosen(workflows: Sequence[WorkflowDescriptor], name: str | None) -> Workfl
 def _name_of(typed: argparse.Namespace, workflows: Sequence[WorkflowDescriptor]) -> str:
     """The workflow of the run to resume."""
     place = typed.workspace or read_environment().workspace
-    with open_store(find_workspace(Path.cwd(), None if place is None else Path(place))) as store:
+    with open_store(find_workspace(Path.cwd(), None if place is None else Path(place), named_store)) as store:
         return find_workflow_run(store, typed.resume, [workflow.name for workflow in workflows]).name
 
 
@@ -379,3 +379,13 @@ def _leave(text: str, code: int) -> NoReturn:
     sys.stderr.write(shown(text))
     sys.stderr.flush()
     sys.exit(code)
+
+
+def run_script(path: str) -> None:
+    """Run the workflows of a file that does not call `entrypoint` itself."""
+    import runpy
+
+    sys.argv = [path]
+    sys.path[0:1] = [str(Path(path).parent)]
+    found = runpy.run_path(path, run_name="__benchwright_workflow__")
+    entrypoint(*{id(v): v for v in found.values() if isinstance(v, WorkflowDescriptor)}.values())

@@ -12,9 +12,9 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
-from benchwright.config import find_workspace
+from benchwright.config import named_store
 from benchwright.core import JsonObject, JsonValue, NotFoundError, RunKind, RunOwnedError, UsageError, rfc3339
-from benchwright.store import Lease, RunRecord, Store, named_run, open_store, this_process
+from benchwright.store import Lease, RunRecord, Store, find_workspace, named_run, open_store, this_process
 from benchwright.workflows._canonical import stable_stringify
 from benchwright.workflows._claiming import claimed_workflow, created_workflow
 from benchwright.workflows._client import BenchwrightClient, RunRecord as ServerRun, WorkflowClient
@@ -77,7 +77,7 @@ async def open_session(request: RunRequest) -> Session:
         and (managed or surroundings.base_url is not None)
     ):
         return await _on_server(request, surroundings)
-    store = open_store(find_workspace(Path.cwd(), request.workspace or surroundings.workspace))
+    store = open_store(find_workspace(Path.cwd(), request.workspace or surroundings.workspace, named_store))
     try:
         if managed and surroundings.run_id is not None:
             return _managed(request, surroundings, store)

@@ -177,7 +177,7 @@ def _next_step(view: ResultView) -> str:
     summary, run = view.summary, view.run.id
     # A row that was skipped is skipped again: no request was made for it.
     retryable = summary.failed - summary.outcomes.get(Outcome.SKIPPED, 0)
-    if summary.partial:
+    if summary.partial and view.resumable:
         hint = f"to resume: benchwright resume {run}"
         if retryable:
             hint += f"; with what failed: benchwright resume {run} --retry-failed"
@@ -185,8 +185,10 @@ def _next_step(view: ResultView) -> str:
         hint = f"score it: benchwright rescore {run}"
     elif summary.failed:
         hint = f"benchwright show {run} --failed"
-        if retryable and not any(
-            note.startswith("rescored from") for note in summary.notes
+        if (
+            view.resumable
+            and retryable
+            and not any(note.startswith("rescored from") for note in summary.notes)
         ):  # no model replies again
             hint += f", benchwright resume {run} --retry-failed"
     else:

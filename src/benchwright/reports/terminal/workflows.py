@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from benchwright.core import RUN_STATUSES, STEP_STATUSES, JsonValue, RunStatus, exact_json, printable, rfc3339
+from benchwright.core import RUN_STATUSES, STEP_STATUSES, exact_json, printable, rfc3339
 from benchwright.reports.blocks import (
     Block,
     Cell,
@@ -39,7 +39,7 @@ from benchwright.results import (
 )
 
 if TYPE_CHECKING:
-    from rich.console import Group
+    pass
 
 _LONGEST = 300
 """Characters of an input or output; `--json` has them whole."""
@@ -164,36 +164,24 @@ def _facts(view: WorkflowDetails) -> list[tuple[str, str]]:
     return facts
 
 
-def code_result(
-    *,
-    run_id: int,
-    name: str,
-    status: RunStatus,
-    error: str | None,
-    steps: Mapping[str, int],
-    metrics: Mapping[str, float],
-    output: JsonValue,
-    seconds: float,
-) -> Group:
-    """How a program's run ended, in a few lines."""
-    from benchwright.reports.terminal.drawing import draw
-
+def program_blocks(ended: Any) -> list[Block]:
+    """How a program's run ended, in a few lines; `ended` is the `ProgramResult`."""
+    run_id, status, error = ended.run_id, ended.status, ended.error
     style = f"bold {RUN_STATUSES[status].style or 'yellow'}"
-    title = ("run ", ""), (str(run_id), "bold"), (f" {printable(name)}: ", ""), (status, style)
-    after = f" after {duration(seconds)}", ""
+    title = ("run ", ""), (str(run_id), "bold"), (f" {printable(ended.workflow_name)}: ", ""), (status, style)
+    after = f" after {duration(ended.duration_seconds)}", ""
     rows = []
-    if steps:
-        rows.append(("steps", ", ".join(f"{count:,} {word}" for word, count in steps.items())))
-    rows += [(printable(metric), number(value)) for metric, value in metrics.items()]
-    if output is not None:
-        rows.append(("output", _short(output)))
+    if ended.steps:
+        rows.append(("steps", ", ".join(f"{count:,} {word}" for word, count in ended.steps.items())))
+    rows += [(printable(metric), number(value)) for metric, value in ended.metrics.items()]
+    if ended.output is not None:
+        rows.append(("output", _short(ended.output)))
     if error and status != "failed":
         rows.append(("because", printable(error.strip().rpartition("\n")[2])))
     # A change that was refused would be refused again.
-    ended = status == "completed" or "start a new run" in (error or "").lower()
-    next_step = "show" if ended else "resume"
-    hint = line(f"next: benchwright {next_step} {run_id}", "dim")
-    return draw([line(), Lines(((*title, after),)), labelled(rows), hint])
+    over = status == "completed" or "start a new run" in (error or "").lower()
+    hint = line(f"next: benchwright {'show' if over else 'resume'} {run_id}", "dim")
+    return [line(), Lines(((*title, after),)), labelled(rows), hint]
 
 
 def _metric_table(metrics: Mapping[str, MetricFigures]) -> Table:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Container
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 
 from benchwright.benchmarks import BenchmarkSpec
-from benchwright.config import RUN_SETTINGS, RunOptions, find_workspace
+from benchwright.config import RUN_SETTINGS, RunOptions, named_store
 from benchwright.core import FUNCTION_CALLING, JsonObject, UsageError, expand_home
 from benchwright.runs._targets.values import Asked, Target, TargetKind
+from benchwright.store import find_workspace
 
 TOOL_SETTINGS = tuple(setting.name for setting in RUN_SETTINGS if setting.group == "tools")
 """Names of the options that only function-calling evaluations take."""
@@ -76,7 +78,8 @@ def _define(asked: Asked) -> list[Target]:
         output = expand_home(output).resolve()
     definition = replace(definition, name=asked.target, output=None if output is None else str(output))
     # A state folder in the current folder would become the nearest workspace and hide all earlier runs.
-    faults = output or find_workspace(asked.cwd, asked.options.workspace, asked.options.store).state
+    named = partial(named_store, given=asked.options.store)
+    faults = output or find_workspace(asked.cwd, asked.options.workspace, named).state
     spec = load_evaluation(replace(definition, output=str(faults)))
     recorded: JsonObject = {"kind": FUNCTION_CALLING, "target": asked.place, "settings": definition.to_json()}
     return [Target(spec, asked.target, recorded, asked.defaults)]

@@ -23,17 +23,16 @@ from benchwright.core import (
     open_artifacts,
 )
 from benchwright.engine import RunLife
-from benchwright.store import Lease, RunRecord, Store, Workspace
-from benchwright.workflows._child import Child, Ending, Looker, PassOn, ProgramWatcher, Supervisor
-from benchwright.workflows._claiming import claimed_workflow, created_workflow
-from benchwright.workflows._environment import child_environment
-from benchwright.workflows._programs import (
+from benchwright.runs._child import Child, Ending, Looker, PassOn, ProgramWatcher, Supervisor
+from benchwright.runs._programs import (
     ProgramPlan,
     ProgramResult,
     entry_file,
     plan_program,
     program_executable,
 )
+from benchwright.store import Lease, RunRecord, Store, Workspace
+from benchwright.workflows import child_environment, claimed_workflow, created_workflow
 
 _TOLD = ("RUN_ID", "WORKFLOW_NAME", "INPUT", "BASE_URL", "TOKEN")
 """Variables that programs written for an older interface read under its prefix."""

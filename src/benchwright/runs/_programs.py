@@ -73,6 +73,12 @@ class ProgramResult(Struct, frozen=True):
         """The exit code of the command."""
         return RUN_STATUSES[self.status].exit_code
 
+    def _repr_html_(self) -> str:
+        """The HTML that a notebook shows."""
+        from benchwright.reports import in_notebook  # terminals do not need it
+
+        return in_notebook(self)
+
     def to_json(self) -> JsonObject:
         """As `--json` prints it."""
         found: JsonObject = as_json(self)
@@ -322,15 +328,3 @@ def _word(node: ast.expr, ours: dict[str, str]) -> str:
 def _first_text(call: ast.Call) -> str | None:
     given = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "name"), None)
     return given.value if isinstance(given, ast.Constant) and isinstance(given.value, str) else None
-
-
-def run_script(path: str) -> None:
-    """Run the workflows of a file that does not call `entrypoint` itself."""
-    import runpy
-
-    from benchwright.workflows._execution import WorkflowDescriptor, entrypoint
-
-    sys.argv = [path]
-    sys.path[0:1] = [str(Path(path).parent)]
-    found = runpy.run_path(path, run_name="__benchwright_workflow__")
-    entrypoint(*{id(v): v for v in found.values() if isinstance(v, WorkflowDescriptor)}.values())
