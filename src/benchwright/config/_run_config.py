@@ -17,7 +17,6 @@ from benchwright.config._run_config_keys import (
     EXTRA,
     FAIL_ON_SKIP,
     KEY_OF,
-    METADATA,
     MODULE,
     RECORDS,
     RUN_CONFIG_KEYS,
@@ -65,8 +64,6 @@ class RunConfig(Struct, frozen=True):
     """Steps of the request pipeline, as written; None: not given."""
     label: str = ""
     """The task's name in a file with several."""
-    notes: tuple[str, ...] = ()
-    """Notes on keys without effect."""
     variables: Mapping[str, str] = {}
     """Environment variables of the run, each `host:NAME` or `lit:VALUE`."""
 
@@ -77,7 +74,6 @@ class RunConfig(Struct, frozen=True):
         *,
         label: str = "",
         name: str = "",
-        notes: Sequence[str] = (),
         variables: Mapping[str, str] | None = None,
     ) -> RunConfig:
         """Merge the values of all layers into a configuration. `name` is the target if no layer gives one."""
@@ -93,41 +89,14 @@ class RunConfig(Struct, frozen=True):
             raise ConfigError(
                 "no evaluation is named: give --eval_type NAME, or config.type in the run configuration"
             )
-        options: dict[str, Any] = {}
-        extra: dict[Path, Any] = {}
-        tables: dict[str, dict[Path, Any]] = {}
-        repeated: dict[str, Any] = {}
-        for path, value in found.items():
-            head = next((path[:n] for n in range(len(path), 0, -1) if path[:n] in RUN_CONFIG_KEYS), None)
-            if head is None:
-                extra[path[len(EXTRA) :]] = value
-            elif head == METADATA:
-                tables.setdefault("metadata", {})[path[1:]] = value
-            elif (option := option_of(head)) and head == path:
-                options[option] = value
-            elif option:
-                tables.setdefault(option, {})[path[len(head) :]] = value
-            elif head in BAKED_IN and head == path:
-                repeated[BAKED_IN[head]] = value
-            elif head in BAKED_IN:
-                repeated.setdefault(BAKED_IN[head], {})[".".join(path[len(head) :])] = value
-        repeated.pop("", None)  # repeats no field
-        inner = {
-            each: as_table({path: value for path, value in held.items() if path}, as_written=True)
-            for each, held in tables.items()
-        }
-        metadata = inner.pop("metadata", {})
-        options |= inner
-        adapter = options.pop("pipeline", None)
+        options, extra, repeated = _by_purpose(found)
+        metadata, adapter = options.pop("metadata", {}), options.pop("pipeline", None)
         if found.get(FAIL_ON_SKIP) and "max_failures" not in options:
             options["max_failures"] = 0
         if MODULE in found:
             target = _of_module(found[MODULE], target, options)
-        if options.get("task") in (
-            target,
-            re.split("[.:]", target)[-1],
-        ):  # as files of other benchmarks write it
-            del options["task"]
+        if options.get("task") in (target, re.split("[.:]", target)[-1]):
+            del options["task"]  # as files of other benchmarks write it
         name_demo_model(options)
         share = options.pop("limit") if isinstance(options.get("limit"), float) else None
         return cls(
@@ -135,12 +104,11 @@ class RunConfig(Struct, frozen=True):
             options,
             tuple(given),
             share,
-            as_table(extra),
+            extra,
             repeated,
             metadata,
             adapter,
             label,
-            tuple(notes),
             variables or {},
         )
 
@@ -244,6 +212,30 @@ def override_layer(pairs: Sequence[tuple[str, Any]], source: str) -> list[Config
                 found.pop(checked.path, None)  # later ones come last
                 found[checked.path] = checked
     return list(found.values())
+
+
+def _by_purpose(found: Mapping[Path, Any]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """The options of the run, the settings that the benchmark must declare, and the values that repeat its fields."""
+    options: dict[str, Any] = {}
+    extra: dict[Path, Any] = {}
+    tables: dict[str, dict[Path, Any]] = {}
+    repeated: dict[str, Any] = {}
+    for path, value in found.items():
+        head = next((path[:n] for n in range(len(path), 0, -1) if path[:n] in RUN_CONFIG_KEYS), None)
+        if head is None:
+            extra[path[len(EXTRA) :]] = value
+        elif (option := option_of(head)) and head == path:
+            options[option] = value
+        elif option:
+            tables.setdefault(option, {})[path[len(head) :]] = value
+        elif head in BAKED_IN and head == path:
+            repeated[BAKED_IN[head]] = value
+        elif head in BAKED_IN:
+            repeated.setdefault(BAKED_IN[head], {})[".".join(path[len(head) :])] = value
+    repeated.pop("", None)  # repeats no field
+    for name, held in tables.items():
+        options[name] = as_table(held, as_written=True)
+    return options, as_table(extra), repeated
 
 
 def _of_module(module: str, target: str, options: dict[str, Any]) -> str:

@@ -92,7 +92,7 @@ def read_run_configs(
     given += flag_layer(flags)
     given += override_layer(read_overrides(overrides) if overrides else (), "--overrides")
     given += override_layer([read_override(pair) for pair in pairs], "-o")
-    config = RunConfig.of(given, notes=notes, variables=_recorded(document))
+    config = RunConfig.of(given, variables=_recorded(document))
     return RunConfigs((config,), False, notes=notes)
 
 
