@@ -100,7 +100,6 @@ class PayloadModifier(PipelineStep, frozen=True):
 
     @classmethod
     def check(cls, config: Mapping[str, Any], where: str) -> None:
-        """Names and values can be sent, and hold no secret."""
         check_payload_change(config, where)
 
 
@@ -159,7 +158,6 @@ class Caching(PipelineStep, frozen=True):
         return {"save_responses": not short} if config.get("cache_dir") else {}
 
     def load_problem(self) -> str:
-        """Every request of a load test is sent."""
         if not self.reuse_cached_responses:
             return ""
         return "the pipeline takes replies from a cache, and a load test sends every request"
@@ -214,16 +212,13 @@ class ProgressTracking(PipelineStep, frozen=True):
 
     @classmethod
     def implied(cls, config: Mapping[str, Any], *, short: bool) -> dict[str, Any]:
-        """Short flags mean POST."""
         return {"request_method": "POST"} if short else {}
 
     @classmethod
     def check(cls, config: Mapping[str, Any], where: str) -> None:
-        """The URL is recorded."""
         check_progress_url(config["progress_tracking_url"], where)
 
     def load_problem(self) -> str:
-        """There are no samples."""
         return "progress_tracking counts samples, and a load test has requests"
 
 
@@ -238,7 +233,6 @@ class RaiseClientErrors(PipelineStep, frozen=True):
     status_code_range_end: int | None = _watches("last status of the range", default=499, least=100, most=599)
 
     def load_problem(self) -> str:
-        """Errors are results there."""
         return "raise_client_errors stops at an error, and a load test counts errors"
 
     def stops(self, status: int | None) -> bool:
@@ -266,7 +260,6 @@ class ExchangeReport(PipelineStep, frozen=True):
 
     @classmethod
     def check(cls, config: Mapping[str, Any], where: str) -> None:
-        """There are two types of reports."""
         if wrong := set(config.get("report_types", ())) - {"html", "json"}:
             raise ConfigError(f"{where} report_types: {', '.join(sorted(wrong))} is not known; expected html or json")
 # fmt: on
