@@ -98,6 +98,7 @@ class Passage:
         self._is_ascii = text.isascii()
         self.numbers = Expressions(text, mark)
         self._asides = Asides(text, self.lower)
+        self._present: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._silent: dict[int, tuple[int, int]] = {}
         """Start of a sentence → the part of it that gives no answer."""
 
@@ -124,8 +125,17 @@ class Passage:
         self, pattern: str, stems: tuple[str, ...], begin: int = 0, end: int | None = None
     ) -> Iterator[re.Match[str]]:
         """The last matches of a pattern that begins with one of the stems, the last one first."""
-        starts = places(self.lower, _ascii(stems) if self._is_ascii else stems, begin, end, CUES)
+        starts = places(self.lower, self.present(stems), begin, end, CUES)
         return islice(matches_at(caseless(pattern), self.text, starts), CUES)
+
+    def present(self, stems: tuple[str, ...]) -> tuple[str, ...]:
+        """Those of the stems that the text contains: most contain none."""
+        found = self._present.get(stems)
+        if found is None:
+            lower = self.lower
+            found = tuple([one for one in (_ascii(stems) if self._is_ascii else stems) if one in lower])
+            self._present[stems] = found
+        return found
 
     def usable(self, begin: int, end: int) -> list[Expression]:
         """The expressions in a part of the text that may be an answer."""
@@ -169,7 +179,7 @@ class Passage:
         ):
             return start, end
         if (
-            any(stem in sentence for stem in _SUPPOSED_STEMS)
+            any(stem in sentence for stem in self.present(_SUPPOSED_STEMS))
             and (
                 caseless(_SUPPOSED).search(text, start, end)
                 or (caseless(_WILL).match(text, start) and "=" in text[:start])
@@ -177,7 +187,7 @@ class Passage:
             and (self.numbers.between(0, start) or self.numbers.between(end, len(text)))
         ):
             return start, end
-        if any(stem in sentence for stem in _DECLINE_STEMS):
+        if any(stem in sentence for stem in self.present(_DECLINE_STEMS)):
             if caseless(_SUPPOSED).search(text, start, end) and caseless(_DECLINE).search(text, start, end):
                 return start, end  # `If there were 10, it would be 6, but that is not given.`
             found = caseless(_DECLINE).search(text, start, end)
@@ -194,7 +204,7 @@ class Passage:
 
     def _checks(self) -> Iterator[tuple[int, int]]:
         """A check goes on until something is concluded or a fault is found."""
-        if not any(stem in self.lower for stem in _CHECK_STEMS):
+        if not self.present(_CHECK_STEMS):
             return
         check, resumes = caseless(_CHECK), caseless(_RESUMES)
         begin: int | None = None
@@ -250,7 +260,7 @@ class Passage:
     def declines_after(self, at: int) -> bool:
         """Whether the text says after `at` that no answer can be given, and gives none then."""
         after = self.lower[at:]
-        if not any(stem in after for stem in _DECLINE_STEMS):
+        if not any(stem in after for stem in self.present(_DECLINE_STEMS)):
             return False
         return caseless(_UNDETERMINED).search(self.text, at) is not None
 

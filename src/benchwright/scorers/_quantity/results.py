@@ -365,7 +365,9 @@ class Results:
             begin = total.end()  # it belongs to the number before it
         before = self._text[max(begin, one.start - 80) : one.start]
         lower = self._lower[max(begin, one.start - 80) : one.start]
-        cue = any(word in lower for word in CONCLUDES) and caseless(CONCLUSION).search(before)
+        cue = any(word in lower for word in self._passage.present(CONCLUDES)) and caseless(CONCLUSION).search(
+            before
+        )
         if cue and not (cue[0].lower() == "also" and self._passage.numbers.language() == "."):
             return True
         if caseless(_RESULT).search(before) or (at and caseless(_IS).fullmatch(before)):
