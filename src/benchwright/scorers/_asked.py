@@ -118,6 +118,25 @@ vegan | nonvegan
 friend ally | enemy foe
 buy purchase | sell
 agree | disagree
+present attend | absent miss
+permanent | temporary
+natural | artificial synthetic
+married | unmarried single divorced
+full | empty
+awake | asleep
+strong | weak
+northern north | southern south
+eastern east | western west
+acidic acid | alkaline
+convex | concave
+singular | plural
+nocturnal | diurnal
+carnivore carnivorous | herbivore herbivorous
+optimistic | pessimistic gloomy
+enjoy love loved adore like_it | hate hated detest dislike
+succeed success successful | fail failure unsuccessful
+satisfied happy pleased | dissatisfied unhappy displeased disappointed
+start begin begun | end finish
 """
 _IRREGULAR = """
 use used using die died dying go went gone see saw seen write wrote written sing sang sung build built make made take took taken get got gotten give gave given
@@ -269,7 +288,7 @@ def read_question(question: str) -> Asked | None:
     options = tuple(
         (found["name"], found["value"] in ("yes", "true"))
         for found in _compiled(
-            r"\(?(?<!\w)(?P<name>[a-d0-9])\s?[=:.)]\s?(?P<value>yes|no|true|false)(?!\w)"
+            r"\(?(?<!\w)(?P<name>[a-d0-9])(?:\s?[=:.)]\s?|\s(?:for|if|means|meaning)\s)(?P<value>yes|no|true|false)(?!\w)"
         ).finditer(question[-6_000:].lower())
     )
     that = _compiled(_THAT).match(text)
@@ -339,7 +358,7 @@ def _without_auxiliary(whole: str, bare: str, quoted: str, sentences: list[str])
     if not asking:
         return None
     text = asking[-1].strip("¿? \u00a0")
-    if _compiled(_OPEN_QUESTION).match(text):
+    if _compiled(_OPEN_QUESTION).match(text) or not content(text):
         return None
     return Asked(
         text,
@@ -357,6 +376,8 @@ def _without_auxiliary(whole: str, bare: str, quoted: str, sentences: list[str])
 
 def _plain(text: str) -> str:
     """Without what is in brackets, and numbers such as `No. 9` without the word."""
+    text = _compiled(r"(?<!\w)([a-z])\.\s?([a-z])\.").sub(r"\1\2", text)
+    text = _compiled(r"(?<!\w)(mr|mrs|ms|dr|st|vs|approx|prof)\.").sub(r"\1", text)
     return _compiled(r"\s?\([^()\n]{0,80}\)|(?<!\w)no\.\s?(?=\d)|\*").sub("", text.replace("’", "'"))
 
 

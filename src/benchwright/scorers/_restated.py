@@ -13,12 +13,12 @@ from functools import cache
 from benchwright.scorers._asked import NEGATIVE, Asked, content, signed, stem
 
 _EMPHATIC = r"(?<!\w)(?:indeed|after\sall|(?:do|does|did)\s(?:in\sfact\s|actually\s)?[a-z]+)(?!\w)"
-_PRONOUN = r"(?:(?:and|but|so|then|that|also|yet)\s)?(?:it|(?:treat|call|consider|make)s?\s(?:it|them|this)|he|she|they|this|that|these|those|you|there|we|i|one|nobody|none|nothing|no\sone|both|neither|(?:the\s|its\s|this\s)?(?:overall\s|general\s)?(?:sentiment|tone|mood|attitude|opinion|impression|message|email|e-mail|review|text|comment|post|tweet)|the\s(?:two|former|latter|author|user|reviewer|answer)|es|er|sie|das|man|il|elle|elles|ils|cela|ce|on|esto|eso|ella|usted|questo|isso|ele|ela|это|он|она|они)(?!\w)"
+_PRONOUN = r"(?:(?:and|but|so|then|that|also|yet)\s)?(?:it|(?:treat|call|consider|make)s?\s(?:it|them|this)|leaning|he|she|they|this|that|these|those|you|there|we|i|one|nobody|none|nothing|no\sone|both|neither|(?:the\s|its\s|this\s)?(?:overall\s|general\s)?(?:sentiment|tone|mood|attitude|opinion|impression|message|email|e-mail|review|text|comment|post|tweet)|the\s(?:two|former|latter|author|user|reviewer|answer)|es|er|sie|das|man|il|elle|elles|ils|cela|ce|on|esto|eso|ella|usted|questo|isso|ele|ela|это|он|она|они)(?!\w)"
 _NEAR_PRONOUN = r"(?<!\w)(?:i|you|it|they|he|she|we)(?:\s(?:would|do|does|did|can|could|will|should|is|are|was|were|has|have)(?:n't|\snot)|\scannot|'d\snot|'re\snot|'s\snot)(?!\w)"
 _TURNS = (
     r"(?<!\w)(?:unless|deny|denies|doubt|doubtful|false|wrong|myth|misconception|opposite|contrary|rather|instead|if|whether|might|may|could|should|seems?|appears?|looks?|like"
-    r"|possibly|perhaps|depends?|only|just|necessarily|some|sometimes|few|rarely|seldom|almost|nearly|partly|partially|often|most|many|all|every|always|everyone|anymore|yet"
-    r"|exactly|entirely|completely|first|originally|initially|claims?|claimed|believe[ds]?|think|thinks|thought|say|says|said|argue[sd]?|suggest(?:s|ed)?|assume[sd]?|told|asks?|asked|said\sto|one\sof|among|would|supposed|suppose|imagine|expect"
+    r"|possibly|perhaps|depends?|only|just|necessarily|some|sometimes|few|rarely|seldom|almost|nearly|partly|partially|often|most|many|anymore|yet"
+    r"|first|originally|initially|claims?|claimed|believe[ds]?|think|thinks|thought|say|says|said|argue[sd]?|suggest(?:s|ed)?|assume[sd]?|told|asks?|asked|said\sto|one\sof|among|would|supposed|suppose|imagine|expect"
     r"|wenn|falls|ob|vielleicht|manchmal|nur|fast|teilweise|si|peut-être|parfois|seulement|presque|quizás|tal\svez|solo|sólo|casi|forse|quasi|talvez|quase|если|может|возможно|почти)(?!\w)"
 )
 """Words that turn, weaken or narrow what a clause says; they may occur if the question has them."""
@@ -32,12 +32,18 @@ _THAT = (
     r"|no\s(?:\w+\s)?(?:evidence|proof|indication|sign|truth|basis|support|hint|way)(?:\s(?:whatsoever|at\sall|to\s(?:suggest|show|support)|suggesting|showing))?|little\sevidence))\s(?:that|for|to|of|in\sthe\s(?:idea|claim)\sthat)\s(?:(?:say|claim|state|assert|conclude|argue)(?:\sthat(?!\W*$))?\s)?"
 )
 """What judges the rest of its clause: `It is unlikely that …`."""
+_PAST = r"(?<!\w)(?:was|were|had|did|used\sto|until|formerly|once|previously)(?!\w)"
+_PRESENT = r"(?:is|are|am|do|does|can|has|have|will|should|may|must)(?!\w)"
+_NOT_ALL = (
+    r"\s(all|every|always|everyone|everything|entirely|completely|exactly|fully|quite|necessarily)(?!\w)"
+)
 _CONTRAST = r",\s(?:and\s)?(?:not|rather\sthan)\s(?:an?\s|the\s)?([^.,;:(]+)"
 _MAY = r"(?:can|could|may|should|(?:is|are|am)\s(?:it|i|we)\s(?:possible|allowed|permitted|legal|ok|okay|safe|fine|acceptable|alright|all\sright))(?!\w)"
 _ALLOWED = (
     r"(?:(?:it|that|this)(?:'s|\sis)|you(?:'re|\sare))(?P<not>n't|\snot|\sno\slonger)?\s(?:(?:also|quite|definitely|certainly|perfectly|generally|usually|therefore|absolutely|totally|completely|strictly|entirely)\s)?"
     r"(?:(?P<yes>allowed|possible|permitted|entitled|free\sto|welcome\sto|fine|ok|okay|safe|acceptable|legal|advisable|recommended|a\sgood\sidea)|(?P<no>forbidden|prohibited|banned|impossible|illegal|unsafe|dangerous|a\sbad\sidea|not\sallowed|inadvisable))(?!\w)"
 )
+_ADVISED = r"(?:is|are)(?P<not>\snot|n't)?\s(?:\w+ly\s)?(?:recommended|advisable|advised|essential|important|necessary|a\sgood\sidea|(?P<no>discouraged|inadvisable|dangerous|unsafe|a\sbad\sidea))\W*$"
 _ALLOWED_ELSEWHERE = r"(?:(?:ce\sn'|c')est|das\sist|es\sist|es|è|é|это|isso\sé|eso\ses|no\ses|non\sè|não\sé|das\sgeht|ça|это)\s(?P<not>pas\s|nicht\s|leider\snicht\s|не\s)?(?:\w+\s)?(?P<word>possible|möglich|erlaubt|permis|autorisé|posible|permitido|possibile|permesso|possível|возможно|verboten|interdit|prohibido|vietato|proibido|unmöglich|impossible|imposible|impossibile|impossível)(?!\w)"
 _MAY_ELSEWHERE = r"(?:peut-on|est-ce\squ'on\speut|kann\s(?:man|ich)|darf\s(?:man|ich)|se\spuede|puedo|si\spuò|posso|pode-se|можно)(?!\w)"
 """What answers a question for what may be or is possible."""
@@ -48,10 +54,16 @@ _VERB = (
     r"(?:(?<!\w)(?:is|are|was|were|am|be|been|do|does|did|can|could|will|would|has|have|had|should|must|may|cannot|means?|counts?|holds?|remains?|belongs?"
     r"|ist|sind|war|hat|kann|wird|est|sont|était|peut|es|son|fue|puede|è|sono|può|é|são|foi|pode)(?!\w)|n't|'s\s|'re\s)"
 )
-_BEING = r"(?:(?<!\w)(?:is|are|was|were|am|be|been|being|remains?|counts?|seems?|sounds?|reads?|looks?|considered|called|classed|classified|deemed|belongs?|found|find|finds|see|sees|contains?|has|have|had|means?|mak(?:es?|ing)|treat|call|consider|exists?|cannot|can|does|do|did)(?!\w)|n't|'s\s|'re\s|'m\s)"
+_BEING = r"(?:(?<!\w)(?:is|are|was|were|am|be|been|being|remains?|counts?|seems?|sounds?|reads?|looks?|considered|called|classed|classified|deemed|belongs?|found|find|finds|see|sees|contains?|has|have|had|means?|mak(?:es?|ing)|treat|call|consider|classify|rate|label|deem|leaning|exists?|cannot|can|does|do|did)(?!\w)|n't|'s\s|'re\s|'m\s)"
 _FILLERS = frozenset(
     stem(word)
     for word in [
+        "always",
+        "all",
+        "every",
+        "strongly",
+        "really",
+        "simply",
         "suitable",
         "considered",
         "treat",
@@ -131,6 +143,9 @@ def restates(asked: Asked, clause: str, sentence: str, marked: bool, concludes: 
             else proposed
             == ((judging["yes"] is not None) == (judging["not"] is None and judging["not2"] is None))
         )
+    advised = _compiled(_ADVISED).search(clause) if asked.text.startswith("should") else None
+    if advised and concludes and not asked.negative and set(content(clause)) & set(asked.words):
+        return advised["not"] is None and advised["no"] is None
     elsewhere = (
         _compiled(_ALLOWED_ELSEWHERE).match(clause) if _compiled(_MAY_ELSEWHERE).match(asked.text) else None
     )
@@ -141,9 +156,13 @@ def restates(asked: Asked, clause: str, sentence: str, marked: bool, concludes: 
             is not None
         )
         return refused == forbidden
+    if _compiled(r"(?:is|are|was|were)\sthere\s").match(asked.text):
+        has = _compiled(r"(?<!\w)(?:does|do|did)\s(?:indeed\s|in\sfact\s)?have\s").search(clause)
+        clause = f"there is {clause[has.end() :]}" if has else clause  # `the rule does have a basis`
     known = frozenset(asked.words)
     if (
         not known
+        or (not asked.english and len(known) < 2)
         or _compiled(_CONDITION).search(clause)
         or (not marked and _compiled(_CONDITION).search(sentence))
     ):
@@ -156,8 +175,12 @@ def restates(asked: Asked, clause: str, sentence: str, marked: bool, concludes: 
         return None
     turns = {word[0] for word in _compiled(_TURNS).finditer(clause)} - set(re.findall(r"[^\W_]+", asked.text))
     turns = {word for word in turns if not any(one in known for one, _ in signed(word, known))}
-    if _compiled(_COUNTED).search(asked.text) and not set(_compiled(_COUNTED).findall(clause)) <= set(
-        _compiled(_COUNTED).findall(asked.text)
+    named = _compiled(r",\s(?:and\s)?not\s(?:in\s|on\s|at\s)?(\d[\d.,]*\d|\d)(?!\w)").search(sentence)
+    if named and re.search(rf"(?<!\d){re.escape(named[1])}(?!\d)", asked.text) and not asked.negative:
+        return False  # `in 1991, not in 2001`
+    counted = f"{asked.text} {' '.join(asked.claim)}"
+    if _compiled(_COUNTED).search(counted) and not set(_compiled(_COUNTED).findall(clause)) <= set(
+        _compiled(_COUNTED).findall(counted)
     ):
         return None  # another year, or another one of several
     pronoun = (
@@ -180,6 +203,9 @@ def restates(asked: Asked, clause: str, sentence: str, marked: bool, concludes: 
         and shared[0] != first
         and not pronoun
         and not _compiled(_IMPERSONAL).match(asked.text)
+        and not (
+            len(set(shared)) == len(known) and "than" not in clause and _compiled(NEGATIVE).search(clause)
+        )
     ):
         return None  # something is said of another one
     negations = [*_compiled(NEGATIVE).finditer(clause)]
@@ -197,6 +223,9 @@ def restates(asked: Asked, clause: str, sentence: str, marked: bool, concludes: 
     if negations or opposite:
         if any(not re.fullmatch(_WEAK_IN_NO, word) for word in turns) or len(negations) > 1:
             return None
+        whole = negations and _compiled(_NOT_ALL).match(clause, negations[0].end())
+        if whole and whole[1] not in asked.text:
+            return None  # `not all birds fly`
         denied = content(clause[negations[0].end() :]) if negations else said
         about = (
             pronoun
@@ -225,7 +254,8 @@ def restates(asked: Asked, clause: str, sentence: str, marked: bool, concludes: 
         if holds and not _covers(asked, clause, said, shared, pronoun, concludes, emphatic):
             return None
         return _said(asked, holds != as_asked)
-    if turns:
+    past = _compiled(_PAST).search(clause)
+    if turns or (past and _compiled(_PRESENT).match(asked.text) and past[0] not in asked.text):
         return None
     contrast = _compiled(_CONTRAST).search(sentence)
     if contrast and first in shared:
@@ -272,12 +302,16 @@ def _covers(
     """Whether a clause says all that was asked, or leaves out only what needs no repeating."""
     at = {word: place for place, word in reversed([*enumerate(asked.words)])}
     places = [at[word] for word in shared]
-    if places != sorted(places) and _compiled(_IMPERSONAL).match(asked.text) is None:
+    if not pronoun and places != sorted(places) and _compiled(_IMPERSONAL).match(asked.text) is None:
         return False
-    if not _compiled(_VERB).search(clause) and not (set(shared) and asked.auxiliary & {"do", "does", "did"}):
+    if (
+        not pronoun
+        and not _compiled(_VERB).search(clause)
+        and not (set(shared) and asked.auxiliary & {"do", "does", "did"})
+    ):
         return False
     missing = set(asked.words) - set(shared) - (set(asked.words[: places[0]]) if pronoun else set())
-    extra = [word for word in said if word not in at and word not in _FILLERS]
+    extra = [word for word in said if word not in at and word not in _FILLERS and not word.isdigit()]
     if not missing:
         return len(shared) >= _HALF * len(said)
     if emphatic and len(missing) <= (1 - _ENOUGH) * len(asked.words) and len(shared) >= _ENOUGH * len(said):

@@ -75,6 +75,8 @@ from benchwright.scorers._verdict_words import (
     YES,
 )
 
+_INITIALS = {"y": True, "n": False, "t": True, "f": False}
+
 
 class _Kind(IntEnum):
     """How a verdict is given; of higher kinds one decides."""
@@ -225,6 +227,8 @@ def _of_value(value: object, asked: Asked | None) -> bool | None:
 def _read(text: str, asked: Asked | None) -> bool | None:
     if not text:
         return None
+    if asked is not None and len(text) <= 3 and (short := _INITIALS.get(text.strip(" ().*"))) is not None:
+        return short if asked.sign > 0 else None
     if asked is not None and len(text) <= 60:
         label = _label(text, asked)
         if label is not None:
@@ -626,7 +630,7 @@ def _answers(text: str, sentences: list[_Sentence], asked: Asked) -> Iterator[_V
             if _compiled(REPORTED).search(bare):
                 skips = True
                 word = _compiled(
-                    r"(?<!\w)(?:yes|no|true|false|oui|non|ja|nein|sí|да|нет)(?!\w)(?!\s\w)"
+                    r"(?<!\w)(?:yes|no|true|false|oui|non|ja|nein|sí|да|нет)(?!\w)(?!\s(?!earlier|before|above|at|first|to)\w)"
                 ).search(bare)
                 if word is not None:
                     reported = _phrases().get(word[0])
@@ -638,6 +642,18 @@ def _answers(text: str, sentences: list[_Sentence], asked: Asked) -> Iterator[_V
                     reported = True  # what was asked
                 continue
             if skips or not bare.strip() or (open_ended and not (marked or turned)):
+                continue
+            if (
+                first
+                and not start
+                and len(clause) <= 30
+                and (label := _label(clause.strip(), asked)) is not None
+            ):
+                yield _Verdict(one.at, label, _Kind.JUDGED, True)
+                break
+            so = _compiled(SAYS_SO).fullmatch(bare.strip()) if marked or turned else None
+            if so:
+                yield _Verdict(one.at + start, so["yes"] is not None, _Kind.SAID, True)
                 continue
             judged = _judged(bare, one.text, asked)
             if judged is not None:
@@ -692,8 +708,12 @@ def _in_other_words(one: _Sentence, asked: Asked, opens: bool, last: bool) -> _V
     said = _compiled(ANAPHOR).match(text, begin) or _ellipsis(text, begin, asked)
     if said:
         named = said.groupdict()
-        negated = any(named.get(name) for name in ("not", "not2", "not3"))
-        aux = named["aux"] or ("is" if named.get("short") else "are")
+        negated = any(named.get(name) for name in ("not", "not2", "not3", "never"))
+        aux = (
+            named["aux"]
+            or {"won't": "will", "can't": "can"}.get(named.get("never") or "")
+            or ("is" if named.get("short") else "are")
+        )
         if (
             not asked.auxiliary
             or asked.auxiliary & {aux, {"does": "do", "was": "is"}.get(aux, aux)}
@@ -702,7 +722,7 @@ def _in_other_words(one: _Sentence, asked: Asked, opens: bool, last: bool) -> _V
             return _Verdict(one.at, negated == (asked.judges and asked.sign < 0), _Kind.SAID, last)
     said = _compiled(SAYS_SO).match(text, begin) or _compiled(SAYS_SO).match(text)
     if said and _compiled(
-        r"\s?(?:[.,;:!–—(]|$)|\s(?:that|because|since|with|as|to|it|by|for|of|in)(?!\w)"
+        r"\s?(?:[.,;:!–—(]|$)|\s(?:that|because|since|with|as|to|it|by|for|of|in|the|this|that|any)(?!\w)"
     ).match(text, said.end()):
         return _Verdict(one.at, said["yes"] is not None, _Kind.SAID, last)
     return None
@@ -714,6 +734,10 @@ def _ellipsis(text: str, begin: int, asked: Asked) -> re.Match[str] | None:
         rf"(?P<subject>[^.,;:!?]{{2,60}})\s(?P<aux>{AUX})(?P<not>n't|\snot)?(?=\s?[.,;:!]|$)"
     ).match(text, begin)
     subject = content(found["subject"]) if found else ()
+    if found and _compiled(r"(?<!\w)(?:only|some|most|many|few|not|no|none|almost|just)(?!\w)").search(
+        found["subject"]
+    ):
+        return None
     return found if subject and subject == asked.words[: len(subject)] else None
 
 
