@@ -50,3 +50,18 @@ def test_pages_are_put_together(found: Any) -> None:
 
 def test_what_is_nowhere_is_looked_for_everywhere(found: Any, capsys: pytest.CaptureFixture[str]) -> None:
     assert found("--text", "nowhere") == []
+
+
+def test_a_list_continues_only_where_a_page_can_end(found: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """A cursor is no row number: 3 is the fourth repeat of row 0, which this run does not have."""
+    capsys.readouterr()
+    main(["show", "last", "--wrong", "--limit", "4", "--json"])
+    place = json.loads(capsys.readouterr().out)["next"]
+    assert found("--after", str(place), "--limit", "2") == [4, 5]
+    assert found("--after", "0", "--limit", "2") == [1, 2], "the place of row 0"
+    for wrong in {1, 3, 449, place - 1, place + 1, 10**9}:
+        assert main(["show", "last", "--after", str(wrong)]) == 2
+        told = " ".join(capsys.readouterr().err.split())
+        assert (
+            f"no page of run 1 ended at {wrong}. To continue a list, give `next` of the page before" in told
+        )

@@ -13,6 +13,7 @@ from benchwright.core import (
     ModelReply,
     NotFoundError,
     RecordColumns,
+    UsageError,
     decode_score,
     reply_columns,
     reply_from_json,
@@ -27,7 +28,7 @@ from benchwright.results._sample_columns import (
     sample_columns,
 )
 from benchwright.results._tool_calls import CallsView, calls_view
-from benchwright.store import Page, RunRecord, SampleFilter, SampleSteps, Store
+from benchwright.store import Page, RunRecord, SampleFilter, SampleSteps, Store, place_of
 
 
 class JudgeView(Struct, frozen=True):
@@ -242,7 +243,14 @@ class StoreSamples:
 
     def page(self, where: SampleFilter, *, after: int | None = None, limit: int = 100) -> Page[SampleView]:
         """Samples that pass a filter, in sample order, at most `limit`; `after` is `next` of the page before. Its time does not
-        grow with the run."""
+        grow with the run. Raises UsageError for an `after` at which no sample is, such as a bare row number: the page would begin
+        somewhere else."""
+        if after is not None:
+            before = self._store.page_samples(self._run_id, after=after - 1 if after else None, limit=1).items
+            if not before or place_of(*before[0][:2]) != after:
+                raise UsageError(
+                    f"no page of run {self._run_id} ended at {after}. To continue a list, give `next` of the page before"
+                )
         found = self._store.page_samples(self._run_id, where, after=after, limit=limit)
         return Page(list(views_of(found.items)) if found.items else [], found.next)
 
