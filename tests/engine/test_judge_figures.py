@@ -12,7 +12,7 @@ import yaml
 import benchwright
 from benchwright import ScorerInput, ScriptedEndpoint, benchmark, judge_panel, judge_score, scorer
 from benchwright.cli import main
-from benchwright.results import judge_lines
+from benchwright.results._figures import judge_lines
 from recording_server import Refusal, recording
 
 ROWS = [{"question": f"q{n}", "answer": str(n)} for n in range(8)]

@@ -9,8 +9,7 @@ import orjson
 from hypothesis import example, given, strategies as st
 
 from benchwright.core import load_each
-from benchwright.reports.files.parquet import dump_each
-from benchwright.results._sample_columns import load_strings
+from benchwright.results._sample_columns import dump_each, load_strings
 
 TEXTS = st.one_of(st.text(max_size=8), st.text('\0",\\u[]{}: \n', max_size=8))
 VALUES = st.recursive(

@@ -16,8 +16,7 @@ from benchwright.core import (
     load_json,
     reply_from_json,
 )
-from benchwright.reports import dump_each
-from benchwright.results import COLUMNS, RecordedCall
+from benchwright.results import COLUMNS, RecordedCall, dump_each
 
 EXCHANGES = 5
 """Requests with their replies in `report.json`, unless the pipeline says otherwise."""

@@ -9,7 +9,7 @@ from benchwright.reports.files.load import (
     request_lines as request_lines,
     write_load_files as write_load_files,
 )
-from benchwright.reports.files.parquet import dump_each as dump_each, sample_rows as sample_rows
+from benchwright.reports.files.parquet import sample_rows as sample_rows
 from benchwright.reports.files.run_files import (
     EVAL_REPORT as EVAL_REPORT,
     check_report as check_report,

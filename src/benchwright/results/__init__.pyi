@@ -20,7 +20,6 @@ from benchwright.results._comparison import (
     Comparison as Comparison,
     ComparisonOptions as ComparisonOptions,
     Side as Side,
-    field_differences as field_differences,
 )
 from benchwright.results._figures import (
     METRIC_NAMES as METRIC_NAMES,
@@ -33,7 +32,6 @@ from benchwright.results._figures import (
     headline_of as headline_of,
     interval_of as interval_of,
     is_fraction as is_fraction,
-    judge_lines as judge_lines,
     local_time as local_time,
     money as money,
     no_interval as no_interval,
@@ -44,6 +42,7 @@ from benchwright.results._figures import (
     rate as rate,
     result_sentence as result_sentence,
     tokens as tokens,
+    usage as usage,
     without_formula as without_formula,
 )
 from benchwright.results._found_runs import FoundRun as FoundRun, found_run as found_run, title_of as title_of
@@ -101,8 +100,6 @@ from benchwright.results._metric_comparison import (
     MetricComparison as MetricComparison,
     MetricSide as MetricSide,
     difference_end as difference_end,
-    differing as differing,
-    folded as folded,
 )
 from benchwright.results._number_columns import SMALL_BYTES as SMALL_BYTES, WRITER as WRITER
 from benchwright.results._run_folders import (
@@ -124,15 +121,9 @@ from benchwright.results._runs import (
     writer_of as writer_of,
 )
 from benchwright.results._sample_columns import (
-    BETWEEN as BETWEEN,
     COLUMNS as COLUMNS,
-    INTEGER as INTEGER,
-    JSON as JSON,
-    NUMBER as NUMBER,
-    SEPARATOR as SEPARATOR,
-    TEXT as TEXT,
-    ColumnType as ColumnType,
     SampleView as SampleView,
+    dump_each as dump_each,
 )
 from benchwright.results._samples import (
     Predicted as Predicted,

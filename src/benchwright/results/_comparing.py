@@ -27,7 +27,6 @@ from benchwright.results._metric_comparison import (
     MetricComparison,
     MetricSide,
     adjusted,
-    differing,
     direction_of,
     question_of,
     requested_metrics,
@@ -167,7 +166,7 @@ def _tested(
         return None, b""
     found = compare_pairs(means.a, means.b, share=is_share(name), tolerance=options.tolerance)
     question = b""
-    if differing(found):
+    if found.differing:
         question = question_of(array("i", means.clusters).tobytes(), without_noise(means.a, means.b))
     return found.turned() if down else found, question
 
@@ -178,7 +177,7 @@ def _same(
     """Whether no row differs by more than the tolerance; without common rows, whether the values of the runs do not."""
     if left is None or right is None:
         return False
-    return same_score(left.value, right.value, tolerance) if paired is None else not differing(paired)
+    return same_score(left.value, right.value, tolerance) if paired is None else not paired.differing
 
 
 def _of_all_samples(summary: RunSummary, metric: MetricSummary | None) -> bool:

@@ -18,7 +18,6 @@ from benchwright.results._metric_comparison import (
     MetricComparison,
     MetricSide,
     adjusted,
-    differing,
     direction_of,
     question_of,
     requested_metrics,
@@ -114,9 +113,7 @@ def _metrics(
                 paired=paired,
                 same=one is not None
                 and other is not None
-                and (
-                    same_score(one.mean, other.mean, tolerance) if paired is None else not differing(paired)
-                ),
+                and (same_score(one.mean, other.mean, tolerance) if paired is None else not paired.differing),
                 direction=direction_of(means[0], means[1], paired, tolerance),
                 noise=is_time(name) or any(t is not None and t.unit in SECONDS_OF for t in (one, other)),
                 lower_is_better=down,

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from benchwright.core import JsonObject, JsonValue, as_json, encode_json, json_differences
-from benchwright.results._metric_comparison import MetricComparison, differing
+from benchwright.results._metric_comparison import MetricComparison, folded
 from benchwright.results._notebooks import ShownInNotebooks
 
 Presence: TypeAlias = Literal["both", "only_a", "only_b"]
@@ -86,6 +86,11 @@ class ChangedSample(Struct, frozen=True):
     """Outcome, reply and scores of the second run."""
     question: str = ""
     """The prompt of the second run; empty if it is not known."""
+
+    @property
+    def differences(self) -> list[JsonValue]:
+        """Where both differ, as paths with both values."""
+        return field_differences(self.run_a, self.run_b)
 
 
 class StepPair(Struct, frozen=True):
@@ -181,11 +186,17 @@ class Comparison(TwoRuns, frozen=True, kw_only=True):
         return "; ".join(parts)
 
     @property
+    def folded(self) -> tuple[list[tuple[MetricComparison, list[str]]], list[MetricComparison]]:
+        """The metrics to show, each with the names of later ones that have the same figures; and those that no row changed, which are
+        only named."""
+        return folded(self.metrics)
+
+    @property
     def _by_rows(self) -> str:
         """How the rows changed by their means over repeats, if more of them changed than samples that both runs have: with
         different numbers of repeats, only some samples have a partner. Else empty."""
         paired = self.metrics[0].paired if self.metrics else None
-        if self.noun != "sample" or paired is None or differing(paired) <= self.changes:
+        if self.noun != "sample" or paired is None or paired.differing <= self.changes:
             return ""
         wins = f"{paired.wins:,} {'row' if paired.wins == 1 else 'rows'} better"
         return f"{wins}, {paired.losses:,} worse, {paired.ties:,} the same"
@@ -220,7 +231,7 @@ class Comparison(TwoRuns, frozen=True, kw_only=True):
                     "step": change.step,
                     "run_a": {"raw": encode_json(change.run_a).decode(), "json": change.run_a},
                     "run_b": {"raw": encode_json(change.run_b).decode(), "json": change.run_b},
-                    "field_differences": field_differences(change.run_a, change.run_b),
+                    "field_differences": change.differences,
                 }
                 for change in self.changed
             ],

@@ -406,6 +406,16 @@ def judge_lines(summary: RunSummary) -> list[str]:
     return lines
 
 
+def usage(summary: RunSummary) -> list[tuple[str, str]]:
+    """What a run took: tokens, cost and the effort of judges, each with its label."""
+    counted = tokens(summary)
+    return [
+        *([("tokens", counted)] if counted else []),
+        *(("cost", each) for each in cost_lines(summary.cost)),
+        *(("judge", each) for each in judge_lines(summary)),
+    ]
+
+
 def without_formula(value: Any) -> Any:
     """Protect a cell of a CSV file: a text that a spreadsheet would take for a formula gets an apostrophe.
 

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from benchwright.core import Artifacts, RunFile
-from benchwright.results._sample_columns import COLUMNS, JSON, SampleView
+from benchwright.results._sample_columns import COLUMNS, SampleView
 from benchwright.store import Facet, Page, SampleFilter, place_of, verdict_of
 
 MOST_SEARCHED = 20_000
@@ -84,6 +84,6 @@ def _view(row: dict[str, Any]) -> SampleView:
     """A row of the file as it was before it was written."""
     for name, column in COLUMNS.items():
         text = row.setdefault(name, None)
-        if column.type is JSON and text is not None:
+        if column.type == "json" and text is not None:
             row[name] = orjson.loads(text) if name == "scores" else text.encode()
     return SampleView(**row)

@@ -96,7 +96,7 @@ class MetricComparison(Struct, frozen=True):
         paired = self.paired
         if paired is None:
             return f"{self.name} cannot be compared row by row"
-        if not differing(paired):
+        if not paired.differing:
             return f"no difference in {self.name}"
         moved = f"{'up' if paired.difference > 0 else 'down'} {abs(paired.difference):.4f}"
         if not self.significant:
@@ -169,16 +169,11 @@ def _paired_json(paired: PairedResult | None) -> JsonObject | None:
     """The pairs of a metric; without a p-value if no pair differs, because nothing was tested."""
     if paired is None:
         return None
-    return {**as_json(paired), "p_value": paired.p_value if differing(paired) else None}
-
-
-def differing(paired: PairedResult) -> int:
-    """Pairs whose sides are not equal."""
-    return paired.wins + paired.losses
+    return {**as_json(paired), "p_value": paired.p_value if paired.differing else None}
 
 
 def _test(name: str, paired: PairedResult | None, question: bytes) -> Test | None:
-    if paired is None or not differing(paired):
+    if paired is None or not paired.differing:
         return None
     return paired.test, question or name.encode()
 
@@ -254,7 +249,7 @@ def direction_of(
         return "mixed"
     if paired is None:
         return "same" if same_score(a, b, tolerance) else "up" if b > a else "down"
-    if not differing(paired):
+    if not paired.differing:
         return "same"
     leaning = paired.leaning
     if same_score(paired.mean_a, paired.mean_b):

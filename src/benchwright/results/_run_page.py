@@ -16,18 +16,16 @@ from benchwright.core import (
     rfc3339,
 )
 from benchwright.results._figures import (
-    cost_lines,
     figures_of,
     figures_to_show,
     graded_notes,
     headline_of,
     interval_of,
     is_fraction,
-    judge_lines,
     no_interval,
     number,
     outcome_name,
-    tokens,
+    usage,
 )
 from benchwright.results._runs import RunDetails
 from benchwright.results._sample_columns import COLUMNS
@@ -106,7 +104,7 @@ def run_page(details: RunDetails, summary: RunSummary, counts: Mapping[Group, in
             for name, value in summary.derived.items()
             if name not in known and isinstance(value, int | float)
         ],
-        "facts": [[label, words] for label, words in _facts(summary)],
+        "facts": [[label, words] for label, words in usage(summary)],
         "counts": {str(group): number for group, number in counts.items()},
         "settings": [
             [heading, [[key, value] for key, value in _flat(table)]]
@@ -131,15 +129,6 @@ def ended(summary: RunSummary) -> list[JsonValue]:
         ]
         for outcome in OUTCOMES
     ]
-
-
-def _facts(summary: RunSummary) -> Iterator[tuple[str, str]]:
-    if counted := tokens(summary):
-        yield "tokens", counted
-    for line in cost_lines(summary.cost):
-        yield "cost", line
-    for line in judge_lines(summary):
-        yield "judge", line
 
 
 def _metric(name: str, metric: MetricSummary, summary: RunSummary) -> JsonObject:

@@ -17,10 +17,10 @@ from benchwright.store import SampleSteps
 RequestTexts: TypeAlias = tuple[Sequence[str | None], Sequence[str | None], Sequence[bytes | None]]
 """Prompts, system messages, and messages as JSON, each with a value per body."""
 
-BETWEEN = "\0"
+_BETWEEN = "\0"
 """Separates values that are read or written as one list."""
-SEPARATOR = b',"\\u0000",'
-"""`BETWEEN` as an element of a list."""
+_SEPARATOR = b',"\\u0000",'
+"""`_BETWEEN` as an element of a list."""
 _MARK = "\0here"
 """Replaces the prompt while a frame is made. If the body contains it elsewhere, there is no frame."""
 
@@ -112,13 +112,28 @@ def _frame_of(body: bytes | None) -> _Frame | None:
     return _Frame(head, tail, begin, begin + len(inner) - len(marked))
 
 
+def dump_each(objects: Sequence[dict[str, Any] | None]) -> list[bytes | None]:
+    """The JSON text of each object, encoded in one call; None stays None."""
+    if not objects:
+        return []
+    spaced: list[Any] = [_BETWEEN] * (2 * len(objects) - 1)
+    spaced[::2] = objects
+    try:
+        texts: list[bytes | None] = list(orjson.dumps(spaced)[1:-1].split(_SEPARATOR))
+    except TypeError:  # an object is nested so deeply that it can only be written alone
+        texts = []
+    if len(texts) != len(objects):  # or an object contains the separator
+        texts = list(map(encode_json, objects))
+    return [None if text == b"null" else text for text in texts] if b"null" in texts else texts
+
+
 def load_strings(encoded: Sequence[bytes]) -> list[str] | None:
     """The strings, if each of `encoded` is exactly what `orjson` writes for one; None if any is something else.
 
     They are read as one list with a separator string between any two. So an unclosed quote ends at the next separator,
     after which the list is not JSON; and anything but one value changes the number of values.
     """
-    joined = b"[%b]" % SEPARATOR.join(encoded)
+    joined = b"[%b]" % _SEPARATOR.join(encoded)
     try:
         values: list[Any] = orjson.loads(joined)
     except orjson.JSONDecodeError:
@@ -135,22 +150,8 @@ BLOCK_BYTES = 200_000
 """Approximate bytes of recorded text per block."""
 
 
-class ColumnType(NamedTuple):
-    """The type of a column."""
-
-    name: str
-    """Its name in words."""
-    arrow: Callable[[Any], Any]
-    """Its type in Arrow, from the module `pyarrow`, which is loaded only when a file is written."""
-
-
-TEXT = ColumnType("text", lambda pa: pa.string())
-JSON = ColumnType("JSON as text", lambda pa: pa.string())
-INTEGER = ColumnType("whole number", lambda pa: pa.int64())
-NUMBER = ColumnType("number", lambda pa: pa.float64())
-TEXTS = ColumnType("list of texts", lambda pa: pa.list_(pa.string()))
-NUMBERS = ColumnType("list of numbers", lambda pa: pa.list_(pa.float64()))
-TRUTHS = ColumnType("list of truth values", lambda pa: pa.list_(pa.bool_()))
+ColumnType: TypeAlias = Literal["text", "json", "integer", "number", "texts", "numbers", "truths"]
+"""The type of a column; `json` is a text, and the plural ones are lists."""
 
 
 class SampleColumn(Struct, frozen=True):
@@ -237,7 +238,7 @@ class SampleView(NamedTuple):
     def to_json(self) -> JsonObject:
         """The columns of `samples.parquet`, with `messages` and `metadata` as JSON values."""
         record: dict[str, Any] = self._asdict()
-        for name in (name for name, column in COLUMNS.items() if column.type is JSON):
+        for name in (name for name, column in COLUMNS.items() if column.type == "json"):
             if isinstance(value := record[name], bytes):
                 record[name] = orjson.loads(value)
         return record
@@ -289,41 +290,41 @@ class DecodedSteps:
 COLUMNS: dict[str, SampleColumn] = {
     column.name: column
     for column in (
-        SampleColumn("sample_id", INTEGER, read=lambda steps: steps.numbers, compared="by"),
-        SampleColumn("repeat", INTEGER, read=lambda steps: steps.repeats, compared="by"),
-        SampleColumn("prompt", TEXT, read=lambda steps: steps.prompts, long=True, predicted=True),
-        SampleColumn("system", TEXT, read=lambda steps: steps.systems, repetitive=True),
-        SampleColumn("messages", JSON, read=lambda steps: steps.messages, long=True),
-        SampleColumn("response", TEXT, read=lambda steps: steps.responses, long=True, predicted=True),
-        SampleColumn("reasoning", TEXT, read="reply", long=True, exported=True),
-        SampleColumn("target", TEXT, read=DecodedSteps.targets, predicted=True, compared="shown"),
-        SampleColumn("calls", JSON, read=DecodedSteps.calls, long=True),
+        SampleColumn("sample_id", "integer", read=lambda steps: steps.numbers, compared="by"),
+        SampleColumn("repeat", "integer", read=lambda steps: steps.repeats, compared="by"),
+        SampleColumn("prompt", "text", read=lambda steps: steps.prompts, long=True, predicted=True),
+        SampleColumn("system", "text", read=lambda steps: steps.systems, repetitive=True),
+        SampleColumn("messages", "json", read=lambda steps: steps.messages, long=True),
+        SampleColumn("response", "text", read=lambda steps: steps.responses, long=True, predicted=True),
+        SampleColumn("reasoning", "text", read="reply", long=True, exported=True),
+        SampleColumn("target", "text", read=DecodedSteps.targets, predicted=True, compared="shown"),
+        SampleColumn("calls", "json", read=DecodedSteps.calls, long=True),
         SampleColumn(
             "outcome",
-            TEXT,
+            "text",
             read=lambda steps: steps.outcomes,
             repetitive=True,
             predicted=True,
             compared="shown",
         ),
-        SampleColumn("error", TEXT, read="record", repetitive=True, predicted=True, compared="shown"),
-        SampleColumn("group", TEXT, read="record", repetitive=True, compared="by"),
-        SampleColumn("scores", JSON, read="record", long=True, predicted=True, compared="shown"),
+        SampleColumn("error", "text", read="record", repetitive=True, predicted=True, compared="shown"),
+        SampleColumn("group", "text", read="record", repetitive=True, compared="by"),
+        SampleColumn("scores", "json", read="record", long=True, predicted=True, compared="shown"),
         SampleColumn(
-            "prompt_tokens", INTEGER, read=lambda s: [usage[0] for usage in s.usages], exported=True
+            "prompt_tokens", "integer", read=lambda s: [usage[0] for usage in s.usages], exported=True
         ),
         SampleColumn(
-            "completion_tokens", INTEGER, read=lambda s: [usage[1] for usage in s.usages], exported=True
+            "completion_tokens", "integer", read=lambda s: [usage[1] for usage in s.usages], exported=True
         ),
-        SampleColumn("latency_s", NUMBER, read="reply", exported=True),
-        SampleColumn("ttft_s", NUMBER, read="reply", exported=True),
-        SampleColumn("attempts", INTEGER, read=DecodedSteps.attempts),
-        SampleColumn("started_at", NUMBER, read="reply"),
-        SampleColumn("finish_reason", TEXT, read="reply", repetitive=True, exported=True),
-        SampleColumn("metadata", JSON, read=lambda steps: steps.rows, long=True, compared="by"),
-        SampleColumn("choices", TEXTS, read=lambda steps: steps.choices, ranked=True),
-        SampleColumn("choices_logprobs", NUMBERS, read="record", ranked=True),
-        SampleColumn("choices_is_greedy", TRUTHS, read="record", ranked=True),
+        SampleColumn("latency_s", "number", read="reply", exported=True),
+        SampleColumn("ttft_s", "number", read="reply", exported=True),
+        SampleColumn("attempts", "integer", read=DecodedSteps.attempts),
+        SampleColumn("started_at", "number", read="reply"),
+        SampleColumn("finish_reason", "text", read="reply", repetitive=True, exported=True),
+        SampleColumn("metadata", "json", read=lambda steps: steps.rows, long=True, compared="by"),
+        SampleColumn("choices", "texts", read=lambda steps: steps.choices, ranked=True),
+        SampleColumn("choices_logprobs", "numbers", read="record", ranked=True),
+        SampleColumn("choices_is_greedy", "truths", read="record", ranked=True),
     )
 }
 """Every field of `SampleView`, in order."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
 from msgspec import Struct, field as struct_field
 from msgspec.structs import replace
@@ -151,34 +150,23 @@ class Line(Struct):
         }
 
 
-class FigureColumn(NamedTuple):
-    """A column of the table of all figures: what each one is based on."""
-
-    heading: str
-    """Its heading."""
-    text: Callable[[str, Line, Cell], str]
-    """The cell of a model, a line and a figure."""
-    number: bool = True
-    """Whether it contains numbers, which are aligned to the right."""
-
-
-FIGURE_COLUMNS: tuple[FigureColumn, ...] = (
-    FigureColumn("model", lambda model, line, cell: model, number=False),
-    FigureColumn("dataset", lambda model, line, cell: line.dataset, number=False),
-    FigureColumn("metric", lambda model, line, cell: line.metric, number=False),
-    FigureColumn("value", lambda model, line, cell: cell.text),
-    FigureColumn("95 % interval", lambda model, line, cell: cell.interval),
-    FigureColumn("n", lambda model, line, cell: f"{cell.count:,}"),
-    FigureColumn("samples", lambda model, line, cell: f"{cell.samples:,}"),
-    FigureColumn("failed", lambda model, line, cell: f"{cell.failed:,}"),
-    FigureColumn("run", lambda model, line, cell: str(cell.run_id)),
-    FigureColumn("remark", lambda model, line, cell: cell.remark, number=False),
-    *(
-        FigureColumn(outcome.value, lambda model, line, cell, name=outcome.value: _outcome(cell, name))  # type: ignore[misc]
+FIGURE_COLUMNS: dict[str, Callable[[str, Line, Cell], str]] = {
+    "model": lambda model, line, cell: model,
+    "dataset": lambda model, line, cell: line.dataset,
+    "metric": lambda model, line, cell: line.metric,
+    "value": lambda model, line, cell: cell.text,
+    "95 % interval": lambda model, line, cell: cell.interval,
+    "n": lambda model, line, cell: f"{cell.count:,}",
+    "samples": lambda model, line, cell: f"{cell.samples:,}",
+    "failed": lambda model, line, cell: f"{cell.failed:,}",
+    "run": lambda model, line, cell: str(cell.run_id),
+    "remark": lambda model, line, cell: cell.remark,
+    **{
+        outcome.value: lambda model, line, cell, name=outcome.value: _outcome(cell, name)  # type: ignore[misc]
         for outcome in OUTCOMES
-    ),
-)
-"""All columns, in order."""
+    },
+}
+"""The columns of the table of all figures, by heading: what each figure of a model and a line is based on."""
 
 
 class WorkTable(Struct, frozen=True):
@@ -197,7 +185,7 @@ class WorkTable(Struct, frozen=True):
         """What each figure is based on: a cell for each of `FIGURE_COLUMNS`."""
         for line in self.lines:
             for model, cell in line.cells.items():
-                yield [column.text(model, line, cell) for column in FIGURE_COLUMNS]
+                yield [text(model, line, cell) for text in FIGURE_COLUMNS.values()]
 
     def to_json(self) -> JsonObject:
         """`{models, lines, notes}`."""

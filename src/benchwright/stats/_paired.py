@@ -70,6 +70,11 @@ class PairedResult(Struct, frozen=True):
         return self.pairs < FEWEST
 
     @property
+    def differing(self) -> int:
+        """Pairs whose sides are not equal."""
+        return self.wins + self.losses
+
+    @property
     def significant(self) -> bool:
         """Whether the test distinguishes the sides at 5 %."""
         return self.p_value < 0.05

@@ -12,20 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-import orjson
-
-from benchwright.core import FAST_PATHS, Row, encode_json, load_json
-from benchwright.results import (
-    BETWEEN,
-    COLUMNS,
-    INTEGER,
-    JSON,
-    NUMBER,
-    SEPARATOR,
-    TEXT,
-    ColumnType,
-    RunSamples,
-)
+from benchwright.core import FAST_PATHS, Row, load_json
+from benchwright.results import COLUMNS, RunSamples, dump_each
 
 if TYPE_CHECKING:
     from benchwright.reports.files.small_parquet import Kind
@@ -78,7 +66,18 @@ def write_samples(
     return written
 
 
-_KINDS: dict[ColumnType, Kind] = {TEXT: "text", JSON: "text", INTEGER: "integer", NUMBER: "number"}
+_KINDS: dict[str, Kind] = {"text": "text", "json": "text", "integer": "integer", "number": "number"}
+"""The types that files of a few rows have."""
+_ARROW: dict[str, Callable[[Any], Any]] = {
+    "text": lambda pa: pa.string(),
+    "json": lambda pa: pa.string(),
+    "integer": lambda pa: pa.int64(),
+    "number": lambda pa: pa.float64(),
+    "texts": lambda pa: pa.list_(pa.string()),
+    "numbers": lambda pa: pa.list_(pa.float64()),
+    "truths": lambda pa: pa.list_(pa.bool_()),
+}
+"""The types of columns in Arrow, from the module `pyarrow`, which is loaded only when a file is written."""
 
 
 def _few(group: dict[str, list[Any]], metrics: Sequence[str]) -> bytes | None:
@@ -104,7 +103,7 @@ def sample_rows(table: Any) -> list[Row]:
     rows: list[Row] = table.to_pylist()
     for row in rows:
         for name, column in COLUMNS.items():
-            if column.type is JSON and isinstance(text := row.get(name), str):
+            if column.type == "json" and isinstance(text := row.get(name), str):
                 row[name] = load_json(text)
     return rows
 
@@ -140,7 +139,7 @@ def _schema(pa: Any, metrics: Sequence[str], choices: bool) -> Any:
     for name, column in COLUMNS.items():
         if column.ranked and not choices:
             continue
-        fields.append(pa.field(name, column.type.arrow(pa)))
+        fields.append(pa.field(name, _ARROW[column.type](pa)))
         if name == "scores":
             fields += [pa.field(f"score.{metric}", pa.float64()) for metric in metrics]
     return pa.schema(fields)
@@ -152,21 +151,6 @@ def _settings(schema: Any) -> dict[str, Any]:
         "use_dictionary": [name for name, column in COLUMNS.items() if column.repetitive],
         "write_statistics": [name for name in schema.names if name not in COLUMNS or not COLUMNS[name].long],
     }
-
-
-def dump_each(objects: Sequence[dict[str, Any] | None]) -> list[bytes | None]:
-    """The JSON text of each object, encoded in one call; None stays None."""
-    if not objects:
-        return []
-    spaced: list[Any] = [BETWEEN] * (2 * len(objects) - 1)
-    spaced[::2] = objects
-    try:
-        texts: list[bytes | None] = list(orjson.dumps(spaced)[1:-1].split(SEPARATOR))
-    except TypeError:  # an object is nested so deeply that it can only be written alone
-        texts = []
-    if len(texts) != len(objects):  # or an object contains the separator
-        texts = list(map(encode_json, objects))
-    return [None if text == b"null" else text for text in texts] if b"null" in texts else texts
 
 
 def _metric_numbers(scores: Sequence[dict[str, Any] | None], metric: str) -> list[float | None]:

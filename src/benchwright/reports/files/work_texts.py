@@ -12,7 +12,7 @@ from benchwright.reports.blocks import Block, Heading, Table, lines
 from benchwright.reports.markup import markdown
 from benchwright.results import FIGURE_COLUMNS, HEADINGS, METRIC_NAMES, Cell, WorkTable, without_formula
 
-_FIGURE_HEADINGS = tuple(column.heading for column in FIGURE_COLUMNS)
+_FIGURE_HEADINGS = tuple(FIGURE_COLUMNS)
 
 
 def summary_text(table: WorkTable) -> str:

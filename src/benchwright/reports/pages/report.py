@@ -18,7 +18,7 @@ from typing import Any
 import orjson
 
 from benchwright.core import JsonObject, exact_json, known_secrets, printable
-from benchwright.reports.files.parquet import dump_each
+from benchwright.results import dump_each
 
 APP = Path(__file__).with_name("app")
 """The modules, the style sheet and the shells of all pages."""

@@ -14,10 +14,7 @@ from benchwright.results import (
     Side,
     cost_lines,
     difference_end,
-    differing,
     duration,
-    field_differences,
-    folded,
     plural,
 )
 from benchwright.stats import PairedResult
@@ -100,7 +97,7 @@ def _short(value: JsonValue) -> str:
 
 
 def _sentences(comparison: Comparison) -> list[str]:
-    shown, unchanged = folded(comparison.metrics)
+    shown, unchanged = comparison.folded
     sentences = [f"same figures as {metric.name}: {', '.join(alike)}" for metric, alike in shown if alike]
     if unchanged:
         same = ", ".join(f"{each.name} {short_number(each.run_b.value)}" for each in unchanged if each.run_b)
@@ -170,7 +167,7 @@ def _sentence(metric: MetricComparison, noun: str) -> str:
         verdict += f", {'worse' if metric.worse else 'better'}" + (
             " (less is better)" if metric.lower_is_better else ""
         )
-    if not differing(paired):
+    if not paired.differing:
         return f"{metric.name}: no difference in {paired.pairs:,} paired {'rows' if noun == 'sample' else 'steps'}"
     p_value = paired.p_value if metric.p_adjusted is None else metric.p_adjusted
     how = "too few pairs for an interval" if paired.ci_low is None else f"{paired.interval} interval"
@@ -227,7 +224,7 @@ def _workflow_blocks(comparison: Comparison) -> Iterator[Block]:
             yield line(f"{heading} differs", "bold")
             yield _difference_table(comparison, [("", differences)])
     if comparison.changed:
-        rows = [(change.step, field_differences(change.run_a, change.run_b)) for change in comparison.changed]
+        rows = [(change.step, change.differences) for change in comparison.changed]
         yield line()
         yield line("steps with other outputs", "bold")
         yield _difference_table(comparison, rows)
@@ -276,7 +273,7 @@ def _table(comparison: Comparison, *, short: bool, narrow: bool) -> Table:
         "p",
     )
     rows: list[Sequence[Cell]] = []
-    for metric, _ in folded(comparison.metrics)[0]:
+    for metric, _ in comparison.folded[0]:
         name, paired = printable(metric.name), metric.paired
         style = ("red" if metric.worse else "green") if metric.significant else ""
         rows.append(
@@ -313,7 +310,7 @@ def _counts(paired: PairedResult, narrow: bool) -> str:
 
 def _p_value(paired: PairedResult | None, corrected: float | None) -> str:
     """The corrected p-value; for times, the uncorrected one; empty if no pair differs."""
-    if paired is None or not differing(paired):
+    if paired is None or not paired.differing:
         return "–"
     return p_text(paired.p_value if corrected is None else corrected)
 

@@ -20,19 +20,17 @@ from benchwright.core import (
 from benchwright.reports.blocks import Block, Grid, Pieces, Table, line, numbers
 from benchwright.results import (
     ResultView,
-    cost_lines,
     duration,
     figures_to_show,
     first_token_times,
     headline_of,
     interval_of,
-    judge_lines,
     no_interval,
     number,
     outcome_name,
     plural,
     rate,
-    tokens,
+    usage,
     writer_of,
 )
 
@@ -120,12 +118,8 @@ def _remarks(view: ResultView) -> list[tuple[str, Pieces]]:
     if (first := first_token_times(view.run)) is not None:
         times = " · ".join(f"{name} {duration(first[name])}" for name in ("mean", "p50", "p99"))
         add("first token", f"{times} of {plural(first['count'], 'reply')}")
-    if counted := tokens(summary):
-        add("tokens", counted)
-    for each in cost_lines(summary.cost):
-        add("cost", each)
-    for each in judge_lines(summary):
-        add("judge", each)
+    for label, text in usage(summary):
+        add(label, text)
     add("files", f"{short_path(view.run.folder)}/: {_files(view)}")
     add("run", _next_step(view))
     return rows

@@ -11,7 +11,6 @@ import { distributions, overTime, requests, sweep } from "./load_charts.js";
 
 const MARKS = { ok: "✓", warn: "!", bad: "✗" };
 const NAMES = { ok: "good", warn: "caution", bad: "problem" };
-const PERCENTILES = ["p1", "p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99", "p99.9"];
 
 /** An interval; empty if there is none. @param {[number, number] | null | undefined} ends @param {(end: number) => string} text */
 const interval = (ends, text) => (ends ? ends.map(text).join(" – ") : "");
@@ -134,16 +133,17 @@ function perRequest(metrics, stage, number) {
   if (!there.length) return null;
   const ends = (metric) => interval(shown(stage[metric.key], "p99") === null ? null : stage[metric.key].p99_ci95, (end) => short(end, metric));
   const tails = there.some((metric) => ends(metric));
+  const percentiles = Object.keys(stage[there[0].key]).filter((key) => /^p[\d.]+$/.test(key));
   const rows = there.map((metric) => {
     const values = stage[metric.key];
     const cell = (key, style = "") => ({ text: short(shown(values, key), metric), json: of(number, metric.key, key), style });
     return [
       h("span", { title: metric.definition }, metric.name, h("span", { class: "dim" }, ` ${metric.unit_title}`)), cell("mean", "main-value"),
-      { text: interval(values.mean_ci95, (end) => short(end, metric)), style: "dim" }, cell("std"), cell("min"), ...PERCENTILES.map((key) => cell(key)), cell("max"),
+      { text: interval(values.mean_ci95, (end) => short(end, metric)), style: "dim" }, cell("std"), cell("min"), ...percentiles.map((key) => cell(key)), cell("max"),
       ...(tails ? [{ text: ends(metric), style: "dim" }] : []), { text: count(values.n), json: of(number, metric.key, "n") },
     ];
   });
-  const headings = ["per request", "mean", "95 % interval", "std", "min", ...PERCENTILES, "max", ...(tails ? ["p99, 95 % interval"] : []), "n"];
+  const headings = ["per request", "mean", "95 % interval", "std", "min", ...percentiles, "max", ...(tails ? ["p99, 95 % interval"] : []), "n"];
   return table(`${stage.label}: per request`, headings, rows);
 }
 
