@@ -238,8 +238,8 @@ class RowMedia:
                 "its http:// address, or use --media base64 or path",
             )
         else:
-            found = look_at_media(item, max_bytes=self._most if self._inside(item) else None, whole=True)
-            if found.cut and item.written not in self.cut:
+            _, cut = look_at_media(item, max_bytes=self._most if self._inside(item) else None, whole=True)
+            if cut and item.written not in self.cut:
                 self.cut.append(item.written)
             if (target := self._beyond(item.path)) and (
                 link := f"{item.written} → {target}"
@@ -284,21 +284,21 @@ class RowMedia:
             return _same(_url_part(item, item.written))
         try:
             if not self._inside(item):
-                mime = look_at_media(item, max_bytes=None).mime
+                format, _ = look_at_media(item, max_bytes=None)
                 digest, size = self._files.fingerprint(item.path)
                 url = item.path.as_uri()
-                record = _url_part(item, f"{url} {_kept(digest, mime, size)}")
+                record = _url_part(item, f"{url} {_kept(digest, format.mimes[item.kind], size)}")
                 return MediaPart(_url_part(item, url), record)
-            found = look_at_media(item, max_bytes=self._most)
+            format, _ = look_at_media(item, max_bytes=self._most)
+            mime = format.mimes[item.kind]
             audio = item.kind == "audio" and self._audio_style == "input_audio"
-            prefix = "" if audio else f"data:{found.mime};base64,"
+            prefix = "" if audio else f"data:{mime};base64,"
             text, digest, size = self._files.encoded(item.path, prefix)
         except OSError as error:
             raise MediaError(item.field, f'"{item.written}" cannot be read: {error.strerror}') from None
-        kept = _kept(digest, found.mime, size)
+        kept = _kept(digest, mime, size)
         if audio:
-            name = found.format.name
-            return MediaPart(_audio_part(text, name), _audio_part(kept, name))
+            return MediaPart(_audio_part(text, format.name), _audio_part(kept, format.name))
         return MediaPart(_url_part(item, text), _url_part(item, kept))
 
     def _data_part(self, item: MediaItem) -> MediaPart:

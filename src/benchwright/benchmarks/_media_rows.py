@@ -60,19 +60,6 @@ class MediaItem(Struct, frozen=True):
     """The file on this machine, absolute; None for an address."""
 
 
-class MediaFile(Struct, frozen=True):
-    """Facts about a file that are known before it is read."""
-
-    format: MediaFormat
-    """Its format."""
-    mime: str
-    """Its MIME type, for the kind that the row gives."""
-    size: int
-    """Bytes."""
-    cut: bool = False
-    """Whether it ends before its format says it does."""
-
-
 def media_of(row: Row, base_dir: Path) -> tuple[MediaItem, ...]:
     """The media of a row, in their order; empty for a row of text only.
 
@@ -118,8 +105,8 @@ def names_media(columns: frozenset[str] | set[str]) -> bool:
     return "media" in columns or {"type", "path"} <= columns
 
 
-def look_at_media(item: MediaItem, *, max_bytes: int | None, whole: bool = False) -> MediaFile:
-    """Examine the size and the first bytes of a local file.
+def look_at_media(item: MediaItem, *, max_bytes: int | None, whole: bool = False) -> tuple[MediaFormat, bool]:
+    """Examine the size and the first bytes of a local file: its format, and whether it ends before its format says it does.
 
     `max_bytes` is the largest allowed size; None for any. `whole` also checks whether the file was cut short. Raises
     MediaError for a file that is missing, empty, not a file, unreadable, too large, of no known format, or of another
@@ -147,8 +134,7 @@ def look_at_media(item: MediaItem, *, max_bytes: int | None, whole: bool = False
     if max_bytes is not None and found.st_size > max_bytes:
         raise MediaError(item.field, f"{shown} {too_large(found.st_size, max_bytes)}")
     format = checked_format(item, head, item.path.name)
-    cut = whole and cut_short(format, head, tail, found.st_size)
-    return MediaFile(format, format.mimes[item.kind], found.st_size, cut)
+    return format, whole and cut_short(format, head, tail, found.st_size)
 
 
 def checked_format(item: MediaItem, head: bytes, name: str) -> MediaFormat:

@@ -15,6 +15,7 @@ import os
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeAlias
 from urllib.parse import quote
 
 from msgspec import Struct
@@ -140,16 +141,6 @@ def snapshot_files(folder: Path) -> list[HubFile]:
     return found
 
 
-class PinnedRepo(Struct, frozen=True):
-    """A repository at one commit."""
-
-    ref: RepoRef
-    """What the user named, under the repository's present name."""
-    commit: str
-    note: str | None = None
-    """A note about how the commit was found."""
-
-
 class Listing(Struct, frozen=True):
     """The content of a commit."""
 
@@ -163,48 +154,50 @@ class Listing(Struct, frozen=True):
     """A note about where this comes from."""
 
 
-def pin(hub: Hub, records: Records, ref: RepoRef) -> PinnedRepo:
+Pinned: TypeAlias = tuple[RepoRef, str, str | None]
+"""A repository under its present name, the commit to read, and a note about how the commit was found."""
+
+
+def pin(hub: Hub, records: Records, ref: RepoRef) -> Pinned:
     """The commit to read. Raises DatasetError if it is unknown; never returns another one instead."""
     if ref.revision is not None and COMMIT.fullmatch(ref.revision):
-        return PinnedRepo(ref, ref.revision)
+        return ref, ref.revision, None
     key = ref.repo if ref.revision is None else f"{ref.repo}@{ref.revision}"
     shared = pinned_commits.get()
     if shared is not None and (commit := shared.get(key)):
-        return PinnedRepo(ref, commit)
+        return ref, commit, None
     pinned = _stored(hub, records, ref) if hub.settings.offline else _looked_up_now(hub, records, ref)
     if shared is not None:
-        shared.keep(key, pinned.commit)
+        shared.keep(key, pinned[1])
     return pinned
 
 
-def listing(hub: Hub, records: Records, pinned: PinnedRepo) -> Listing:
+def listing(hub: Hub, records: Records, ref: RepoRef, commit: str) -> Listing:
     """The files and the card of a commit: as recorded, else from the hub."""
-    record = records.commit(pinned.commit, "files")
+    record = records.commit(commit, "files")
     known = _from_record(record) if record else None
     offline = hub.settings.offline
     if known and record and (offline or record.get("endpoint") == hub.settings.endpoint):
         return known
     if offline:
-        return _from_snapshot(hub, records, pinned)
+        return _from_snapshot(hub, records, ref, commit)
     try:
-        fresh = _from_hub(hub, pinned)
+        fresh = _from_hub(hub, ref, commit)
     except HubUnreachableError as failure:
         if known:
             return known  # learned elsewhere, but a commit's content is the same everywhere
-        raise _absent(
-            hub, records, pinned.ref, pinned.commit, hub.complaint(failure, pinned.ref)
-        ) from failure
+        raise _absent(hub, records, ref, commit, hub.complaint(failure, ref)) from failure
     body: JsonObject = {
         "repo": fresh.repo,
         "endpoint": hub.settings.endpoint,
         "files": [file.to_json() for file in fresh.files],
         "card": fresh.front,
     }
-    records.keep_commit(pinned.commit, "files", body)
+    records.keep_commit(commit, "files", body)
     return fresh
 
 
-def _looked_up_now(hub: Hub, records: Records, ref: RepoRef) -> PinnedRepo:
+def _looked_up_now(hub: Hub, records: Records, ref: RepoRef) -> Pinned:
     try:
         present, commit = hub.info(ref)
     except HubUnreachableError as failure:
@@ -212,36 +205,35 @@ def _looked_up_now(hub: Hub, records: Records, ref: RepoRef) -> PinnedRepo:
         if stored is None:
             raise _absent(hub, records, ref, None, hub.complaint(failure, ref)) from failure
         commit, at = stored
-        return PinnedRepo(
+        return (
             ref,
             commit,
             f"the hub could not be reached ({failure}): {ref.revision or 'main'} is taken to be commit {commit}, as looked up on {at}",
         )
     records.keep_ref(ref.revision, commit)
     note = None if present == ref else f"{ref.repo} is now called {present.repo}"
-    return PinnedRepo(present, commit, note)
+    return present, commit, note
 
 
-def _stored(hub: Hub, records: Records, ref: RepoRef) -> PinnedRepo:
+def _stored(hub: Hub, records: Records, ref: RepoRef) -> Pinned:
     stored = records.ref(ref.revision)
     commit = stored[0] if stored else snapshot_ref(hub.settings.hub_cache, ref.repo, ref.revision)
     if commit is None:
         raise _absent(hub, records, ref, None)
     when = f"looked up on {stored[1]}" if stored else "the hub client's cache has it"
-    return PinnedRepo(
+    return (
         ref,
         commit,
         f"offline ({hub.settings.offline}): {ref.revision or 'main'} is taken to be commit {commit}, as {when}",
     )
 
 
-def _from_hub(hub: Hub, pinned: PinnedRepo) -> Listing:
-    ref = pinned.ref
+def _from_hub(hub: Hub, ref: RepoRef, commit: str) -> Listing:
     if ref.revision is not None and COMMIT.fullmatch(ref.revision):
         ref, _ = hub.info(ref)  # whether dataset and commit exist, and its present name
-    files = hub.files(ref, pinned.commit)
+    files = hub.files(ref, commit)
     card = next((file for file in files if file.path == CARD), None)
-    return Listing(ref.repo, tuple(files), _front(hub, ref, pinned.commit, card) if card else "")
+    return Listing(ref.repo, tuple(files), _front(hub, ref, commit, card) if card else "")
 
 
 def _front(hub: Hub, ref: RepoRef, commit: str, card: HubFile) -> str:
@@ -269,17 +261,16 @@ def _from_record(record: JsonObject) -> Listing | None:
         return None
 
 
-def _from_snapshot(hub: Hub, records: Records, pinned: PinnedRepo) -> Listing:
+def _from_snapshot(hub: Hub, records: Records, ref: RepoRef, commit: str) -> Listing:
     """The files of exactly that commit in the cache of `huggingface_hub`. Some may be missing, so a note says so."""
-    repo = pinned.ref.repo
-    folder = snapshot(hub.settings.hub_cache, repo, pinned.commit)
+    folder = snapshot(hub.settings.hub_cache, ref.repo, commit)
     files = snapshot_files(folder) if folder else []
     if folder is None or not files:
-        raise _absent(hub, records, pinned.ref, pinned.commit)
+        raise _absent(hub, records, ref, commit)
     card = folder / CARD
     front = front_matter(card.read_text(encoding="utf-8", errors="replace")) if card.is_file() else ""
     note = f"only the {len(files)} files in {folder} are known, since {hub.settings.offline} is set"
-    return Listing(repo, tuple(files), front, note)
+    return Listing(ref.repo, tuple(files), front, note)
 
 
 def _absent(

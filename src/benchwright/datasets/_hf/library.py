@@ -61,7 +61,7 @@ class LibraryPart(Part, frozen=True):
         return {
             "kind": "datasets",
             "version": self.installed,
-            **split_identity(self.dataset.listing.repo, self.dataset.pinned.commit, self.config, self.split),
+            **split_identity(self.dataset.listing.repo, self.dataset.commit, self.config, self.split),
             "data_files": uri.data_files,
             "field": uri.field,
         }
@@ -81,7 +81,7 @@ class LibraryPart(Part, frozen=True):
 def library_loader(dataset: PinnedDataset) -> Loader:
     """The loader for a dataset. Raises DatasetError if the library is not installed, or refuses the dataset."""
     installed = library_version()
-    uri, text = dataset.uri, dataset.pinned.ref.uri
+    uri, text = dataset.uri, dataset.ref.uri
     if installed is None:
         raise DatasetError(f"{text}: loader=datasets needs the `datasets` library. Install it: {INSTALL}")
 
@@ -91,14 +91,12 @@ def library_loader(dataset: PinnedDataset) -> Loader:
     facts: JsonObject = {"datasets_version": installed}  # other versions may return other values
     if uri.data_files is not None:
         return Loader("datasets", [Config(uri.config or "default", {"": ("data_files",)})], parts, facts)
-    record = dataset.records.commit(dataset.pinned.commit, f"datasets-{uri.config or ''}".replace("/", "-"))
+    record = dataset.records.commit(dataset.commit, f"datasets-{uri.config or ''}".replace("/", "-"))
     if record is None:
         if dataset.hub.settings.offline:
             raise DatasetError(f"{text}: what loader=datasets offers is not in the cache")
         record = _child(dataset, {"do": "list", "config": uri.config})
-        dataset.records.keep_commit(
-            dataset.pinned.commit, f"datasets-{uri.config or ''}".replace("/", "-"), record
-        )
+        dataset.records.keep_commit(dataset.commit, f"datasets-{uri.config or ''}".replace("/", "-"), record)
     name, splits = record.get("config"), record.get("splits")
     if not isinstance(name, str) or not isinstance(splits, list):
         raise DatasetError(f"{text}: the `datasets` library gave no configuration")
@@ -108,12 +106,12 @@ def library_loader(dataset: PinnedDataset) -> Loader:
 def _child(dataset: PinnedDataset, order: dict[str, Any]) -> JsonObject:
     """Run the library in a separate process. Its exit status is ignored, because it may abort at exit after its answer."""
     settings, uri = dataset.hub.settings, dataset.uri
-    text = dataset.pinned.ref.uri
+    text = dataset.ref.uri
     with tempfile.TemporaryDirectory(prefix="benchwright-datasets-") as folder:
         answer = Path(folder) / "answer.json"
         order |= {
             "repo": dataset.listing.repo,
-            "commit": dataset.pinned.commit,
+            "commit": dataset.commit,
             "data_files": uri.data_files,
             "field": uri.field,
             "trust_remote_code": uri.trust_remote_code,

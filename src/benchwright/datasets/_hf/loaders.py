@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from benchwright.core import DatasetError, JsonObject, hub_format
-from benchwright.datasets._hf.commits import Listing, PinnedRepo, Records, snapshot
+from benchwright.datasets._hf.commits import Listing, Records, snapshot
 from benchwright.datasets._hf.errors import HubUnreachableError, RepoRef
 from benchwright.datasets._hf.hub import Hub, HubFile
 from benchwright.datasets._hf.layout import Config, card_configs, exported_configs, named_files, repo_configs
@@ -45,15 +45,19 @@ class PinnedDataset(Struct, frozen=True):
     hub: Hub
     records: Records
     """The records of this machine about it."""
-    pinned: PinnedRepo
-    """The commit."""
+    ref: RepoRef
+    """What the user named, under the repository's present name."""
+    commit: str
+    """The commit to read."""
     listing: Listing
     """Its files."""
+    note: str | None
+    """A note about how the commit was found."""
 
     def origin(self, commit: str | None = None) -> FileOrigin:
         """Where files are read, at the pinned commit or at that of the export."""
-        ref = replace(self.pinned.ref, repo=self.listing.repo)
-        at = commit or self.pinned.commit
+        ref = replace(self.ref, repo=self.listing.repo)
+        at = commit or self.commit
         theirs = snapshot(self.hub.settings.hub_cache, self.listing.repo, at)
         return FileOrigin(self.hub, ref, at, theirs)
 
@@ -62,7 +66,7 @@ def files_loader(dataset: PinnedDataset) -> Loader:
     """The loader for the repository's files; `data_files` of the URI overrides card and paths."""
     uri, listing, origin = dataset.uri, dataset.listing, dataset.origin()
     by_path = {file.path: file for file in listing.files}
-    text = dataset.pinned.ref.uri
+    text = dataset.ref.uri
     if uri.data_files is not None:
         found = named_files(text, uri.data_files, list(by_path))
         configs = [Config(uri.config or "default", {"": found})]
@@ -88,7 +92,7 @@ def _is_json(file: HubFile) -> bool:
 def export_loader(dataset: PinnedDataset) -> Loader:
     """The loader for the hub's Parquet export of the pinned commit. Raises DatasetError when there is none."""
     ref = dataset.origin().ref
-    commit, files = find_export(dataset.hub, dataset.records, ref, dataset.pinned.commit)
+    commit, files = find_export(dataset.hub, dataset.records, ref, dataset.commit)
     by_path = {file.path: file for file in files}
     found = exported_configs(by_path)
     if not found:
@@ -107,13 +111,13 @@ def export_loader(dataset: PinnedDataset) -> Loader:
 
 def viewer_loader(dataset: PinnedDataset) -> Loader:
     """The loader for the viewer. Raises DatasetError if it shows nothing or another commit than the pinned one."""
-    commit, records = dataset.pinned.commit, dataset.records
+    commit, records = dataset.commit, dataset.records
     viewer = Viewer(dataset.hub, dataset.origin().ref, commit)
     record = records.commit(commit, "viewer")
     known = record.get("splits") if record else None
     if not isinstance(known, dict):
         if dataset.hub.settings.offline:
-            raise DatasetError(f"{dataset.pinned.ref.uri}: what the viewer shows is not in the cache")
+            raise DatasetError(f"{dataset.ref.uri}: what the viewer shows is not in the cache")
         known = {config: list(splits) for config, splits in viewer.splits().items()}
         records.keep_commit(commit, "viewer", {"splits": known})
     configs = [

@@ -83,9 +83,9 @@ def resolve(written: str) -> ResolvedHub:
     hub = Hub(settings)
     records = Records(settings.cache, uri.dataset)
     terms = None if uri.split is None else parse_split(written, spelled_with_plus(uri.split))
-    pinned = pin(hub, records, RepoRef(written, uri.dataset, uri.revision))
-    known = listing(hub, records, pinned)
-    dataset = PinnedDataset(uri, hub, records, pinned, known)
+    ref, commit, note = pin(hub, records, RepoRef(written, uri.dataset, uri.revision))
+    known = listing(hub, records, ref, commit)
+    dataset = PinnedDataset(uri, hub, records, ref, commit, known, note)
     loader, config = _loader_and_config(dataset)
     config = _labelled(written, config, terms)
     splits = tuple(config.splits)
@@ -99,10 +99,10 @@ def resolve(written: str) -> ResolvedHub:
     pieces = tuple((term, loader.parts(config, term.split)) for term in terms)
     return ResolvedHub(
         written=written,
-        uri=replace(uri, revision=pinned.commit, config=config.name, split=text, loader=loader.name),
+        uri=replace(uri, revision=commit, config=config.name, split=text, loader=loader.name),
         settings=settings,
         repo=known.repo,
-        commit=pinned.commit,
+        commit=commit,
         config=config.name,
         split=text,
         splits=splits,
@@ -114,7 +114,7 @@ def resolve(written: str) -> ResolvedHub:
 
 
 def _loader_and_config(dataset: PinnedDataset) -> tuple[Loader, Config]:
-    text, uri = dataset.pinned.ref.uri, dataset.uri
+    text, uri = dataset.ref.uri, dataset.uri
     by_name: dict[str, Callable[[PinnedDataset], Loader]] = {
         "export": export_loader, "viewer": viewer_loader, "datasets": library_loader,
     }  # fmt: skip
@@ -138,7 +138,7 @@ def _loader_and_config(dataset: PinnedDataset) -> tuple[Loader, Config]:
 
 def _why_not_files(dataset: PinnedDataset) -> tuple[str | None, Loader | None]:
     """Why the files of the repository cannot be read as the dataset; or the loader that reads them."""
-    text, listed = dataset.pinned.ref.uri, dataset.listing
+    text, listed = dataset.ref.uri, dataset.listing
     paths = [file.path for file in listed.files]
     script = f"{listed.repo.rpartition('/')[2]}.py"
     if dataset.uri.data_files is None and script in paths and not card_configs(text, listed.front):
@@ -164,7 +164,7 @@ def _unusable(config: Config) -> str | None:
 
 def _detour(dataset: PinnedDataset, why: str) -> tuple[Loader, Config]:
     """Another loader for the same commit. The error lists every loader that failed, and the alternatives."""
-    text, uri = dataset.pinned.ref.uri, dataset.uri
+    text, uri = dataset.ref.uri, dataset.uri
     failures = []
     for name, open_loader in (
         ("the hub's Parquet export", export_loader),
@@ -219,7 +219,7 @@ def _spelled_out(written: str, term: Term, config: Config) -> list[Term]:
 def _notes(
     dataset: PinnedDataset, loader: Loader, config: Config, split: str, why: str, splits: tuple[str, ...]
 ) -> list[str]:
-    notes = [note for note in (dataset.pinned.note, dataset.listing.note) if note]
+    notes = [note for note in (dataset.note, dataset.listing.note) if note]
     if dataset.uri.split is None and len(splits) > 1:
         first = splits[0]
         also = "also takes it" if first == split else f"takes {first!r} instead"
@@ -233,7 +233,7 @@ def _notes(
     if loader.name in ("export", "viewer") and dataset.uri.loader is None:
         source = "the hub's Parquet export" if loader.name == "export" else "the dataset viewer"
         notes.append(
-            f"the rows come from {source} of commit {dataset.pinned.commit}, not from the repository's files"
+            f"the rows come from {source} of commit {dataset.commit}, not from the repository's files"
         )
     if dataset.uri.trust_remote_code:
         notes.append(
