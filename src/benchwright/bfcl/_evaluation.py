@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
 from functools import partial
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from benchwright.benchmarks import BenchmarkSpec, Readings, ToolTask, ToolTurn, UnheededTools
@@ -49,6 +49,7 @@ class EvaluationRows:
         self._definition = definition
         self._published_rows: list[Row] | None = None
         self._custom: CustomRows | None = None
+        self._limit: int | None = None
         self.provider = find_provider(definition.data_version) if definition.path is None else None
         if definition.path is None and definition.data_version == "v4" and self.provider is None:
             raise UsageError(
@@ -81,8 +82,9 @@ class EvaluationRows:
         else:
             custom = self._checked()
             rows, sizes = map(_slim, custom.rows()), custom.sizes
-        share = self._definition.share
-        return iter(rows) if share is None else _first_share(rows, sizes, share)
+        if self._definition.share is not None:
+            rows = _first_share(rows, sizes, self._definition.share)
+        return iter(rows) if self._limit is None else _first_rows(rows, self._limit)
 
     @property
     def name(self) -> str:
@@ -91,9 +93,11 @@ class EvaluationRows:
             return self._definition.path
         return self.provider.origin if self.provider is not None else "rows that ship with benchwright"
 
-    def limited(self, limit: int | None) -> EvaluationRows | _FirstRows:
-        """The first rows of each category."""
-        return self if limit is None else _FirstRows(self, limit)
+    def limited(self, limit: int | None) -> EvaluationRows:
+        """The same rows, but only the first ones of each category."""
+        limited = copy(self)
+        limited._limit = limit
+        return limited
 
     def functions(self, row: Row) -> list[dict[str, Any]]:
         """The functions of a row; simulated classes are described once for all rows."""
@@ -161,24 +165,13 @@ class EvaluationRows:
         return found
 
 
-class _FirstRows(Struct, frozen=True):
+def _first_rows(rows: Iterable[Row], limit: int) -> Iterator[Row]:
     """The first rows of each category, because a limit on all rows together would leave out categories."""
-
-    whole: EvaluationRows
-    limit: int
-
-    @property
-    def name(self) -> str:
-        """What the rows are, for people."""
-        return self.whole.name
-
-    def rows(self) -> Iterator[Row]:
-        """The rows."""
-        counts: Counter[str] = Counter()
-        for row in self.whole.rows():
-            counts[row["category"]] += 1
-            if counts[row["category"]] <= self.limit:
-                yield row
+    seen: Counter[str] = Counter()
+    for row in rows:
+        seen[row["category"]] += 1
+        if seen[row["category"]] <= limit:
+            yield row
 
 
 def _first_share(rows: Iterable[Row], sizes: Counter[str], share: float) -> Iterator[Row]:

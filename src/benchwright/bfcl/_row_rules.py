@@ -8,7 +8,7 @@ from typing import Any
 from benchwright.bfcl._categories import CATEGORIES, Category
 from benchwright.bfcl._executable import RESULT_TYPES, as_call
 from benchwright.core import Row
-from benchwright.toolcalls import LIST_TYPES, NUMBER_TYPES, check_ast, ground_truth_of, parsed_json
+from benchwright.toolcalls import check_ast, ground_truth_of, parsed_json, unwritable_value
 
 _ROLES = ("user", "system", "assistant", "tool")
 
@@ -103,9 +103,9 @@ def unreachable(row: Row, category: Category, *, as_text: bool = False) -> str |
                 f"the ground truth of {name} demands {', '.join(unknown)}, which its properties do not have"
             )
         if category.language != "python":  # the ground truth has values, and calls have their texts
-            fault = _unwritable(name, expected, properties)
-            if fault is None and as_text and category.language == "java":
-                fault = _lost_map(name, expected)
+            fault = unwritable_value(
+                name, expected, properties, maps=not as_text or category.language != "java"
+            )
             if fault is not None:
                 return fault
             continue
@@ -170,44 +170,6 @@ def _not_the_first(called: str, first: str, category: Category) -> str:
         f"{category.name} compares calls with the first function of a row, {first}, and the ground truth calls {called}. "
         f"{cure}"
     )
-
-
-_LISTS = LIST_TYPES["java"] | LIST_TYPES["javascript"]
-
-
-def _unwritable(name: str, expected: dict[str, Any], properties: dict[str, Any]) -> str | None:
-    """Which parameter of Java or JavaScript has no allowed value that a text could be read as; None if all have one."""
-    for key, allowed in expected.items():
-        schema = properties.get(key)
-        if schema is None or not isinstance(allowed, list) or "" in allowed:
-            continue
-        if allowed and not any(_is_written(value, schema) for value in allowed):
-            kind = schema.get("type")
-            items = schema.get("items")
-            of = f" of {items.get('type')}" if kind in _LISTS and isinstance(items, dict) else ""
-            return f"the ground truth of {name} demands for {key} what no text of type {kind}{of} is read as: {allowed[0]!r}"
-    return None
-
-
-def _lost_map(name: str, expected: dict[str, Any]) -> str | None:
-    """Which parameter expects a map with entries: what is put into a map is lost when Java is read from a text."""
-    for key, allowed in expected.items():
-        if isinstance(allowed, list) and allowed and all(map(_is_full_map, allowed)):
-            return f"the ground truth of {name} demands entries of the map {key}, which are lost when calls are texts"
-    return None
-
-
-def _is_full_map(value: Any) -> bool:
-    return isinstance(value, dict) and any("" not in options for options in value.values())
-
-
-def _is_written(value: Any, schema: dict[str, Any]) -> bool:
-    """Whether a text may be read as the value. Texts of types other than numbers stay texts; in doubt, True."""
-    kind = schema.get("type")
-    if isinstance(value, list) and kind in _LISTS:
-        inner = schema.get("items")
-        return not isinstance(inner, dict) or all(_is_written(item, inner) for item in value)
-    return not isinstance(value, bool | int | float) or kind in NUMBER_TYPES
 
 
 def misnamed(row: Row) -> str | None:

@@ -19,7 +19,10 @@ from benchwright.toolcalls._expected import (
     ground_truth_of as ground_truth_of,
     parsed_json as parsed_json,
 )
-from benchwright.toolcalls._mistyped import mistyped_value as mistyped_value
+from benchwright.toolcalls._mistyped import (
+    mistyped_value as mistyped_value,
+    unwritable_value as unwritable_value,
+)
 from benchwright.toolcalls._native import read_tool_calls as read_tool_calls
 from benchwright.toolcalls._python import (
     dotted_name as dotted_name,
@@ -28,8 +31,6 @@ from benchwright.toolcalls._python import (
 )
 from benchwright.toolcalls._schema_types import (
     JSON_TYPES as JSON_TYPES,
-    LIST_TYPES as LIST_TYPES,
-    NUMBER_TYPES as NUMBER_TYPES,
     language_of as language_of,
 )
 from benchwright.toolcalls._verdict import (
