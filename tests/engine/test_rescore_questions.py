@@ -54,6 +54,19 @@ def test_other_metrics_of_free_answers() -> None:
     assert (numbers.summary.headline, numbers["contains"]) == ("contains", 1.0)
 
 
+def test_metrics_take_the_place_of_an_evaluator_and_the_other_way_round() -> None:
+    first = benchwright.run(
+        "free.jsonl", endpoint=answers("It is 877.", " blue "), parallelism=1, evaluator="exact_match"
+    )
+    assert list(first.metrics) == ["correct"]
+    contained = rescore(first.run_id, options=RunOptions(qa_metrics=("contains",)))
+    assert (contained.summary.headline, contained["contains"]) == ("contains", 1.0)
+    back = rescore(contained.run_id, options=RunOptions(evaluator="exact_match"))
+    assert back.metrics == first.metrics
+    with pytest.raises(UsageError, match="evaluator, qa_metrics: both say how replies are scored"):
+        benchwright.run("free.jsonl", evaluator="f1", qa_metrics=["contains"], demo_skill=1.0)
+
+
 def test_answers_put_right_in_another_file(here: Path) -> None:
     first = benchwright.run(
         "quiz.csv", endpoint=answers("B", "B", "A"), parallelism=1, prompt_style="aisbench"

@@ -64,10 +64,9 @@ from benchwright.benchmarks._template import (
 )
 from benchwright.benchmarks._tool_tasks import (
     MAX_STEPS as MAX_STEPS,
-    Readings as Readings,
+    CallAdvice as CallAdvice,
     ToolTask as ToolTask,
     ToolTurn as ToolTurn,
-    UnheededTools as UnheededTools,
 )
 from benchwright.benchmarks._used_files import (
     Watch as Watch,

@@ -210,47 +210,33 @@ def _schema_problem(name: str, parameters: Mapping[str, Any]) -> str | None:
     return f"{name} requires {', '.join(unknown)}, which its properties do not have" if unknown else None
 
 
-class Readings:
-    """Counts, from the scores, what the lenient reading of calls adds to the strict one."""
+class CallAdvice:
+    """Counts, from the scores, what the lenient reading of calls adds to the strict one, and what servers do to calls: leave them in
+    the text, or hide the functions from the model."""
 
     def __init__(self) -> None:
-        self._rows = self._otherwise = self._strict = self._lenient = 0
-
-    def add(self, scores: Mapping[str, Any]) -> None:
-        """Take one sample's scores."""
-        if "correct_lenient" in scores:
-            self._rows += 1
-            self._otherwise += scores.get("reading") == "lenient"
-            self._strict += bool(scores.get("correct"))
-            self._lenient += bool(scores["correct_lenient"])
-
-    def remarks(self) -> Sequence[str]:
-        """One line; none if calls were read only once."""
-        if not self._rows:
-            return ()
-        return (
-            Information(
-                f"the lenient reading finds other calls in {self._otherwise:,} of {self._rows:,} samples; right: "
-                f"{self._strict:,} as published (correct), {self._lenient:,} leniently (correct_lenient)"
-            ),
-        )
-
-
-class UnheededTools:
-    """Counts, from the scores, what servers do to calls: leave them in the text, or hide the functions from the model."""
-
-    def __init__(self) -> None:
+        self._read_twice = self._otherwise = self._strict = self._lenient = 0
         self._rows = self._silent = self._as_text = 0
 
     def add(self, scores: Mapping[str, Any]) -> None:
         """Take one sample's scores."""
+        if "correct_lenient" in scores:
+            self._read_twice += 1
+            self._otherwise += scores.get("reading") == "lenient"
+            self._strict += bool(scores.get("correct"))
+            self._lenient += bool(scores["correct_lenient"])
         error = scores.get("call_error")
         self._rows += 1
         self._silent += error == "no_calls"  # only of functions that were sent as tools
         self._as_text += error == "calls_as_text"
 
     def remarks(self) -> Iterator[str]:
-        """What to do about it."""
+        """What was found, and what to do about it."""
+        if self._read_twice:
+            yield Information(
+                f"the lenient reading finds other calls in {self._otherwise:,} of {self._read_twice:,} samples; right: "
+                f"{self._strict:,} as published (correct), {self._lenient:,} leniently (correct_lenient)"
+            )
         if self._as_text:
             yield (
                 f"{self._as_text:,} replies contain calls as text: the server does not read its model's calls. Start it with a "
@@ -269,13 +255,11 @@ class CallErrors(Derived):
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
-        self._readings = Readings()
-        self._tools = UnheededTools()
+        self._advice = CallAdvice()
 
     def add(self, scores: Mapping[str, Any]) -> None:
         """Take one sample's scores."""
-        self._readings.add(scores)
-        self._tools.add(scores)
+        self._advice.add(scores)
         kind = scores.get("error_type")
         if isinstance(kind, str) and kind:
             self._counts[kind] += 1
@@ -290,4 +274,4 @@ class CallErrors(Derived):
         if self._counts:
             listed = ", ".join(f"{count:,} × {kind}" for kind, count in self._counts.most_common())
             notes.append(Information(f"wrong calls by their first fault: {listed}"))
-        return [*notes, *self._readings.remarks(), *self._tools.remarks()]
+        return [*notes, *self._advice.remarks()]

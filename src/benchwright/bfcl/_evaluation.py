@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from benchwright.benchmarks import BenchmarkSpec, Readings, ToolTask, ToolTurn, UnheededTools
+from benchwright.benchmarks import BenchmarkSpec, CallAdvice, ToolTask, ToolTurn
 from benchwright.bfcl._categories import CATEGORIES, Category, categories_of
 from benchwright.bfcl._definition import Definition
 from benchwright.bfcl._executable import KEYS, check_executable, unexecutable
@@ -288,18 +288,16 @@ class _Scores(Scoreboard):
 
     def __init__(self, version: str) -> None:
         super().__init__(version)
-        self._tools = UnheededTools()
-        self._readings = Readings()
+        self._advice = CallAdvice()
 
     def add(self, scores: Mapping[str, Any]) -> None:
         """Take one sample's scores."""
         super().add(scores)
-        self._tools.add(scores)
-        self._readings.add(scores)
+        self._advice.add(scores)
 
     def remarks(self) -> list[str]:
         """Notes of the scoreboard, and the advice."""
-        return [*super().remarks(), *self._readings.remarks(), *self._tools.remarks()]
+        return [*super().remarks(), *self._advice.remarks()]
 
 
 class _Scorer:

@@ -54,6 +54,8 @@ def changed_questions(
     changed = {name for name in given_questions(options) if name in _RECORDED}
     if chosen["judge"]:
         changed.add("judge")
+    if "qa_metrics" in changed:  # in place of a recorded evaluator, which would decide otherwise
+        changed |= {"evaluator", "evaluator_kwargs"}
     return QuestionOptions.from_json({**record, **{name: chosen[name] for name in changed}}).to_json()
 
 
@@ -96,7 +98,12 @@ def system_of(
 
 
 def refuse_idle(names: Iterable[str], spec: BenchmarkSpec) -> None:
-    """Raise UsageError for settings of the other type of questions, which would have no effect."""
+    """Raise UsageError for settings that would have no effect: of the other type of questions, or metrics next to an evaluator."""
+    names = list(names)
+    if "evaluator" in names and "qa_metrics" in names:
+        raise UsageError(
+            f"{flag('evaluator')}, {flag('qa_metrics')}: both say how replies are scored; keep one of them"
+        )
     idle = _ONLY_QA if spec.family == "mcq" else tuple(name for name in ONLY_MCQ if name != "infer_method")
     flags = [flag(name) for name in names if name in idle]
     if flags:
