@@ -1,8 +1,4 @@
-from benchwright.benchmarks._bounded_templates import (
-    BadTemplateError as BadTemplateError,
-    BoundedEnvironment as BoundedEnvironment,
-    template_reason as template_reason,
-)
+from benchwright.benchmarks._bounded_templates import data_template as data_template
 from benchwright.benchmarks._check import (
     CheckedRows as CheckedRows,
     CheckReport as CheckReport,

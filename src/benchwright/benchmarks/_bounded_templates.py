@@ -13,7 +13,7 @@ from math import inf
 from threading import local
 from typing import Any
 
-from jinja2 import meta, nodes
+from jinja2 import StrictUndefined, meta, nodes
 from jinja2.exceptions import SecurityError, TemplateError, TemplateSyntaxError
 from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -265,6 +265,25 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
 
     def _too_long(self) -> SecurityError:
         return SecurityError(f"a text or list has more than {self._left.most:,} characters or items")
+
+
+def data_template(text: str, filters: Mapping[str, Callable[..., Any]]) -> Callable[[Mapping[str, Any]], str]:
+    """The renderer of a template that reads the fields of a row, which must exist, and the row itself as `item`.
+
+    Raises ValueError, with the reason in plain words, if the template cannot be compiled, and the renderer if it cannot be rendered.
+    """
+    environment = BoundedEnvironment(undefined=StrictUndefined)
+    environment.filters.update(filters)
+    _, written, _ = environment.compile_text(text)
+
+    def render(row: Mapping[str, Any]) -> str:
+        environment.begin(row)
+        try:
+            return written({**row, "item": row})
+        except Exception as error:  # filters raise anything on values that they do not expect
+            raise ValueError(template_reason(error)) from None
+
+    return render
 
 
 def template_reason(error: Exception) -> str:

@@ -48,26 +48,19 @@ def _as_json(value: Any) -> str:
 
 
 def _text(source: str, where: str) -> Shape:
-    from jinja2 import StrictUndefined
+    from benchwright.benchmarks import data_template
 
-    from benchwright.benchmarks import BadTemplateError, BoundedEnvironment, template_reason
-
-    environment = BoundedEnvironment(undefined=StrictUndefined)
-    environment.filters["tojson"] = _as_json
     try:
-        _, written, _ = environment.compile_text(source)
-    except BadTemplateError as error:
+        render = data_template(source, {"tojson": _as_json})
+    except ValueError as error:
         raise DatasetError(f"{where}: the data template cannot be used: {error}") from None
     as_json = "tojson" in source
 
-    def render(row: dict[str, Any]) -> Any:
-        environment.begin(row)
+    def shape(row: dict[str, Any]) -> Any:
         try:
-            text = written({**row, "item": row})
+            text = render(row)
             return load_data_json(text) if as_json else text
-        except Exception as error:  # filters raise anything on values that they do not expect
-            raise ValueError(
-                f"the data template cannot be rendered ({where}): {template_reason(error)}"
-            ) from None
+        except ValueError as error:
+            raise ValueError(f"the data template cannot be rendered ({where}): {error}") from None
 
-    return render
+    return shape
