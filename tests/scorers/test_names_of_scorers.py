@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import benchwright.scorers
 from benchwright.benchmarks import BenchmarkSpec, QuestionOptions, load_questions
 from benchwright.benchmarks._nocode.graders import grader_scorer
 from benchwright.config import GraderStyle
@@ -32,7 +33,7 @@ def test_every_scorer_and_metric_has_one_row() -> None:
     assert all(row.name == name for name, row in SCORERS.items())
     assert {row.metric for row in SCORERS.values()} - {None} == set(QA_METRICS)
     for name in NAMED_SCORERS:
-        assert find_scorer(name) is NAMED_SCORERS[name]
+        assert find_scorer(name) is NAMED_SCORERS[name] is getattr(benchwright.scorers, name)
 
 
 @pytest.mark.parametrize("name", SCORERS)

@@ -65,7 +65,7 @@ class QuestionOptions(Struct, frozen=True, kw_only=True):
     bot_prompt: str | None = None
     """How an answer begins, on a separate line below the template; `{answer}` in it stays empty."""
     system: str | None = None
-    """System prompt as a template, in records of earlier versions; now a setting of the run, and never a template."""
+    """System prompt as a template: the SYSTEM turn of a template that is written as rounds. `--system` is a setting of the run."""
     input_columns: tuple[str, ...] = ()
     """Columns with the question, if it is not `question`; single capital letters among them are options."""
     output_column: str | None = None
