@@ -149,7 +149,7 @@ from benchwright.results._tool_calls import CallsView as CallsView
 from benchwright.results._work_table import (
     FIGURE_COLUMNS as FIGURE_COLUMNS,
     HEADINGS as HEADINGS,
-    Cell as Cell,
+    WorkLine as WorkLine,
     WorkRun as WorkRun,
     WorkTable as WorkTable,
     WorkTask as WorkTask,

@@ -69,6 +69,8 @@ class SideCell(Struct, frozen=True):
     """Whether there are too few rows to rely on the interval."""
     no_interval: str = "too few"
     """The text in tables if there is no interval; `–`: the metric needs none."""
+    remark: str = ""
+    """Why the figure is missing, or must not be compared, in the words of a work folder."""
 
     @property
     def text(self) -> str:
@@ -125,7 +127,7 @@ class SideBySide(Struct, frozen=True):
         rows: list[Any] = [as_json(row) for row in self.rows]
         for row in rows:
             for cell in row["cells"]:
-                del cell["no_interval"]  # words of tables
+                del cell["no_interval"], cell["remark"]  # words of tables
         return rows
 
 
@@ -165,19 +167,33 @@ def _metric_names(summaries: Iterable[RunSummary | None]) -> list[str]:
 def _cell(run: SideRun, summary: RunSummary | None, metric: str | None) -> SideCell:
     figures: Mapping[str, MetricSummary] = {} if summary is None else figures_of(summary)
     found = None if metric is None else figures.get(metric)
+    return side_cell(run.model, run.run.id, summary, found, marks=_marks(run, summary))
+
+
+def side_cell(
+    model: str,
+    run_id: int,
+    summary: RunSummary | None,
+    metric: MetricSummary | None,
+    *,
+    marks: tuple[Mark, ...] = (),
+    remark: str = "",
+) -> SideCell:
+    """One metric of a run, with the counts of its samples; None: the run has no figures, or not this metric."""
     return SideCell(
-        model=run.model,
-        run_id=run.run.id,
-        value=None if found is None else found.value,
-        ci_low=None if found is None else found.ci_low,
-        ci_high=None if found is None else found.ci_high,
-        n=0 if found is None else found.count,
+        model=model,
+        run_id=run_id,
+        value=None if metric is None else metric.value,
+        ci_low=None if metric is None else metric.ci_low,
+        ci_high=None if metric is None else metric.ci_high,
+        n=0 if metric is None else metric.count,
         evaluated=0 if summary is None else summary.evaluated,
         failed=0 if summary is None else summary.failed,
         outcomes={} if summary is None else dict(summary.outcomes),
-        marks=_marks(run, summary),
-        too_few=found is not None and found.too_few,
-        no_interval="–" if found is None else no_interval(found),
+        marks=marks,
+        too_few=metric is not None and metric.too_few,
+        no_interval="–" if metric is None else no_interval(metric),
+        remark=remark,
     )
 
 

@@ -12,7 +12,6 @@ from benchwright.core import (
     STRATEGIES,
     JsonObject,
     JsonValue,
-    MetricSummary,
     RunSummary,
 )
 from benchwright.results._benchmarks import recorded_benchmark
@@ -22,17 +21,17 @@ from benchwright.results._figures import (
     cost_lines,
     headline_of,
     is_fraction,
-    no_interval,
 )
 from benchwright.results._run_page import ended
 from benchwright.results._runs import RunDetails
 from benchwright.results._samples import RunSamples
+from benchwright.results._side_by_side import SideCell, side_cell
 from benchwright.store import Store
 
 _NAMED = 3
 """The most tasks that a note names; if there are more, it gives their number."""
 HEADINGS = ("dataset", "version", "metric", "mode")
-"""The columns before the models: the first fields of a `Line`."""
+"""The columns before the models: the first fields of a `WorkLine`."""
 NO_METRIC = "–"
 """The metric of a run without figures."""
 
@@ -64,57 +63,7 @@ class WorkRun(Struct, frozen=True):
         return f"{self.task.dataset} on {self.task.model}"
 
 
-class Cell(Struct, frozen=True):
-    """One figure of one run."""
-
-    run_id: int
-    """Where it comes from."""
-    text: str
-    """Two decimals; `–` if there is no figure."""
-    value: float | None = None
-    """In percent if the metric is a share."""
-    low: float | None = None
-    """Lower end of the 95 % interval."""
-    high: float | None = None
-    """Upper end."""
-    count: int = 0
-    """Values in the mean."""
-    samples: int = 0
-    """Samples of the run."""
-    failed: int = 0
-    """Samples without a score."""
-    outcomes: dict[str, int] = struct_field(default_factory=dict)
-    """Samples per outcome, with an entry for every outcome; empty if the run has no result."""
-    remark: str = ""
-    """Why the figure is missing, or must not be compared."""
-    too_few: bool = False
-    """Whether there are too few rows to rely on the interval."""
-    no_interval: str = "too few"
-    """The text in tables if there is no interval."""
-
-    @property
-    def interval(self) -> str:
-        """`61.20 – 74.05`. An interval of zero width is not certainty and is not shown."""
-        if self.low is None or self.high is None or self.low == self.high:
-            return "–" if self.value is None else self.no_interval
-        return f"{self.low:.2f} – {self.high:.2f}{' (too few)' * self.too_few}"
-
-    def to_json(self) -> JsonObject:
-        """Unrounded, with the run."""
-        return {
-            "value": self.value,
-            METRIC_NAMES["ci_low"]: self.low,
-            METRIC_NAMES["ci_high"]: self.high,
-            "n": self.count,
-            "samples": self.samples,
-            "failed": self.failed,
-            "outcomes": dict(self.outcomes) or None,
-            "run_id": self.run_id,
-            "remark": self.remark or None,
-        }
-
-
-class Line(Struct):
+class WorkLine(Struct):
     """One dataset and metric."""
 
     dataset: str
@@ -129,14 +78,30 @@ class Line(Struct):
     """Whether its figures are percentages."""
     lower_is_better: bool = False
     """Whether the smallest figure is the best."""
-    cells: dict[str, Cell] = struct_field(default_factory=dict)
+    cells: dict[str, SideCell] = struct_field(default_factory=dict)
     """By model."""
 
     @property
     def best(self) -> float | None:
         """The best figure of all models."""
         chosen = min if self.lower_is_better else max
-        return chosen((cell.value for cell in self.cells.values() if cell.value is not None), default=None)
+        figures = (self.figure(cell.value) for cell in self.cells.values())
+        return chosen((figure for figure in figures if figure is not None), default=None)
+
+    def figure(self, value: float | None) -> float | None:
+        """A figure of a cell, in percent if the metric is a share."""
+        return None if value is None else value * (100.0 if self.percent else 1.0)
+
+    def text(self, value: float | None, missing: str = "–") -> str:
+        """A figure of a cell in two decimals."""
+        figure = self.figure(value)
+        return missing if figure is None else f"{figure:.2f}"
+
+    def interval(self, cell: SideCell) -> str:
+        """`61.20 – 74.05`. An interval of zero width is not certainty and is not shown."""
+        if cell.ci_low is None or cell.ci_high is None or cell.ci_low == cell.ci_high:
+            return "–" if cell.value is None else cell.no_interval
+        return f"{self.text(cell.ci_low)} – {self.text(cell.ci_high)}{' (too few)' * cell.too_few}"
 
     def to_json(self) -> JsonObject:
         """`{dataset, version, metric, mode, unit, models: {name: cell}}`."""
@@ -146,18 +111,32 @@ class Line(Struct):
             "metric": self.metric,
             "mode": self.mode,
             "unit": "percent" if self.percent else "as scored",
-            "models": {model: cell.to_json() for model, cell in self.cells.items()},
+            "models": {model: self._cell_json(cell) for model, cell in self.cells.items()},
+        }
+
+    def _cell_json(self, cell: SideCell) -> JsonObject:
+        """Unrounded, with the run."""
+        return {
+            "value": self.figure(cell.value),
+            METRIC_NAMES["ci_low"]: self.figure(cell.ci_low),
+            METRIC_NAMES["ci_high"]: self.figure(cell.ci_high),
+            "n": cell.n,
+            "samples": cell.evaluated,
+            "failed": cell.failed,
+            "outcomes": dict(cell.outcomes) or None,
+            "run_id": cell.run_id,
+            "remark": cell.remark or None,
         }
 
 
-FIGURE_COLUMNS: dict[str, Callable[[str, Line, Cell], str]] = {
+FIGURE_COLUMNS: dict[str, Callable[[str, WorkLine, SideCell], str]] = {
     "model": lambda model, line, cell: model,
     "dataset": lambda model, line, cell: line.dataset,
     "metric": lambda model, line, cell: line.metric,
-    "value": lambda model, line, cell: cell.text,
-    "95 % interval": lambda model, line, cell: cell.interval,
-    "n": lambda model, line, cell: f"{cell.count:,}",
-    "samples": lambda model, line, cell: f"{cell.samples:,}",
+    "value": lambda model, line, cell: line.text(cell.value),
+    "95 % interval": lambda model, line, cell: line.interval(cell),
+    "n": lambda model, line, cell: f"{cell.n:,}",
+    "samples": lambda model, line, cell: f"{cell.evaluated:,}",
     "failed": lambda model, line, cell: f"{cell.failed:,}",
     "run": lambda model, line, cell: str(cell.run_id),
     "remark": lambda model, line, cell: cell.remark,
@@ -174,7 +153,7 @@ class WorkTable(Struct, frozen=True):
 
     models: tuple[str, ...]
     """Columns."""
-    lines: tuple[Line, ...]
+    lines: tuple[WorkLine, ...]
     """Rows."""
     runs: tuple[WorkRun, ...]
     """Every run, under a unique name."""
@@ -199,7 +178,7 @@ def work_page(table: WorkTable) -> JsonObject:
         {
             **line.to_json(),
             "best": line.best,
-            "intervals": {model: cell.interval for model, cell in line.cells.items()},
+            "intervals": {model: line.interval(cell) for model, cell in line.cells.items()},
         }
         for line in table.lines
     ]
@@ -226,16 +205,16 @@ def work_runs(store: Store, tasks: Sequence[WorkTask]) -> list[WorkRun]:
 
 def work_table(runs: Sequence[WorkRun], notes: Sequence[str] = ()) -> WorkTable:
     """One line for each dataset, prompt and metric, in the order of the runs."""
-    lines: dict[tuple[str, str, str, str], Line] = {}
+    lines: dict[tuple[str, str, str, str], WorkLine] = {}
     about: dict[str, list[str]] = {}
     shown = list(_with_own_names(runs))
     for run in shown:
         details, summary = run.details, run.details.result
         facts = STRATEGIES.get(str(details.manifest.get("strategy")))
         mode = "–" if facts is None else facts.mode
-        for metric, percent, cell in _cells(details, summary):
+        for metric, percent, cell in _cells(run.task.model, details, summary):
             key = (run.task.dataset, details.prompt_version, metric, mode)
-            line = lines.setdefault(key, Line(*key, percent=percent))
+            line = lines.setdefault(key, WorkLine(*key, percent=percent))
             line.cells[run.task.model] = cell
             line.lower_is_better = summary is not None and headline_of(summary) in summary.lower_is_better
         for note in summary.notes if summary else ():
@@ -245,7 +224,7 @@ def work_table(runs: Sequence[WorkRun], notes: Sequence[str] = ()) -> WorkTable:
     return WorkTable(models, _joined(list(lines.values())), tuple(shown), (*notes, *named))
 
 
-def _outcome(cell: Cell, outcome: str) -> str:
+def _outcome(cell: SideCell, outcome: str) -> str:
     return f"{cell.outcomes[outcome]:,}" if outcome in cell.outcomes else "–"
 
 
@@ -261,9 +240,9 @@ def _with_own_names(runs: Sequence[WorkRun]) -> Iterator[WorkRun]:
         yield replace(run, task=task)
 
 
-def _joined(lines: Sequence[Line]) -> tuple[Line, ...]:
+def _joined(lines: Sequence[WorkLine]) -> tuple[WorkLine, ...]:
     """Merge the lines of runs without figures into those of other models with figures for the same prompt."""
-    homes: dict[tuple[str, str, str], Line] = {}
+    homes: dict[tuple[str, str, str], WorkLine] = {}
     for line in lines:
         if line.metric != NO_METRIC:
             homes.setdefault((line.dataset, line.version, line.mode), line)
@@ -284,38 +263,20 @@ def _named_note(note: str, where: Sequence[str], runs: int) -> str:
     return f"{'; '.join(where) if len(where) <= _NAMED else f'{len(where)} of {runs} tasks'}: {note}"
 
 
-def _cells(details: RunDetails, summary: RunSummary | None) -> Iterator[tuple[str, bool, Cell]]:
+def _cells(
+    model: str, details: RunDetails, summary: RunSummary | None
+) -> Iterator[tuple[str, bool, SideCell]]:
     """Metric, whether it is a share, and figure."""
     run = details.run
     name = None if summary is None else headline_of(summary)
-    if summary is None:
-        yield NO_METRIC, True, Cell(run.id, "–", remark=run.error or run.status)
-        return
-    counts = Cell(
-        run.id, "–", samples=summary.evaluated, failed=summary.failed, outcomes=dict(summary.outcomes)
-    )
-    if name is None:
-        yield NO_METRIC, True, replace(counts, remark=summary.unscored or "no sample gave a score")
+    if summary is None or name is None:
+        why = run.error or run.status if summary is None else summary.unscored or "no sample gave a score"
+        yield NO_METRIC, True, side_cell(model, run.id, summary, None, remark=why)
         return
     metric = summary.metrics[name]
     share = is_fraction(metric)
-    shown = name if share else f"{name} (not in percent)"
-    yield averaged(shown, summary.repeats), share, _cell(counts, summary, metric, share)
-    for figure, metrics in summary.over_repeats.items():
-        if name in metrics:
-            yield figure, share, _cell(counts, summary, metrics[name], share)
-
-
-def _cell(counts: Cell, summary: RunSummary, metric: MetricSummary, share: bool) -> Cell:
-    factor = 100.0 if share else 1.0
-    return replace(
-        counts,
-        text=f"{metric.value * factor:.2f}",
-        value=metric.value * factor,
-        low=None if metric.ci_low is None else metric.ci_low * factor,
-        high=None if metric.ci_high is None else metric.ci_high * factor,
-        count=metric.count,
-        too_few=metric.too_few,
-        no_interval=no_interval(metric),
-        remark="" if summary.comparable else "partial" if summary.partial else "not comparable",
-    )
+    shown = averaged(name if share else f"{name} (not in percent)", summary.repeats)
+    over = {figure: metrics[name] for figure, metrics in summary.over_repeats.items() if name in metrics}
+    remark = "" if summary.comparable else "partial" if summary.partial else "not comparable"
+    for title, found in ((shown, metric), *over.items()):
+        yield title, share, side_cell(model, run.id, summary, found, remark=remark)

@@ -10,7 +10,15 @@ import orjson
 from benchwright.core import OUTCOMES, printable
 from benchwright.reports.blocks import Block, Heading, Table, lines
 from benchwright.reports.markup import markdown
-from benchwright.results import FIGURE_COLUMNS, HEADINGS, METRIC_NAMES, Cell, WorkTable, without_formula
+from benchwright.results import (
+    FIGURE_COLUMNS,
+    HEADINGS,
+    METRIC_NAMES,
+    SideCell,
+    WorkLine,
+    WorkTable,
+    without_formula,
+)
 
 _FIGURE_HEADINGS = tuple(FIGURE_COLUMNS)
 
@@ -41,9 +49,11 @@ def summary_csv(table: WorkTable) -> str:
     writer.writerow(map(without_formula, [*HEADINGS, *table.models, *more]))
     for line in table.lines:
         cells = [line.cells.get(model) for model in table.models]
-        figures = ["" if cell is None or cell.value is None else f"{cell.value:.2f}" for cell in cells]
+        figures = ["" if cell is None else line.text(cell.value, "") for cell in cells]
         names = map(without_formula, (line.dataset, line.version, line.metric, line.mode))
-        rests = ["" if cell is None else column(cell) for cell in cells for column in _CSV_COLUMNS.values()]
+        rests = [
+            "" if cell is None else column(line, cell) for cell in cells for column in _CSV_COLUMNS.values()
+        ]
         writer.writerow([*names, *figures, *rests])
     return stream.getvalue()
 
@@ -53,18 +63,14 @@ def summary_json(table: WorkTable) -> bytes:
     return orjson.dumps(table.to_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
-def _bare(figure: float | None) -> str:
-    return "" if figure is None else f"{figure:.2f}"
-
-
-_CSV_COLUMNS: dict[str, Callable[[Cell], str]] = {
-    "n": lambda cell: str(cell.count),
-    METRIC_NAMES["ci_low"]: lambda cell: _bare(cell.low),
-    METRIC_NAMES["ci_high"]: lambda cell: _bare(cell.high),
-    "failed": lambda cell: str(cell.failed),
-    "run": lambda cell: str(cell.run_id),
+_CSV_COLUMNS: dict[str, Callable[[WorkLine, SideCell], str]] = {
+    "n": lambda line, cell: str(cell.n),
+    METRIC_NAMES["ci_low"]: lambda line, cell: line.text(cell.ci_low, ""),
+    METRIC_NAMES["ci_high"]: lambda line, cell: line.text(cell.ci_high, ""),
+    "failed": lambda line, cell: str(cell.failed),
+    "run": lambda line, cell: str(cell.run_id),
     **{
-        outcome.value: lambda cell, name=outcome.value: str(cell.outcomes.get(name, ""))  # type: ignore[misc]
+        outcome.value: lambda line, cell, name=outcome.value: str(cell.outcomes.get(name, ""))  # type: ignore[misc]
         for outcome in OUTCOMES
     },
 }
@@ -79,7 +85,7 @@ def _main(table: WorkTable) -> Iterator[list[str]]:
             line.version,
             line.metric,
             line.mode,
-            *("–" if c is None else c.text for c in cells),
+            *("–" if c is None else line.text(c.value) for c in cells),
         ]
 
 
