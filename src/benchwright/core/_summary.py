@@ -137,6 +137,9 @@ class RunSummary(Struct, frozen=True):
     and when the `oldest` and the `newest` were requested (UTC, RFC 3339). Those that a rescored run scores are older only if
     they are older than the run that they come from. None in records of earlier versions, which did not store it."""
 
+    ttft_s: dict[str, Any] | None = None
+    """Seconds to the first token of streamed replies: `mean`, `p50`, `p99` and their `count`; None: no reply was streamed."""
+
     note_grades: dict[str, str] = field(default_factory=dict)
     """The grades of notes, by their texts, if they are no cautions."""
 

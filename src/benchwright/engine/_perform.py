@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -43,11 +43,10 @@ from benchwright.engine._life import InterruptedRunError, RunLife
 from benchwright.engine._manifest import with_read_files
 from benchwright.engine._prepare import Prepared
 from benchwright.engine._progress import Phase, Progress, Watcher
-from benchwright.engine._replay import NoModel, RecordedReplies, replay_notes, replayed
 from benchwright.engine._reused import NONE_REUSED, reused_note, reused_replies
 from benchwright.engine._stop import RetryGate, Stop, StopCause
 from benchwright.engine._summarise import summarise
-from benchwright.engine._worker import RunContext, SampleWorker
+from benchwright.engine._worker import Answering, RunContext, SampleWorker
 from benchwright.store import RunRecord, StepWriter, Store
 
 if TYPE_CHECKING:
@@ -182,6 +181,8 @@ class RunStart:
         """The endpoint of the model: the caller's, or the one that the settings describe."""
         context, settings, pipeline = self._context, self._prepared.settings, self._pipeline
         if settings.rescored_from is not None:
+            from benchwright.engine._replay import NoModel
+
             no_model = NoModel()  # even if the caller passed an endpoint: this run must not use it
             return no_model if pipeline is None else pipeline.replaying(no_model)
 
@@ -207,7 +208,6 @@ class RunStart:
         echo_tokens = 0 if profile is None else profile.max_tokens
         if echo_tokens:
             rows = rows.but(echo_tokens=echo_tokens)
-        replays = settings.rescored_from is not None
         worker = SampleWorker(
             rows,
             settings,
@@ -215,7 +215,7 @@ class RunStart:
             context,
             ledger=self._within(_ledger_of(prepared, store, context.ledger)),
             echo_tokens=echo_tokens,
-            answering=replayed if replays else None,
+            answering=_replayed() if settings.rescored_from is not None else None,
         )
         await stack.enter_async_context(worker)
         if _wants_warm_up(prepared, store, run.id, self._resuming and not self._retry_failed):
@@ -358,11 +358,19 @@ async def _unless_interrupted(
         await asyncio.wait((task,))
 
 
+def _replayed() -> Callable[[Answering], Answering]:
+    from benchwright.engine._replay import replayed  # for runs that are scored again
+
+    return replayed
+
+
 def _ledger_of(prepared: Prepared, store: Store, ledger: CallLedger) -> Ledger:
     """The source of the model's replies: the model, or the run that is scored again."""
     settings = prepared.settings
     if settings.rescored_from is None:
         return ledger
+    from benchwright.engine._replay import RecordedReplies
+
     elsewhere = settings.endpoint.reusable
     return RecordedReplies(ledger, store, settings.rescored_from, elsewhere=elsewhere)
 
@@ -423,6 +431,8 @@ def _replay_notes(
     source = prepared.settings.rescored_from
     if source is None:
         return []
+    from benchwright.engine._replay import replay_notes
+
     notes = list(replay_notes(store, source, run.id, prepared.manifest))
     if elsewhere:
         least = "at least " if resumed else ""

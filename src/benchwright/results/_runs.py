@@ -349,10 +349,13 @@ def times_json(started: float, finished: float | None) -> JsonObject:
 
 
 def first_token_times(run: RunView) -> dict[str, Any] | None:
-    """`{mean, p50, p99, count}` of the seconds to the first token, from the samples of a streamed run; None if there are none.
-    They are computed from one column of the file, so that a run spends no time on them."""
+    """`{mean, p50, p99, count}` of the seconds to the first token of a streamed run; None if there are none. The summary has them once
+    the run has ended; they come from one column of its file, so that a run spends no time on them while it sends."""
     if not run.streamed:
         return None
+    known: Any = (run.summary or {}).get("ttft_s")
+    if known is not None:
+        return dict(known)
     from benchwright.results._number_columns import number_column  # only streamed runs need it
     from benchwright.stats import percentile
 

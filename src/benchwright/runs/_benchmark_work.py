@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from benchwright.benchmarks import RecordedSample
 from benchwright.core import (
@@ -21,7 +23,7 @@ from benchwright.core import (
 )
 from benchwright.engine import InterruptedRunError, Prepared, Progress, RunGroup, RunLife, RunStart
 from benchwright.reports import EVAL_REPORT, write_reports, write_run_config, write_run_files
-from benchwright.results import RunSamples, benchmark_details
+from benchwright.results import RunSamples, benchmark_details, first_token_times
 from benchwright.runs._jobs import Running
 from benchwright.runs._result import RunResult, result_of
 from benchwright.store import RunRecord, SampleSteps, Store, Workspace, open_store
@@ -70,9 +72,12 @@ class BenchmarkWork:
                 await work
             start.end()
         # In a thread, because writing the samples of a large run would delay the others.
-        self._details = await asyncio.to_thread(
+        self._details, first_tokens = await asyncio.to_thread(
             _last_files, life.store.workspace, life.run, start, self.prepared, run.group.signal
         )
+        if first_tokens is not None:
+            start.summary = replace(start.summary, ttft_s=first_tokens)
+            life.run = replace(life.run, summary=start.summary.to_json())
 
     async def reported(self) -> list[str]:
         """Write the reports of plugins, which must not delay the end of the run."""
@@ -132,8 +137,9 @@ def _mark_of(start: RunStart, signal: str) -> tuple[str, str] | None:
 
 def _last_files(
     workspace: Workspace, run: RunRecord, start: RunStart, prepared: Prepared, signal: str
-) -> RunDetails:
-    """Write all files of a run whose start has ended, perhaps by the named signal. Returns the updated run."""
+) -> tuple[RunDetails, dict[str, Any] | None]:
+    """Write all files of a run whose start has ended, perhaps by the named signal. Returns the updated run, and the times to the first
+    token that its samples have."""
     with open_store(workspace) as store:
         reports = prepared.settings.reports or ()
         details, summary = benchmark_details(run), start.summary
@@ -150,7 +156,7 @@ def _last_files(
             folder.write_files_of_steps(folder.EvalRun(with_events, samples, summary))
         write_run_files(details, samples, summary)
         store.index_samples(at_least=_MANY_SAMPLES)
-        return details
+        return details, first_token_times(details.run)
 
 
 def _recorded(steps: SampleSteps) -> RecordedSample:

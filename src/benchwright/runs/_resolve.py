@@ -14,7 +14,6 @@ from benchwright.config import SUITE_SUFFIXES, ConfigFile, LoadOptions, RunOptio
 from benchwright.core import QUESTIONS, UsageError
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine import Watcher
-from benchwright.runs._check_reports import CheckReports
 from benchwright.runs._jobs import perform_jobs, reporting
 from benchwright.runs._resolved import Resolved
 from benchwright.runs._result import RunResult
@@ -60,6 +59,8 @@ class Benchmarks(Resolved, frozen=True):
 
     def check(self, session: Session, options: RunOptions, how: SuiteOptions) -> Any:
         """One report per benchmark."""
+        from benchwright.runs._check_reports import CheckReports  # not for runs
+
         return CheckReports(check_targets(self.targets, options, session.config))
 
     def load_plans(

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from benchwright.core import NotFoundError
 from benchwright.store._records import load_json
 from benchwright.store._statements.opened import Opened
 from benchwright.store._statements.workflow_statements import STEP_COLUMNS, metric_totals, step_counts
-from benchwright.store._statements.workflow_writer import GroupWriter
 from benchwright.store._workflow_records import MetricPoint, MetricTotals, Page, WorkflowStep
+
+if TYPE_CHECKING:
+    from benchwright.store._statements.workflow_writer import GroupWriter
 
 T = TypeVar("T", WorkflowStep, MetricPoint)
 
@@ -20,6 +22,8 @@ class WorkflowLists(Opened):
 
     def workflow_writer(self, *, alone: bool = True) -> GroupWriter:
         """Open a writer with a separate connection."""
+        from benchwright.store._statements.workflow_writer import GroupWriter  # for workflows alone
+
         return GroupWriter(self._driver, alone=alone)
 
     def page_steps(
