@@ -13,7 +13,8 @@ from functools import cache
 from benchwright.scorers._asked import NEGATIVE, Asked, content, signed, stem
 
 _EMPHATIC = r"(?<!\w)(?:indeed|after\sall|(?:do|does|did)\s(?:in\sfact\s|actually\s)?[a-z]+)(?!\w)"
-_PRONOUN = r"(?:(?:and|but|so|then|that|also|yet)\s)?(?:it|(?:treat|call|consider|make)s?\s(?:it|them|this)|leaning|he|she|they|this|that|these|those|you|there|we|i|one|nobody|none|nothing|no\sone|both|neither|(?:the\s|its\s|this\s)?(?:overall\s|general\s)?(?:sentiment|tone|mood|attitude|opinion|impression|message|email|e-mail|review|text|comment|post|tweet)|the\s(?:two|former|latter|author|user|reviewer|answer)|es|er|sie|das|man|il|elle|elles|ils|cela|ce|on|esto|eso|ella|usted|questo|isso|ele|ela|это|он|она|они)(?!\w)"
+_PRONOUN = r"(?:(?:and|but|so|then|that|also|yet)\s)?(?:it|(?:treat|call|consider|make)s?\s(?:it|them|this)|leaning|he|she|they|this|that|these|those|you|there|we|i|one|nobody|none|nothing|no\sone|both|neither|(?:the\s|its\s|this\s)?(?:overall\s|general\s)?(?:sentiment|tone|mood|attitude|opinion|impression|message|email|e-mail|review|text|comment|post|tweet)|the\s(?:two|former|latter|author|user|reviewer|answer))(?!\w)"
+_PRONOUN_ELSEWHERE = r"(?:(?:und|et|y|e|и|also|donc|así\sque|quindi|portanto)\s)?(?:es|er|sie|das|man|il|elle|elles|ils|cela|ce|on|esto|eso|ella|usted|questo|isso|ele|ela|это|он|она|они)(?!\w)"
 _NEAR_PRONOUN = r"(?<!\w)(?:i|you|it|they|he|she|we)(?:\s(?:would|do|does|did|can|could|will|should|is|are|was|were|has|have)(?:n't|\snot)|\scannot|'d\snot|'re\snot|'s\snot)(?!\w)"
 _TURNS = (
     r"(?<!\w)(?:unless|deny|denies|doubt|doubtful|false|wrong|myth|misconception|opposite|contrary|rather|instead|if|whether|might|may|could|should|seems?|appears?|looks?|like"
@@ -183,9 +184,7 @@ def restates(asked: Asked, clause: str, sentence: str, marked: bool, concludes: 
         _compiled(_COUNTED).findall(counted)
     ):
         return None  # another year, or another one of several
-    pronoun = (
-        _compiled(_PRONOUN).match(clause) is not None or _compiled(_NEAR_PRONOUN).search(clause) is not None
-    )
+    pronoun = _is_pronoun(asked, clause) or _compiled(_NEAR_PRONOUN).search(clause) is not None
     first = asked.words[0]
     if (
         first in shared[1:]
@@ -272,7 +271,7 @@ def _proposes(asked: Asked, clause: str, repeated: bool) -> bool | None:
     words = signed(clause, known)
     said = [word for word, _ in words]
     shared = [word for word in said if word in known]
-    pronoun = _compiled(_PRONOUN).match(clause) is not None
+    pronoun = _is_pronoun(asked, clause)
     if not shared and not (pronoun and not said and _compiled(r"(?:so|this|that|it)\W*$").match(clause)):
         if not _compiled(
             r"(?:this|that|it)\s(?:is|was)\s(?:true|so|correct|the\scase|possible)(?=\W|$)"
@@ -284,6 +283,11 @@ def _proposes(asked: Asked, clause: str, repeated: bool) -> bool | None:
         return None
     negated = len([*_compiled(NEGATIVE).finditer(clause)]) + sum(sign < 0 for _, sign in words)
     return (negated % 2 == 1) == (asked.claim_negative if asked.judges else asked.negative)
+
+
+def _is_pronoun(asked: Asked, clause: str) -> bool:
+    """Whether the subject of a clause is a pronoun."""
+    return _compiled(_PRONOUN if asked.english else _PRONOUN_ELSEWHERE).match(clause) is not None
 
 
 def _said(asked: Asked, affirmed: bool) -> bool:

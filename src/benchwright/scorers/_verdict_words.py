@@ -153,7 +153,7 @@ REACH = 60
 READ = 200
 """Places of each word of predicates that are read, from the end."""
 AT_ONCE = 6
-SENTENCE_END = r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bdr)(?<!\bmr)(?<!\bst)(?<!\bmrs)(?<!\bapprox)(?:[.!?…](?=\s|$|[)\]}])|;(?=\s)|[\n。？！；])"
+SENTENCE_END = r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bdr)(?<!\bmr)(?<!\bst)(?<!\bmrs)(?<!\bms)(?<!\bprof)(?<!\b[a-z]\.[a-z])(?<!\bapprox)(?:[.!?…](?=\s|$|[)\]}])|;(?=\s)|[\n。？！；])"
 QUOTED = r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|«[^»\n]{1,400}»|„[^“”\n]{1,400}[“”]"
 HIDDEN = "‹›"
 """Stands for what a reply quotes."""
@@ -193,7 +193,7 @@ SAYS_SO = (
     r"|(?:i|we)?\s?(?:can't|cannot|don't|do\snot|can)\s(?:think\sof|see|find)\s(?:any|a|no)\s(?:good\s)?reason\s(?:not\sto|to\sdisagree|to\sdoubt|why\snot)|(?:i\s)?(?:don't|do\snot|can't|cannot)\ssee\swhy\snot|why\snot|there(?:'s|\sis)\sno\s(?:good\s)?reason\s(?:not\sto|why\snot|to\sdoubt)"
     r"|there(?:'s|\sis|\scan\sbe)\sno\s(?:denying|doubt|question|disputing|arguing|getting\saround)(?:\s(?:about|with)\s(?:it|that|this))?(?=[.,;:!]|$|\sthat)|no\s(?:doubt|question|problem|two\sways)\s?(?:about\s(?:it|that))?(?=\s?[.,;:!–—]|$)|nothing\s(?:speaks\sagainst|stands\sin\sthe\sway|wrong\swith\s(?:that|it))"
     r"|(?:it\s|they\s|he\s|she\s)?always\s(?:has|have|did|does|was|were|is|will)(?:\s(?:been|be))?(?=\s?[.,;:!]|$)|(?:it|they|he|she|you|we|that|i)\s(?:sure|certainly|absolutely|definitely|most\scertainly)\s(?:does|do|did|is|are|can|was|were|has|have|will)"
-    r"|go\s(?:right\s)?ahead|go\sfor\sit|feel\sfree|by\sall\smeans|help\syourself|be\smy\sguest|you(?:'re|\sare)\s(?:in\sthe\sclear|good\sto\sgo|right|correct|spot\son|fine|covered|allowed\sto|welcome\sto|free\sto)|spot\son|bang\son|nailed\sit|you\sgot\sit|you\sbet|you\sbetcha|sure\sthing|(?:there(?:'s|\sis)\s)?nothing\s(?:is\s)?(?:to\sstop|stopping|to\sprevent|preventing)\s\w+|for\ssure|totally|without\s(?:a\s|any\s)?(?:doubt|question)|unquestionably|undoubtedly|undeniably|beyond\s(?:any\s)?(?:doubt|question)|hands\sdown|guilty\sas\scharged|that\ssounds\s(?:right|about\sright)|sounds\s(?:right|good)|that(?:'s|\sis)\s(?:the\scase|so|a\sfact|how\sit\sis|exactly\sright|indeed\sso|what\sit\ssays)|it\s(?:is|'s)\s(?:so|very\slikely)|very\slikely|highly\slikely|more\slikely\sthan\snot|most\slikely(?!\snot)|as\s(?:true|sure)\sas|how\scould\sit\snot|who\swould(?:n't|\snot)|only\san?\s(?:\w+\s)?(?:fool|idiot)\swould\s(?:say\sno|disagree|deny)|nobody\s\w+\s(?:dispute|deny|doubt)"
+    r"|go\s(?:right\s)?ahead|go\sfor\sit|feel\sfree|by\sall\smeans|help\syourself|be\smy\sguest|you(?:'re|\sare)\s(?:in\sthe\sclear|good\sto\sgo|spot\son|fine|covered|allowed\sto|welcome\sto|free\sto)|spot\son|bang\son|nailed\sit|you\sgot\sit|you\sbet|you\sbetcha|sure\sthing|(?:there(?:'s|\sis)\s)?nothing\s(?:is\s)?(?:to\sstop|stopping|to\sprevent|preventing)\s\w+|for\ssure|totally|without\s(?:a\s|any\s)?(?:doubt|question)|unquestionably|undoubtedly|undeniably|beyond\s(?:any\s)?(?:doubt|question)|hands\sdown|guilty\sas\scharged|that\ssounds\s(?:right|about\sright)|sounds\s(?:right|good)|that(?:'s|\sis)\s(?:the\scase|so|a\sfact|how\sit\sis|exactly\sright|indeed\sso|what\sit\ssays)|it\s(?:is|'s)\s(?:so|very\slikely)|very\slikely|highly\slikely|more\slikely\sthan\snot|most\slikely(?!\snot)|as\s(?:true|sure)\sas|how\scould\sit\snot|who\swould(?:n't|\snot)|only\san?\s(?:\w+\s)?(?:fool|idiot)\swould\s(?:say\sno|disagree|deny)|nobody\s\w+\s(?:dispute|deny|doubt)"
     r"|no\scabe\s(?:la\smenor\s)?duda|sin\s(?:ninguna\s|lugar\sa\s)?dudas?|sans\s(?:aucun\s|nul\s)?doute|ohne\s(?:jeden\s)?zweifel|kein\szweifel|zweifellos|selbstverständlich|allerdings|aber\ssicher|aber\sja|na\sklar|klar|freilich|gewiss|sicher(?:lich)?|durchaus|eher\sja|ich\s(?:denke|glaube|meine)\s(?:schon|ja)|das\sstimmt(?!\snicht)|so\sist\ses|da\sspricht\snichts\sdagegen|es\sspricht\s(?:\w+\s)?nichts\sdagegen|in\sder\stat|jawohl"
     r"|tout\sà\sfait|absolument(?!\spas)|exactement|évidemment|certainement(?!\spas)|bien\sentendu|en\seffet|plutôt\soui|je\s(?:pense|crois)\sque\soui|c'est\s(?:bien\s)?le\scas|mais\soui|volontiers|ganz\sgenau|auf\sjeden\sfall|en\sefecto|así\ses|desde\sluego|sí\sque\s(?:lo\s)?(?:es|está|hay|puede|fue|son)|creo\sque\ssí|más\sbien\ssí|exactamente|exacto|absolutamente(?!\sno)|con\scerteza|isso\smesmo|acho\sque\ssim|exatamente|esatto|esattamente|eh\ssì|proprio\scosì|così\sè|direi\sdi\ssì|penso\sdi\ssì|senza\s(?:alcun\s)?dubbio|assolutamente(?!\sno)|sem\s(?:nenhuma\s)?dúvida|безусловно|несомненно|без\sсомнения|скорее\sда|думаю,?\sда|именно(?:\sтак)?|так\sи\sесть|当然|没错|可以|会的|有的|能|そうです|その通り|もちろん|맞습니다|그렇습니다|물론)"
     r"|(?P<no>i\s(?:(?:fail|struggle)\sto|don't|do\snot|can't|cannot)\ssee\show|i\s(?:really\s|highly\s|very\smuch\s|seriously\s)?doubt\s(?:it|that|so)|i(?:'d|\swould)?\s(?:\w+\s)?(?:don't|do\snot|wouldn't|would\snot|not)\s(?:\w+\s)?(?:think|say|believe)\s(?:so|that(?=\s?[.,;!]|$))|i(?:'d|\swould)\ssay\snot|i(?:'d|\swould)?\s(?:think|believe|suppose|guess|reckon|fear)\snot|i'm\safraid\snot"
@@ -235,6 +235,8 @@ OPENS_WEAKLY = frozenset(
         "agreed",
     ]
 ) | {"of course"}
+CLASSIFIES = r"(?:is|are|was|were|does|do)\s(?:this|that|these|those|it|the\s(?:following|above|premise|hypothesis|passage|(?:\w+\s)?(?:review|message|e-?mail|comment|text|tweet|post|sentiment|sentence|headline|speaker|author|tone|customer|reviewer|user|mail|word|image|picture|sender)))(?!\w)"
+"""A question for a class, which its name answers."""
 LABELLED = (
     r"(?:(?:overall|final|predicted|general|predominant|dominant)\s)*(?:sentiment|label|class(?:ification)?|category|verdict|result|tone|type|rating|status|decision|prediction|assessment|relation(?:ship)?|polarity|outcome|determination|judg(?:e)?ment|conclusion|answer|final\sanswer|output|evaluation|finding)"
     r"\s?(?:is|:|=|→|->|–|—)\s?"
@@ -252,10 +254,3 @@ JUDGES = (
     rf"|(?<!\w)(?:the|this|that|its|their)\s(?:\w+\s){{0,2}}(?:passage|text|article|document|premise|premises|paragraph|author|report|source|sources|evidence|data|study|studies|abstract|context|excerpt|contract|transcript|records?|research|snippet|story|evidence)\s{ADVERBS}(?:(?P<not3>does\snot|doesn't|do\snot|don't|never|did\snot|didn't|cannot)\s{ADVERBS})?(?:(?:clearly|explicitly|directly|actually|even|fully)\s)?"
     r"(?:(?P<backs>supports?|confirms?|entails?|backs?(?:\sup)?|establish(?:es)?|prov(?:es?)|demonstrates?|impl(?:y|ies))|(?P<opposes>contradicts?|refutes?|disproves?|rules?\sout|disputes?|denies|says?\sotherwise|says?\sthe\sopposite|suggests?\sotherwise|tells?\sa\sdifferent\sstory)|(?P<mentions>mentions?|says?|states?|specif(?:y|ies)|indicates?|provides?|gives?|contains?))(?!\w)"
 )
-JUDGE_STEMS = [
-    "support", "confirm", "backed", "entail", "impl", "justif", "substantiat", "verified", "establish", "prove", "corroborat", "borne out", "upheld", "founded",
-    "consistent", "in line with", "accurate", "true", "correct", "right", "valid", "sound", "fact", "real", "case", "contradict", "refut", "debunk", "disprove",
-    "baseless", "mistake", "misleading", "ruled out", "rules out", "odds", "false", "wrong", "untrue", "myth", "misconception", "misunderstanding", "fallacy", "legend",
-    "tale", "hoax", "error", "holds", "hold", "stands", "checks out", "follow", "match", "fails", "fail", "falls", "conflict", "clash", "goes against", "breaks down",
-    "back", "demonstrat", "disput", "denies", "otherwise", "opposite", "different story", "mention", "says", "say", "state", "specif", "indicat", "provide", "give", "contain",
-]  # fmt: skip

@@ -28,6 +28,7 @@ from benchwright.scorers._verdict_words import (
     AUX,
     BOTH,
     BY_ITSELF,
+    CLASSIFIES,
     CLAUSE_BREAK,
     CONCEDES,
     CONCLUSION,
@@ -287,8 +288,8 @@ def _is_truth(text: str) -> bool:
     )
 
 
-def _label(text: str, asked: Asked) -> bool | None:
-    """What the name of a class says about a question for that class: `Not spam`."""
+def _label(text: str, asked: Asked, *, heads: bool = False) -> bool | None:
+    """What the name of a class says about a question for that class: `Not spam`; `heads`: it is a part of the reply."""
     bare = _compiled(LABELLED).sub("", text.replace("_", " ").strip(" \n.!*[](){}\"'"), count=1).strip()
     if (
         not bare
@@ -298,16 +299,16 @@ def _label(text: str, asked: Asked) -> bool | None:
         return None
     if asked.supports or (asked.judges and asked.sign > 0):
         found = _compiled(
-            rf"(?P<not>not\s)?(?:{ADVERBS})(?:(?P<yes>{SUPPORTS}|support(?:s|ed)|entail(?:s|ment|ed)?|follows?|yes)|(?P<no>{DISPUTES}|neutral|contradict(?:s|ion|ed)?|not\senough\sinfo(?:rmation)?|unsupported|no))"
+            rf"(?P<not>not\s)?(?:{ADVERBS})(?:(?P<yes>{SUPPORTS}|support(?:s|ed)|entail(?:s|ment|ed)?|follows?)|(?P<no>{DISPUTES}|neutral|contradict(?:s|ion|ed)?|not\senough\sinfo(?:rmation)?|unsupported))"
         ).fullmatch(bare)
         if found:
             return (found["yes"] is not None) != (found["not"] is not None)
     words = signed(bare, frozenset(asked.words))
-    if (
-        any(word in asked.words for word, _ in words)
-        and _whole(bare) in (None, False, True)
-        and bare not in ("yes", "no")
-    ):
+    if not (_compiled(CLASSIFIES).match(asked.text) or any(sign < 0 for _, sign in words)):
+        last = asked.words[-1] if asked.words else ""
+        if heads or not any(word == last for word, _ in words):
+            return None  # a heading, or the subject of the question
+    if any(word in asked.words for word, _ in words) and bare not in ("yes", "no"):
         return restates(asked, f"it is {bare}", f"it is {bare}", True, True)
     return None
 
@@ -327,7 +328,7 @@ def _marked_line(text: str, asked: Asked) -> bool | None:
         if option:
             return dict(asked.options).get(option["option"])
     bare = last.lstrip("→-=>•* ").rstrip(". ")
-    return _label(bare, asked) if "\n" in text and bare and len(bare.split()) <= 3 else None
+    return _label(bare, asked, heads=True) if "\n" in text and bare and len(bare.split()) <= 3 else None
 
 
 def _statement(text: str, asked: Asked | None) -> tuple[tuple[int, bool] | None, bool]:
@@ -588,7 +589,7 @@ def _answers(text: str, sentences: list[_Sentence], asked: Asked) -> Iterator[_V
             (first or last)
             and count > 1
             and len(one.text) <= 40
-            and (label := _label(one.text.strip(" →-=>•*"), asked)) is not None
+            and (label := _label(one.text.strip(" →-=>•*"), asked, heads=True)) is not None
         ):
             yield _Verdict(one.at, label, _Kind.JUDGED, True)
             continue
@@ -647,7 +648,7 @@ def _answers(text: str, sentences: list[_Sentence], asked: Asked) -> Iterator[_V
                 first
                 and not start
                 and len(clause) <= 30
-                and (label := _label(clause.strip(), asked)) is not None
+                and (label := _label(clause.strip(), asked, heads=True)) is not None
             ):
                 yield _Verdict(one.at, label, _Kind.JUDGED, True)
                 break
