@@ -15,7 +15,7 @@ from benchwright.server._bodies import decision_body, event_body, metric_body, r
 from benchwright.server._guard import Refusal
 from benchwright.server._keys import CODE_VALID_S
 from benchwright.server._state import ServerState
-from benchwright.store import Owner, SampleFilter, StepRequest, whole
+from benchwright.store import Owner, SampleFilter, StepRequest, Store, whole
 from benchwright.workflows import created_workflow
 
 
@@ -70,10 +70,14 @@ async def create_run(state: ServerState, call: RestCall) -> bodies.RunCreated:
 async def list_runs(state: ServerState, call: RestCall) -> bodies.RunPage:
     """List runs, newest first."""
     query = call.query
-    store, limit = state.store, query["limit"]
-    found = store.runs(after=query["after"], limit=limit + 1, kind=query["kind"], name=query["name"])
-    runs = [run_body(whole(store, run)) for run in found[:limit]]
-    return bodies.RunPage(runs=runs, next=found[limit - 1].id if len(found) > limit else None)
+    limit = query["limit"]
+
+    def read(store: Store) -> bodies.RunPage:
+        found = store.runs(after=query["after"], limit=limit + 1, kind=query["kind"], name=query["name"])
+        runs = [run_body(whole(store, run)) for run in found[:limit]]
+        return bodies.RunPage(runs=runs, next=found[limit - 1].id if len(found) > limit else None)
+
+    return await state.read(read)
 
 
 async def get_run(state: ServerState, call: RestCall) -> bodies.RunBody:
@@ -151,8 +155,10 @@ async def list_metrics(state: ServerState, call: RestCall) -> bodies.MetricPage:
     """List the metric points of a run."""
     state.store.run(call.run_id)
     query = call.query
-    page = state.store.page_metrics(
-        call.run_id, after=query["after"] or 0, limit=query["limit"], name=query["name"]
+    page = await state.read(
+        lambda store: store.page_metrics(
+            call.run_id, after=query["after"] or 0, limit=query["limit"], name=query["name"]
+        )
     )
     return bodies.MetricPage(metrics=[metric_body(point) for point in page.items], next=page.next)
 
@@ -177,7 +183,9 @@ async def list_events(state: ServerState, call: RestCall) -> bodies.EventPage:
     """List the events of a run, oldest first."""
     state.store.run(call.run_id)
     limit = call.query["limit"]
-    found = state.store.events(call.run_id, after=call.query["after"] or 0, limit=limit + 1)
+    found = await state.read(
+        lambda store: store.events(call.run_id, after=call.query["after"] or 0, limit=limit + 1)
+    )
     events = [event_body(event) for event in found[:limit]]
     return bodies.EventPage(events=events, next=found[limit - 1].id if len(found) > limit else None)
 
@@ -186,8 +194,10 @@ async def list_steps(state: ServerState, call: RestCall) -> bodies.StepPage:
     """List the steps of a workflow run."""
     state.store.run(call.run_id)
     query = call.query
-    page = state.store.page_steps(
-        call.run_id, after=query["after"] or 0, limit=query["limit"], status=query["status"]
+    page = await state.read(
+        lambda store: store.page_steps(
+            call.run_id, after=query["after"] or 0, limit=query["limit"], status=query["status"]
+        )
     )
     return bodies.StepPage(steps=[step_body(step) for step in page.items], next=page.next)
 
@@ -198,8 +208,10 @@ async def list_samples(state: ServerState, call: RestCall) -> bodies.SamplePage:
     where = {name: value for name, value in call.query.items() if name not in ("after", "limit", "scored")}
     scored = call.query["scored"]
     passing = SampleFilter(scored=None if scored is None else scored == "true", **where)
-    page = StoreSamples(state.store, call.run_id).page(
-        passing, after=call.query["after"], limit=call.query["limit"]
+    page = await state.read(
+        lambda store: StoreSamples(store, call.run_id).page(
+            passing, after=call.query["after"], limit=call.query["limit"]
+        )
     )
     return bodies.SamplePage(samples=[view.to_json() for view in page.items], next=page.next)
 

@@ -8,6 +8,8 @@ import socket
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 from msgspec import Struct
 
@@ -15,8 +17,10 @@ from benchwright.core import Row, RunOwnedError, is_hub_uri
 from benchwright.datasets import HubDataset, HubInfo, with_parameters
 from benchwright.server._guard import Refusal
 from benchwright.server._keys import Keys
-from benchwright.store import DEAD_AFTER_S, Lease, Owner, Store, WorkflowWriter
+from benchwright.store import DEAD_AFTER_S, Lease, Owner, Store, WorkflowWriter, open_store
 from benchwright.workflows import claimed_workflow
+
+T = TypeVar("T")
 
 MOST_DATASETS = 64
 """Most resolved datasets kept; the least recently used one is closed first."""
@@ -100,10 +104,22 @@ class ServerState:
         self.clients = Clients()
         """The processes that execute the runs."""
         self._writer: WorkflowWriter | None = None
+        self._reading = ThreadPoolExecutor(1, "benchwright-reads")
+        self._read_store: Store | None = None
         self._leases: dict[int, Lease] = {}
         self._datasets: OrderedDict[str, OpenDataset] = OrderedDict()
         self._opening: dict[str, asyncio.Lock] = {}
         self._pinned: dict[str, str] = {}
+
+    async def read(self, reading: Callable[[Store], T]) -> T:
+        """Read a list, which may take long: in a thread with its own connection, so that steps of workflows do not wait for it."""
+
+        def read() -> T:
+            if self._read_store is None:
+                self._read_store = open_store(self.store.workspace)
+            return reading(self._read_store)
+
+        return await asyncio.get_running_loop().run_in_executor(self._reading, read)
 
     @property
     def writer(self) -> WorkflowWriter:
@@ -180,6 +196,9 @@ class ServerState:
         for run_id in self._leases:
             self.store.release_run(run_id)
         self._leases.clear()
+        if self._read_store is not None:
+            self._reading.submit(self._read_store.close).result()
+        self._reading.shutdown()
         self.store.close()
 
 

@@ -1,0 +1,33 @@
+"""The lists that a server reads do not stop its event loop: steps of workflows are recorded meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from pathlib import Path
+from typing import Any, cast
+
+from benchwright.core import RunKind
+from benchwright.server._state import ServerState
+from benchwright.store import Store, Workspace, open_store
+
+
+def test_the_loop_goes_on_while_a_list_is_read(tmp_path: Path) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slow(store: Store) -> list[int]:
+        begun.set()
+        go_on.wait()
+        return [run.id for run in store.runs()]
+
+    async def both(state: ServerState) -> list[int]:
+        reading = asyncio.create_task(state.read(slow))
+        await asyncio.to_thread(begun.wait)
+        state.store.create_run(name="meanwhile", target="meanwhile", kind=RunKind.WORKFLOW)
+        go_on.set()
+        return await reading
+
+    with open_store(Workspace(tmp_path)) as store:
+        state = ServerState(store, cast("Any", None))
+        assert asyncio.run(both(state)) == [1]
+        state.close()
