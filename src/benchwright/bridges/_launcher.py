@@ -11,30 +11,14 @@ evaluation:
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from msgspec.structs import replace
-
 from benchwright.bridges._launcher_overrides import OWN, Pairs, patch, split_overrides, with_overrides
 from benchwright.bridges._references import References
-from benchwright.config import (
-    KEY_OF,
-    TO_BE_GIVEN,
-    ConfigValue,
-    RunConfig,
-    RunConfigs,
-    files_beside,
-    flag_layer,
-    leaves,
-    override_layer,
-    place_beside,
-    read_layer,
-    read_variables,
-)
+from benchwright.config import KEY_OF, TO_BE_GIVEN, DescribedRun, leaves, read_variables
 from benchwright.core import ConfigError, suggest
 
 KEYS = (
@@ -57,16 +41,19 @@ def recognises(document: Mapping[str, Any]) -> bool:
 
 
 def read(
-    file: Path, document: Mapping[str, Any], flags: Mapping[str, Any], overrides: Sequence[tuple[str, Any]]
-) -> RunConfigs:
-    """Merge a launcher's file with flags and overrides: one run configuration for each task.
+    source: str,
+    document: Mapping[str, Any],
+    flags: Sequence[tuple[str, Any]],
+    overrides: Sequence[tuple[str, Any]],
+    *,
+    placed: bool,
+) -> tuple[list[DescribedRun], bool, list[str]]:
+    """The tasks of a file, whether they run at the same time, and notes on keys without effect.
 
-    References in the file mean the value that holds in the end: that of an override, or of a flag. Raises ConfigError for keys
-    that are missing, unknown or not supported.
+    References in the file mean the value that holds in the end: that of an override, or of a flag. `placed`: a flag says where
+    results go. Raises ConfigError for keys that are missing, unknown or not supported.
     """
-    source = str(file)
-    typed = flag_layer({name: value for name, value in flags.items() if name != "output_dir"})
-    document, every, own = _with_overrides(source, document, overrides, typed)
+    document, every, own = _with_overrides(source, document, overrides, flags)
     notes: list[str] = []
     if "defaults" in document:
         notes.append(f"{source}: the defaults list is ignored; nothing is composed from other files")
@@ -76,47 +63,37 @@ def read(
     _known(source, "evaluation", evaluation, _EVALUATION)
     execution = _table(source, "execution", document.get("execution"))
     at_once = _execution(source, {"type": _composed(document, "execution"), **execution}, notes)
+    place = _place(source, execution, placed=placed)
     tables = [("", document), ("execution.", execution), ("evaluation.", evaluation)]
-    shared, more = _shared(source, document, evaluation)
-    notes = [*more, *notes]
-    above = override_layer(every, "-o")
+    top = {key: document[key] for key in ("target", "metadata") if document.get(key) is not None}
+    of_all = f"evaluation.{OWN}"
+    shared = [
+        (source, dict(leaves(top))),
+        (f"{source}: {of_all}", _config_values(source, of_all, evaluation)),
+    ]
+    entries = _entries(source, evaluation.get("tasks"))
+    labels = _labels([name for name, _ in entries])
+    folders = _labels([_folder(label) for label in labels])
     tasks = []
-    for number, (name, entry) in enumerate(_entries(source, evaluation.get("tasks"))):
+    for number, ((name, entry), label, folder) in enumerate(zip(entries, labels, folders, strict=True)):
         places = [*tables, (f"evaluation.tasks.{number}.", entry)]
         variables = read_variables(
             source,
             [(place, _table(source, f"{place}env_vars", each.get("env_vars"))) for place, each in places],
         )
-        values, found = _task_values(source, number, name, entry, notes)
-        notes += found
-        highest = [*above, *override_layer(own.get(number, ()), "-o")]
-        tasks.append((name, values, highest, variables))
-    place = _place(source, execution, flags)
-    if flags.get("eval_type") is not None:
-        raise ConfigError(
-            "the file lists what is evaluated as evaluation.tasks; leave the name on the command line out"
-        )
-    labels = _labels([name for name, *_ in tasks])
-    folders = _labels([_folder(label) for label in labels])
-    shared, beside = files_beside(file, shared)
-    configs = []
-    for (name, values, highest, variables), label, folder in zip(tasks, labels, folders, strict=True):
-        values, more_beside = files_beside(file, values)
-        target, noted = place_beside(file, name)
-        notes += [*noted, *beside, *more_beside]
-        # The folder of a task takes precedence over that of the file, and what is typed over both.
-        of_file, of_flag = (
-            [replace(each, value=str(Path(each.value) / folder)) for each in place if each.layer == layer]
-            for layer in ("run config", "flags")
-        )
-        given = [*shared, *of_file, *values, *typed, *of_flag, *highest]
-        configs.append(RunConfig.of(given, label=label, name=target, variables=variables))
-    _refuse_shared_folders(configs)
-    return RunConfigs(tuple(configs), True, at_once, tuple(dict.fromkeys(notes)))
+        in_file = {} if place is None else {KEY_OF["output_dir"]: str(Path(place) / folder)}
+        values = _task_values(source, number, entry, notes)
+        layers = (*shared, ("execution.output_dir", in_file), (f"{source}: {name}", values))
+        pairs = (("-o", every), ("-o", own.get(number, [])))
+        tasks.append(DescribedRun(name, label, folder, layers, pairs, variables))
+    return tasks, at_once, notes
 
 
 def _with_overrides(
-    source: str, document: Mapping[str, Any], pairs: Sequence[tuple[str, Any]], typed: Sequence[ConfigValue]
+    source: str,
+    document: Mapping[str, Any],
+    pairs: Sequence[tuple[str, Any]],
+    flags: Sequence[tuple[str, Any]],
 ) -> tuple[dict[str, Any], Pairs, dict[int, Pairs]]:
     """The document with its overrides and without references, and the overrides of run configurations: of all tasks, and of
     single ones by number."""
@@ -128,7 +105,6 @@ def _with_overrides(
     for key, _ in rest:
         _known("-o", "", {key.partition(".")[0]: None}, KEYS)
     document = patch(source, document, rest)
-    flags = [(each.key, each.value) for each in typed]
     references = References(with_overrides(source, document, [*flags, *every], own))
 
     def resolved(pairs: Pairs) -> Pairs:
@@ -138,20 +114,16 @@ def _with_overrides(
     return found, resolved(every), {number: resolved(of_task) for number, of_task in own.items()}
 
 
-def _place(source: str, execution: Mapping[str, Any], flags: Mapping[str, Any]) -> list[ConfigValue]:
-    """The folder that contains the folders of the tasks, if one is given."""
+def _place(source: str, execution: Mapping[str, Any], *, placed: bool) -> str | None:
+    """The folder that contains the folders of the tasks, if the file decides."""
     written = execution.get("output_dir")
     if written is not None and not isinstance(written, str):
         raise ConfigError(f"{source}: execution.output_dir is {written!r}; expected a folder")
-    if typed := flags.get("output_dir"):
-        return [ConfigValue(KEY_OF["output_dir"], typed, "flags", "--output-dir")]
-    if written == TO_BE_GIVEN:
+    if written == TO_BE_GIVEN and not placed:
         raise ConfigError(
             f"execution.output_dir is {written}, a folder that is still to be given: --output-dir DIR"
         )
-    if written is None:
-        return []
-    return [ConfigValue(KEY_OF["output_dir"], written, "run config", "execution.output_dir")]
+    return None if placed else written
 
 
 def _labels(names: Sequence[str]) -> list[str]:
@@ -168,20 +140,6 @@ def _labels(names: Sequence[str]) -> list[str]:
             label = f"{name}.{number}"
         found.append(label)
     return found
-
-
-def _refuse_shared_folders(configs: Sequence[RunConfig]) -> None:
-    """Raise for tasks that share a folder, because they would overwrite each other's results."""
-    owners: dict[str, str] = {}
-    for config in configs:
-        if (place := config.options.get("output_dir")) is None:
-            continue
-        first = owners.setdefault(os.path.abspath(place), config.label)
-        if first != config.label:
-            raise ConfigError(
-                f"{first} and {config.label} would both write their results into {place}; give each task its own "
-                "config.output_dir"
-            )
 
 
 def _folder(label: str) -> str:
@@ -214,20 +172,9 @@ def _entries(source: str, tasks: Any) -> list[tuple[str, dict[str, Any]]]:
     return found
 
 
-def _shared(
-    source: str, document: Mapping[str, Any], evaluation: Mapping[str, Any]
-) -> tuple[list[ConfigValue], tuple[str, ...]]:
-    """The values for all tasks: the model, and the configuration next to the list of tasks."""
-    top = {key: document[key] for key in ("target", "metadata") if document.get(key) is not None}
-    first, more = read_layer("run config", source, dict(leaves(top)))
-    values = _config_values(source, f"evaluation.{OWN}", evaluation)
-    second, others = read_layer("run config", f"{source}: evaluation.{OWN}", values)
-    return [*first, *second], (*more, *others)
-
-
 def _task_values(
-    source: str, number: int, name: str, entry: Mapping[str, Any], notes: list[str]
-) -> tuple[list[ConfigValue], tuple[str, ...]]:
+    source: str, number: int, entry: Mapping[str, Any], notes: list[str]
+) -> dict[tuple[str, ...], Any]:
     place = f"evaluation.tasks.{number}"
     notes += [
         f"{source}: {place}.{key} is ignored: the evaluation runs in this process, in no container"
@@ -237,7 +184,7 @@ def _task_values(
     values = _config_values(source, f"{place}.{OWN}", entry)
     if entry.get("endpoint_type") is not None:
         values.setdefault(KEY_OF["model_type"], entry["endpoint_type"])
-    return read_layer("run config", f"{source}: {name}", values)
+    return values
 
 
 def _config_values(source: str, place: str, entry: Mapping[str, Any]) -> dict[tuple[str, ...], Any]:

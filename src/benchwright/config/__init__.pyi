@@ -36,10 +36,6 @@ from benchwright.config._model import (
     provider_model as provider_model,
     read_model_entry as read_model_entry,
 )
-from benchwright.config._named_files import (
-    files_beside as files_beside,
-    place_beside as place_beside,
-)
 from benchwright.config._nocode import NoCodeBenchmark as NoCodeBenchmark
 from benchwright.config._nocode_style import ChoiceStyle as ChoiceStyle, GraderStyle as GraderStyle
 from benchwright.config._pipeline import PipelineSettings as PipelineSettings, StepEntry as StepEntry
@@ -69,11 +65,9 @@ from benchwright.config._recorded_runs import question_options as question_optio
 from benchwright.config._run_config import (
     TO_BE_GIVEN as TO_BE_GIVEN,
     RunConfig as RunConfig,
-    flag_layer as flag_layer,
-    override_layer as override_layer,
-    read_layer as read_layer,
 )
 from benchwright.config._run_config_files import (
+    DescribedRun as DescribedRun,
     RunConfigs as RunConfigs,
     read_run_configs as read_run_configs,
 )

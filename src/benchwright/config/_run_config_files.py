@@ -9,10 +9,10 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from benchwright.config._config_layers import ConfigValue, leaves
+from benchwright.config._config_layers import ConfigValue, Path as Key, leaves
 from benchwright.config._environment import unset_variables
 from benchwright.config._files import read_document
-from benchwright.config._named_files import files_beside
+from benchwright.config._named_files import files_beside, place_beside
 from benchwright.config._overrides import read_override, read_overrides
 from benchwright.config._recorded_runs import with_options
 from benchwright.config._run_config import (
@@ -21,7 +21,7 @@ from benchwright.config._run_config import (
     override_layer,
     read_layer,
 )
-from benchwright.config._run_config_keys import RECORDS, RUN_CONFIG_KEYS
+from benchwright.config._run_config_keys import KEY_OF, RECORDS, RUN_CONFIG_KEYS
 from benchwright.core import ConfigError, bridge
 
 _HOLDS = "a run configuration has the keys config and target, that of several tasks evaluation and target"
@@ -44,6 +44,23 @@ class RunConfigs(Struct, frozen=True):
     """Notes on keys without effect."""
 
 
+class DescribedRun(Struct, frozen=True):
+    """A run as a file describes it, before its values are checked."""
+
+    name: str = ""
+    """Its target, if no value says so."""
+    label: str = ""
+    """Its name among several."""
+    folder: str = ""
+    """The name of its folder, in that of several runs."""
+    layers: tuple[tuple[str, Mapping[Key, Any]], ...] = ()
+    """Tables of values with their sources, the lowest first."""
+    overrides: tuple[tuple[str, Sequence[tuple[str, Any]]], ...] = ()
+    """What overrides file and flags, with the sources."""
+    variables: Mapping[str, str] = {}
+    """Its environment variables, each `host:NAME` or `lit:VALUE`."""
+
+
 class ConfigsOfSeveral(Protocol):
     """A bridge to files that describe several runs at once."""
 
@@ -56,12 +73,14 @@ class ConfigsOfSeveral(Protocol):
 
     def read(
         self,
-        file: Path,
+        source: str,
         document: Mapping[str, Any],
-        flags: Mapping[str, Any],
+        flags: Sequence[tuple[str, Any]],
         overrides: Sequence[tuple[str, Any]],
-    ) -> RunConfigs:
-        """Merge the file with flags and overrides."""
+        *,
+        placed: bool,
+    ) -> tuple[list[DescribedRun], bool, list[str]]:
+        """Its runs, whether they run at the same time, and notes."""
         ...
 
 
@@ -82,18 +101,73 @@ def read_run_configs(
     if "datasets" in document and "config" not in document:
         raise ConfigError(f"{file} is a suite of models and datasets; start it with: benchwright run {file}")
     if file is not None and launcher.recognises(document):
-        return launcher.read(file, document, flags, above)
+        return _of_several(file, launcher, document, flags, above)
+    layers = () if file is None else ((str(file), dict(leaves(with_options(document)))),)
+    typed = (
+        ("--overrides", read_overrides(overrides) if overrides else []),
+        ("-o", [read_override(pair) for pair in pairs]),
+    )
+    run = DescribedRun(layers=layers, overrides=typed, variables=_recorded(document))
+    config, notes = _merged(file or Path(), run, flag_layer(flags))
+    return RunConfigs((config,), False, notes=tuple(notes))
+
+
+def _of_several(
+    file: Path,
+    launcher: ConfigsOfSeveral,
+    document: Mapping[str, Any],
+    flags: Mapping[str, Any],
+    overrides: Sequence[tuple[str, Any]],
+) -> RunConfigs:
+    place = flags.get("output_dir")
+    typed = flag_layer({name: value for name, value in flags.items() if name != "output_dir"})
+    pairs = [(each.key, each.value) for each in typed]
+    runs, at_once, notes = launcher.read(str(file), document, pairs, overrides, placed=bool(place))
+    if flags.get("eval_type") is not None:
+        raise ConfigError(
+            "the file lists what is evaluated as evaluation.tasks; leave the name on the command line out"
+        )
+    configs = []
+    for run in runs:
+        own = (
+            [ConfigValue(KEY_OF["output_dir"], str(Path(place) / run.folder), "flags", "--output-dir")]
+            if place
+            else []
+        )
+        config, more = _merged(file, run, [*typed, *own])
+        configs.append(config)
+        notes += more
+    _refuse_shared_folders(configs)
+    return RunConfigs(tuple(configs), True, at_once, tuple(dict.fromkeys(notes)))
+
+
+def _merged(file: Path, run: DescribedRun, flags: Sequence[ConfigValue]) -> tuple[RunConfig, list[str]]:
+    """The configuration of a run, and notes. Relative paths may start at the folder of the file."""
+    target, notes = place_beside(file, run.name) if run.name else ("", [])
     given: list[ConfigValue] = []
-    notes: tuple[str, ...] = ()
-    if file is not None:
-        given, notes = read_layer("run config", str(file), dict(leaves(with_options(document))))
-        given, places = files_beside(file, given)
-        notes = (*notes, *places)
-    given += flag_layer(flags)
-    given += override_layer(read_overrides(overrides) if overrides else (), "--overrides")
-    given += override_layer([read_override(pair) for pair in pairs], "-o")
-    config = RunConfig.of(given, variables=_recorded(document))
-    return RunConfigs((config,), False, notes=notes)
+    for source, values in run.layers:
+        layer, more = read_layer("run config", source, values)
+        layer, beside = files_beside(file, layer)
+        given += layer
+        notes = [*notes, *more, *beside]
+    given += flags
+    for source, pairs in run.overrides:
+        given += override_layer(pairs, source)
+    return RunConfig.of(given, label=run.label, name=target, variables=run.variables), notes
+
+
+def _refuse_shared_folders(configs: Sequence[RunConfig]) -> None:
+    """Raise for tasks that share a folder, because they would overwrite each other's results."""
+    owners: dict[str, str] = {}
+    for config in configs:
+        if (place := config.options.get("output_dir")) is None:
+            continue
+        first = owners.setdefault(os.path.abspath(place), config.label)
+        if first != config.label:
+            raise ConfigError(
+                f"{first} and {config.label} would both write their results into {place}; give each task its own "
+                "config.output_dir"
+            )
 
 
 def _recorded(document: Mapping[str, Any]) -> dict[str, str]:
