@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import importlib
 import re
 import subprocess
@@ -47,7 +48,11 @@ ROOMS = sorted(p.name for p in PACKAGE.iterdir() if (p / "__init__.py").exists()
 @cache
 def nodes_of(path: Path) -> list[ast.AST]:
     """Every node of a file; each file is parsed once for all tests."""
-    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    gc.disable()  # all of the nodes stay: looking for some to collect takes longer than parsing
+    try:
+        return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    finally:
+        gc.enable()
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -191,7 +196,7 @@ def test_nobody_joins_a_path_to_the_folder_of_a_run() -> None:
         place = str(path.relative_to(PACKAGE))
         if place.startswith(_FOLDERS_OF_THEIR_OWN):
             continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes_of(path):
             joined = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)
             left = node.left if joined else node.value if isinstance(node, ast.Attribute) else None
             of_a_run = isinstance(left, ast.Attribute) and left.attr == "folder"
