@@ -36,7 +36,6 @@ from benchwright.results._figures import (
     money as money,
     no_interval as no_interval,
     number as number,
-    outcome_counts as outcome_counts,
     outcome_name as outcome_name,
     plural as plural,
     rate as rate,
@@ -115,9 +114,6 @@ from benchwright.results._runs import (
     EventView as EventView,
     RunDetails as RunDetails,
     RunView as RunView,
-    first_token_times as first_token_times,
-    progress_sentence as progress_sentence,
-    progress_words as progress_words,
     writer_of as writer_of,
 )
 from benchwright.results._sample_columns import (
@@ -147,8 +143,6 @@ from benchwright.results._side_by_side import (
 )
 from benchwright.results._tool_calls import CallsView as CallsView
 from benchwright.results._work_table import (
-    FIGURE_COLUMNS as FIGURE_COLUMNS,
-    HEADINGS as HEADINGS,
     WorkLine as WorkLine,
     WorkRun as WorkRun,
     WorkTable as WorkTable,

@@ -30,7 +30,6 @@ from benchwright.results._runs import (
     HeadlineFigure,
     RunDetails,
     RunView,
-    first_token_times,
     plain_view,
     run_details,
 )
@@ -95,7 +94,7 @@ class ResultView(Struct, frozen=True, kw_only=True):
             "from_cache": self.from_cache,
             "seconds": round(self.seconds or 0.0, 3),
             "samples_per_s": round(self.samples_per_s, 1),
-            "ttft_s": first_token_times(self.run),
+            "ttft_s": self.run.first_token_times(),
             "report_problems": list(self.report_problems),
         }
 

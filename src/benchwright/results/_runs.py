@@ -134,6 +134,41 @@ class RunView(Struct, frozen=True, kw_only=True):
         """The identity of the run for its files."""
         return {"id": self.id, "name": self.name, "target": self.target, "model": self.model or ""}
 
+    @property
+    def so_far(self) -> str | None:
+        """The state of a live run in one sentence; None if it is not live."""
+        return None if self.progress is None else progress_sentence(self.progress)
+
+    @property
+    def so_far_words(self) -> list[str]:
+        """The same in a few words."""
+        return [] if self.progress is None else progress_words(self.progress)
+
+    def first_token_times(self) -> dict[str, Any] | None:
+        """`{mean, p50, p99, count}` of the seconds to the first token of a streamed run; None if there are none. The summary has them once
+        the run has ended; they come from one column of its file, so that a run spends no time on them while it sends."""
+        if not self.streamed:
+            return None
+        known: Any = (self.summary or {}).get("ttft_s")
+        if known is not None:
+            return dict(known)
+        from benchwright.results._number_columns import number_column  # only streamed runs need it
+        from benchwright.stats import percentile
+
+        try:
+            with open_artifacts(self.folder).open(RunFile.SAMPLES) as data:
+                times = sorted(number_column(data, "ttft_s"))
+        except FileNotFoundError:
+            return None
+        if not times:
+            return None
+        return {
+            "mean": fsum(times) / len(times),
+            "p50": percentile(times, 50),
+            "p99": percentile(times, 99),
+            "count": len(times),
+        }
+
     def to_json(self) -> JsonObject:
         """The JSON of a run in a list, in `show --json`, from the server and of a result in Python.
 
@@ -302,7 +337,7 @@ class RunDetails(Struct, frozen=True, kw_only=True):
             if self.result is None
             else notes_json(graded_notes(self.result, self.run.error or "")),
             recorded=self.recorded,
-            ttft_s=first_token_times(self.run),
+            ttft_s=self.run.first_token_times(),
             command=self.command,
             params=self.params,
         )
@@ -345,32 +380,6 @@ def times_json(started: float, finished: float | None) -> JsonObject:
     return {
         "started_at": rfc3339(started),
         "finished_at": None if finished is None else rfc3339(finished),
-    }
-
-
-def first_token_times(run: RunView) -> dict[str, Any] | None:
-    """`{mean, p50, p99, count}` of the seconds to the first token of a streamed run; None if there are none. The summary has them once
-    the run has ended; they come from one column of its file, so that a run spends no time on them while it sends."""
-    if not run.streamed:
-        return None
-    known: Any = (run.summary or {}).get("ttft_s")
-    if known is not None:
-        return dict(known)
-    from benchwright.results._number_columns import number_column  # only streamed runs need it
-    from benchwright.stats import percentile
-
-    try:
-        with open_artifacts(run.folder).open(RunFile.SAMPLES) as data:
-            times = sorted(number_column(data, "ttft_s"))
-    except FileNotFoundError:
-        return None
-    if not times:
-        return None
-    return {
-        "mean": fsum(times) / len(times),
-        "p50": percentile(times, 50),
-        "p99": percentile(times, 99),
-        "count": len(times),
     }
 
 

@@ -13,6 +13,7 @@ from benchwright.results._figures import (
     headline_of,
     no_interval,
     number,
+    outcome_counts,
     summary_of,
     too_few_notes,
 )
@@ -84,6 +85,11 @@ class SideCell(Struct, frozen=True):
         elif self.no_interval != "–":
             text += f" ({self.no_interval})"
         return f"{text} {signs}".rstrip()
+
+    @property
+    def ended(self) -> str:
+        """All outcomes with their counts; empty if the run has no result."""
+        return outcome_counts(self.outcomes) if self.outcomes else ""
 
     @property
     def counts(self) -> str:

@@ -30,7 +30,7 @@ from benchwright.store import Store
 
 _NAMED = 3
 """The most tasks that a note names; if there are more, it gives their number."""
-HEADINGS = ("dataset", "version", "metric", "mode")
+_HEADINGS = ("dataset", "version", "metric", "mode")
 """The columns before the models: the first fields of a `WorkLine`."""
 NO_METRIC = "–"
 """The metric of a run without figures."""
@@ -129,7 +129,7 @@ class WorkLine(Struct):
         }
 
 
-FIGURE_COLUMNS: dict[str, Callable[[str, WorkLine, SideCell], str]] = {
+_FIGURE_COLUMNS: dict[str, Callable[[str, WorkLine, SideCell], str]] = {
     "model": lambda model, line, cell: model,
     "dataset": lambda model, line, cell: line.dataset,
     "metric": lambda model, line, cell: line.metric,
@@ -160,11 +160,23 @@ class WorkTable(Struct, frozen=True):
     notes: tuple[str, ...]
     """Notes on the numbers, each once."""
 
-    def figures(self) -> Iterator[list[str]]:
-        """What each figure is based on: a cell for each of `FIGURE_COLUMNS`."""
+    @property
+    def headings(self) -> tuple[str, ...]:
+        """The columns of the first table: what a line is about, then the models."""
+        return (*_HEADINGS, *self.models)
+
+    def tables(self) -> tuple[tuple[Sequence[str], list[list[str]]], tuple[Sequence[str], list[list[str]]]]:
+        """The headings and rows of two tables: a line for each dataset and metric, and what each of its figures is based on."""
+        main, based = [], []
         for line in self.lines:
-            for model, cell in line.cells.items():
-                yield [text(model, line, cell) for text in FIGURE_COLUMNS.values()]
+            cells = [line.cells.get(model) for model in self.models]
+            figures = ["–" if cell is None else line.text(cell.value) for cell in cells]
+            main.append([line.dataset, line.version, line.metric, line.mode, *figures])
+            based += [
+                [text(model, line, cell) for text in _FIGURE_COLUMNS.values()]
+                for model, cell in line.cells.items()
+            ]
+        return (self.headings, main), (tuple(_FIGURE_COLUMNS), based)
 
     def to_json(self) -> JsonObject:
         """`{models, lines, notes}`."""

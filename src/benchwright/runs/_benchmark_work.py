@@ -23,7 +23,7 @@ from benchwright.core import (
 )
 from benchwright.engine import InterruptedRunError, Prepared, Progress, RunGroup, RunLife, RunStart
 from benchwright.reports import EVAL_REPORT, write_reports, write_run_config, write_run_files
-from benchwright.results import RunSamples, benchmark_details, first_token_times
+from benchwright.results import RunSamples, benchmark_details
 from benchwright.runs._jobs import Running
 from benchwright.runs._result import RunResult, result_of
 from benchwright.store import RunRecord, SampleSteps, Store, Workspace, open_store
@@ -156,7 +156,7 @@ def _last_files(
             folder.write_files_of_steps(folder.EvalRun(with_events, samples, summary))
         write_run_files(details, samples, summary)
         store.index_samples(at_least=_MANY_SAMPLES)
-        return details, first_token_times(details.run)
+        return details, details.run.first_token_times()
 
 
 def _recorded(steps: SampleSteps) -> RecordedSample:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import orjson
 
@@ -11,8 +11,6 @@ from benchwright.core import OUTCOMES, printable
 from benchwright.reports.blocks import Block, Heading, Table, lines
 from benchwright.reports.markup import markdown
 from benchwright.results import (
-    FIGURE_COLUMNS,
-    HEADINGS,
     METRIC_NAMES,
     SideCell,
     WorkLine,
@@ -20,12 +18,10 @@ from benchwright.results import (
     without_formula,
 )
 
-_FIGURE_HEADINGS = tuple(FIGURE_COLUMNS)
-
 
 def summary_text(table: WorkTable) -> str:
     """The summary for a terminal or a mail: two tables in columns, and the notes."""
-    parts = [_columns((*HEADINGS, *table.models), _main(table)), _columns(_FIGURE_HEADINGS, table.figures())]
+    parts = [_columns(headings, rows) for headings, rows in table.tables()]
     if table.notes:
         parts.append("".join(f"note: {printable(note)}\n" for note in table.notes))
     return "\n".join(parts)
@@ -33,8 +29,7 @@ def summary_text(table: WorkTable) -> str:
 
 def summary_markdown(table: WorkTable) -> str:
     """The summary as Markdown."""
-    tables = ((*HEADINGS, *table.models), _main(table)), (_FIGURE_HEADINGS, table.figures())
-    blocks: list[Block] = [Table(tuple(map(Heading, names)), tuple(rows)) for names, rows in tables]
+    blocks: list[Block] = [Table(tuple(map(Heading, names)), tuple(rows)) for names, rows in table.tables()]
     return markdown([*blocks, lines(table.notes)] if table.notes else blocks)
 
 
@@ -46,7 +41,7 @@ def summary_csv(table: WorkTable) -> str:
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     more = [f"{model} {name}" for model in table.models for name in _CSV_COLUMNS]
-    writer.writerow(map(without_formula, [*HEADINGS, *table.models, *more]))
+    writer.writerow(map(without_formula, [*table.headings, *more]))
     for line in table.lines:
         cells = [line.cells.get(model) for model in table.models]
         figures = ["" if cell is None else line.text(cell.value, "") for cell in cells]
@@ -77,19 +72,7 @@ _CSV_COLUMNS: dict[str, Callable[[WorkLine, SideCell], str]] = {
 """Columns that say what each figure is based on, for every model."""
 
 
-def _main(table: WorkTable) -> Iterator[list[str]]:
-    for line in table.lines:
-        cells = [line.cells.get(model) for model in table.models]
-        yield [
-            line.dataset,
-            line.version,
-            line.metric,
-            line.mode,
-            *("–" if c is None else line.text(c.value) for c in cells),
-        ]
-
-
-def _columns(headings: Sequence[str], rows: Iterator[list[str]]) -> str:
+def _columns(headings: Sequence[str], rows: Sequence[list[str]]) -> str:
     """Align cells with spaces: texts to the left, figures to the right."""
     written = [[printable(" ".join(cell.split())) for cell in row] for row in ([*headings], *rows)]
     widths = [max(map(len, column)) for column in zip(*written, strict=True)]

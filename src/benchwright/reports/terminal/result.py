@@ -22,7 +22,6 @@ from benchwright.results import (
     ResultView,
     duration,
     figures_to_show,
-    first_token_times,
     headline_of,
     interval_of,
     no_interval,
@@ -115,7 +114,7 @@ def _remarks(view: ResultView) -> list[tuple[str, Pieces]]:
         add("failure", printable(view.first_failure), "red")
     if view.seconds is not None:
         add("time", _speed(view))
-    if (first := first_token_times(view.run)) is not None:
+    if (first := view.run.first_token_times()) is not None:
         times = " · ".join(f"{name} {duration(first[name])}" for name in ("mean", "p50", "p99"))
         add("first token", f"{times} of {plural(first['count'], 'reply')}")
     for label, text in usage(summary):

@@ -17,8 +17,6 @@ from benchwright.results import (
     local_time,
     money,
     outcome_name,
-    progress_sentence,
-    progress_words,
     result_view,
     table_of,
 )
@@ -128,9 +126,7 @@ def _status(run: RunView, break_: str) -> str:
     parts = [run.status, *([] if source is None else [f"rescored{break_}from {source}"])]
     if run.status == "completed" and run.comparable is False:
         parts.append(f"not{break_}comparable")
-    if run.progress is not None:
-        parts += progress_words(run.progress)
-    return f",{break_}".join(parts)
+    return f",{break_}".join([*parts, *run.so_far_words])
 
 
 def run_blocks(details: RunDetails) -> Iterator[Block]:
@@ -155,8 +151,8 @@ def run_blocks(details: RunDetails) -> Iterator[Block]:
 def _so_far(details: RunDetails) -> str:
     """The state of a run without a result, and the command that continues it."""
     run, text = details.run, "no result yet"
-    if run.progress is not None:
-        return progress_sentence(run.progress)
+    if run.so_far is not None:
+        return run.so_far
     if details.recorded is not None:
         rows = table_of(details.manifest.get("dataset")).get("rows")
         repeats = details.settings.get("repeats")

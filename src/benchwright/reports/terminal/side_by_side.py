@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from benchwright.core import printable
 from benchwright.reports.blocks import Block, Cell, Fitting, Heading, Table, lines
-from benchwright.results import SideBySide, SideCell, SideRow, outcome_counts
+from benchwright.results import SideBySide, SideCell, SideRow
 
 
 def side_by_side_blocks(comparison: SideBySide) -> list[Block]:
@@ -83,7 +83,7 @@ def _outcomes(comparison: SideBySide) -> list[str]:
     """The number of samples of each run per outcome, for all eight outcomes."""
     cells = {(row.dataset, cell.model): cell for row in comparison.rows for cell in row.cells}
     return [
-        printable(f"{dataset} on {model}: {outcome_counts(cell.outcomes)}")
+        printable(f"{dataset} on {model}: {cell.ended}")
         for (dataset, model), cell in cells.items()
-        if cell.outcomes
+        if cell.ended
     ]

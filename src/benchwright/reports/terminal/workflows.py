@@ -34,7 +34,6 @@ from benchwright.results import (
     local_time,
     number,
     plural,
-    progress_sentence,
     value_of,
 )
 
@@ -126,8 +125,8 @@ def workflow_blocks(view: WorkflowDetails) -> Iterator[Block]:
     if counts := view.step_counts:
         by_status = ", ".join(f"{count} {status}" for status, count in counts.items())
         yield line(f"{plural(sum(counts.values()), 'step')}: {by_status}")
-    if run.progress is not None:
-        yield line(progress_sentence(run.progress))
+    if run.so_far is not None:
+        yield line(run.so_far)
     if run.error:
         yield line(printable(run.error.rstrip()), "red")
     if view.totals:
