@@ -60,6 +60,8 @@ _FILLERS = frozenset(
     stem(word)
     for word in [
         "always",
+        "two",
+        "both",
         "all",
         "every",
         "strongly",
@@ -128,6 +130,12 @@ def restates(asked: Asked, clause: str, sentence: str, marked: bool, concludes: 
     if allowed and not asked.negative and asked.sign > 0 and concludes:
         depends = _compiled(r"(?<!\w)(?:if|unless|only|but|when|or\snot)(?!\w)").search(sentence)
         return None if depends else (allowed["not"] is None) == (allowed["no"] is None)
+    nothing = _compiled(
+        r"(?:there(?:'s|\sis)\s)?nothing\s(?:in|about)\s[^.,;]{1,40}?\s(?:suggests?|suggesting|indicates?|says|shows|implies|states|to\ssuggest)\sthat\s"
+    ).match(clause.strip())
+    if nothing:
+        proposed = _proposes(asked, clause.strip()[nothing.end() :], False)
+        return None if proposed is None else not proposed
     judging = _compiled(_THAT).match(clause.strip())
     if judging:
         if not asked.english or _compiled(r"(?:it|that|there|this)\s(?:is|was)\s(?:\w+\s){0,2}$").search(
@@ -317,7 +325,7 @@ def _covers(
     missing = set(asked.words) - set(shared) - (set(asked.words[: places[0]]) if pronoun else set())
     extra = [word for word in said if word not in at and word not in _FILLERS and not word.isdigit()]
     if not missing:
-        return len(shared) >= _HALF * len(said)
+        return len(shared) >= _HALF * (len(shared) + len(extra))
     if emphatic and len(missing) <= (1 - _ENOUGH) * len(asked.words) and len(shared) >= _ENOUGH * len(said):
         return True
     subject = pronoun or asked.words[0] in shared or len(set(shared)) > 1

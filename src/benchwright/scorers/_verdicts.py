@@ -351,6 +351,13 @@ def _statement(text: str, asked: Asked | None) -> tuple[tuple[int, bool] | None,
         found = _after_statement(text, cue.end())
         if found is not None and _compiled(r"(?:n't|cannot\sbe|anything\sbut)\s?$").search(cue[0]):
             found = not found
+        if found is None and text.startswith("that ", cue.end()):
+            anaphor = _compiled(ANAPHOR).match(text, cue.end() + 5)
+            found = (
+                None
+                if anaphor is None
+                else not any(anaphor[name] for name in ("not", "not2", "not3", "never"))
+            )
         if found is None and asked is not None and (said := _compiled(SAYS_SO).match(text, cue.end())):
             found = said["yes"] is not None
         if found is None and asked is not None:
@@ -573,8 +580,10 @@ def _begin(sentence: _Sentence) -> int:
 
 def _asks_the_same(sentences: list[_Sentence], number: int, asked: Asked) -> bool:
     """Whether a reply asks itself what it was asked, and not for one of several steps."""
-    about = set(content(sentences[number].text)) & set(asked.words)
-    return bool(about) or len([*islice((one for one in sentences if one.asks), 2)]) == 1
+    own, known = set(content(sentences[number].text)), set(asked.words)
+    if not own:
+        return len([*islice((one for one in sentences if one.asks), 2)]) == 1
+    return own <= known or len(own & known) >= 0.6 * len(known)
 
 
 def _answers(text: str, sentences: list[_Sentence], asked: Asked) -> Iterator[_Verdict]:
@@ -598,7 +607,7 @@ def _answers(text: str, sentences: list[_Sentence], asked: Asked) -> Iterator[_V
                 one,
                 asked,
                 first or (sentences[number - 1].asks and _asks_the_same(sentences, number - 1, asked)),
-                last,
+                last and (first or not sentences[number - 1].asks),
             )
         ) is not None:
             yield found
