@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from fractions import Fraction
+from random import Random
 from statistics import fmean, median, stdev
+from typing import Any
 
 import pytest
 
 from benchwright.datasets import Sampling
 from benchwright.datasets._lengths import (
+    LENGTH_METHODS,
     ColumnLengths,
     FixedLength,
     LengthShares,
@@ -181,3 +185,18 @@ def test_lengths_do_not_depend_on_how_rows_are_chosen() -> None:
     one = output_lengths(Sampling(lengths=UniformLengths(1, 99)), 50)
     other = output_lengths(Sampling(lengths=UniformLengths(1, 99), sampling_mode="random"), 50)
     assert one == other
+
+
+@pytest.mark.parametrize("method", LENGTH_METHODS)
+def test_a_record_names_the_law_of_its_lengths(method: str) -> None:
+    given: dict[str, Any] = {
+        "value": 5, "min_value": 2, "max_value": 9, "mean": 5.0, "stddev": 2.0, "alpha": 1.5, "column": "n",
+        "shares": ((5, Fraction(1)),), "order": "blocked",
+    }  # fmt: skip
+    law = LENGTH_METHODS[method]
+    lengths = law(**{name: given[name] for name in law.__struct_fields__})
+    recorded = Sampling(lengths=lengths).to_json()
+    assert json.dumps(recorded).count(f'"method": "{method}"') == 1
+    drawn = lengths.draw(20, Random(1), compat=False)
+    assert (drawn is None) == (lengths.shortest is None) == (method == "column")
+    assert drawn is None or min(drawn) >= (lengths.shortest or 0)

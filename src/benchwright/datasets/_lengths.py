@@ -8,7 +8,7 @@ from bisect import bisect_right
 from fractions import Fraction
 from itertools import accumulate
 from random import Random
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -24,6 +24,13 @@ class FixedLength(Struct, frozen=True):
     value: int
     """Tokens."""
 
+    @property
+    def shortest(self) -> int:
+        return self.value
+
+    def draw(self, count: int, random: Random, *, compat: bool) -> list[int]:
+        return [self.value] * count
+
 
 class UniformLengths(Struct, frozen=True):
     """Whole numbers between two bounds, equally likely."""
@@ -33,9 +40,16 @@ class UniformLengths(Struct, frozen=True):
     max_value: int
     """Longest, included."""
 
+    @property
+    def shortest(self) -> int:
+        return self.min_value
 
-class _CutLengths(Struct, frozen=True):
-    """A distribution with a mean and a spread, cut off at both ends."""
+    def draw(self, count: int, random: Random, *, compat: bool) -> list[int]:
+        return [random.randint(self.min_value, self.max_value) for _ in range(count)]
+
+
+class NormalLengths(Struct, frozen=True):
+    """A bell curve, cut off at both ends."""
 
     mean: float
     """Mean in tokens, before the ends are cut off."""
@@ -46,13 +60,26 @@ class _CutLengths(Struct, frozen=True):
     max_value: int | None = None
     """Longest, included; None for no end."""
 
+    @property
+    def shortest(self) -> int:
+        return self.min_value
 
-class NormalLengths(_CutLengths, frozen=True):
-    """A bell curve."""
+    def draw(self, count: int, random: Random, *, compat: bool) -> list[int]:
+        ends = self.min_value, self.max_value
+        return [
+            round(value) for value in _cut_normal(self.mean, self.stddev, *ends, count, random, log=False)
+        ]
 
 
-class LogNormalLengths(_CutLengths, frozen=True):
+class LogNormalLengths(NormalLengths, frozen=True):
     """Many short and a few long lengths, like those of real replies."""
+
+    def draw(self, count: int, random: Random, *, compat: bool) -> list[int]:
+        # Mean and deviation of the logarithm of a value with this mean and deviation.
+        spread = math.sqrt(math.log1p((self.stddev / self.mean) ** 2))
+        centre = math.log(self.mean) - spread**2 / 2
+        ends = self.min_value, self.max_value
+        return [round(value) for value in _cut_normal(centre, spread, *ends, count, random, log=True)]
 
 
 class ZipfLengths(Struct, frozen=True):
@@ -65,6 +92,16 @@ class ZipfLengths(Struct, frozen=True):
     max_value: int
     """Longest, included."""
 
+    @property
+    def shortest(self) -> int:
+        return self.min_value
+
+    def draw(self, count: int, random: Random, *, compat: bool) -> list[int]:
+        low, high = self.min_value, self.max_value
+        weights = list(accumulate(k**-self.alpha for k in range(1, high - low + 2)))
+        last = len(weights) - 1
+        return [low + min(bisect_right(weights, random.random() * weights[-1]), last) for _ in range(count)]
+
 
 class LengthShares(Struct, frozen=True):
     """Several lengths, each for a share of the requests."""
@@ -74,12 +111,29 @@ class LengthShares(Struct, frozen=True):
     order: LengthOrder = "shuffled"
     """Mixed, or one length after the other."""
 
+    @property
+    def shortest(self) -> int:
+        return min(length for length, _ in self.shares)
+
+    def draw(self, count: int, random: Random, *, compat: bool) -> list[int]:
+        counts = share_counts(self, count, compat=compat)
+        planned = [
+            length for (length, _), times in zip(self.shares, counts, strict=True) for _ in range(times)
+        ]
+        if self.order == "shuffled":
+            random.shuffle(planned)
+        return planned
+
 
 class ColumnLengths(Struct, frozen=True):
     """The length in a column of each row."""
 
     column: str
     """Column with the length, by its name after field mapping."""
+    shortest: ClassVar[None] = None
+
+    def draw(self, count: int, random: Random, *, compat: bool) -> None:
+        return None
 
 
 OutputLengths: TypeAlias = (
@@ -91,7 +145,8 @@ OutputLengths: TypeAlias = (
     | LengthShares
     | ColumnLengths
 )
-"""How long replies may become."""
+"""How long replies may become. `shortest` is the shortest possible length, and `draw` the lengths of so many requests, in order; both
+are None if only the rows know."""
 
 
 LENGTH_METHODS: dict[str, type[OutputLengths]] = {
@@ -110,38 +165,6 @@ LENGTH_PARAMS = {
     for method, law in LENGTH_METHODS.items()
 }
 """For each method, the keys of `output_config.params`."""
-
-
-def draw_lengths(lengths: OutputLengths, count: int, random: Random, *, compat: bool) -> list[int] | None:
-    """The lengths of `count` requests, in order; None if the rows contain them."""
-    match lengths:
-        case ColumnLengths():
-            return None
-        case FixedLength(value):
-            return [value] * count
-        case UniformLengths(low, high):
-            return [random.randint(low, high) for _ in range(count)]
-        case NormalLengths(mean, stddev, low, high):
-            return [round(value) for value in _cut_normal(mean, stddev, low, high, count, random, log=False)]
-        case LogNormalLengths(mean, stddev, low, high):
-            # Mean and deviation of the logarithm of a value with this mean and deviation.
-            spread = math.sqrt(math.log1p((stddev / mean) ** 2))
-            centre = math.log(mean) - spread**2 / 2
-            return [round(value) for value in _cut_normal(centre, spread, low, high, count, random, log=True)]
-        case ZipfLengths(alpha, low, high):
-            weights = list(accumulate(k**-alpha for k in range(1, high - low + 2)))
-            last = len(weights) - 1
-            return [
-                low + min(bisect_right(weights, random.random() * weights[-1]), last) for _ in range(count)
-            ]
-        case LengthShares(shares, order):
-            counts = share_counts(lengths, count, compat=compat)
-            planned = [
-                length for (length, _), times in zip(shares, counts, strict=True) for _ in range(times)
-            ]
-            if order == "shuffled":
-                random.shuffle(planned)
-            return planned
 
 
 def share_counts(lengths: LengthShares, count: int, *, compat: bool) -> list[int]:
@@ -165,19 +188,6 @@ def share_counts(lengths: LengthShares, count: int, *, compat: bool) -> list[int
     for at in by_remainder[: count - sum(counts)]:
         counts[at] += 1
     return counts
-
-
-def shortest(lengths: OutputLengths) -> int | None:
-    """The shortest possible length; None if only the rows know."""
-    match lengths:
-        case FixedLength(value):
-            return value
-        case LengthShares(shares):
-            return min(length for length, _ in shares)
-        case ColumnLengths():
-            return None
-        case UniformLengths() | NormalLengths() | LogNormalLengths() | ZipfLengths():
-            return lengths.min_value
 
 
 def _cut_normal(

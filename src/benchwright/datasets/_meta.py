@@ -25,7 +25,6 @@ from benchwright.datasets._lengths import (
     OutputLengths,
     UniformLengths,
     ZipfLengths,
-    shortest,
 )
 from benchwright.datasets._meta_values import LARGEST, Found, Known, Problems, as_number, as_whole
 from benchwright.datasets._sampling import (
@@ -121,7 +120,7 @@ def _sampling(value: Found, problems: Problems, shown: str, compat: bool) -> Sam
     mode = _mode(value, problems)
     lengths, min_tokens, ignore_eos = _output(value.get("output_config"), value, problems, known, compat)
     if min_tokens is not None and lengths is not None:
-        least = shortest(lengths)
+        least = lengths.shortest
         if least is not None and least < min_tokens:
             problems.add(
                 "output_config.min_tokens",

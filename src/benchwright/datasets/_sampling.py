@@ -20,7 +20,6 @@ from benchwright.datasets._lengths import (
     LENGTH_METHODS,
     LengthShares,
     OutputLengths,
-    draw_lengths,
     share_counts,
 )
 
@@ -190,7 +189,7 @@ def output_lengths(sampling: Sampling, count: int) -> list[int] | None:
     if sampling.lengths is None:
         return None
     random = Random(f"{sampling.seed}/lengths")
-    return draw_lengths(sampling.lengths, count, random, compat=sampling.compat)
+    return sampling.lengths.draw(count, random, compat=sampling.compat)
 
 
 def sampling_notes(
@@ -242,7 +241,7 @@ def _shares_note(sampling: Sampling, lengths: LengthShares, planned: int) -> str
 
 
 def _lengths_json(lengths: OutputLengths) -> JsonObject:
-    method = next(name for name, law in LENGTH_METHODS.items() if isinstance(lengths, law))
+    method = next(name for name, law in LENGTH_METHODS.items() if type(lengths) is law)
     if isinstance(lengths, LengthShares):
         shares = [[length, str(share)] for length, share in lengths.shares]
         return {"method": method, "percentage_distribute": shares, "order": lengths.order}  # type: ignore[dict-item]  # lists of JSON values are JSON; list is invariant
