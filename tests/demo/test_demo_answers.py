@@ -198,4 +198,4 @@ def test_no_prompt_takes_long(piece: str) -> None:
     prompt = piece * (30_000 // len(piece)) + "1"
     started = time.process_time()
     RIGHT.answer(prompt)
-    assert time.process_time() - started < 1.0
+    assert time.process_time() - started < 5, "a hundredth of a second, unless it is quadratic"

@@ -274,7 +274,7 @@ def test_http_1_0_clients_get_a_stream_without_chunks(server: DemoServer) -> Non
 
 
 def test_streams_are_paced() -> None:
-    with demo_server(DemoSettings(skill=1.0, ttft_ms=60, itl_ms=15)) as server:
+    with demo_server(DemoSettings(skill=1.0, ttft_ms=60, itl_ms=100)) as server:
         body = orjson.dumps(
             {**QUESTION, "messages": [{"role": "user", "content": "Repeat: a b c d e f"}], "stream": True}
         )
@@ -287,7 +287,7 @@ def test_streams_are_paced() -> None:
                 data += sock.recv(65536)
                 times.append(time.perf_counter() - started)
         assert times[0] >= 0.058
-        assert times[-1] >= 0.058 + 5 * 0.015 - 0.005
+        assert times[-1] >= 0.058 + 5 * 0.1 - 0.005
         assert len(times) >= 2
         started = time.perf_counter()
         ask(server, QUESTION)

@@ -35,4 +35,4 @@ def test_large_event_in_small_pieces_takes_no_quadratic_time() -> None:
     started = time.process_time()
     (data,) = read(pieces, 16 * 1024 * 1024)
     assert len(data) == 8_000_000
-    assert time.process_time() - started < 2.0  # 60 s and more where each piece is joined to all before it
+    assert time.process_time() - started < 10  # 60 s and more where each piece is joined to all before it
