@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 LONGEST_S = 240
 _INSTALL_S = 540
+_PATIENT = ("-o", "DPkg::Lock::Timeout=300", "-o", "Acquire::Retries=3")
+"""A new machine may be installing something else at the same time."""
 
 
 @cache
@@ -30,13 +33,17 @@ def chromium() -> str:
             if found := shutil.which(name):
                 return found
         assert shutil.which("apt-get"), "these tests need Chromium, which they can install only with apt-get"
-        for command in (
-            ["apt-get", "update", "-q"],
-            ["apt-get", "install", "-y", "-q", "--no-install-recommends", "chromium"],
-        ):
-            done = subprocess.run(command, capture_output=True, text=True, timeout=_INSTALL_S, check=False)
+        for words in (["update"], ["install", "-y", "--no-install-recommends", "chromium"]):
+            command = ["apt-get", "-q", *_PATIENT, *words]
+            done = subprocess.run(
+                command,
+                capture_output=True, text=True, timeout=_INSTALL_S, check=False,
+                env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
+            )  # fmt: skip
             assert done.returncode == 0, f"install Chromium; {' '.join(command)} failed: {done.stderr[-500:]}"
-        return str(shutil.which("chromium"))
+        found = shutil.which("chromium")
+        assert found, "the package chromium has no program of that name"
+        return found
 
 
 def page_data(page: str) -> Any:
