@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -27,7 +28,7 @@ from benchwright.perf import (
 )
 from benchwright.perf._values import ClientHealth, StageRecord
 from benchwright.reports import write_load_files
-from benchwright.results import load_details
+from benchwright.results import load_details, view_of
 from benchwright.store import RunRecord, Store, Workspace, open_store
 
 Made = tuple[list[RequestRecord], LoadSettings]
@@ -257,3 +258,18 @@ def test_every_view_of_every_kind_works(
     for a, b in zip(runs, [*runs[2:], *runs[:2]], strict=True):
         assert called("compare", a, b) in (0, 1, 2, 3)
         assert called("gate", a, "--policy", "policy.toml", "--baseline", b) in (0, 1, 2, 3)
+
+
+def test_a_killed_test_counts_measured_requests_in_every_place(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lists and `show` mean the same: without warm-ups and cool-downs."""
+    phases = ["warmup"] * 3 + ["measured"] * 7 + ["cooldown"] * 2
+    records = [streamed(n, n * 0.1, phase=phase) for n, phase in enumerate(phases)]
+    monkeypatch.chdir(tmp_path)
+    with open_store(Workspace(tmp_path)) as store:
+        made = records, LoadSettings(warmup=3, cooldown=2)
+        number = recorded(store, made, tmp_path / "run", killed=True)
+        assert view_of(store.run(number), store).counted == "7"
+    assert main(["show", str(number), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["summary"]["evaluated"] == 7

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import heapq
 from random import Random
+from typing import Any
 
 import pytest
 from tests.perf.made_records import closed_loop, poisson, queue, streamed
@@ -117,3 +119,89 @@ def test_a_change_of_latency_is_told_by_both_values() -> None:
     assert "fell from" in reason
     assert "ms" in reason
     assert stage(records).steady.drift_share >= -1
+
+
+class Server:
+    """A server in virtual time whose work does not get on in some spans. What its clients must see is known exactly."""
+
+    def __init__(
+        self, frozen: list[tuple[float, float]], *, noise: float, drift: float, seed: int = 1
+    ) -> None:
+        self._frozen, self._noise, self._drift, self._dice = frozen, noise, drift, Random(seed)
+
+    def _moved(self, start: float, work: float) -> float:
+        """When so much work is done that was begun at `start`."""
+        for at, seconds in self._frozen:
+            if start + work >= at and start < at + seconds:
+                work -= max(0.0, at - start)  # what is left when it stands still
+                start = at + seconds
+        return start + work
+
+    def answered(
+        self, number: int, sent: float, events: int, *, stream: bool, **fields: Any
+    ) -> RequestRecord:
+        at, times = sent, []
+        for event in range(events):
+            usual = (0.02 if event else 0.1) * (1 + self._drift * sent)
+            at = self._moved(at, usual * self._dice.lognormvariate(0, self._noise))
+            times.append(at)
+        arrivals = tuple(each - sent for each in times)
+        record = streamed(
+            number, sent, ttft=arrivals[0], gaps=[], arrivals=arrivals, first_byte=times[0], first_event=times[0], last_content=at,
+            ended=at, output_tokens=events, requested_tokens=None, **fields,
+        )  # fmt: skip
+        return record if stream else whole(record)
+
+    def closed(self, slots: int, count: int, *, stream: bool) -> list[RequestRecord]:
+        free, found = [0.0] * slots, []
+        for number in range(count):
+            found.append(self.answered(number, heapq.heappop(free), self._dice.randint(4, 16), stream=stream))
+            heapq.heappush(free, found[-1].ended or 0.0)
+        return found
+
+    def opened(self, rate: float, count: int, *, stream: bool) -> list[RequestRecord]:
+        times = poisson(rate, count)
+        return [
+            self.answered(number, at, self._dice.randint(4, 16), stream=stream, planned=at)
+            for number, at in enumerate(times)
+        ]
+
+
+def under(
+    loop: str, frozen: list[tuple[float, float]], *, stream: bool, noise: float, drift: float = 0.0
+) -> StageSummary:
+    server = Server(frozen, noise=noise, drift=drift)
+    if loop == "open":
+        records = server.opened(30.0, 300, stream=stream)
+        return stage(records, profile="poisson", levels=(30.0,), stream=stream)
+    slots = int(loop)
+    return stage(server.closed(slots, 40 + 15 * slots, stream=stream), levels=(float(slots),), stream=stream)
+
+
+@pytest.mark.parametrize("stream", [True, False])
+@pytest.mark.parametrize("loop", ["1", "4", "16", "open"])
+@pytest.mark.parametrize(("noise", "drift"), [(0.0, 0.0), (0.3, 0.0), (0.8, 0.0), (0.0, 0.3), (0.3, 0.3)])
+def test_servers_that_vary_or_drift_do_not_stall(loop: str, stream: bool, noise: float, drift: float) -> None:
+    assert under(loop, [], stream=stream, noise=noise, drift=drift).stalls == ()
+
+
+@pytest.mark.parametrize("stream", [True, False])
+@pytest.mark.parametrize("loop", ["4", "16", "open"])
+@pytest.mark.parametrize(
+    ("frozen", "seen"),
+    [
+        ([(0.01, 2.0)], 1),  # at the start
+        ([(2.0, 1.5)], 1),
+        ([(2.0, 5.0)], 1),
+        ([(1.2, 2.0), (4.5, 2.0)], 2),
+        ([(2.0, 0.2)], 0),  # too short to be reported
+    ],
+)
+def test_a_server_that_stands_still_stalls_as_often_and_as_long(
+    loop: str, stream: bool, frozen: list[tuple[float, float]], seen: int
+) -> None:
+    found = under(loop, frozen, stream=stream, noise=0.2)
+    assert len(found.stalls) == seen
+    for stall, (at, seconds) in zip(found.stalls, frozen, strict=False):
+        assert stall.start <= at + 0.2
+        assert at + seconds <= stall.end <= at + seconds + 0.3

@@ -13,7 +13,7 @@ from tests.perf.made_records import streamed
 from benchwright.cli import main
 from benchwright.cli._perf import LiveLine, finished_line, load_line
 from benchwright.demo import DemoSettings, demo_server
-from benchwright.perf import LoadProgress, LoadSettings, RequestRecord
+from benchwright.perf import LoadProgress, LoadSettings, RequestOutcome, RequestRecord
 from browser import page_data
 from recording_server import recording
 
@@ -83,3 +83,18 @@ def test_the_live_line_has_time_left_limits_and_finished_levels() -> None:
     LiveLine(stream).show(progress)
     assert stream.getvalue().count("\n") == 1
     assert "within limits" not in load_line(progress)
+
+
+def test_a_phase_counts_its_own_requests() -> None:
+    """Warm-ups of so many warm-ups; then measured requests, not those that follow them to keep the load."""
+    progress = LoadProgress("qa", LoadSettings(requests=3, warmup=2, cooldown=2))
+    progress.begin(0, "warmup", 1.0, None)
+    progress.add(streamed(0, 0.0, phase="warmup"))
+    assert (progress.told().done, progress.told().total) == (1, 2)
+    progress.begin(0, "measured", 1.0, None)
+    for number in range(3):
+        progress.add(streamed(number, 0.0))
+        progress.add(streamed(number, 0.0, phase="cooldown", outcome=RequestOutcome.HTTP_5XX))
+    told = progress.told()
+    assert (told.done, told.total, told.failed) == (3, 3, 0)
+    assert (progress.ended_so_far, progress.failed_so_far) == (7, 3)

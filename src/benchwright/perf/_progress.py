@@ -32,7 +32,7 @@ class LoadProgress:
         """How long the stage sends; None: until it has its requests."""
         self.phase: PhaseName = "measured"
         self.done = self.failed = 0
-        """Measured requests of the stage that have ended, and those of them that failed."""
+        """Requests of the phase that have ended, and those of them that failed: of the measured phase, measured ones only."""
         self.ended_so_far = self.failed_so_far = 0
         """Ended and failed requests of the whole test, including warm-ups."""
         self.in_flight = 0
@@ -69,33 +69,39 @@ class LoadProgress:
 
     def add(self, record: RequestRecord) -> None:
         """Add a request that has ended."""
-        self.done += 1
+        own = record.phase == self.phase  # cool-down requests follow the measured ones in their phase
+        self.done += own
         self.ended_so_far += 1
         if not record.ok:
-            self.failed += 1
+            self.failed += own
             self.failed_so_far += 1
             return
         sent, first, arrivals = record.sent, record.first_token, record.arrivals
         ttft = None if sent is None or first is None else first - sent
-        if self.within is not None:
+        if self.within is not None and own:
             self.within += all(_kept(record, name, limit) for name, limit in self.settings.slo)
         gap = (arrivals[-1] - arrivals[0]) / (len(arrivals) - 1) if len(arrivals) > 1 else None
         self._last.append((monotonic(), ttft, gap))
 
     def told(self) -> RunProgress:
-        """As other processes see it: requests of the stage that is measured."""
+        """As other processes see it: the requests of the phase."""
         rate = self.recent().rate
-        total = None if self.settings.search is not None else self.settings.requests
-        found = RunProgress.of(self.phase, self.done, total, self.failed, self.in_flight, rate)
+        found = RunProgress.of(self.phase, self.done, self.wanted, self.failed, self.in_flight, rate)
         left = self.left_s(rate)
         return replace(found, seconds_left=None if left is None else round(left, 1))
 
+    @property
+    def wanted(self) -> int | None:
+        """The requests that the phase sends; None: as many as its time allows."""
+        if self.phase == "warmup":
+            return self.settings.warmup
+        return None if self.settings.search is not None else self.settings.requests
+
     def left_s(self, rate: float) -> float | None:
         """About how long the stage still takes, at this rate; None: unknown."""
-        settings = self.settings
         left = [] if self.seconds is None else [max(0.0, self.seconds - self.elapsed_s)]
-        if settings.requests is not None and rate > 0 and settings.search is None:
-            left.append(max(0, settings.requests - self.done) / rate)
+        if (wanted := self.wanted) is not None and rate > 0:
+            left.append(max(0, wanted - self.done) / rate)
         return min(left, default=None)
 
     @property

@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from math import fsum
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from math import fsum, inf
 from typing import Any
 
 from msgspec import Struct
 
 from benchwright.perf._columns import compute as pc
+from benchwright.perf._distributions import numbers
 from benchwright.perf._flight import InFlight
 from benchwright.perf._requests import Requests
 
 SHORTEST_S = 0.5
 """Shorter pauses are not reported."""
 _TIMES_THE_GAP = 10.0
-"""How much longer than the usual gap between two events of a stream a pause inside one is."""
+"""How much longer than a long gap between two events of a stream a pause inside one is."""
 _TIMES_THE_WAIT = 3.0
-"""How much longer than usual a request waits that a stall holds up."""
+"""How much longer than a long wait a request waits that a stall holds up."""
+_TIMES_OTHERS = 3.0
+"""How much longer than the other spans around it a span without the end of a reply is that stands alone."""
+_LITTLE = 1.25
+"""How much longer than a long wait a request waits that such a span holds up. Replies that are not streamed show nothing else."""
+_HIGH = 0.9
+"""The quantile of gaps and waits that is long, and not unusual."""
+_FEW = 3
+"""Requests held up that may be unusual by chance."""
+_NEAR = 50
+"""Requests on either side of a span that tell what is usual."""
+_FEWEST = 5
 _MOST = 1_000
 
 
@@ -41,7 +55,9 @@ def stalls_of(sent: Requests, flight: InFlight) -> list[Stall]:
     first, last = pc.min(sent["sent"]).as_py(), pc.max(sent["sent"]).as_py()
     least = 1.0 if first is None else flight.mean(first, last) / 2
     known = sent.where(pc.and_(pc.is_valid(sent["sent"]), pc.is_valid(sent["ended"])))
-    usual = _Usual(known)
+    by_end, by_send = known.in_order("ended"), known.in_order("sent")
+    ends, sends = numbers(by_end["ended"]), numbers(by_send["sent"])
+    streamed = len(known.gaps.seconds) > 0
     found = []
     for start, end in _quiet(known):
         there = known.where(pc.and_(pc.less(known["sent"], end), pc.greater_equal(known["ended"], end)))
@@ -49,7 +65,17 @@ def stalls_of(sent: Requests, flight: InFlight) -> list[Stall]:
             continue
         start = max(start, pc.min(there["sent"]).as_py())
         held = there.where(pc.less_equal(there["sent"], start))
-        if end - start >= SHORTEST_S and len(held) and usual.held_up(held, start, end):
+        if end - start < SHORTEST_S or not len(held):
+            continue
+        past, future = bisect_right(ends, start), bisect_left(sends, end)
+        usual = _Usual(
+            by_end.at(range(max(0, past - _NEAR), past)),
+            by_send.at(range(future, min(len(sends), future + _NEAR))),
+        )
+        alone = not streamed and end - start > _TIMES_OTHERS * _longest(
+            ends[max(0, past - _NEAR) : past], ends[past : past + _NEAR]
+        )
+        if usual.held_up(held, start, end, _LITTLE if alone else _TIMES_THE_WAIT):
             found.append(Stall(start, end, len(held)))
     return found
 
@@ -76,30 +102,52 @@ def _quiet(known: Requests) -> Iterator[tuple[float, float]]:
 
 
 class _Usual:
-    """How long the requests of a stage usually wait."""
+    """How long requests usually wait shortly before a span of time, or shortly after it if that is less. Latency that drifts over a
+    test, or varies all the time, is then no stall."""
 
-    def __init__(self, known: Requests) -> None:
-        self._gap = _median(known.gaps.seconds)
-        self._first = _median(known.seconds("sent", "first_token").drop_null())
-        self._whole = _median(known.seconds("sent", "ended").drop_null())
+    def __init__(self, before: Requests, after: Requests) -> None:
+        sides = [side for side in (before, after) if len(side) >= _FEWEST]
+        self._gap = _usual(side.gaps.seconds for side in sides)
+        self._first = _usual(side.seconds("sent", "first_token").drop_null() for side in sides)
+        self._whole = _usual(side.seconds("sent", "ended").drop_null() for side in sides)
 
-    def held_up(self, held: Requests, start: float, end: float) -> bool:
-        """Whether most of the requests in flight got on later than usual."""
+    def held_up(self, held: Requests, start: float, end: float, times: float) -> bool:
+        """Whether most of the requests in flight waited so many times longer than usual."""
         late = []
+        few = len(held) <= _FEW
         columns = (held[name].to_pylist() for name in ("sent", "first_token", "ended", "last_content"))
         for sent, first, ended, last in zip(*columns, strict=True):
             if first is not None and first <= start and (last is None or last >= end):
-                usual = self._gap
-                late.append(usual is not None and end - start > _TIMES_THE_GAP * usual)
+                late.append(_beyond(end - start, self._gap, _TIMES_THE_GAP, few=few))
             elif first is not None and first > start:
-                late.append(self._first is not None and first - sent > _TIMES_THE_WAIT * self._first)
+                late.append(_beyond(first - sent, self._first, times, few=few))
             else:
-                late.append(self._whole is not None and ended - sent > _TIMES_THE_WAIT * self._whole)
+                late.append(_beyond(ended - sent, self._whole, times, few=few))
         return 2 * sum(late) > len(late)
 
 
-def _median(values: Any) -> float | None:
-    return None if not len(values) else float(pc.quantile(values, q=0.5)[0].as_py())
+def _beyond(seconds: float, usual: tuple[float, float] | None, times: float, *, few: bool) -> bool:
+    """Whether a wait is so many times the usual one. A few requests may also be those that wait longest by chance."""
+    if usual is None:
+        return False
+    high, longest = usual
+    return seconds > max(times * high, _TIMES_THE_WAIT * longest if few else 0.0)
+
+
+def _usual(sides: Iterable[Any]) -> tuple[float, float] | None:
+    """A long wait and the longest, of the side where they are shorter; None if there are none."""
+    found = [
+        (float(pc.quantile(side, q=_HIGH)[0].as_py()), float(pc.max(side).as_py()))
+        for side in sides
+        if len(side)
+    ]
+    return min(found, default=None)
+
+
+def _longest(*sides: Sequence[float]) -> float:
+    """The longest span between two ends on either side; infinite if there are too few to tell."""
+    spans = [after - before for side in sides for before, after in pairwise(side)]
+    return max(spans) if len(spans) >= _FEWEST else inf
 
 
 def stall_words(stalls: Sequence[Stall], zero: float) -> str:

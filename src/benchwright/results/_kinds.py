@@ -75,12 +75,6 @@ def _filed(run: RunRecord) -> RunRecord:
     return as_filed(run, benchmark_details(run))
 
 
-def _count_requests(store: Store, run_id: int) -> int:
-    from benchwright.perf import count_requests
-
-    return count_requests(store, run_id)
-
-
 _judge_benchmark = _later("_gates.judge:judge_benchmark")
 _judge_load = _later("_gates.judge:judge_load")
 
@@ -112,7 +106,7 @@ RUN_KINDS: dict[str, KindRow] = {
             name=RunKind.LOAD,
             view=_later("_load:load_view"),
             compare=_later("_load_comparison:compare_loads"),
-            counted=_count_requests,
+            counted=_later("_load:count_measured"),
             unit="requests",
             file=LoadFile.REQUESTS,
             requests=_later("_load:load_requests"),

@@ -144,6 +144,14 @@ def settings_of(run: RunRecord) -> LoadSettings:
     return LoadSettings.from_json(table_of(run.settings.get("load")))
 
 
+def count_measured(store: Store, run_id: int) -> int:
+    """The measured requests that a test has recorded so far: without warm-ups and cool-downs, as in its summary."""
+    from benchwright.perf import count_requests  # as in `load_requests`
+
+    load = settings_of(store.run(run_id))
+    return count_requests(store, run_id, only_measured=not (load.warmup or load.cooldown))
+
+
 def best_stage(summary: LoadSummary) -> StageSummary | None:
     """The stage that a list shows: the one with the most requests per second within limits, else with the most of all, among
     the steady ones if there are any. For a search, the first of `stages_of_interest`."""

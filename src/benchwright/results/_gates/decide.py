@@ -34,6 +34,8 @@ class Claim(Struct, frozen=True, kw_only=True):
     """The fewest that an interval needs."""
     remark: str = ""
     """A mistake that the limit suggests."""
+    ranked: bool = False
+    """Whether it is a percentile, whose interval and whose test are found in different ways."""
     few: str = ""
     """Why there are too few for the figure itself, such as 20 requests for a 99th percentile. Then only a test can decide,
     and only that the limit is missed."""
@@ -116,6 +118,8 @@ def _row(claim: Claim, p_holm: float | None, policy: Policy, tests: int) -> Rule
     elif word is Word.INCONCLUSIVE and claim.tested:
         n_needed = _rows(claim, found, policy, alpha, wanted)
         reason = f"{reason}{_outlook(claim, found, policy, n_needed, wanted)}"
+        if n_needed is not None and n_needed <= found.spread.n:  # as many did not decide
+            n_needed = None
     return RuleRow(
         rule=claim.subject,
         kind=claim.rule.kind,
@@ -147,7 +151,7 @@ def _judged(
         return Word.INCONCLUSIVE, claim.few, None
     if claim.bound == "value":
         return (Word.GO, "met", None) if met else (Word.NO_GO, "missed", None)
-    if p_holm is None:
+    if p_holm is None or (claim.shows and found.low is None and not found.too_few):
         few = found.spread.n < claim.fewest
         why = f"it needs {claim.fewest:,} {claim.noun}" if few else "too few, or all alike"
         return (
@@ -159,6 +163,13 @@ def _judged(
         return Word.NO_GO, f"missed beyond chance{_doubt(found, side, 'a miss')}", None
     if found.too_few:
         return Word.INCONCLUSIVE, f"{found.spread.n:,} {claim.noun}: too few for a reliable interval", None
+    beyond = found.high if side > 0 else found.low
+    whole = beyond is not None and not _meets(beyond, limit, side)
+    if whole and (
+        claim.shows or claim.ranked
+    ):  # where interval and test contradict each other, neither decides
+        reason = f"the interval misses the limit, but by its test that may be chance (p = {p_holm:.2g})"
+        return Word.INCONCLUSIVE, reason, None
     if claim.shows:
         end = found.low if side > 0 else found.high
         if end is not None and _meets(end, limit, side):

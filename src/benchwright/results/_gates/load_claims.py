@@ -128,6 +128,7 @@ def _limits(rule: Rule, run: LoadRun) -> Iterator[Claim]:
                     side=side,
                     noun="requests",
                     fewest=fewest,
+                    ranked=statistic in _PERCENTILES,
                     few=_too_few(statistic, found.spread.n, fewest),
                 )
 
