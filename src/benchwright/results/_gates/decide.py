@@ -8,7 +8,7 @@ from math import isinf
 
 from msgspec import Struct
 
-from benchwright.core import percent
+from benchwright.core import p_words, percent
 from benchwright.results._gates.policy import Bound, Policy, Rule
 from benchwright.results._gates.verdict import RuleRow, Word
 from benchwright.stats import FEWEST, LimitTest, holm, rows_needed, same_score, smallest_effect
@@ -168,7 +168,7 @@ def _judged(
     if whole and (
         claim.shows or claim.ranked
     ):  # where interval and test contradict each other, neither decides
-        reason = f"the interval misses the limit, but by its test that may be chance (p = {p_holm:.2g})"
+        reason = f"the interval misses the limit, but by its test that may be chance ({p_words(p_holm)})"
         return Word.INCONCLUSIVE, reason, None
     if claim.shows:
         end = found.low if side > 0 else found.high
