@@ -1,0 +1,499 @@
+"""What the sentences and clauses of a reply say: words for yes and no, judgements, answers with a pronoun, classes and repetitions of
+the question, each with its place and its kind.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from enum import IntEnum
+from itertools import islice
+from typing import NamedTuple
+
+from benchwright.scorers._asked import Asked, content, signed
+from benchwright.scorers._restated import restates
+from benchwright.scorers._stems import places
+from benchwright.scorers._verdict_phrases import (
+    compiled,
+    is_asked,
+    is_either,
+    is_remark,
+    is_truth,
+    phrase_pattern,
+    phrases,
+    whole_verdict,
+)
+from benchwright.scorers._verdict_words import (
+    ADVERBS,
+    ANAPHOR,
+    AUX,
+    BY_ITSELF,
+    CLASSIFIES,
+    CLAUSE_BREAK,
+    CONCEDES,
+    CONDITIONAL,
+    CONTRAST,
+    DISPUTES,
+    FLIPS_REPORT,
+    GRANTS,
+    HEDGES,
+    IF,
+    JUDGES,
+    LABELLED,
+    LEAD,
+    LEADS_IN,
+    MARKED,
+    NOT_A_NOUN,
+    OPENS_WEAKLY,
+    OTHERWISE,
+    PREDICATE,
+    PREDICATE_CHARS,
+    PREDICATE_STEMS,
+    REACH,
+    READ,
+    REPORTED,
+    SAYS_SO,
+    SENTENCE_END,
+    SENTENCES,
+    SKIPPED_BEFORE,
+    SPEAKS_OF_ELSE,
+    SUPPORTS,
+    THINKS,
+    TRUE_WORDS,
+    UNCLEAR,
+    UNKNOWN,
+)
+
+
+class Kind(IntEnum):
+    """How a verdict is given; of higher kinds one decides."""
+
+    RESTATED = 1
+    SAID = 2
+    """With a pronoun: `It does.`"""
+    JUDGED = 3
+    FIRM = 4
+    """A judgement of `the statement` itself."""
+    CONCLUDED = 5
+    """A word for yes or no that draws the conclusion or is a sentence."""
+    OPENS = 6
+
+
+class Verdict(NamedTuple):
+    at: int
+    yes: bool
+    kind: Kind
+    concludes: bool
+    """Whether it draws the conclusion."""
+
+
+class Sentence(NamedTuple):
+    at: int
+    text: str
+    asks: bool
+
+
+def split_sentences(text: str) -> list[Sentence]:
+    found = []
+    start = 0
+    for stop in compiled(SENTENCE_END).finditer(text):
+        if text[start : stop.start()].strip(" .*#-|"):
+            found.append(Sentence(start, text[start : stop.start()], stop[0] in "?？"))
+        start = stop.end()
+    if text[start:].strip(" .*#-|"):
+        found.append(Sentence(start, text[start:], False))
+    return found
+
+
+def words_of(text: str, begin: int, asked: Asked | None) -> list[Verdict]:
+    """The words for yes and no of a text from `begin` on, and what says that it is true or false, in order."""
+    found: list[Verdict] = []
+    for word in compiled(BY_ITSELF).finditer(text, begin):
+        at = word.start("word")
+        before = text[max(0, at - REACH) : at]
+        if not compiled(NOT_A_NOUN).match(text, word.end()):
+            continue
+        if not compiled(LEADS_IN).search(text, max(0, at - 14), at) or is_either(text, at):
+            continue
+        if compiled(r"\s?:\s?[\d.]").match(text, word.end()) or is_asked(text, word.end()):
+            continue
+        if compiled(SKIPPED_BEFORE).search(before) or compiled(IF).search(before):
+            continue
+        if before.endswith("would be ") and is_remark(text, at):
+            continue
+        if compiled(
+            r"(?<!\w)(?:in\sfavou?r\sof|for|against|of|than|between|either)\s(?:an?\s|the\s)?$"
+        ).search(before):
+            continue
+        if word["word"] in (
+            "true",
+            "correct",
+            "right",
+            "false",
+            "wrong",
+            "incorrect",
+            "untrue",
+        ) and compiled(r"(?<!\w)(?:be|is|a|that)\s$").search(before):
+            continue  # a predicate
+        kind = Kind.OPENS if not before.strip(" \n([{") else Kind.CONCLUDED
+        if asked is not None and compiled(SPEAKS_OF_ELSE).match(text, word.end()):
+            continue
+        found.append(Verdict(at, phrases()[word["word"]], kind, False))
+    for predicate in _predicates(text, begin):
+        verdict = _of_predicate(text, predicate)
+        if asked is not None and compiled(GRANTS).match(text, predicate.end()):
+            continue
+        if verdict is not None and not is_either(text, predicate.end() - 1):
+            if asked is not None and asked.sign < 0:
+                verdict = not verdict
+            found.append(Verdict(predicate.start(), verdict, Kind.JUDGED, False))
+    return sorted(found)
+
+
+def _predicates(text: str, begin: int) -> Iterator[re.Match[str]]:
+    """The predicates of a text: only sentences with one of their words are searched."""
+    end = begin
+    for at in reversed(places(text, PREDICATE_STEMS, begin, None, READ)):
+        if at < end:
+            continue
+        start = max(end, at - PREDICATE_CHARS, *(text.rfind(mark, begin, at) + 1 for mark in ".!?;"))
+        for found in compiled(PREDICATE).finditer(text, start, at + 80):
+            yield found
+            end = found.end()
+        end = max(end, at + 1)
+
+
+def whole_sentences(sentences: list[Sentence]) -> list[Verdict]:
+    """Whole sentences that are a verdict: `Absolutely.`; they count if nothing else does, because they also begin replies."""
+    return [
+        Verdict(one.at, verdict, Kind.CONCLUDED, False)
+        for one in sentences
+        if not one.asks and len(one.text) <= 40 and (verdict := whole_verdict(one.text)) is not None
+    ]
+
+
+def opening(text: str) -> list[Verdict]:
+    """A verdict in other words that opens the reply: `Indeed, she won it twice.`; they count if nothing else does."""
+    found = compiled(rf"{phrase_pattern()}(?=\s?[,;–—]\s|\s?:\s[^\d.])").match(text)
+    if (
+        found is None
+        or compiled(SPEAKS_OF_ELSE).match(text, found.end())
+        or found["phrase"]
+        in (
+            "right",
+            "sure",
+            "true",
+            "exactly",
+            "exact",
+            "si",
+            "claro",
+            "genau",
+        )
+    ):
+        return []
+    if compiled(r"(?<!\w)(?:but|however|aber|mais|pero|ma|mas|но)(?!\w)").search(text, 0, 200):
+        return []
+    return [Verdict(0, phrases()[found["phrase"]], Kind.OPENS, False)]
+
+
+def _of_predicate(text: str, found: re.Match[str]) -> bool | None:
+    named = found["word"] or found["wort"] or found["mot"] or found["palabra"] or found["slovo"]
+    if named is None:
+        if "stimmt" not in found[0]:
+            return None
+        named = "richtig"
+    before = text[max(0, found.start() - REACH) : found.start()]
+    negated = any(found[name] for name in ("not", "cannot", "nicht", "pas", "no", "ne"))
+    if compiled(r"(?<!\w)(?:not\s(?:all|everything)|some|part|half|most)(?:\sof)?\s$").search(before):
+        return None
+    if compiled(r"(?<!\w)(?:none\sof|nothing\s(?:about|in)|no\spart\sof)\s$").search(before):
+        negated = not negated
+    thinks = compiled(THINKS).search(before)
+    if thinks:
+        negated ^= thinks["not"] is not None
+    elif compiled(UNCLEAR).search(before) or compiled(SKIPPED_BEFORE).search(before):
+        return None
+    if is_asked(text, found.end()) or compiled(r"\s?(?:or|and)\s(?:\w+\s)?(?:not|false|true|wrong)").match(
+        text, found.end()
+    ):
+        return None
+    return (named in TRUE_WORDS) != negated
+
+
+def placed(found: Verdict, sentences: list[Sentence], asked: Asked) -> Verdict | None:
+    """A word for yes or no in the middle of a reply, if it draws the conclusion or speaks of what was asked."""
+    if found.kind is not Kind.CONCLUDED:
+        return found
+    number = max(0, bisect_right(sentences, found.at, key=_begin) - 1)
+    own = sentences[number]
+    before, after = own.text[: found.at - own.at], own.text[found.at - own.at :]
+    before = compiled(r"(?:contrary\sto|unlike|despite|regardless\sof)\s[^,;]{1,80},\s").sub("", before)
+    if compiled(REPORTED).search(before) and not compiled(rf"(?<!\w){CONTRAST}").search(before):
+        return None
+    if compiled(rf"(?:^|[,:;]\s|\s)(?:and\s)?{MARKED}[,:]?\s(?:[^.;!?\n]{{0,30}}\s)?$").search(before):
+        return found._replace(concludes=True)
+    if number and sentences[number - 1].asks and not before.strip(" *-|"):
+        return found if _asks_the_same(sentences, number - 1, asked) else None
+    if (
+        number == 0
+        or (number < 3 and own.at + len(own.text) < 100)
+        or (not content(after) and number == len(sentences) - 1)
+    ):
+        return found
+    if "|" in own.text:
+        return None
+    if before.strip(" *-"):
+        own_voice = compiled(
+            r"(?<!\w)(?:(?:i|we)(?:'d|'ll|'m|\swould|\swill|\sam)?\s[^.,;!?\n]{0,40}|my\s[^.,;!?\n]{0,40}|(?:answer|that|it|this)(?:'s|\s(?:is|would\sbe|must\sbe|seems|has\sto\sbe))\s(?:an?\s)?(?:\w+\s)?)$"
+        ).search(before)
+        return found if own_voice else None
+    about = {word for word, _ in signed(after, frozenset(asked.words))} & set(asked.words)
+    return found if about or not content(after) else None
+
+
+def _begin(sentence: Sentence) -> int:
+    return sentence.at
+
+
+def _asks_the_same(sentences: list[Sentence], number: int, asked: Asked) -> bool:
+    """Whether a reply asks itself what it was asked, and not for one of several steps."""
+    own, known = set(content(sentences[number].text)), set(asked.words)
+    if not own:
+        return len([*islice((one for one in sentences if one.asks), 2)]) == 1
+    return own <= known or len(own & known) >= 0.6 * len(known)
+
+
+def answers(text: str, sentences: list[Sentence], asked: Asked) -> Iterator[Verdict]:
+    """What the sentences of a reply say about the question in other words."""
+    count = len(sentences)
+    reported: bool | None = None
+    for number, one in enumerate(sentences):
+        if one.asks or SENTENCES <= number < count - SENTENCES:
+            continue
+        first, last = number == 0, number == count - 1
+        if (
+            (first or last)
+            and count > 1
+            and len(one.text) <= 40
+            and (label := label_of(one.text.strip(" →-=>•*"), asked, heads=True)) is not None
+        ):
+            yield Verdict(one.at, label, Kind.JUDGED, True)
+            continue
+        if (
+            found := _in_other_words(
+                one,
+                asked,
+                first or (sentences[number - 1].asks and _asks_the_same(sentences, number - 1, asked)),
+                last and (first or not sentences[number - 1].asks),
+            )
+        ) is not None:
+            yield found
+            if found.kind is Kind.SAID:
+                continue
+        open_ended = compiled(UNKNOWN).search(one.text) is not None
+        concludes = skips = False
+        at = 0
+        for clause in _clauses(one.text):
+            start = one.text.find(clause, at)
+            at = start + len(clause)
+            lead = compiled(LEAD).match(clause)
+            bare = clause[lead.end() :] if lead else clause
+            marked = (
+                lead is not None and compiled(rf"[\s*#>•\-–—|→()\[\]]*(?:{MARKED})").match(clause) is not None
+            )
+            turned = lead is not None and compiled(CONTRAST).search(lead[0]) is not None
+            concludes = concludes or marked or turned
+            if marked or turned:
+                skips = False
+            if reported is not None and (
+                (turned and compiled(OTHERWISE).search(bare)) or compiled(FLIPS_REPORT).search(bare)
+            ):
+                yield Verdict(one.at + start, not reported, Kind.JUDGED, True)
+                reported = None
+                continue
+            if compiled(CONCEDES).match(bare):
+                continue
+            if compiled(REPORTED).search(bare):
+                skips = True
+                word = compiled(
+                    r"(?<!\w)(?:yes|no|true|false|oui|non|ja|nein|sí|да|нет)(?!\w)(?!\s(?!earlier|before|above|at|first|to)\w)"
+                ).search(bare)
+                if word is not None:
+                    reported = phrases().get(word[0])
+                    if reported is not None and compiled(
+                        r"(?:nobody|no\sone|only\san?)(?!\w).*(?<!\w)(?:would|could|can)(?!\w)"
+                    ).match(bare):
+                        yield Verdict(one.at + start, not reported, Kind.JUDGED, True)
+                elif compiled(r"(?<!\w)(?:that|this|it|so)\W*$").search(bare):
+                    reported = True  # what was asked
+                continue
+            if skips or not bare.strip() or (open_ended and not (marked or turned)):
+                continue
+            if (
+                first
+                and not start
+                and len(clause) <= 30
+                and (label := label_of(clause.strip(), asked, heads=True)) is not None
+            ):
+                yield Verdict(one.at, label, Kind.JUDGED, True)
+                break
+            so = compiled(SAYS_SO).fullmatch(bare.strip()) if marked or turned else None
+            if so:
+                yield Verdict(one.at + start, so["yes"] is not None, Kind.SAID, True)
+                continue
+            judged = _judged(bare, one.text, asked)
+            if judged is not None:
+                firm = asked.judges and compiled(r"(?:the|this|that|your)\s\w").match(bare) is not None
+                yield Verdict(one.at + start, judged, Kind.FIRM if firm else Kind.JUDGED, concludes or last)
+            elif (
+                restated := restates(asked, bare, one.text, concludes, concludes or last or first)
+            ) is not None:
+                yield Verdict(one.at + start, restated, Kind.RESTATED, concludes or last)
+
+
+def _clauses(sentence: str) -> list[str]:
+    return [one for one in compiled(CLAUSE_BREAK).split(sentence[:1_200]) if one and one.strip(" *#-")][:24]
+
+
+def _in_other_words(one: Sentence, asked: Asked, opens: bool, last: bool) -> Verdict | None:
+    """`It does.`, `I'd say so.`, `Generally no.`, at the beginning of a sentence that opens or ends the reply."""
+    if not (opens or last):
+        return None
+    text = one.text.lstrip(" *#>-–—|→()[]")
+    lead = compiled(rf"(?:{HEDGES}[,:…]*\s){{0,4}}").match(text)
+    begin = lead.end() if lead else 0
+    kind = Kind.OPENS if opens and one.at == 0 else Kind.SAID
+    for at in {begin, 0}:
+        word = compiled(rf"{phrase_pattern()}(?!\w|'|-\w)").match(text, at)
+        if (
+            word
+            and compiled(NOT_A_NOUN).match(text, word.end())
+            and (opens or word.end() >= len(text.rstrip()))
+        ):
+            if word["phrase"] in OPENS_WEAKLY and text[word.end() : word.end() + 1] not in ("", "!"):
+                continue
+            if compiled(r"\s?(?:and|or|/)\s?(?:yes|no|true|false)|\s?:\s?[\d.]").match(text, word.end()):
+                return None
+            if (is_truth(word["phrase"]) and asked.sign < 0) or compiled(SPEAKS_OF_ELSE).match(
+                text, word.end()
+            ):
+                return None
+            return Verdict(one.at, phrases()[word["phrase"]], kind, last)
+        if at and compiled(r"not(?=\s?(?:[.,;:!–—]|$|because|since))").match(text, at):
+            return Verdict(one.at, False, kind, last)
+    if compiled(CONDITIONAL).search(text) and not opens:
+        return None
+    if asked.auxiliary and compiled(r"(?:it|he|she|they|that|there)\sused\sto(?:\sbe)?(?=\s?[,.;]|$)").match(
+        text, begin
+    ):
+        return Verdict(one.at, False, Kind.SAID, last) if asked.text.startswith(("is", "are", "do")) else None
+    said = compiled(ANAPHOR).match(text, begin) or _ellipsis(text, begin, asked)
+    if said:
+        named = said.groupdict()
+        negated = any(named.get(name) for name in ("not", "not2", "not3", "never"))
+        aux = (
+            named["aux"]
+            or {"won't": "will", "can't": "can"}.get(named.get("never") or "")
+            or ("is" if named.get("short") else "are")
+        )
+        if (
+            not asked.auxiliary
+            or asked.auxiliary & {aux, {"does": "do", "was": "is"}.get(aux, aux)}
+            or asked.judges
+        ):
+            return Verdict(one.at, negated == (asked.judges and asked.sign < 0), Kind.SAID, last)
+    said = compiled(SAYS_SO).match(text, begin) or compiled(SAYS_SO).match(text)
+    if said and compiled(
+        r"\s?(?:[.,;:!–—(]|$)|\s(?:that|because|since|with|as|to|it|by|for|of|in|the|this|that|any)(?!\w)"
+    ).match(text, said.end()):
+        return Verdict(one.at, said["yes"] is not None, Kind.SAID, last)
+    return None
+
+
+def _ellipsis(text: str, begin: int, asked: Asked) -> re.Match[str] | None:
+    """`Male seahorses do.`: the subject of the question with its verb."""
+    found = compiled(
+        rf"(?P<subject>[^.,;:!?]{{2,60}})\s(?P<aux>{AUX})(?P<not>n't|\snot)?(?=\s?[.,;:!]|$)"
+    ).match(text, begin)
+    subject = content(found["subject"]) if found else ()
+    if found and compiled(r"(?<!\w)(?:only|some|most|many|few|not|no|none|almost|just)(?!\w)").search(
+        found["subject"]
+    ):
+        return None
+    return found if subject and subject == asked.words[: len(subject)] else None
+
+
+def _judged(clause: str, sentence: str, asked: Asked) -> bool | None:
+    """What a clause says about the claim of the question: `The passage contradicts it`."""
+    found = compiled(JUDGES).search(clause, 0, 300)
+    if found is None:
+        return _truth_of_subject(clause, asked) if asked.judges else None
+    before = clause[: found.start()]
+    if compiled(UNCLEAR).search(before) or compiled(CONDITIONAL).search(clause):
+        return None
+    if compiled(GRANTS).match(sentence, sentence.find(clause) + found.end()):
+        return None
+    negated = any(found[name] for name in ("not", "not2", "not3"))
+    if found["mentions"]:
+        if negated and asked.supports and not compiled(r"(?<!\w)(?:whether|if)(?!\w)").search(clause):
+            return asked.sign < 0
+        return None
+    good = any(found[name] for name in ("supports", "holds", "backs", "backs2"))
+    if not good and negated and not found["disputes"]:
+        return None  # what is not contradicted need not be true
+    if (found["backs"] or found["opposes"]) and not (asked.judges or asked.supports):
+        return None
+    if (found["supports"] or found["disputes"]) and compiled(
+        r"\s(?:to|now|next|away|answer|way|key|side|that|about|for|only|if|when|until|in\s(?:part|some|the\ssense))(?!\w)"
+    ).match(clause, found.end()):
+        return None
+    if compiled(
+        r"(?<!\w)(?:partly|partially|half|somewhat|not\sentirely|not\sfully|not\scompletely)(?!\w)"
+    ).search(found[0]):
+        return None
+    return (good != negated) == (asked.sign > 0)
+
+
+def _truth_of_subject(clause: str, asked: Asked) -> bool | None:
+    """What a clause says of what the question asks to be correct: `The attribution is mistaken`."""
+    if not compiled(
+        r"(?:is|are|was|were)\s.*(?:true|correct|right|accurate|valid|acceptable|grammatical|false|wrong|incorrect|inaccurate|mistaken|justified|sound)(?:\s\w+)?$"
+    ).match(asked.text):
+        return None
+    found = compiled(
+        rf"^(?P<subject>[^.;!?\n]{{1,120}}?)\s(?:is|are|was|were)(?P<not>\snot|n't)?\s{ADVERBS}(?:itself\s)?(?:(?P<good>{SUPPORTS}|fine(?!\w)|acceptable(?!\w)|okay(?!\w)|ok(?!\w)|grammatical)|(?P<bad>{DISPUTES}|off(?!\w)|ungrammatical))"
+    ).match(clause[:300])
+    if found is None or (
+        not set(content(found["subject"])) & set(content(asked.text))
+        and not compiled(r"(?:the|your|this|that)\s(?:sentence|statement|claim|answer)").match(clause)
+    ):
+        return None
+    if compiled(CONDITIONAL).search(clause):
+        return None
+    return ((found["good"] is not None) != (found["not"] is not None)) == (asked.sign > 0)
+
+
+def label_of(text: str, asked: Asked, *, heads: bool = False) -> bool | None:
+    """What the name of a class says about a question for that class: `Not spam`; `heads`: it is a part of the reply."""
+    bare = compiled(LABELLED).sub("", text.replace("_", " ").strip(" \n.!*[](){}\"'"), count=1).strip()
+    if (
+        not bare
+        or len(bare.split()) > 4
+        or compiled(rf"(?<!\w)(?:{AUX}|i|you|it|they|we|he|she|more)(?!\w)|n't").search(bare)
+    ):
+        return None
+    if asked.supports or (asked.judges and asked.sign > 0):
+        found = compiled(
+            rf"(?P<not>not\s)?(?:{ADVERBS})(?:(?P<yes>{SUPPORTS}|support(?:s|ed)|entail(?:s|ment|ed)?|follows?)|(?P<no>{DISPUTES}|neutral|contradict(?:s|ion|ed)?|not\senough\sinfo(?:rmation)?|unsupported))"
+        ).fullmatch(bare)
+        if found:
+            return (found["yes"] is not None) != (found["not"] is not None)
+    words = signed(bare, frozenset(asked.words))
+    if not (compiled(CLASSIFIES).match(asked.text) or any(sign < 0 for _, sign in words)):
+        last = asked.words[-1] if asked.words else ""
+        if heads or not any(word == last for word, _ in words):
+            return None  # a heading, or the subject of the question
+    if any(word in asked.words for word, _ in words) and bare not in ("yes", "no"):
+        return restates(asked, f"it is {bare}", f"it is {bare}", True, True)
+    return None
