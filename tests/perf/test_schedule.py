@@ -7,11 +7,12 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import assume, given, strategies as st
 from msgspec.structs import replace
 
 from benchwright.core import LoadProfile, UsageError
 from benchwright.perf import LoadSettings, arrivals, check_schedule
+from benchwright.perf._schedule import schedule
 
 N = 20_000
 
@@ -177,3 +178,30 @@ def test_a_stage_too_short_for_one_request_may_send_one() -> None:
     ]
     assert {len(each) for each in times} == {0, 1}
     assert 70 < sum(map(len, times)) < 130
+
+
+@given(
+    profile=st.sampled_from(["poisson", "gamma", "constant", "burst"]),
+    rate=st.sampled_from([0.3, 1.0, 2.5, 7.0, 40.0, 333.0]),
+    requests=st.none() | st.integers(1, 200),
+    seconds=st.none() | st.sampled_from([0.5, 1.0, 3.3, 10.0]),
+    seed=st.integers(0, 99),
+    burst=st.none() | st.integers(1, 9),
+)
+def test_every_schedule_offers_the_requested_rate_for_as_long_as_requested(
+    profile: Any, rate: float, requests: int | None, seconds: float | None, seed: int, burst: int | None
+) -> None:
+    assume(requests is not None or seconds is not None)
+    settings = LoadSettings(
+        profile=profile, levels=(rate,), requests=requests, seconds=seconds, seed=seed, burstiness=0.4, burst_size=burst, cooldown=2
+    )  # fmt: skip
+    found = list(schedule(settings))
+    assert [phase for _, phase in found[-2:]] == ["cooldown"] * 2
+    assert all(before[0] <= after[0] for before, after in pairwise(found))
+    times = [at for at, phase in found if phase == "measured"]
+    wanted = min(10**9 if requests is None else requests, math.inf if seconds is None else rate * seconds)
+    together = (burst or max(1, round(rate))) if profile == "burst" else 1
+    assert len(times) == pytest.approx(wanted, abs=together)
+    assert all(at < (seconds or math.inf) for at in times)
+    if profile != "burst" and len(times) > 1:
+        assert (len(times) - 1) / (times[-1] - times[0]) == pytest.approx(rate)
