@@ -50,8 +50,10 @@ def searched(
         slow = misses.get(len(stages), 0)
         for number in range(count):
             late = count - number <= slow  # the first quarter of a probe does not count
+            # As many at a time as the level says, a little after one another.
+            at = clock + number // int(level) * 0.5 + number % int(level) * 1e-5
             records.append(
-                streamed(len(records), clock + number * 0.5, ttft=0.9 if late else 0.05, gaps=(), stage=len(stages))
+                streamed(len(records), at, ttft=0.9 if late else 0.05, gaps=(), stage=len(stages))
             )  # fmt: skip
         ended = clock + count * 0.5 + 1
         health = _LIMITED if len(stages) in limited else HEALTH

@@ -93,7 +93,7 @@ class LoadOptions(Struct, frozen=True, kw_only=True):
 
     find_max_load: bool | None = _search("search for the largest rate or concurrency that meets the limits of --slo", frequent=True,
         see="load.md#the-largest-load")
-    probe_repeats: int | None = _search("number of probes at each of the two loads between which the answer lies", least=1, most=100, default=3)
+    probe_repeats: int | None = _search("number of probes at the load that is the answer", least=1, most=100, default=3)
     max_probes: int | None = _search("maximum number of probes in a search", least=1, most=1000, default=40)
     search_seconds: float | None = _search("maximum duration of a search; a probe that does not fit is not begun", above=0, default=600.0, metavar="SECONDS")
 

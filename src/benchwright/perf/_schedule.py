@@ -83,6 +83,8 @@ _GAPS: dict[str, Callable[[LoadSettings, float, random.Random], Callable[[], flo
     LoadProfile.POISSON: _poisson_gaps,
     LoadProfile.GAMMA: _gamma_gaps,
 }
+RANDOM = frozenset(_GAPS)
+"""Profiles whose requests come at random times."""
 
 
 def _random(settings: LoadSettings, rate: float, stage: int) -> Iterator[float]:

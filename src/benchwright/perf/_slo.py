@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import pairwise
-from math import exp, fsum, sqrt
+from math import exp, fsum, inf, sqrt
 from typing import Any, TypeVar
 
 from msgspec import Struct
 
 from benchwright.core import SECONDS_OF, JsonObject, UsageError, suggest
+from benchwright.perf._backlog import Trace
+from benchwright.perf._boundary import allowed_misses
 from benchwright.perf._columns import compute as pc
 from benchwright.perf._distributions import numbers
 from benchwright.perf._metrics import LIMITS
 from benchwright.perf._requests import Requests
-from benchwright.perf._search import FILLING, allowed_misses
+from benchwright.perf._search import FILLING
 
 Limits = tuple[tuple[str, float], ...]
 """Names and largest allowed values in seconds, as in `LoadSettings.slo`."""
@@ -136,6 +138,8 @@ class ProbeEvidence(Struct, frozen=True):
     """How much longer than the median a request may take before it misses a limit: the largest over the limits."""
     failed: int = 0
     """Requests without a latency."""
+    scatter: float | None = None
+    """Variance of the latencies over the square of their mean; None: no more than one, or in a closed loop."""
     tail: Tail | None = None
     """What the slowest requests suggest; None: too few, or most miss the limits."""
 
@@ -155,6 +159,15 @@ def probe_evidence(
     taken = numbers(own.in_order("sent").seconds("planned", "last_content").drop_null()) if open_loop else []
     rooms = [limit - middle for name, limit in limits if (middle := _median(name, own)) is not None]
     return evidence_of([used.get(number) for number in later], taken, max(rooms, default=None), share=share)
+
+
+def probe_trace(limits: Limits, sent: Requests, measurable: Requests) -> Trace:
+    """The requests of a probe with planned times, in the order of these."""
+    times = sent["planned"]
+    order = pc.sort_indices(times)
+    used = dict(zip(measurable["number"].to_pylist(), _used(limits, measurable), strict=True))
+    parts = [used.get(number) for number in sent["number"].take(order).to_pylist()]
+    return Trace(numbers(times.take(order)), [inf if part is None else part for part in parts])
 
 
 def _used(limits: Limits, own: Requests) -> list[float | None]:
@@ -188,8 +201,15 @@ def evidence_of(
         spread=round(_spread(kept, _GAP / allowed_misses(share)), 4),
         room_s=None if room_s is None else round(max(0.0, room_s), 6),
         failed=used.count(None),
+        scatter=_scatter(taken),
         tail=_tail([each for each in used if each is not None]),
     )
+
+
+def _scatter(taken: Sequence[float]) -> float | None:
+    if len(taken) < 2 or not (mean := fsum(taken) / len(taken)):
+        return None
+    return round(fsum((each / mean - 1) ** 2 for each in taken) / (len(taken) - 1), 6)
 
 
 def _tail(used: Sequence[float]) -> Tail | None:

@@ -8,16 +8,24 @@ from typing import Any
 from msgspec import Struct, convert, structs
 
 from benchwright.core import JsonObject, as_json, percent
+from benchwright.perf._backlog import Trace
+from benchwright.perf._boundary import Probe
+from benchwright.perf._figures import StageRequests
 from benchwright.perf._metrics import METRICS
 from benchwright.perf._notes import Note
 from benchwright.perf._quality import ScoreDifference, StageScores, score_differences
 from benchwright.perf._requests import Requests
-from benchwright.perf._search import ANSWERS, Probe, SearchResult, search_result
+from benchwright.perf._schedule import RANDOM
+from benchwright.perf._search import ANSWERS, SearchResult, search_result
+from benchwright.perf._slo import probe_trace
 from benchwright.perf._stage_summary import StageSummary, summarise_stage
 from benchwright.perf._values import LoadSettings, StageRecord
 
 MAX_ERROR_SHARE = 0.05
 """Share of errors above which figures are not comparable, unless the settings give another."""
+
+_REACHED = 0.9
+"""The share of a number in flight that a probe must reach to tell anything about it."""
 
 
 class QualityChange(Struct, frozen=True):
@@ -99,7 +107,8 @@ def summarise(
     if settings.search is not None:
         # A stage that was stopped early had less load than its level.
         whole = [stage for stage in found if stage.stage in ended and stage.stopped_by != "interrupt"]
-        search = search_result([probe_of(stage, settings) for stage in whole], settings, stopped=partial)
+        judged = [probe_of(stage, settings, requests) for stage in whole]
+        search = search_result(judged, settings, stopped=partial)
         # Requests of probes beyond the boundary may fail. If there is an answer, it counts.
         comparable = search.status in ANSWERS or search.status == "not_met"
     else:
@@ -133,8 +142,8 @@ def client_was_limit(stage: StageSummary) -> bool:
     return stage.health is not None and bool(stage.health["verdict"] == "limit")
 
 
-def probe_of(stage: StageSummary, settings: LoadSettings) -> Probe:
-    """A stage as a probe of a search: it passed if enough requests met all limits, and the server kept up."""
+def probe_of(stage: StageSummary, settings: LoadSettings, requests: Requests | None = None) -> Probe:
+    """A stage as a probe of a search: it passed if enough requests met all limits, and the server kept up. `requests` are those of all stages."""
     seen = stage.probe
     share = seen.met / seen.sent if seen is not None and seen.sent else 0.0
     why, overload = "", False
@@ -149,6 +158,10 @@ def probe_of(stage: StageSummary, settings: LoadSettings) -> Probe:
         )
     elif any(note.kind == "not_kept_up" for note in stage.notes):
         why, overload = "requests came faster than they were answered", True
+    peak = stage.figures.get(METRICS["peak_concurrency"].key, 0.0)
+    reached = settings.open_loop or peak >= _REACHED * min(stage.level or 0.0, stage.counts.sent)
+    if not reached:
+        why = f"no more than {peak:g} {'was' if peak == 1 else 'were'} in flight at once"
     return Probe(
         stage=stage.stage,
         level=stage.level or 0.0,
@@ -156,15 +169,24 @@ def probe_of(stage: StageSummary, settings: LoadSettings) -> Probe:
         share=round(share, 6),
         requests=0 if seen is None else seen.sent,
         why=why,
-        client_limit=client_was_limit(stage),
+        client_limit=client_was_limit(stage) or not reached,
         overload=overload,
         spread=1.0 if seen is None else seen.spread,
         answered=stage.figures.get("request_throughput_per_s"),
         room_s=None if seen is None else seen.room_s,
         failed=0 if seen is None else seen.failed,
+        scatter=None if seen is None else seen.scatter,
         tail=None if seen is None or seen.tail is None else (seen.tail.share, seen.tail.misses),
         seconds=stage.figures.get(METRICS["duration"].key, 0.0),
+        trace=None
+        if requests is None or settings.profile not in RANDOM or seen is None or not seen.sent
+        else _trace(requests, stage.stage, settings),
     )
+
+
+def _trace(requests: Requests, number: int, settings: LoadSettings) -> Trace:
+    stage = StageRequests(requests.stage(number))
+    return probe_trace(settings.slo, stage.sent, stage.measurable)
 
 
 def _at_the_boundary(stages: Sequence[StageSummary], search: SearchResult) -> Sequence[StageSummary]:

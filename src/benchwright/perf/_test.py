@@ -27,7 +27,7 @@ from benchwright.perf._values import (
 )
 
 if TYPE_CHECKING:
-    from benchwright.perf._search import Probe
+    from benchwright.perf._boundary import Probe
     from benchwright.perf._server_watch import ServerWatch
 
 _Read = TypeVar("_Read")
@@ -137,7 +137,8 @@ class LoadTest:
         from benchwright.perf._summary import probe_of
 
         requests = Requests.of(self._probed)
-        return probe_of(summarise_stage(requests, stage.stage, self._settings, stage), self._settings)
+        stage_summary = summarise_stage(requests, stage.stage, self._settings, stage)
+        return probe_of(stage_summary, self._settings, requests)
 
     def _expected_seconds(self, seconds: float | None) -> float:
         """How long a probe will take: as long as it sends or, with a number of requests, as long as the probe before."""

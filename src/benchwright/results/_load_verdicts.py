@@ -153,8 +153,10 @@ def search_words(search: SearchResult, settings: LoadSettings) -> str:
             f"the largest load lies between {low} and {high} (95 % interval; the answer is close to its lower end)"
         )
     if search.status == "client_limit":
+        last = search.probes[-1]
+        why = f" (at {level_label(settings, last.level)}, {last.why})" if last.why else ""
         parts.append(
-            "the client was the limit in two probes in a row: give it more processes (--workers) or a machine of its own"
+            f"the client was the limit in two probes in a row{why}: give it more processes (--workers) or a machine of its own"
         )
     if search.status == "unfinished":
         parts.append("the search ended before the boundary was found")
