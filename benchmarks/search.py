@@ -14,8 +14,8 @@ from tests.perf.test_search import search_on_paper
 
 from benchwright.perf import SearchResult
 
-FIRST_SEED = 500
-"""The seeds below it were used to choose the constants of the search."""
+FIRST_SEED = 700
+"""The seeds below it were looked at while the search was written."""
 WANTED = (0.90, 1.00)
 TOO_HIGH = 1.02
 
