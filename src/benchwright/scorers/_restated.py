@@ -51,10 +51,15 @@ _MAY_ELSEWHERE = r"(?:peut-on|est-ce\squ'on\speut|kann\s(?:man|ich)|darf\s(?:man
 _CONDITION = r"(?<!\w)(?:if|unless|whether|suppos(?:e|ing)|assum(?:e|ing)|others|wenn|falls|ob|sofern|si|cuando|se|если)(?!\w)"
 _COUNTED = r"(?<!\w)(?:\d(?:[\d.,]*\d)?|first|second|third|fourth|fifth|last|next)(?!\w)"
 _IMPERSONAL = r"(?:is|was)\sit\s\w+\sto\s|(?:is|are|was|were)\sthere\s"
-_VERB = (
-    r"(?:(?<!\w)(?:is|are|was|were|am|be|been|do|does|did|can|could|will|would|has|have|had|should|must|may|cannot|means?|counts?|holds?|remains?|belongs?"
-    r"|ist|sind|war|hat|kann|wird|est|sont|était|peut|es|son|fue|puede|è|sono|può|é|são|foi|pode)(?!\w)|n't|'s\s|'re\s)"
+_ANYONE = (
+    r"(?:is|are|was|were)\sthere\s|\w+\s(?:any|anyone|anybody|anything|someone|somebody|something)(?!\w)"
 )
+"""Questions that name no subject."""
+_FULL_VERB = (
+    r"(?:(?<!\w)(?:is|are|was|were|am|be|been|do|does|did|can|could|will|would|has|have|had|should|must|may|cannot|means?|counts?|holds?|remains?|belongs?"
+    r"|ist|sind|war|hat|kann|wird|est|sont|était|peut|es|son|fue|puede|è|sono|può|é|são|foi|pode)(?!\w)|n't|'re\s)"
+)
+_VERB = rf"(?:{_FULL_VERB}|'s\s)"
 _BEING = r"(?:(?<!\w)(?:is|are|was|were|am|be|been|being|remains?|counts?|seems?|sounds?|reads?|looks?|considered|called|classed|classified|deemed|belongs?|found|find|finds|see|sees|contains?|has|have|had|means?|mak(?:es?|ing)|treat|call|consider|classify|rate|label|deem|leaning|exists?|cannot|can|does|do|did)(?!\w)|n't|'s\s|'re\s|'m\s)"
 _FILLERS = frozenset(
     stem(word)
@@ -107,6 +112,13 @@ _FILLERS = frozenset(
         "nowadays",
         "context",
         "part",
+        "itself",
+        "data",
+        "evidence",
+        "study",
+        "research",
+        "result",
+        "finding",
     ]
 )
 _ENOUGH = 0.6
@@ -193,6 +205,8 @@ def restates(asked: Asked, clause: str, sentence: str, marked: bool, concludes: 
     ):
         return None  # another year, or another one of several
     pronoun = _is_pronoun(asked, clause) or _compiled(_NEAR_PRONOUN).search(clause) is not None
+    if not pronoun and _of_another(asked, clause, known):
+        return None
     first = asked.words[0]
     if (
         first in shared[1:]
@@ -273,6 +287,19 @@ def restates(asked: Asked, clause: str, sentence: str, marked: bool, concludes: 
     return _said(asked, not as_asked)
 
 
+def leans(asked: Asked, clause: str) -> tuple[bool, frozenset[str]]:
+    """Whether a clause affirms or denies, and which words of the question's predicate it says that of, whatever its subject."""
+    known = frozenset(asked.words)
+    words = [
+        (word, sign) for word, sign in signed(_compiled(_NO_NEGATION).sub("", clause), known) if word in known
+    ]
+    negated = len(_compiled(NEGATIVE).findall(clause)) + sum(sign < 0 for _, sign in words)
+    about = frozenset(word for word, _ in words)
+    if len(known) > 1 and not _compiled(_IMPERSONAL).match(asked.text):
+        about -= {asked.words[0]}
+    return negated % 2 == 0, about
+
+
 def _proposes(asked: Asked, clause: str, repeated: bool) -> bool | None:
     """Whether a clause that something is said about is what was asked, or its negation."""
     known = frozenset(asked.words)
@@ -296,6 +323,20 @@ def _proposes(asked: Asked, clause: str, repeated: bool) -> bool | None:
 def _is_pronoun(asked: Asked, clause: str) -> bool:
     """Whether the subject of a clause is a pronoun."""
     return _compiled(_PRONOUN if asked.english else _PRONOUN_ELSEWHERE).match(clause) is not None
+
+
+def _of_another(asked: Asked, clause: str, known: frozenset[str]) -> bool:
+    """Whether a clause is about something that the question does not name: `The museum shop is not open`."""
+    if _compiled(_ANYONE).match(asked.text):
+        return False
+    verb = _compiled(rf"{_FULL_VERB}|{NEGATIVE}").search(clause)  # `'s` may say whose it is
+    words = signed(
+        _compiled(r"(?<!\w)\w+ly(?!\w)").sub("", clause[: verb.start()] if verb else clause), known
+    )
+    if verb is None:
+        places = [place for place, (word, _) in enumerate(words) if word in known]
+        words = words[: places[1] if len(places) > 1 else 0]
+    return any(word not in known and word not in _FILLERS and not word.isdigit() for word, _ in words)
 
 
 def _said(asked: Asked, affirmed: bool) -> bool:

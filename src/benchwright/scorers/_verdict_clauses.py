@@ -12,7 +12,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from benchwright.scorers._asked import Asked, content, signed
-from benchwright.scorers._restated import restates
+from benchwright.scorers._restated import leans, restates
 from benchwright.scorers._stems import places
 from benchwright.scorers._verdict_phrases import (
     compiled,
@@ -28,6 +28,7 @@ from benchwright.scorers._verdict_words import (
     ADVERBS,
     ANAPHOR,
     AUX,
+    BESIDE,
     BY_ITSELF,
     CLASSIFIES,
     CLAUSE_BREAK,
@@ -44,8 +45,10 @@ from benchwright.scorers._verdict_words import (
     LEAD,
     LEADS_IN,
     MARKED,
+    MEANT,
     NOT_A_NOUN,
     OPENS_WEAKLY,
+    OTHER_CASES,
     OTHERWISE,
     PREDICATE,
     PREDICATE_CHARS,
@@ -63,12 +66,15 @@ from benchwright.scorers._verdict_words import (
     TRUE_WORDS,
     UNCLEAR,
     UNKNOWN,
+    WITHIN,
 )
 
 
 class Kind(IntEnum):
     """How a verdict is given; of higher kinds one decides."""
 
+    SUPPOSED = 0
+    """Under a condition: it never decides, but opposes."""
     RESTATED = 1
     SAID = 2
     """With a pronoun: `It does.`"""
@@ -118,7 +124,7 @@ def words_of(text: str, begin: int, asked: Asked | None) -> list[Verdict]:
             continue
         if compiled(r"\s?:\s?[\d.]").match(text, word.end()) or is_asked(text, word.end()):
             continue
-        if compiled(SKIPPED_BEFORE).search(before) or compiled(IF).search(before):
+        if compiled(SKIPPED_BEFORE).search(before):
             continue
         if before.endswith("would be ") and is_remark(text, at):
             continue
@@ -137,6 +143,8 @@ def words_of(text: str, begin: int, asked: Asked | None) -> list[Verdict]:
         ) and compiled(r"(?<!\w)(?:be|is|a|that)\s$").search(before):
             continue  # a predicate
         kind = Kind.OPENS if not before.strip(" \n([{") else Kind.CONCLUDED
+        if compiled(IF).search(before) or compiled(OTHER_CASES).search(before):
+            kind = Kind.CONCLUDED if compiled(MEANT).search(before) else Kind.SUPPOSED
         if asked is not None and compiled(SPEAKS_OF_ELSE).match(text, word.end()):
             continue
         found.append(Verdict(at, phrases()[word["word"]], kind, False))
@@ -268,6 +276,8 @@ def answers(text: str, sentences: list[Sentence], asked: Asked) -> Iterator[Verd
     """What the sentences of a reply say about the question in other words."""
     count = len(sentences)
     reported: bool | None = None
+    deciding: list[tuple[bool, frozenset[str]]] = []
+    leaning: list[tuple[int, bool, frozenset[str]]] = []
     for number, one in enumerate(sentences):
         if one.asks or SENTENCES <= number < count - SENTENCES:
             continue
@@ -292,6 +302,9 @@ def answers(text: str, sentences: list[Sentence], asked: Asked) -> Iterator[Verd
             if found.kind is Kind.SAID:
                 continue
         open_ended = compiled(UNKNOWN).search(one.text) is not None
+        beside = compiled(BESIDE).search(one.text)
+        if beside and leans(asked, one.text[beside.end() :])[1]:
+            continue  # `The abstract says …, whereas the table says …`
         concludes = skips = False
         at = 0
         for clause in _clauses(one.text):
@@ -303,7 +316,7 @@ def answers(text: str, sentences: list[Sentence], asked: Asked) -> Iterator[Verd
                 lead is not None and compiled(rf"[\s*#>•\-–—|→()\[\]]*(?:{MARKED})").match(clause) is not None
             )
             turned = lead is not None and compiled(CONTRAST).search(lead[0]) is not None
-            concludes = concludes or marked or turned
+            concludes = concludes or marked or turned or compiled(WITHIN).search(bare) is not None
             if marked or turned:
                 skips = False
             if reported is not None and (
@@ -336,7 +349,9 @@ def answers(text: str, sentences: list[Sentence], asked: Asked) -> Iterator[Verd
                 and len(clause) <= 30
                 and (label := label_of(clause.strip(), asked, heads=True)) is not None
             ):
-                yield Verdict(one.at, label, Kind.JUDGED, True)
+                rest = leans(asked, one.text[at:])
+                if not rest[1] or rest[0] == leans(asked, clause)[0]:
+                    yield Verdict(one.at, label, Kind.JUDGED, True)
                 break
             so = compiled(SAYS_SO).fullmatch(bare.strip()) if marked or turned else None
             if so:
@@ -345,11 +360,17 @@ def answers(text: str, sentences: list[Sentence], asked: Asked) -> Iterator[Verd
             judged = _judged(bare, one.text, asked)
             if judged is not None:
                 firm = asked.judges and compiled(r"(?:the|this|that|your)\s\w").match(bare) is not None
-                yield Verdict(one.at + start, judged, Kind.FIRM if firm else Kind.JUDGED, concludes or last)
+                yield Verdict(one.at + start, judged, Kind.FIRM if firm else Kind.JUDGED, concludes)
             elif (
                 restated := restates(asked, bare, one.text, concludes, concludes or last or first)
             ) is not None:
-                yield Verdict(one.at + start, restated, Kind.RESTATED, concludes or last)
+                yield Verdict(one.at + start, restated, Kind.RESTATED, concludes)
+                deciding.append(leans(asked, bare))
+            elif not compiled(r"(?<!\w)(?:whether|ob|si|se)(?!\w)").search(bare):
+                leaning.append((one.at + start, *leans(asked, bare)))
+    for at, affirms, about in leaning:
+        if any(affirms != other and words and words <= about for other, words in deciding):
+            yield from (Verdict(at, yes, Kind.SUPPOSED, False) for yes in (True, False))
 
 
 def _clauses(sentence: str) -> list[str]:
@@ -430,6 +451,8 @@ def _judged(clause: str, sentence: str, asked: Asked) -> bool | None:
     if found is None:
         return _truth_of_subject(clause, asked) if asked.judges else None
     before = clause[: found.start()]
+    if compiled(r"(?<!\w)(?:parts?|some|half|most|sections?|bits)\sof\s$").search(before):
+        return None
     if compiled(UNCLEAR).search(before) or compiled(CONDITIONAL).search(clause):
         return None
     if compiled(GRANTS).match(sentence, sentence.find(clause) + found.end()):

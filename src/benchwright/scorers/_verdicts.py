@@ -27,6 +27,7 @@ from benchwright.scorers._verdict_clauses import (
 )
 from benchwright.scorers._verdict_phrases import (
     compiled,
+    is_asked,
     is_remark,
     is_truth,
     phrase_pattern,
@@ -34,9 +35,11 @@ from benchwright.scorers._verdict_phrases import (
     whole_verdict,
 )
 from benchwright.scorers._verdict_words import (
+    ABSTAINS,
     ANAPHOR,
     AT_ONCE,
     BOTH,
+    CLOSING,
     CONCLUSION,
     CONTRAST,
     CORRECTION,
@@ -192,31 +195,66 @@ def _read(text: str, asked: Asked | None) -> bool | None:
     stated, unsettled = _statement(text, asked)
     if unsettled:
         return None
-    if stated is not None:
+    silent = _abstains(text, asked)
+    if stated is not None and stated[0] >= silent:
         if not compiled(CORRECTION).search(text, stated[0]):
             return stated[1]
-        later = [one for one in words_of(text, stated[0] + 1, asked) if _corrects(text, stated[0], one.at)]
+        later = [
+            one
+            for one in words_of(text, stated[0] + 1, asked)
+            if one.kind is not Kind.SUPPOSED and _corrects(text, stated[0], one.at)
+        ]
         return later[-1].yes if later else stated[1]
     if asked is not None and (marked := _marked_line(text, asked)) is not None:
         return marked
     if asked is not None and compiled(BOTH).match(text):
         return None
     sentences = split_sentences(text)
-    verdicts = words_of(text, 0, asked)
+    found = words_of(text, 0, asked)
     if asked is not None:
-        verdicts = sorted(
-            [
-                *(one for found in verdicts if (one := placed(found, sentences, asked))),
-                *answers(text, sentences, asked),
-            ]
-        )
+        words = (one for word in found if (one := placed(word, sentences, asked)))
+        found = sorted([*words, *answers(text, sentences, asked)])
+    verdicts = [one for one in found if one.kind is not Kind.SUPPOSED]
+    supposed = {one.yes for one in found if one.kind is Kind.SUPPOSED}
     if not verdicts:
         verdicts = (whole_sentences(sentences) if asked is None else []) or opening(text)
+    if silent:
+        verdicts = [
+            one for one in verdicts if one.at >= silent and (one.concludes or one.kind >= Kind.CONCLUDED)
+        ]
     if verdicts and breaks_off(text) and _corrects(text, verdicts[-1].at, len(text)):
         return None  # taken back, and what it is then is not said any more
     if asked is not None and compiled(EITHER).search(text) and not verdicts:
         return None
-    return _decided(text, verdicts) if asked is None else _settled(text, verdicts, asked)
+    decided = _decided(text, verdicts) if asked is None else _settled(text, verdicts, asked)
+    if decided is None or supposed <= {decided} or any(_decides(one) for one in verdicts):
+        return decided
+    return None  # `If it is new, yes. If not, it does not.`
+
+
+def _decides(one: Verdict) -> bool:
+    """Whether a verdict stands against what is said under conditions or of others."""
+    return one.concludes or one.kind is Kind.OPENS
+
+
+def _abstains(text: str, asked: Asked | None) -> int:
+    """Where a reply has said for the last time that it gives no answer; 0 if it does not."""
+    known = frozenset(asked.words) if asked else frozenset[str]()
+    for begin, end in ((max(0, len(text) - CLOSING), len(text)), (0, min(CLOSING, len(text)))):
+        last = 0
+        for found in compiled(ABSTAINS).finditer(text, begin, end):
+            said = found[0][-24:] if found[0].startswith("whether") else found[0]
+            if (
+                not is_asked(text, found.end())
+                and not known & {word for word, _ in signed(said, known)}
+                and not compiled(r"(?<!\w)(?:if|when|because|unless)\s$").search(
+                    text, max(0, found.start() - 12), found.start()
+                )
+            ):
+                last = found.end()
+        if last:
+            return last
+    return 0
 
 
 def _marked_line(text: str, asked: Asked) -> bool | None:
