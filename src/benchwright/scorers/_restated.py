@@ -188,6 +188,8 @@ def restates(asked: Asked, clause: str, sentence: str, marked: bool, concludes: 
         or (not marked and _compiled(_CONDITION).search(sentence))
     ):
         return None
+    if _compiled(r"\sor\s(?:\S+\s){0,3}(?:\w+n't|not)(?!\w)").search(clause):
+        return None  # `it is or it is not`
     clause = _compiled(_NO_NEGATION).sub("", clause)
     words = signed(clause, known)
     said = [word for word, _ in words]

@@ -60,6 +60,7 @@ from benchwright.scorers._verdict_words import (
     SENTENCE_END,
     SENTENCES,
     SKIPPED_BEFORE,
+    SOLE,
     SPEAKS_OF_ELSE,
     SUPPORTS,
     THINKS,
@@ -144,7 +145,8 @@ def words_of(text: str, begin: int, asked: Asked | None) -> list[Verdict]:
             continue  # a predicate
         kind = Kind.OPENS if not before.strip(" \n([{") else Kind.CONCLUDED
         if compiled(IF).search(before) or compiled(OTHER_CASES).search(before):
-            kind = Kind.CONCLUDED if compiled(MEANT).search(before) else Kind.SUPPOSED
+            sole = compiled(SOLE).fullmatch(text, 0, at) and not text[word.end() :].strip(" .!\n")
+            kind = Kind.CONCLUDED if sole or compiled(MEANT).search(before) else Kind.SUPPOSED
         if asked is not None and compiled(SPEAKS_OF_ELSE).match(text, word.end()):
             continue
         found.append(Verdict(at, phrases()[word["word"]], kind, False))
@@ -503,6 +505,7 @@ def label_of(text: str, asked: Asked, *, heads: bool = False) -> bool | None:
     if (
         not bare
         or len(bare.split()) > 4
+        or compiled(r"(?:yes|no)[,;:]").match(bare)
         or compiled(rf"(?<!\w)(?:{AUX}|i|you|it|they|we|he|she|more)(?!\w)|n't").search(bare)
     ):
         return None

@@ -79,11 +79,13 @@ UNCLEAR = (
     r"(?:n't|cannot|(?<!\w)not|unable\sto)\s(?:confirm|verify|establish|conclude|be\ssure)(?!\w)[^.,;!?\n]{0,40}$|(?<!\w)(?:if|whether|evidence|proof|way|unclear|unsure|depends|could|might|may|would|unless|when|hard|ask|say|says|said|saying|show|shows"
     r"|prove|know|tell|determine|guarantee|suggests?|reason|mean|means|implies|ob|wenn|si|если)(?!\w)(?:(?!\bbut\b)[^.,;!?\n]){0,40}$"
 )
-IF = r"(?<!\w)(?:if(?!\s(?:i|we)\s(?:had|have)\sto)|unless|wenn|falls|si|если)(?!\w)[^.!?\n]{0,60}$"
+IF = r"(?<!\w)(?:if(?!\s(?:i|we)\s(?:had|have)\sto)|unless|when(?!\sit\scomes)|once|provided|providing|assuming|as\slong\sas|suppos(?:e|ing)|in\scase|solange|sobald|quand|cuando|quando|когда|wenn|falls|si|если)(?!\w)[^.!?\n]{0,60}$"
 OTHER_CASES = r"(?<!\w)(?:otherwise|else|if\snot|in\s(?:all\s|any\s|most\s)?other\scases?|sonst|andernfalls|sinon|de\slo\scontrario|si\sno|altrimenti|caso\scontrário|иначе)[,:]?\s(?:the\sanswer\sis\s|then\s|it's\sa\s)?$"
 """What follows holds where the condition before does not."""
 MEANT = r"(?<!\w)if\s(?:(?:by\s[^,;.!?\n]{1,40}\s)?you\s(?:mean|meant|are\sasking|ask|want\sto\sknow)|you're\sasking|the\squestion\sis|we\s(?:mean|speak|talk))(?!\w)"
 """A condition that only says how the question is understood."""
+SOLE = r"[\W_]*(?:when|once|provided|providing|assuming|as\slong\sas)(?!\w)[^.,;:!?\n]{1,80},\s(?:then\s)?"
+"""The one condition of a reply that says nothing else."""
 THINKS = r"(?<!\w)(?:i|we)\s(?:\w+\s)?(?:(?P<not>do\snot|don't|would\snot|wouldn't|didn't|cannot|can't|doubt)\s)?(?:think|believe|would\ssay|say|feel|agree|find|conclude)(?:\sthat)?\s$"
 SUBJECT = (
     r"(?:it|that|this|(?:this|that)\sone|which|everything|all\sof\s(?:it|this|that)|(?:the|this|that|your|its|his|her)\s(?:\w+(?:'s)?\s)?(?:statement|claim|assertion|sentence|proposition|hypothesis|premise|assumption"
@@ -139,7 +141,7 @@ TRUE_WORDS = (
 BY_ITSELF = rf"(?<![\w'-])(?P<word>{'|'.join(sorted(CLAUSES.split(), key=len, reverse=True)).replace('_', ' ')}|{Y}|{N})(?!\w|'|-\w)"
 LEADS_IN = (
     r"(?:^|[.,;:!?\n(\[{>–—…]|(?<!\w)(?:so|technically|strictly|basically|essentially|effectively|ultimately|also|daher|somit|donc|entonces|quindi|portanto|então|dus|итак|значит|thus|then|hence|say|means?|but|and|a|is|well|actually|therefore|probably|likely|certainly|surely|absolutely|definitely|rather|clear|be"
-    r"|thought|think|believe|meant|with|answer|respond|says|towards?))\s?$"
+    r"|thought|think|believe|meant|with|answer|respond|says|towards?|aber|mais|pero|но|sage|dirais|diría|direi|diria))\s?$"
 )
 NOT_A_NOUN = r"\s?(?:[.,;:!()\[\]}>–—…]|\n|$)|\s(?:it|that|this|they|he|she|there|the|i|we|you|because|since|as|but|from|(?:in|for)\s(?:some|certain|other|most|many)|(?:on|in|to)\sthis)(?!\w)|\s[–—-]"
 CORRECTION = (
@@ -204,7 +206,7 @@ ABSTAINS = (
     r"|(?<!\w)(?:(?:kann|können|könnte|lässt|möchte|will|mag)\s(?:(?:ich|man|wir|sich|das|es|hier|dazu|darauf|ihnen|dir)\s){1,3}(?:(?:so|leider|daher|einfach)\s)?(?:nicht|keine?|schwer)\s(?:[^\W\d_]+\s){0,3}(?<!man\sso\snicht\s)(?:sagen|beurteilen|beantworten|entscheiden|wissen|bestimmen|feststellen|antworten|antwort|festlegen|klären)|(?:ich|wir|man)\s(?:kann|können|möchte|will)\s(?:(?:das|es|ihnen|dir|dazu|darauf|hier|mich)\s){0,2}(?:so\s|leider\s)?(?:nicht|keine?)\s(?:[^\W\d_]+\s){0,3}(?:sagen|beurteilen|beantworten|entscheiden|wissen|bestimmen|antworten|geben|festlegen)|(?:ich|man|wir)\s(?:weiß|wissen)\s(?:es\s|das\s)?nicht(?=\s?[.,;!]|$)|weiß\s(?:man|niemand|ich)(?:\snicht)?(?=\s?[.,;!]|$)|niemand\sweiß|(?:das|es)\s(?:müssen\ssie|musst\sdu|müsst\sihr)\s(?:\w+\s)?(?:selbst|selber)|liegt\s(?:ganz\s)?(?:bei|an)\s(?:ihnen|dir)|(?:die\s)?meinungen\s(?:gehen|sind)\s\w+|ist\s(?:umstritten|unklar|ansichtssache|offen)(?=\s?[.,;!]|$))(?!\w)"
     r"|(?<!\w)(?:(?:je|on|nous)\sne\s(?:(?:peux|saurais|peut|pouvons|veux|sais|sait|savons)\s(?:\w+\s)?pas|saurais)(?:\s(?:[^\W\d_]+\s){0,3}(?:répondre|dire|trancher|juger|prononcer|savoir|affirmer|décider))?(?=\W|$)|(?:impossible|difficile)\s(?:à|de)\s(?:dire|savoir|répondre|trancher|déterminer)|(?:les\s)?avis\s(?:sont\spartagés|divergent|diffèrent)|c'est\sà\s(?:vous|toi)\sde|(?:personne|nul)\sne\s(?:le\s)?sait)(?!\w)"
     r"|(?<!\w)(?:no\s(?:le\s|te\s|les\s)?(?:puedo|podría|sabría|se\spuede|es\sposible|podemos)\s(?:[^\W\d_]+\s){0,2}(?:decir\w*|responder\w*|saber\w*|determinar\w*|dar\w*|asegurar\w*|contestar\w*|decidir\w*)|no\s(?:lo\s)?sé(?=\s?[.,;!]|$|\ssi\s)|(?:es\s)?(?:imposible|difícil)\s(?:de\s)?(?:saber|decir|determinar|responder)\w*|(?:las\s)?opiniones\s(?:difieren|varían|están\sdivididas)|nadie\s(?:lo\s)?sabe|(?:eso\s)?(?:depende\sde|queda\sa|es)\s(?:decisión\s(?:suya|tuya)|usted|ti|su\scriterio))(?!\w)"
-    r"|(?<!\w)(?:non\s(?:le\s|ti\s|vi\s)?(?:posso|si\spuò|saprei|è\spossibile|possiamo)\s(?:[^\W\d_]+\s){0,2}(?:dire|dirlo|rispondere|sapere|saperlo|stabilire|stabilirlo|determinare|decidere|dare|darle|darti)|non\s(?:lo\s)?so(?=\s?[.,;!]|$|\sse\s)|(?:è\s)?(?:impossibile|difficile)\s(?:da\s)?(?:dire|sapere|stabilire|rispondere)\w*|(?:i\spareri|le\sopinioni)\s(?:sono|divergono|variano)|nessuno\slo\ssa|(?:sta|tocca|spetta)\sa\s(?:te|lei|voi))(?!\w)"
+    r"|(?<!\w)(?:non\s(?:le\s|ti\s|vi\s)?(?:posso|si\spuò|saprei|è\spossibile|possiamo)\s(?:[^\W\d_]+\s){0,2}(?:dire|dirlo|rispondere|sapere|saperlo|stabilire|stabilirlo|determinare|decidere|dare|darle|darti)|non\s(?:lo\s)?so(?=\s?[.,;!]|$|\sse\s)|(?:è\s)?(?:impossibile|difficile)\s(?:da\s)?(?:dir|saper|stabilir|risponder)\w+|(?:i\spareri|le\sopinioni)\s(?:sono|divergono|variano)|nessuno\slo\ssa|(?:sta|tocca|spetta)\sa\s(?:te|lei|voi))(?!\w)"
     r"|(?<!\w)(?:não\s(?:lhe\s|te\s)?(?:posso|é\spossível|podemos|dá\spara|se\spode|consigo|saberia)\s(?:[^\W\d_]+\s){0,2}(?:dizer|responder|saber|determinar|decidir|dar|afirmar)|não\ssei(?=\s?[.,;!]|$|\sse\s)|(?:é\s)?(?:impossível|difícil)\s(?:de\s)?(?:dizer|saber|determinar|responder)|(?:as\s)?opiniões\s(?:divergem|variam|estão)|ninguém\ssabe|(?:cabe|fica)\sa\s(?:você|si|ti)|a\sdecisão\sé\ssua)(?!\w)"
     r"|(?<!\w)(?:не\s(?:могу|можем|берусь|возьмусь)\s(?:[^\W\d_]+\s){0,3}(?:ответить|сказать|судить|решить|знать|утверждать)|(?:я\s|мы\s)?не\s(?:знаю|знаем)(?=\s?[.,;!]|$)|(?:невозможно|нельзя|трудно|сложно)\s(?:[^\W\d_]+\s){0,2}(?:сказать|узнать|ответить|определить|знать)|мнения\s(?:\w+\s)?(?:расходятся|разделились|разнятся)|никто\sне\sзнает|решать\s(?:вам|тебе))(?!\w)"
     r"|无法(?:确定|判断|回答|知道|得知|给出)|不确定|不知道|说不准|很难说|看法不一|(?:分|わ)かりません|判断できません|何とも言えません|答えられません|意見が分かれ|모르겠습니다|알\s수\s없습니다|답할\s수\s없습니다|판단할\s수\s없습니다"
