@@ -75,6 +75,7 @@ READINGS = (
     "If the stove is lit, {one}. Otherwise, {other}.",
     "If the stove is lit, then {one}; if not, {other}.",
     "{one} if the stove is lit, {other} if it is not.",
+    "{one} for adults, but {other} for children.",
 )
 QUESTION = "Is the cabin warm?"
 
@@ -103,6 +104,12 @@ def test_a_verdict_after_an_abstention_counts(reply: str, answer: str) -> None:
 @pytest.mark.parametrize("reply", BESIDES)
 def test_what_else_is_left_open_takes_no_verdict_back(reply: str) -> None:
     assert read(reply) == read(reply, "") == "yes"
+
+
+def test_short_statements_about_others_are_no_class() -> None:
+    for who in ("Cats", "Her cats", "Most cats", "Horses"):
+        for verb in ("cannot", "can", "can't", "never"):
+            assert read(f"{who} {verb} eat grapes.", "Can dogs eat grapes?") is None
 
 
 def test_a_question_for_what_can_be_known_is_answered_by_it() -> None:
@@ -150,7 +157,9 @@ def test_a_statement_about_something_else_is_no_verdict(subject: str) -> None:
         )
 
 
-@pytest.mark.parametrize("between", [", whereas ", ", while ", " whereas ", ". ", "; ", ", and "])
+@pytest.mark.parametrize(
+    "between", [", whereas ", ", though ", ", while ", " whereas ", ". ", "; ", ", and "]
+)
 def test_sources_and_places_that_contradict_each_other_are_no_verdict(between: str) -> None:
     pairs = (
         ("the abstract says that the cabin is warm", "the table says that the cabin is not warm"),
@@ -158,6 +167,7 @@ def test_sources_and_places_that_contradict_each_other_are_no_verdict(between: s
         ("the brochure says it is warm", "the guests say it is not"),
         ("the first page supports the claim", "the last page contradicts it"),
         ("for adults it is warm", "for children it is not warm"),
+        ("one guest found that it is warm", "another one found that it is not warm"),
     )
     for one, other in pairs:
         for first, second in ((one, other), (other, one)):

@@ -207,7 +207,7 @@ def restates(asked: Asked, clause: str, sentence: str, marked: bool, concludes: 
     ):
         return None  # another year, or another one of several
     pronoun = _is_pronoun(asked, clause) or _compiled(_NEAR_PRONOUN).search(clause) is not None
-    if not pronoun and _of_another(asked, clause, known):
+    if not pronoun and of_another(asked, clause):
         return None
     first = asked.words[0]
     if (
@@ -327,10 +327,11 @@ def _is_pronoun(asked: Asked, clause: str) -> bool:
     return _compiled(_PRONOUN if asked.english else _PRONOUN_ELSEWHERE).match(clause) is not None
 
 
-def _of_another(asked: Asked, clause: str, known: frozenset[str]) -> bool:
+def of_another(asked: Asked, clause: str) -> bool:
     """Whether a clause is about something that the question does not name: `The museum shop is not open`."""
     if _compiled(_ANYONE).match(asked.text):
         return False
+    known = frozenset(asked.words)
     verb = _compiled(rf"{_FULL_VERB}|{NEGATIVE}").search(clause)  # `'s` may say whose it is
     words = signed(
         _compiled(r"(?<!\w)\w+ly(?!\w)").sub("", clause[: verb.start()] if verb else clause), known

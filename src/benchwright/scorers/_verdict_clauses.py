@@ -12,7 +12,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from benchwright.scorers._asked import Asked, content, signed
-from benchwright.scorers._restated import leans, restates
+from benchwright.scorers._restated import leans, of_another, restates
 from benchwright.scorers._stems import places
 from benchwright.scorers._verdict_phrases import (
     compiled,
@@ -37,6 +37,7 @@ from benchwright.scorers._verdict_words import (
     CONTRAST,
     DISPUTES,
     FLIPS_REPORT,
+    FOUND_THAT,
     GRANTS,
     HEDGES,
     IF,
@@ -307,7 +308,10 @@ def answers(text: str, sentences: list[Sentence], asked: Asked) -> Iterator[Verd
         beside = compiled(BESIDE).search(one.text)
         if beside and leans(asked, one.text[beside.end() :])[1]:
             continue  # `The abstract says …, whereas the table says …`
+        if len(compiled(FOUND_THAT).findall(one.text)) > 1 and not compiled(REPORTED).search(one.text):
+            continue
         concludes = skips = False
+        before: list[tuple[bool, frozenset[str]]] = []
         at = 0
         for clause in _clauses(one.text):
             start = one.text.find(clause, at)
@@ -328,6 +332,8 @@ def answers(text: str, sentences: list[Sentence], asked: Asked) -> Iterator[Verd
                 reported = None
                 continue
             if compiled(CONCEDES).match(bare):
+                if start and not compiled(REPORTED).search(bare):
+                    leaning.append((one.at + start, *leans(asked, bare)))
                 continue
             if compiled(REPORTED).search(bare):
                 skips = True
@@ -366,10 +372,16 @@ def answers(text: str, sentences: list[Sentence], asked: Asked) -> Iterator[Verd
             elif (
                 restated := restates(asked, bare, one.text, concludes, concludes or last or first)
             ) is not None:
+                own = leans(asked, bare)
+                if turned and any(own[0] != other and own[1] and own[1] <= words for other, words in before):
+                    concludes = False  # `It is warm for adults, but it is not warm for children.`
                 yield Verdict(one.at + start, restated, Kind.RESTATED, concludes)
-                deciding.append(leans(asked, bare))
+                deciding.append(own)
+                before.append(own)
             elif not compiled(r"(?<!\w)(?:whether|ob|si|se)(?!\w)").search(bare):
                 leaning.append((one.at + start, *leans(asked, bare)))
+                if not of_another(asked, bare):
+                    before.append(leans(asked, bare))
     for at, affirms, about in leaning:
         if any(affirms != other and words and words <= about for other, words in deciding):
             yield from (Verdict(at, yes, Kind.SUPPOSED, False) for yes in (True, False))
@@ -506,7 +518,7 @@ def label_of(text: str, asked: Asked, *, heads: bool = False) -> bool | None:
         not bare
         or len(bare.split()) > 4
         or compiled(r"(?:yes|no)[,;:]").match(bare)
-        or compiled(rf"(?<!\w)(?:{AUX}|i|you|it|they|we|he|she|more)(?!\w)|n't").search(bare)
+        or compiled(rf"(?<!\w)(?:{AUX}|cannot|never|i|you|it|they|we|he|she|more)(?!\w)|n't").search(bare)
     ):
         return None
     if asked.supports or (asked.judges and asked.sign > 0):

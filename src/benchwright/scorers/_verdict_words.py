@@ -44,6 +44,12 @@ EITHER = (
     r"|ja\s(?:oder|und)\snein|oui\s(?:ou|et)\snon|sí\s(?:o|y)\sno|да\s(?:или|и)\sнет|是或否|是否|是不是"
 )
 BOTH = r"(?:(?:well|hmm+|so|honestly|kind\sof|both|a\s(?:bit|little))[,.…]?\s){0,2}(?:yes\s(?:and|&)\sno|no\s(?:and|&)\syes|yes/no|ja\sund\snein|jein|oui\set\snon|sí\sy\sno|sì\se\sno|sim\se\snão|да\sи\sнет|nì)(?!\w)"
+_WHERE = r"\s(?:for|in|if|on|when|with|under|at|by|für|bei|im|am|pour|en|le|para|per|для|в)\s[^.!?\n]{1,80}?(?:[,;]|\sbut|\sand|\saber|\smais|\spero|\sno)\s(?:but\s|and\s)?"
+PARTED = (
+    rf"(?<!\w)(?:(?:yes|ja|oui|sí|sì|sim|да){_WHERE}(?:no|nein|non|não|нет)(?=\s?(?:[.,;!]|$)|\s(?:for|in|if|on|when|with|under|at|by|für|bei|pour|en|para|per|для|в)\s)"
+    rf"|(?:no|nein|non|não|нет){_WHERE}(?:yes|ja|oui|sí|sì|sim|да)(?!\w))"
+)
+"""Yes for one case and no for another."""
 STATED = (
     r"(?:(?<!\w)(?:answer|verdict|conclusion|response|label|judg(?:e)?ment|decision|prediction"
     rf"|{ANSWER_ELSEWHERE}){ANSWER_QUALIFIED}\s?"
@@ -178,6 +184,8 @@ WITHIN = r"(?<!\w)(?:therefore|thus|hence|consequently|demnach|somit|folglich|do
 """What marks the conclusion from inside a clause."""
 BESIDE = r"(?<=\w)(?:[,;]\s(?:while|whilst)|[,;]?\s(?:whereas|wohingegen|tandis\sque|alors\sque|mientras\sque|mentre|enquanto|тогда\sкак))\s"
 """What sets two statements against each other."""
+FOUND_THAT = r"(?<!\w)(?<!i\s)(?<!we\s)(?:found|finds?|says?|said|shows?|showed|reports?|reported|suggests?|states?|stated|claims?|concludes?|concluded)\s(?:that|so|it|the)(?!\w)"
+"""Of two sources in a sentence, neither is the answer."""
 CLAUSE_BREAK = r",\s|:\s|\s[–—-]\s|\s\(|\s(?=(?:but|because|since|due\sto|given\sthat|although|though|whereas|weil|denn|parce\sque|car|porque|perché|poiché|потому)\s)|\s(?=so\s(?!that|much|many|far|long|as)\w)|\s→\s|…\s"
 REPORTED = (
     r"(?<!\w)(?:some|many|most|others?|people|someone|critics|opponents|skeptics?|sceptics?|everyone|one|you|folks|it's\s(?:often|commonly|sometimes|widely)|it\sis\s(?:often|commonly|sometimes|widely|tempting|easy)|at\sfirst|at\sa\sglance|first\s(?:thought|glance|sight|impression)"

@@ -48,6 +48,7 @@ from benchwright.scorers._verdict_words import (
     LABELLED,
     NOT_A_NOUN,
     NOT_STATED,
+    PARTED,
     QUOTED,
     REPORTED,
     SAYS_SO,
@@ -207,7 +208,7 @@ def _read(text: str, asked: Asked | None) -> bool | None:
         return later[-1].yes if later else stated[1]
     if asked is not None and (marked := _marked_line(text, asked)) is not None:
         return marked
-    if asked is not None and compiled(BOTH).match(text):
+    if asked is not None and (compiled(BOTH).match(text) or compiled(PARTED).match(text)):
         return None
     sentences = split_sentences(text)
     found = words_of(text, 0, asked)
