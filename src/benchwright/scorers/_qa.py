@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 
 from msgspec.structs import replace
 
@@ -43,6 +44,7 @@ def accepted_answers(answer: object) -> list[str]:
     return [text for text in texts if text and not text.isspace()]
 
 
+@lru_cache(maxsize=16)  # each metric compares the same texts
 def normalised(text: str) -> str:
     """Normalise to NFKC, strip outer white space and collapse inner; case stays."""
     if not text.isascii():

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from functools import cache
-
 from benchwright.scorers._quantity.expressions import Expression, is_year
+from benchwright.scorers._quantity.patterns import caseless
 
 _NOT = (
     r"(?:(?<!\w)(?:not|never|nicht|pas|rather\sthan|instead\sof|statt|anstatt|а\sне|не|unlike|none\sof|y\sno|sino\sno|kein|não|non)|n't)\s"
     r"(?:(?:exactly|equal\sto|just|be|to|the|is|de|es)\s){0,3}[$€£]?$"
 )
 _NOT_WORDS = ("no", "n't", "ne", "nicht", "pas ", "than ", "instead", "statt", "не ", "unlike", "kein", "não")
-"""Parts of the words of `_NOT`: without one of them, it is not tried."""
+"""Parts of the words of `_NOT`, of which there must be one."""
 _REFERENCE = (
     r"(?<!\w)(?:steps?|digits?|ziffer|chiffre|dígito|цифр[аы]|questions?|problem|exercise|equations?|eq\.?|pages?|sections?|chapter|figure|fig\.?|table|part|case|method|lines?"
     r"|example|note|footnote|item|q|rule|theorem|schritt|frage|aufgabe|gleichung|seite|étape|paso|pregunta|página|passo|шаг|вопрос|задача)\s?[#(]?$"
@@ -55,53 +53,51 @@ class Asides:
     def __init__(self, text: str, lower: str) -> None:
         self._text = text
         self._lower = lower
-        self._known: dict[int, bool] = {}
-        """Start of an expression → whether it is an aside."""
 
     def contain(self, one: Expression) -> bool:
         """Whether an expression is no answer: denied, a label, a reference, how sure somebody is."""
-        known = self._known.get(one.start)
-        if known is None:
-            known = self._known[one.start] = self._is_aside(one)
-        return known
-
-    def _is_aside(self, one: Expression) -> bool:
         text, start, end = self._text, one.start, one.end
         begin = max(0, start - 40)
         before = self._lower[begin:start]
-        if any(word in before for word in _NOT_WORDS) and _caseless(_NOT).search(text, begin, start):
+        if caseless(_NOT).search(text, begin, start) and any(word in before for word in _NOT_WORDS):
             return True
-        if _caseless(_REFERENCE).search(text, max(0, start - 14), start):
+        if caseless(_REFERENCE).search(text, max(0, start - 14), start):
             return True
         if text.startswith("24/7", start):
             return True
         if before.endswith(_SPREAD):
             return True
-        if before.endswith(_PER) or ("than " in before and _caseless(_THAN).search(text, begin, start)):
+        if before.endswith(_PER) or ("than " in before and caseless(_THAN).search(text, begin, start)):
             return True
-        if _caseless(_COMPARED).match(text, end) or (text[end : end + 1] == "?" and is_guess(text, one)):
+        follows = text[end : end + 1]
+        in_words = follows not in ".,;:)"  # words may follow, after a blank or not
+        if (in_words and caseless(_COMPARED).match(text, end)) or (follows == "?" and is_guess(text, one)):
             return True
         percent = one.number is not None and one.number.percent
         if percent and (
-            _caseless(_SURE).match(text, end) or _caseless(_SURE_BEFORE).search(text, begin, start)
+            caseless(_SURE).match(text, end) or caseless(_SURE_BEFORE).search(text, begin, start)
         ):
             return True
-        if _caseless(_DIGITS).match(text, end) and _caseless(_ROUNDED_TO).search(text, begin, start):
+        if (
+            in_words
+            and caseless(_DIGITS).match(text, end)
+            and caseless(_ROUNDED_TO).search(text, begin, start)
+        ):
             return True
-        if "est " in before and _caseless(_NEAREST).search(text, begin, start):
+        if "est " in before and caseless(_NEAREST).search(text, begin, start):
             return True
-        if _caseless(_EFFORT).match(text, end) and _caseless(_CHECKED).search(text, begin, start):
+        if in_words and caseless(_EFFORT).match(text, end) and caseless(_CHECKED).search(text, begin, start):
             return True
-        if text[start - 1 : start] == "[" and text[end : end + 1] == "]" and end - start <= 3:
+        if text[start - 1 : start] == "[" and follows == "]" and end - start <= 3:
             return bool(text[begin:start].strip(" \n["))  # the number of a source
-        if end - start > 2 or not _caseless(r"(?:^|\n)[ *#(]{0,6}$").search(text, max(0, start - 7), start):
+        if end - start > 2 or not caseless(r"(?:^|\n)[ *#(]{0,6}$").search(text, max(0, start - 7), start):
             return False
-        return (start < 7 or "\n" in text[start - 7 : start]) and bool(_caseless(_LABEL).match(text, end))
+        return (start < 7 or "\n" in text[start - 7 : start]) and bool(caseless(_LABEL).match(text, end))
 
 
 def is_guess(text: str, one: Expression) -> bool:
     """Whether an expression is called possible: `it could be 5`."""
-    return _caseless(_GUESS).search(text, max(0, one.start - 24), one.start) is not None
+    return caseless(_GUESS).search(text, max(0, one.start - 24), one.start) is not None
 
 
 def is_weak(text: str, one: Expression) -> bool:
@@ -110,9 +106,9 @@ def is_weak(text: str, one: Expression) -> bool:
     """
     return (
         is_dated(text, one)
-        or (one.number is None and _caseless(_YEARS).fullmatch(text, one.start, one.end) is not None)
-        or _caseless(_ORDINAL).match(text, one.end) is not None
-        or _caseless(_NAMED).search(text, max(0, one.start - 12), one.start) is not None
+        or (one.number is None and caseless(_YEARS).fullmatch(text, one.start, one.end) is not None)
+        or caseless(_ORDINAL).match(text, one.end) is not None
+        or caseless(_NAMED).search(text, max(0, one.start - 12), one.start) is not None
     )
 
 
@@ -120,15 +116,10 @@ def is_dated(text: str, one: Expression) -> bool:
     """Whether an expression is the year in which something was so."""
     return (
         is_year(text[one.start : one.end])
-        and _caseless(_YEAR).search(text, max(0, one.start - 16), one.start) is not None
+        and caseless(_YEAR).search(text, max(0, one.start - 16), one.start) is not None
     )
 
 
 def is_reference(text: str, end: int) -> bool:
     """Whether the words before `end` name a place such as `Step`."""
-    return _caseless(_REFERENCE).search(text, max(0, end - 14), end) is not None
-
-
-@cache
-def _caseless(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
+    return caseless(_REFERENCE).search(text, max(0, end - 14), end) is not None

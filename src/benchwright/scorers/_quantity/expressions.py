@@ -14,6 +14,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from benchwright.scorers._quantity.numerals import Mark, Numeral, numeral, power, written
+from benchwright.scorers._quantity.patterns import caseless, compiled
 from benchwright.scorers._quantity.plain import UNKNOWN
 from benchwright.scorers._quantity.words import (
     decimal_mark,
@@ -101,8 +102,8 @@ _REASONS = {
 }  # fmt: skip
 _CURRENCY = r"(?:[$€£¥₽₹]|US\$|(?<![A-Za-z])(?:USD|EUR|CHF|GBP|Rs\.?|JPY))"
 _SIGN = (
-    rf"(?:(?:^|[^\w)\]}}.,%'-])\s?[-–]{_CURRENCY}?"
-    rf"|{_CURRENCY}\s?-|[=≈]\s?-\s|(?<!\w)(?:minus|negative|moins|menos|минус|negativ)\s)$"
+    rf"(?:(?:^|[^\w)\]}}.,%'-])\s?[-–]{_CURRENCY.lower()}?"
+    rf"|{_CURRENCY.lower()}\s?-|[=≈]\s?-\s|(?<!\w)(?:minus|negative|moins|menos|минус|negativ)\s)$"
 )
 _MINUS = frozenset(f"{word} "[-5:] for word in ("minus", "negative", "moins", "menos", "минус", "negativ"))
 """How words for the sign end, the blank included."""
@@ -112,16 +113,22 @@ _AND_A_PART = (
     r"\s(?:and\sa\s(?P<part>half|third|quarter)|und\sein\shalb|et\sdemie?|y\smedi[ao]|с\sполовиной)\b"
 )
 _OF_PART = r"\s(?P<part>halves|thirds?|quarters?|fourths?|fifths|sixths|sevenths|eighths?|ninths|tenths?)\b"
+_DOZEN = r"\s(?:dozens?|dutzend|douzaines?|docenas?|дюжин[аы]?)(?!\w)"
 _PART = {"hal": 2, "thi": 3, "qua": 4, "fou": 4, "fif": 5, "six": 6, "sev": 7, "eig": 8, "nin": 9, "ten": 10}
 _VARIABLE = rf"\s?[{UNKNOWN}]|[xyzniθ](?![^\W_])|‰"
 _GOES_ON = r"(?!(?:[cdkmμ]?m|ft|in|s)[23](?!\w))[^\W\d_]{1,3}\d|['′]\s?\d|['′]{2}|[\"″](?=\s?$)"
 _BOUND = r"(?:(?:more|less|fewer|greater|larger|smaller|mehr|weniger|plus|moins|más|menos|больше|меньше)\s(?:than|als|de|que)|[<>≤≥])\s?$"
+_BOUND_ENDS = ("than", "als", "de", "que", "<", ">", "≤", "≥")
+"""How the words and signs of `_BOUND` end."""
 _MONTH = (
     r"Jan(?:uary|\.)?|Feb(?:ruary|\.)?|Mar(?:ch|\.)?|Apr(?:il|\.)?|May|June?|July?|Aug(?:ust|\.)?|Sept?(?:ember|\.)?|Oct(?:ober|\.)?"
     r"|Nov(?:ember|\.)?|Dec(?:ember|\.)?|Januar|Februar|März|Mai|Juni|Juli|Oktober|Dezember|janvier|février|mars|avril|mai|juin"
     r"|juillet|août|septembre|octobre|novembre|décembre|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre"
     r"|noviembre|diciembre|января|февраля|марта|апреля|мая|июня|июля|августа|сентября|октября|ноября|декабря"
 )
+_BEFORE_YEAR = rf"(?<!\w)(?:(?:{_MONTH})\s\d{{1,2}}(?:st|nd|rd|th)?,?\s|\d{{1,2}}(?:st|nd|rd|th|\.|er)?\s(?:de\s|of\s)?(?:{_MONTH}),?\s(?:de\s)?)$"
+_BEFORE_MONTH = rf"(?:st|nd|rd|th|\.|er)?\s(?:of\s|de\s)?(?:{_MONTH})(?!\w)"
+_AFTER_MONTH = rf"(?<!\w)(?:{_MONTH})\s$"
 
 
 _ENDS = ("", ".", ",", ";", ":", ")", "\n")
@@ -140,10 +147,12 @@ class Expressions:
     Args:
         text: what `plain` returned.
         mark: the decimal mark if the text itself does not reveal one.
+        small: the text in small letters, for patterns that ignore case.
     """
 
-    def __init__(self, text: str, mark: Mark | None = None) -> None:
+    def __init__(self, text: str, mark: Mark | None, small: str) -> None:
         self._text = text
+        self._small = small
         self._mark = mark
         self._tokens = [
             _Token(start, end, text[start:end]) for start, end in written(text) if not _is_name(text, start)
@@ -151,6 +160,8 @@ class Expressions:
         self._starts = [token.start for token in self._tokens]
         self._read: dict[int, tuple[Expression, int, int]] = {}
         """Index of a token → its expression, and the indexes of the expression's first token and of the next one."""
+        self._linked: dict[int, str | None] = {}
+        """Index of a token → how it is linked to the one before it."""
         self._decided: Mark | None = None
         self._language: tuple[Mark | None, ...] = ()
 
@@ -195,7 +206,7 @@ class Expressions:
             links.append(link)
             after += 1
         gap = self._gap(first)
-        equals = gap is not None and _compiled(_EQUALS).fullmatch(gap) is not None
+        equals = gap is not None and compiled(_EQUALS).fullmatch(gap) is not None
         found = self._expression(self._tokens[first:after], links, equals), first, after
         for index in range(first, after):
             self._read[index] = found
@@ -206,10 +217,15 @@ class Expressions:
         if not at:
             return None
         end, start = self._tokens[at - 1].end, self._tokens[at].start
-        return self._text[end:start] if start - end <= 50 else None
+        return self._small[end:start] if start - end <= 50 else None
 
     def _link(self, at: int) -> str | None:
         """How the number at `at` is linked to the one before it."""
+        if at not in self._linked:
+            self._linked[at] = self._find_link(at)
+        return self._linked[at]
+
+    def _find_link(self, at: int) -> str | None:
         gap = self._gap(at)
         if gap is None:
             return None
@@ -224,12 +240,12 @@ class Expressions:
 
     def _is_one_kind(self, gap: str, end: int) -> bool:
         """Whether the unit at the beginning of a gap and the one at `end`, if there is one, can make one quantity."""
-        second = _caseless(rf"\s?({_UNIT})(?!\w)").match(self._text, end)
+        second = caseless(rf"\s?({_UNIT})(?!\w)").match(self._small, end)
         if second is None:
             return True
-        first = _caseless(rf"\s?({_UNIT})(?!\w)").match(gap)
+        first = caseless(rf"\s?({_UNIT})(?!\w)").match(gap)
         return first is None or any(
-            _caseless(kind).fullmatch(first[1]) and _caseless(kind).fullmatch(second[1])
+            caseless(kind).fullmatch(first[1]) and caseless(kind).fullmatch(second[1])
             for kind in _KINDS_OF_UNITS
         )
 
@@ -248,7 +264,7 @@ class Expressions:
 
     def _expression(self, tokens: list[_Token], links: list[str], equals: bool) -> Expression:
         first, last = tokens[0], tokens[-1]
-        result = self._value([numeral(token.text) for token in tokens[:4]], tokens, links)
+        result = self._value(tokens, links) if links else self._single(first.text)
         if isinstance(result, str):
             return Expression(first.start, last.end, None, result, equals)
         value, other = result
@@ -256,7 +272,9 @@ class Expressions:
         before = text[max(0, first.start - 14) : first.start]
         if before.rstrip().endswith(UNKNOWN):
             return Expression(first.start, last.end, None, "formula", equals)
-        if _caseless(_BOUND).search(text, max(0, first.start - 16), first.start):
+        if self._small[max(0, first.start - 16) : first.start].rstrip().endswith(_BOUND_ENDS) and caseless(
+            _BOUND
+        ).search(self._small, max(0, first.start - 16), first.start):
             return Expression(first.start, last.end, None, "bound", equals)
         end, percent = last.end, False
         if text[end : end + 1] not in _ENDS:
@@ -266,8 +284,8 @@ class Expressions:
             end, value, other, percent = read
         if len(tokens) == 1 and self._in_date(first):
             return Expression(first.start, last.end, None, "date", equals)
-        if ("-" in before or "–" in before or before[-5:].lower() in _MINUS) and _caseless(_SIGN).search(
-            before
+        if ("-" in before or "–" in before or before[-5:].lower() in _MINUS) and caseless(_SIGN).search(
+            self._small[max(0, first.start - 14) : first.start]
         ):
             value, other = -value, [-one for one in other]
         elif "(" in before:
@@ -281,35 +299,37 @@ class Expressions:
         """The place after scales and percent signs, the value with them, other meanings, and whether it is a percentage; or the
         reason why it is no number."""
         text = self._text
+        if not _unit().match(self._small, end):
+            return end, value, other, False
         scaled = self._scaled(end, value, before)
         if scaled is None:
             return "ambiguous"
         end, value, meant = scaled
-        if _compiled(_VARIABLE).match(text, end):
+        if compiled(_VARIABLE).match(text, end):
             return "formula"
-        if _caseless(_GOES_ON).match(text, end):
+        if caseless(_GOES_ON).match(self._small, end):
             return "units"
-        percent = _caseless(_PERCENT).match(text, end)
+        percent = caseless(_PERCENT).match(self._small, end)
         return percent.end() if percent else end, value, [*other, *meant], percent is not None
 
-    def _value(
-        self, values: list[Numeral | None], tokens: list[_Token], links: list[str]
-    ) -> tuple[Fraction, list[Fraction]] | str:
-        """The value of an expression and what it could mean as well, or the reason why it has none."""
+    def _single(self, text: str) -> tuple[Fraction, list[Fraction]] | str:
+        """The value of one written number and what it could mean as well, or the reason why it has none."""
+        one = numeral(text)
+        if one is not None:
+            return self._one(one)
+        if len(text) > 400:
+            return "too_long"
+        return "date" if text.count(".") > 1 else "several" if text.count(",") > 1 else "notation"
+
+    def _value(self, tokens: list[_Token], links: list[str]) -> tuple[Fraction, list[Fraction]] | str:
+        """The same of linked numbers."""
         if len(tokens) > 4:
             return "date" if set(links) <= {"dash", "slash"} else _REASONS[links[0]]
         if len(links) > 1 and set(links) <= {"dash", "slash"} and links not in (["joined", "slash"],):
             return "date"
-        if any(one is None for one in values):
-            if len(values) > 1:
-                return _REASONS[links[0]]
-            text = tokens[0].text
-            if len(text) > 400:
-                return "too_long"
-            return "date" if text.count(".") > 1 else "several" if text.count(",") > 1 else "notation"
-        known = [one for one in values if one is not None]
-        if not links:
-            return self._one(known[0])
+        known = [one for token in tokens if (one := numeral(token.text)) is not None]
+        if len(known) < len(tokens):
+            return _REASONS[links[0]]
         firsts = [self._one(one)[0] for one in known]
         if links == ["power"]:
             sign = -1 if self._text[tokens[0].end : tokens[1].start].endswith("-") else 1
@@ -322,7 +342,7 @@ class Expressions:
                 return "formula"
             value, other = self._one(known[0])
             return value * result, [one * result for one in other]
-        plain = all(_compiled(r"\d{1,12}").fullmatch(token.text) for token in tokens)
+        plain = all(compiled(r"\d{1,12}").fullmatch(token.text) for token in tokens)
         zero = any(len(token.text) > 1 and token.text[0] == "0" for token in tokens)
         if links[-1] == "slash" and (not plain or zero or firsts[-1] == 0):
             decimal = links == ["slash"] and not zero and firsts[-1] != 0 and all(one.shows for one in known)
@@ -344,23 +364,23 @@ class Expressions:
 
     def _scaled(self, end: int, value: Fraction, before: str) -> tuple[int, Fraction, list[Fraction]] | None:
         """The place after words of scale, the value with them, and other meanings; None if these depend on the language."""
-        text = self._text
-        letters = letter_scale_pattern().match(text, end)
-        money = _compiled(rf"{_CURRENCY}\s?-?$").search(before) is not None if letters else False
+        small = self._small
+        letters = letter_scale_pattern().match(self._text, end)
+        money = compiled(rf"{_CURRENCY}\s?-?$").search(before) is not None if letters else False
         if letters and (money or letters[1] != "m"):
             scaled = value * 10 ** letter_scale(letters[1])
             return letters.end(), scaled, [] if money and letters[1] != "m" else [value]
-        part = _caseless(_AND_A_PART).match(text, end)
+        part = caseless(_AND_A_PART).match(small, end)
         if part:
             value += Fraction(1, _PART[part["part"].lower()[:3]] if part["part"] else 2)
             end = part.end()
-        of_part = _caseless(_OF_PART).match(text, end)
+        of_part = caseless(_OF_PART).match(small, end)
         if of_part and not part:
             return of_part.end(), value / _PART[of_part["part"].lower()[:3]], [value]
-        dozen = _caseless(r"\s(?:dozens?|dutzend|douzaines?|docenas?|дюжин[аы]?)(?!\w)").match(text, end)
+        dozen = caseless(_DOZEN).match(small, end)
         if dozen:
             return dozen.end(), value * 12, [value]
-        scale = scale_pattern().match(text, end)
+        scale = scale_pattern().match(small, end)
         if scale:
             exponent = scale_of(scale, english=self.language() != ",")
             if exponent is None:
@@ -372,13 +392,13 @@ class Expressions:
         self, before: str, end: int, value: Fraction, other: list[Fraction]
     ) -> tuple[Fraction, list[Fraction]]:
         """A number in brackets is a negative one in accounts."""
-        bracket = _compiled(
+        bracket = compiled(
             rf"(?P<lead>[^(]*)(?P<outer>{_CURRENCY}\s?)?\(\s?(?P<inner>{_CURRENCY}\s?)?$"
         ).search(before)
-        if bracket is None or not _compiled(r"\s?[$€£¥₽₹]?\s?\)").match(self._text, end):
+        if bracket is None or not compiled(r"\s?[$€£¥₽₹]?\s?\)").match(self._text, end):
             return value, other
         money = bracket["outer"] or bracket["inner"]
-        direct = _caseless(r"(?:^|[:=]|(?<!\w)(?:is|was|are|of|at|ist|war|est|es))\s?$").search(
+        direct = compiled(r"(?i)(?:^|[:=]|(?<!\w)(?:is|was|are|of|at|ist|war|est|es))\s?$").search(
             bracket["lead"]
         )
         if money and direct:
@@ -390,20 +410,12 @@ class Expressions:
         text = self._text
         if is_year(token.text):
             before = text[max(0, token.start - 30) : token.start]
-            return (
-                _compiled(
-                    rf"(?<!\w)(?:(?:{_MONTH})\s\d{{1,2}}(?:st|nd|rd|th)?,?\s|\d{{1,2}}(?:st|nd|rd|th|\.|er)?\s(?:de\s|of\s)?(?:{_MONTH}),?\s(?:de\s)?)$"
-                ).search(before)
-                is not None
-            )
+            return compiled(_BEFORE_YEAR).search(before) is not None
         if len(token.text) > 2:
             return False
-        if _compiled(rf"(?:st|nd|rd|th|\.|er)?\s(?:of\s|de\s)?(?:{_MONTH})(?!\w)").match(text, token.end):
+        if compiled(_BEFORE_MONTH).match(text, token.end):
             return True
-        return (
-            _compiled(rf"(?<!\w)(?:{_MONTH})\s$").search(text, max(0, token.start - 14), token.start)
-            is not None
-        )
+        return compiled(_AFTER_MONTH).search(text, max(0, token.start - 14), token.start) is not None
 
 
 def shown_mark(text: str) -> Mark | None:
@@ -423,9 +435,9 @@ def _is_name(text: str, start: int) -> bool:
         return False
     before = text[max(0, start - 6) : start]
     if last == "^" or before.endswith(("^-", "^+")):
-        return _compiled(r"[\d)]\s?\^[-+]?$").search(before) is None
-    if last.isalpha() and not _compiled(_CURRENCY + "$").search(before):
-        return not _caseless(r"(?<=\d)[xe]$").search(before)
+        return compiled(r"[\d)]\s?\^[-+]?$").search(before) is None
+    if last.isalpha() and not compiled(_CURRENCY + "$").search(before):
+        return not compiled(r"(?<=\d)[xXeE]$").search(before)
     return last == "-" and len(before) > 1 and before[-2].isalpha()
 
 
@@ -435,15 +447,13 @@ def is_year(text: str) -> bool:
 
 
 @cache
+def _unit() -> re.Pattern[str]:
+    """Matches wherever one of the patterns for scales, units and percent signs does: after most numbers none does."""
+    scales = (letter_scale_pattern().pattern.lower(), scale_pattern().pattern)
+    any_of = "|".join((_VARIABLE, _GOES_ON, _PERCENT, _AND_A_PART, _OF_PART, _DOZEN, *scales))
+    return caseless(re.sub(r"\(\?P<\w+>", "(?:", any_of))
+
+
+@cache
 def _links() -> re.Pattern[str]:
-    return re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _LINKS), re.IGNORECASE)
-
-
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
-
-
-@cache
-def _caseless(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
+    return re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _LINKS))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
 Mark: TypeAlias = Literal[".", ","]
@@ -59,8 +59,11 @@ def numeral(text: str) -> Numeral | None:
     >>> numeral("12.05.2024") is None
     True
     """
-    if len(text) > _LONGEST:
-        return None
+    return None if len(text) > _LONGEST else _numeral(text)
+
+
+@lru_cache(maxsize=1_024)  # the numbers of a reply recur in it, and small ones in all replies
+def _numeral(text: str) -> Numeral | None:
     if text.isdecimal():
         whole = Fraction(int(text))
         return Numeral(whole, whole)

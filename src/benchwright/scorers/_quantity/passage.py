@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from functools import cache, cached_property
+from functools import cache
 from itertools import islice
 
 from benchwright.scorers._mcq.view import lower_alike
 from benchwright.scorers._quantity.asides import Asides
 from benchwright.scorers._quantity.expressions import Expression, Expressions
 from benchwright.scorers._quantity.numerals import Mark
+from benchwright.scorers._quantity.patterns import caseless, compiled, small_letters
 from benchwright.scorers._stems import matches_at, places
 
 CUES = 40
@@ -42,7 +43,7 @@ _CHECK_STEMS = (
     "check", "verif", "proof", "probe", "kontrolle", "überprüfung", "vérif", "comprob", "sprawdz", "conferindo", "controlliamo", "prüfung", "rechnung", "substitut", "plugg", "провер", "验", "検算", "확인", "controle",
 )  # fmt: skip
 _REMARK = (
-    r"(?:note|n\.?b\.?|hinweis|anmerkung|remarque|nota|примечание|keep\sin\smind|fun\sfact|by\sthe\sway|bonus|extra|side\snote|p\.?s\.?|as\syou\scan\ssee|for\s(?:context|reference|comparison)"
+    rf"{_LINE}(?:note|n\.?b\.?|hinweis|anmerkung|remarque|nota|примечание|keep\sin\smind|fun\sfact|by\sthe\sway|bonus|extra|side\snote|p\.?s\.?|as\syou\scan\ssee|for\s(?:context|reference|comparison)"
     r"|let\sme\sknow|feel\sfree|(?:i\s)?hope\sthis|would\syou\slike|if\syou(?:'d|\swould|\swant|\sneed|\shave)\s(?:like|help|more|any|further|to\sknow|another|questions)|i\sassum\w*)(?!\w)"
 )
 _NOT_NEEDED = r"(?<!\w)(?:(?:not|n't)\s(?:\w+\s)?(?:needed|relevant|necessary|required|used|matter)|irrelevant|unnecessary|extra(?:neous)?\sinformation|distractor)(?!\w)"
@@ -52,7 +53,7 @@ _WILL = r"\s*if\s[^.!?\n]{0,120}?(?:'ll|\swill)\s"
 _OTHERS = r"(?<!\w)(?:people|others|students|someone|many|some|most)\s(?:\w+\s){0,3}(?:answer|say|think|guess|believe|assume|expect)s?(?!\w)"
 _CASES = r"(?:(?<=\n)|^)[ ]{0,3}[-*•]\s{0,3}(?:if|wenn|falls|si|se|если)(?!\w)"
 _SUPPOSED_STEMS = ("if ", "were ", "wenn ", "falls ", "si ", "se ", "если ")
-_SOURCE = r"[*_(]{0,3}(?:\[\^?\d{1,2}\]:?\s|\^\d{1,2}\s|\*\s(?=[A-Z])|(?:sources?|references?|footnotes?|citations?|quellen?|fuentes?|fonti?|источники?|来源)\s?:)"
+_SOURCE = r"[*_(]{0,3}(?:\[\^?\d{1,2}\]:?\s|\^\d{1,2}\s|\*\s(?=[a-z])|(?:sources?|references?|footnotes?|citations?|quellen?|fuentes?|fonti?|источники?|来源)\s?:)"
 _TELL = r"(?:tell|determine|answer|calculate|compute|say|give|provide|know|find|solve|verify|confirm|access|help|assist|share|be\s(?:determined|calculated|answered|sure|certain)|look)"
 _DECLINE = (
     rf"(?:(?<!\w)(?:(?:cannot|can't|can\snot|couldn't|could\snot|unable\sto|not\sable\sto)\s(?:\w+\s)?{_TELL}|(?:isn't|not|n't)\s(?:possible|enough)|impossible\sto|insufficient"
@@ -94,22 +95,33 @@ class Passage:
 
     def __init__(self, text: str, mark: Mark | None) -> None:
         self.text = text
-        self.lower = lower_alike(text).replace("\n", " ")
+        lower = lower_alike(text)
+        self.small = small_letters(lower)
+        """The text for patterns that ignore case, each letter at its place."""
+        self.lower = lower.replace("\n", " ")
         self._is_ascii = text.isascii()
-        self.numbers = Expressions(text, mark)
-        self._asides = Asides(text, self.lower)
+        self.numbers = Expressions(text, mark, self.small)
+        self._asides = Asides(self.small, self.lower)
         self._present: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._starts: list[int] = []
+        self._usable: dict[int, bool] = {}
+        """Start of an expression → whether it may be an answer."""
+        self._checked: list[tuple[int, int]] | None = None
+        """The parts that check an answer."""
         self._silent: dict[int, tuple[int, int]] = {}
         """Start of a sentence → the part of it that gives no answer."""
 
-    @cached_property
-    def _ends(self) -> list[int]:
+    def _sentences(self) -> list[int]:
         """Where sentences begin."""
-        return [0, *(end.end() for end in compiled(_SENTENCE_END).finditer(self.text))]
+        if not self._starts:
+            self._starts = [0, *[end.end() for end in compiled(_SENTENCE_END).finditer(self.text)]]
+        return self._starts
 
     def sentence_start(self, at: int) -> int:
         """The beginning of the sentence that contains `at`."""
-        return max(at - 400, self._ends[bisect_right(self._ends, at) - 1])
+        starts = self._sentences()
+        start = starts[bisect_right(starts, at) - 1]
+        return start if at - start <= 400 else at - 400
 
     def sentence_end(self, at: int) -> int:
         """The end of the sentence that goes on at `at`."""
@@ -125,8 +137,11 @@ class Passage:
         self, pattern: str, stems: tuple[str, ...], begin: int = 0, end: int | None = None
     ) -> Iterator[re.Match[str]]:
         """The last matches of a pattern that begins with one of the stems, the last one first."""
-        starts = places(self.lower, self.present(stems), begin, end, CUES)
-        return islice(matches_at(caseless(pattern), self.text, starts), CUES)
+        present = self.present(stems)
+        if not present:
+            return iter(())
+        starts = places(self.lower, present, begin, end, CUES)
+        return islice(matches_at(caseless(pattern), self.small, starts), CUES)
 
     def present(self, stems: tuple[str, ...]) -> tuple[str, ...]:
         """Those of the stems that the text contains: most contain none."""
@@ -143,12 +158,19 @@ class Passage:
 
     def is_usable(self, one: Expression) -> bool:
         """Whether an expression may be an answer."""
-        return not self._asides.contain(one) and not self.is_void(one.start)
+        known = self._usable.get(one.start)
+        if known is None:
+            known = not self._asides.contain(one) and not self.is_void(one.start)
+            self._usable[one.start] = known
+        return known
 
     def is_void(self, at: int) -> bool:
         """Whether a place is in a part that gives no answer: it checks one, asks, names a source, or says that there is none."""
-        if any(start <= at < end for start, end in self._checked):
-            return True
+        if self._checked is None:
+            self._checked = [*self._checks()]
+        for start, end in self._checked:
+            if start <= at < end:
+                return True
         start = self.sentence_start(at)
         span = self._silent.get(start)
         if span is None:
@@ -157,14 +179,14 @@ class Passage:
 
     def _silent_part(self, start: int, end: int) -> tuple[int, int]:
         """The part of a sentence that gives no answer, which may be empty."""
-        text = self.text
+        text = self.small
         if text.startswith("?", end):
             return start, end
-        if start and caseless(rf"{_LINE}{_REMARK}").match(text, start):
+        if start and caseless(_REMARK).match(text, start):
             return start, end
         if (
             start
-            and compiled(r"\s*\((?:[AI]\s|[^\W\d_]{2})").match(text, start)
+            and compiled(r"\s*\((?:[AI]\s|[^\W\d_]{2})").match(self.text, start)
             and "=" not in text[start:end]
         ):
             return start, end
@@ -178,8 +200,10 @@ class Passage:
             text, start, end
         ):
             return start, end
+        supposed, declines = self.present(_SUPPOSED_STEMS), self.present(_DECLINE_STEMS)
         if (
-            any(stem in sentence for stem in self.present(_SUPPOSED_STEMS))
+            supposed
+            and any(stem in sentence for stem in supposed)
             and (
                 caseless(_SUPPOSED).search(text, start, end)
                 or (caseless(_WILL).match(text, start) and "=" in text[:start])
@@ -187,7 +211,7 @@ class Passage:
             and (self.numbers.between(0, start) or self.numbers.between(end, len(text)))
         ):
             return start, end
-        if any(stem in sentence for stem in self.present(_DECLINE_STEMS)):
+        if declines and any(stem in sentence for stem in declines):
             if caseless(_SUPPOSED).search(text, start, end) and caseless(_DECLINE).search(text, start, end):
                 return start, end  # `If there were 10, it would be 6, but that is not given.`
             found = caseless(_DECLINE).search(text, start, end)
@@ -197,44 +221,39 @@ class Passage:
                 return (back.end() if back else start), (turn.start() if turn else end)
         return 0, 0
 
-    @cached_property
-    def _checked(self) -> list[tuple[int, int]]:
-        """The parts that check an answer."""
-        return [*self._checks()]
-
     def _checks(self) -> Iterator[tuple[int, int]]:
         """A check goes on until something is concluded or a fault is found."""
         if not self.present(_CHECK_STEMS):
             return
         check, resumes = caseless(_CHECK), caseless(_RESUMES)
         begin: int | None = None
-        for start in self._ends:
+        for start in self._sentences():
             if begin is not None and (
-                resumes.match(self.text, start)
-                or caseless(_FAULT).search(self.text, start, self.sentence_end(start))
+                resumes.match(self.small, start)
+                or caseless(_FAULT).search(self.small, start, self.sentence_end(start))
             ):
                 yield begin, start
                 begin = None
-            if begin is None and check.match(self.text, start):
+            if begin is None and check.match(self.small, start):
                 begin = start
         if begin is not None:
             yield begin, len(self.text)
 
     def parts(self) -> bool:
         """Whether the text answers part a) and part b), or one case after the other."""
-        if "\n" in self.text and len([*islice(caseless(_CASES).finditer(self.text), 2)]) > 1:
+        if "\n" in self.text and len([*islice(caseless(_CASES).finditer(self.small), 2)]) > 1:
             return True
         if "a)" not in self.lower or "b)" not in self.lower:
             return False
-        labels = islice(caseless(r"(?:^|(?<=\n)|(?<=[.;]\s))[ *(]{0,4}([ab])\)").finditer(self.text), CUES)
-        return len({label[1].lower() for label in labels}) > 1
+        labels = islice(caseless(r"(?:^|(?<=\n)|(?<=[.;]\s))[ *(]{0,4}([ab])\)").finditer(self.small), CUES)
+        return len({label[1] for label in labels}) > 1
 
     def refuses(self) -> bool:
         """Whether the text refuses to help."""
         return any(
             verb in self.lower
             for verb in ("help", "assist", "comply", "support", "do that", "fulfil", "predict", "forecast")
-        ) and (caseless(_REFUSES).search(self.text) is not None)
+        ) and (caseless(_REFUSES).search(self.small) is not None)
 
     def in_brackets(self, one: Expression) -> bool:
         """Whether an expression is in brackets within a sentence."""
@@ -262,25 +281,13 @@ class Passage:
         after = self.lower[at:]
         if not any(stem in after for stem in self.present(_DECLINE_STEMS)):
             return False
-        return caseless(_UNDETERMINED).search(self.text, at) is not None
+        return caseless(_UNDETERMINED).search(self.small, at) is not None
 
     def gap(self, inside: list[Expression], at: int) -> str:
-        """The text between an expression of a list and the one before it."""
-        return self.text[inside[at - 1].end : inside[at].start]
+        """The text between an expression of a list and the one before it, in small letters."""
+        return self.small[inside[at - 1].end : inside[at].start]
 
 
 @cache
 def _ascii(stems: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(stem for stem in stems if stem.isascii())
-
-
-@cache
-def compiled(pattern: str) -> re.Pattern[str]:
-    """The pattern, compiled when first used."""
-    return re.compile(pattern)
-
-
-@cache
-def caseless(pattern: str) -> re.Pattern[str]:
-    """The pattern, compiled when first used, without regard to case."""
-    return re.compile(pattern, re.IGNORECASE)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache
+
+from benchwright.scorers._quantity.patterns import compiled
 
 READ_CHARS = 100_000
 """Of a longer text only the end is read."""
@@ -70,21 +71,21 @@ def plain(text: str) -> str:
     if not text.isascii():
         text = _of_other_scripts(text)
     if "<" in text:
-        text = _compiled(r"(?i)<(?:final_?)?answer>").sub("\nanswer: ", text)
-        text = _compiled(r"<\s?([-+]?\d[\d.,/]{0,30})\s?>").sub(r"\1", text)
-        text = _compiled(r"</?[A-Za-z][\w-]{0,30}/?>").sub(" ", text)
+        text = compiled(r"(?i)<(?:final_?)?answer>").sub("\nanswer: ", text)
+        text = compiled(r"<\s?([-+]?\d[\d.,/]{0,30})\s?>").sub(r"\1", text)
+        text = compiled(r"</?[A-Za-z][\w-]{0,30}/?>").sub(" ", text)
     if "~~" in text:
-        text = _compiled(r"~~[^~\n]{1,80}~~").sub(" ", text)
+        text = compiled(r"~~[^~\n]{1,80}~~").sub(" ", text)
     if "```" in text:
-        text = _compiled(_PROGRAM).sub("\n", text)
+        text = compiled(_PROGRAM).sub("\n", text)
     if "\\" in text or "{" in text:
         text = _without_latex(text)
     if "_" in text:
-        text = _compiled(r"(?<=[A-Za-z)])_(?:\{[^{}]*\}|\w)").sub("", text)
-        text = _compiled(r"(?<=\d)_(?:\{10\}|10)(?!\d)").sub("", text)  # a decimal number
-        text = _compiled(r"(?<=\d)_\{?\d{1,2}\}?(?!\d)").sub(UNKNOWN, text)
+        text = compiled(r"(?<=[A-Za-z)])_(?:\{[^{}]*\}|\w)").sub("", text)
+        text = compiled(r"(?<=\d)_(?:\{10\}|10)(?!\d)").sub("", text)  # a decimal number
+        text = compiled(r"(?<=\d)_\{?\d{1,2}\}?(?!\d)").sub(UNKNOWN, text)
     if "*" in text or "`" in text or "$" in text:
-        text = _compiled(r"\*\*(?:(?!\s?[-+]?\d)|(?<![\d)\s]\*\*)|(?<=\s\*\*)(?=\S))|`|\$(?!\s?[\d(.-])").sub(
+        text = compiled(r"\*\*(?:(?!\s?[-+]?\d)|(?<![\d)\s]\*\*)|(?<=\s\*\*)(?=\S))|`|\$(?!\s?[\d(.-])").sub(
             "", text
         )
     return text
@@ -92,34 +93,29 @@ def plain(text: str) -> str:
 
 def _of_other_scripts(text: str) -> str:
     # Each step is tried only if the text contains what it changes: most texts contain one such sign or none.
-    if _compiled(_RAISED).search(text):
-        text = _compiled("[⁰¹²³⁴-⁹⁺⁻]+").sub(lambda found: "^" + found[0].translate(_SUPERSCRIPTS), text)
-        text = _compiled("(?<=\\d)(?=[¼-¾⅐-⅞])").sub(" ", text)
-    text = _compiled(_CHANGED).sub(lambda found: _SIGNS[found[0]], text)
+    if compiled(_RAISED).search(text):
+        text = compiled("[⁰¹²³⁴-⁹⁺⁻]+").sub(lambda found: "^" + found[0].translate(_SUPERSCRIPTS), text)
+        text = compiled("(?<=\\d)(?=[¼-¾⅐-⅞])").sub(" ", text)
+    text = compiled(_CHANGED).sub(lambda found: _SIGNS[found[0]], text)
     if not unicodedata.is_normalized("NFKC", text):
         text = unicodedata.normalize("NFKC", text)
-        text = _compiled(_CHANGED).sub(lambda found: _SIGNS[found[0]], text)
-    text = _compiled(r"[^\D0-9]").sub(lambda digit: str(unicodedata.decimal(digit[0])), text)
-    if _compiled(_SCRIPT).search(text):
+        text = compiled(_CHANGED).sub(lambda found: _SIGNS[found[0]], text)
+    text = compiled(r"[^\D0-9]").sub(lambda digit: str(unicodedata.decimal(digit[0])), text)
+    if compiled(_SCRIPT).search(text):
         # Between a character of a script without spaces and a number, on either side.
-        text = _compiled(rf"(?<={_SCRIPT})(?=[-$.]?\d)|(?<=\d)(?={_SCRIPT})").sub(" ", text)
+        text = compiled(rf"(?<={_SCRIPT})(?=[-$.]?\d)|(?<=\d)(?={_SCRIPT})").sub(" ", text)
     return text
 
 
 def _without_latex(text: str) -> str:
     for pattern, instead in _LATEX:
-        text = _compiled(pattern).sub(instead, text)
-    text = _compiled(_FRACTION).sub(_fraction, text)
-    text = _compiled(_OTHER_FRACTION).sub(UNKNOWN, text)
-    return _compiled(_COMMAND).sub(UNKNOWN, text)
+        text = compiled(pattern).sub(instead, text)
+    text = compiled(_FRACTION).sub(_fraction, text)
+    text = compiled(_OTHER_FRACTION).sub(UNKNOWN, text)
+    return compiled(_COMMAND).sub(UNKNOWN, text)
 
 
 def _fraction(found: re.Match[str]) -> str:
     above, below = (found[1], found[2]) if found[1] is not None else (found[3], found[4])
     gap = " " if found.start() and found.string[found.start() - 1].isdigit() else ""
     return f"{gap}{above.replace(' ', '')}⁄{below.replace(' ', '')} "
-
-
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)

@@ -16,7 +16,8 @@ from benchwright.scorers._mcq.view import without_reasoning
 from benchwright.scorers._quantity.asides import is_dated, is_guess, is_reference, is_weak
 from benchwright.scorers._quantity.expressions import Expression, Number, shown_mark
 from benchwright.scorers._quantity.numerals import Mark
-from benchwright.scorers._quantity.passage import CUES, SPAN, Passage, caseless, compiled
+from benchwright.scorers._quantity.passage import CUES, SPAN, Passage
+from benchwright.scorers._quantity.patterns import caseless, compiled
 from benchwright.scorers._quantity.plain import plain
 from benchwright.scorers._quantity.quick import read_quickly
 from benchwright.scorers._quantity.results import (
@@ -62,6 +63,8 @@ _FAR = 40
 """Characters between a statement and its number; what comes later is not what is stated."""
 _FEW = 4
 """Words of a line that gives a number and nothing else."""
+_ONE_SENTENCE = 400
+"""Characters of a text whose sentences are all read from their beginning."""
 _LOOKED_AT = 1_000
 """Numbers of a reply, from its end, that may be its last one."""
 _CORRECTION = (
@@ -137,7 +140,7 @@ class _Reader:
     def __init__(self, reply: str, mark: Mark | None) -> None:
         self._reply = reply
         self._passage = Passage(plain(reply), mark)
-        self._text = self._passage.text
+        self._text = self._passage.small
         self._results = Results(self._passage)
 
     def read(self) -> ReadNumber:
@@ -337,6 +340,8 @@ class _Reader:
 
     def _closing(self, begin: int, inside: list[Expression], last: Expression) -> ReadNumber:
         """What the last sentence gives, if it draws a conclusion or there is none before it."""
+        if len(self._passage.numbers) == 1 and len(self._text) <= _ONE_SENTENCE:
+            return self._results.pick(inside, "last_number")  # nothing else can be concluded
         if self._results.result(inside) is not None:
             found = self._results.pick(inside, "last_number")
             settled = self._settled(begin)
@@ -428,7 +433,7 @@ class _Reader:
             if part[1].endswith(":") or not compiled(r"\d").search(part[1]):
                 continue  # a label such as `Step 1:`
             bold = plain(part[1]).strip()
-            at = self._text.rfind(bold) if bold else -1
+            at = self._passage.text.rfind(bold) if bold else -1
             if at >= 0:
                 inside = self._passage.usable(at, at + len(bold))
                 found |= {one.number for one in inside if part.start() >= begin or one.equals}
@@ -477,9 +482,11 @@ class _Reader:
 
     def _is_unfinished(self, last: Expression) -> bool:
         """Whether the text breaks off before it gives a result."""
-        text = self._text.rstrip()
+        text = self._passage.text.rstrip()
         if self._passage.repeats(last.start):
-            return not caseless(rf"\s*(?:{CONCLUSION})").match(text, self._passage.sentence_start(last.start))
+            return not caseless(rf"\s*(?:{CONCLUSION})").match(
+                self._text, self._passage.sentence_start(last.start), len(text)
+            )
         if last.end >= len(text):
             return False
         begin = self._passage.sentence_start(len(text) - 1)

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from benchwright.scorers._quantity.asides import is_dated, is_guess, is_weak
 from benchwright.scorers._quantity.expressions import Expression, Number
-from benchwright.scorers._quantity.passage import SPAN, Passage, caseless, compiled
+from benchwright.scorers._quantity.passage import SPAN, Passage
+from benchwright.scorers._quantity.patterns import caseless, compiled
 
 
 class ReadNumber(NamedTuple):
@@ -80,7 +81,7 @@ _SAYS = r"(?<!\w)(?:is|are|was|(?:would|will)\sbe|ist|sind|beträgt|est|sont|es|
 _VERB = (
     r"(?:[\s/][^\W\d_]+(?:['’][^\W\d_]+)?){2,6}(?<!\sand)(?<!\sor)(?<!\sof)(?<!\sin)(?<!\sfor)(?<!\sat)(?<!\son)(?<!\swith)(?<!\sper)(?<!\sfrom)(?<!\sby)"
     r"(?<!\sthan)(?<!\sover)(?<!\severy)(?<!\seach)(?<!\sthe)(?<!\sund)(?<!\soder)(?<!\svon)(?<!\sauf)(?<!\sfür)(?<!\spro)(?<!\smit)(?<!\saus)(?<!\set)(?<!\sou)(?<!\sde)(?<!\sdes)(?<!\spour)(?<!\ssur)"
-    r"(?<!\sy)(?<!\so)(?<!\spor)(?<!\spara)(?<!\sen)(?<!\scon)(?<!\se)(?<!\sdi)(?<!\sem)(?<!\sи)(?<!\sиз)(?<!\sза)(?<!\sпо)\s(?:R?[$€£]\s?)?"
+    r"(?<!\sy)(?<!\so)(?<!\spor)(?<!\spara)(?<!\sen)(?<!\scon)(?<!\se)(?<!\sdi)(?<!\sem)(?<!\sи)(?<!\sиз)(?<!\sза)(?<!\sпо)\s(?:r?[$€£]\s?)?"
 )
 """Between a quantity that is the subject and what is said about it: words of which the last links no noun."""
 _SUBSET = r"(?<!\w)(?:of\swhich|di\scui|d[ao]s\squais|waarvan|of\sthem|davon|dont|de\s(?:los|las)\scuales|из\sних)(?!\w)"
@@ -105,7 +106,7 @@ class Results:
 
     def __init__(self, passage: Passage) -> None:
         self._passage = passage
-        self._text = passage.text
+        self._text = passage.small
         self._lower = passage.lower
 
     def pick(self, inside: list[Expression], rule: str) -> ReadNumber:

@@ -29,11 +29,9 @@ _LETTER_SCALES = {"k": 3, "K": 3, "M": 6, "B": 9, "T": 12, "bn": 9, "mn": 6, "m"
 
 @cache
 def scale_pattern() -> re.Pattern[str]:
-    """Matches a word of scale after a number."""
+    """Matches a word of scale after a number, in small letters."""
     names = "|".join(f"(?P<s{at}>{words})" for at, (words, _) in enumerate(_SCALES))
-    return re.compile(
-        rf"[ -]?(?:{names}|(?P<english>billions?|trillions?))(?![^\W\d_\u2e80-\u9fff])", re.IGNORECASE
-    )
+    return re.compile(rf"[ -]?(?:{names}|(?P<english>billions?|trillions?))(?![^\W\d_\u2e80-\u9fff])")
 
 
 def scale_of(found: re.Match[str], *, english: bool) -> int | None:
@@ -135,7 +133,7 @@ _ENGLISH = "|".join(sorted((*_UNITS, *_TENS, *_BIG, "half", "dozen"), key=len, r
 
 @cache
 def spelled_pattern() -> re.Pattern[str]:
-    """Matches a number in words: English ones, and single words of other languages."""
+    """Matches a number in words, in small letters: English ones, and single words of other languages."""
     part = "|".join(sorted(_PARTS, key=len, reverse=True))
     foreign = "|".join(sorted(_FOREIGN, key=len, reverse=True))
     ones = "|".join(word for word, value in _ELSEWHERE.items() if 0 < value < 20)
@@ -148,8 +146,7 @@ def spelled_pattern() -> re.Pattern[str]:
     return re.compile(
         rf"(?<![\w-])(?:(?P<english>(?:(?:minus|negative)\s)?(?:an?\s(?={_ENGLISH}|{part}))?(?:half\sa(?=\s(?:dozen|hundred|thousand|million))|(?<!several\s)(?<!few\s)(?<!some\s)(?<!many\s)(?<!couple\sof\s)(?:{_ENGLISH})|(?<=a\s)(?:{part}))(?:(?:[\s-]|\sand\s(?:an?\s)?)"
         rf"(?:{_ENGLISH}|{part})){{0,12}})|(?:(?P<minus>minus|moins|menos|meno|минус)\s)?(?:(?P<german>(?:ein|{und})und(?:zwan|drei|vier|fünf|sech|sieb|acht|neun)(?:zig|ßig))"
-        rf"|(?P<foreign>{foreign})(?:(?:-|-et-|\s(?:et|y|e)\s|\s(?=[а-я]))(?P<ones>{ones}))?(?P<thousand>\s(?:mille|mil|mila|tausend|тысяч[аи]?))?))(?![\w-])",
-        re.IGNORECASE,
+        rf"|(?P<foreign>{foreign})(?:(?:-|-et-|\s(?:et|y|e)\s|\s(?=[а-я]))(?P<ones>{ones}))?(?P<thousand>\s(?:mille|mil|mila|tausend|тысяч[аи]?))?))(?![\w-])"
     )
 
 
