@@ -14,7 +14,7 @@ from tests.perf.test_search import search_on_paper
 
 from benchwright.perf import SearchResult
 
-FIRST_SEED = 700
+FIRST_SEED = 703
 """The seeds below it were looked at while the search was written."""
 WANTED = (0.90, 1.00)
 TOO_HIGH = 1.02
@@ -32,7 +32,7 @@ def main(seeds: int = 10, seconds: float = 600, *names: str) -> None:
         took, requests = (sum(each[place] for each in found) / seeds for place in (1, 2))
         print(
             f"{name:38} {shares[0]:.2f} {shares[seeds // 2]:.2f} {shares[-1]:.2f}  {_judged(shares)}, "
-            f"{_found([result for result, _, _ in found])}, {requests:,.0f} requests, {took / 60:.1f} min"
+            f"{_found([result for result, _, _ in found], server.capacity)}, {requests:,.0f} requests, {took / 60:.1f} min"
         )
     print(f"all: {_judged(everything)}")
 
@@ -43,8 +43,10 @@ def _judged(shares: Sequence[float]) -> str:
     return f"{inside} of {len(shares)} within {WANTED[0]} to {WANTED[1]}, {above} above {TOO_HIGH}"
 
 
-def _found(results: Sequence[SearchResult]) -> str:
-    return f"{sum(result.status == 'found' for result in results)} found"
+def _found(results: Sequence[SearchResult], capacity: float) -> str:
+    ends = [result.ci95 for result in results if result.ci95 is not None]
+    inside = sum(low <= capacity <= high for low, high in ends)
+    return f"{sum(result.status == 'found' for result in results)} found, {inside} of {len(ends)} intervals hold it"
 
 
 if __name__ == "__main__":

@@ -223,6 +223,76 @@ def test_searches_that_cannot_be_are_refused(folder: Path, how: dict[str, Any], 
         perf("qa.csv", **how)
 
 
+# -- chance
+
+
+def _met(requests: int, misses: int) -> tuple[bool, float]:
+    return misses <= 0.01 * requests, round(1 - misses / requests, 6)
+
+
+def sized(seconds: float = 600.0) -> LoadSettings:
+    return LoadSettings(
+        profile=LoadProfile.CONSTANT, slo=(("e2e", 1.0),), seconds=10.0,
+        search=LoadSearch(lowest=1.0, highest=1e6, share=0.99, sized=True, seconds=seconds),
+    )  # fmt: skip
+
+
+def test_a_climbing_probe_that_failed_by_one_miss_is_repeated() -> None:
+    """One miss among 60 requests is more than 1 %, but says nothing: 45 of 100 such probes have one at a share of exactly 0.99."""
+    settings = sized()
+    probes = [Probe(n, 2.0**n, *_met(60, n == 3), 60, seconds=10.0) for n in range(4)]
+    assert not probes[-1].passed
+    again = next_probe(probes, settings)
+    assert again == (8.0, pytest.approx(300 / 8)), "so many requests that one miss does not decide"
+    assert search_result(probes, settings).level == 4.0
+    shown = Probe(4, 8.0, *_met(225, 1), 225, seconds=37.5)
+    further = next_probe([*probes, shown], settings)
+    assert further is not None
+    assert further.level == 16.0, "2 of 285 are few enough"
+    assert search_result([*probes, shown], settings).level == 8.0
+    refuting = Probe(4, 8.0, *_met(225, 8), 225, seconds=37.5)
+    between = next_probe([*probes, refuting], settings)
+    assert between is not None
+    assert between.level < 8.0
+
+
+def test_a_level_that_fails_is_dropped_if_a_higher_one_passes_with_more_requests() -> None:
+    settings = sized()
+    probes = [
+        Probe(0, 4.0, *_met(60, 0), 60, seconds=10.0),
+        Probe(1, 8.0, *_met(60, 4), 60, seconds=10.0),
+        Probe(2, 12.0, *_met(400, 1), 400, seconds=40.0),
+    ]
+    further = next_probe(probes, settings)
+    assert further is not None
+    assert further.level == 24.0
+
+
+def test_every_search_that_ends_early_keeps_what_no_probe_refuted() -> None:
+    """A server that misses half of what it may, by chance, up to its capacity, and all limits beyond: wherever a search
+    ends, its interval contains the capacity, and its answer is neither above it nor below what was shown."""
+    capacity, inside, ended = 90.0, 0, 0
+    for seed in range(8):
+        dice, settings = random.Random(seed), sized()
+        probes: list[Probe] = []
+        while (following := next_probe(probes, settings)) is not None and len(probes) < 20:
+            level, seconds = following
+            assert seconds is not None
+            requests = round((1 - FILLING) * level * seconds) or 1
+            missed = sum(dice.random() < (0.005 if level <= capacity else 1) for _ in range(requests))
+            probes.append(Probe(len(probes), level, *_met(requests, missed), requests, seconds=seconds))
+            found = search_result(probes, settings)
+            if found.status in ("bounded", "found"):
+                assert found.ci95 is not None
+                assert found.level is not None
+                assert found.ci95[0] <= found.level
+                assert found.level >= 32.0, "no chance on the way up is an answer"
+                ended += 1
+                inside += found.ci95[0] <= capacity <= found.ci95[1]
+    assert ended > 20
+    assert inside >= 0.95 * ended
+
+
 # -- searches on simulated servers, in virtual time
 
 

@@ -35,11 +35,13 @@ _STEP = 1.01
 _BELOW, _ABOVE = 0.2, 0.08
 """How far below and above the rates that were probed an estimate may lie, as logarithms."""
 _BEYOND = 0.1
-"""The least error of an estimate that would lie farther below."""
+"""The least error of an estimate that would lie farther above."""
 _BLOCKS = 10
 _LEAST_ERROR, _OF_ONE = 0.02, 0.8
 """What is added to the error that the blocks show: because no server is quite like a queue on paper, and because few requests are few bursts (the second,
 over the root of their number)."""
+_LARGEST_ERROR = 0.15
+"""An estimate with a larger error tells less than the probes that passed and failed."""
 _MOST = 8000
 """How many requests make the law. Of more, every second, third … is taken: neighbours are alike."""
 
@@ -83,7 +85,7 @@ def estimate(
     traces: Sequence[Trace], rates: Sequence[float], allowed: float, burstiness: float = 1.0
 ) -> Estimate | None:
     """The rate at which the share of misses is what is allowed, by probes at rates close to it. None: the requests are
-    too few, or the rate is far above."""
+    too few, or the rate is farther away than the queue can tell. Then waits on paper explain the misses badly, or the rates are not close."""
     used = [each for trace in traces for each in _later(trace.used)]
     if sum(each < inf for each in used) < 2 * _BLOCKS / max(allowed, _LEAST_WAITED):
         return None
@@ -103,10 +105,12 @@ def estimate(
     mean = fsum(without) / _BLOCKS
     scatter = (_BLOCKS - 1) / _BLOCKS * fsum((each - mean) ** 2 for each in without)
     found = place(waits, used)
-    if found == reach[1]:
+    if found == reach[0] or all(each == reach[1] for each in (found, *without)):
         return None
-    beyond = _BEYOND**2 if found == reach[0] else 0.0
-    return Estimate(found, sqrt(scatter + _LEAST_ERROR**2 + _OF_ONE**2 / number + beyond))
+    # Some of the requests say that the rate is within reach, so it may be.
+    beyond = _BEYOND**2 if found == reach[1] else 0.0
+    error = sqrt(scatter + _LEAST_ERROR**2 + _OF_ONE**2 / number + beyond)
+    return Estimate(found, error) if error <= _LARGEST_ERROR else None
 
 
 def _later(values: Sequence[float]) -> Sequence[float]:

@@ -7,7 +7,7 @@ shares of misses of all probes says where the share that may miss is reached.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import exp, fsum, log, log1p
+from math import exp, floor, fsum, log, log1p
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -15,6 +15,7 @@ from msgspec import Struct
 from benchwright.core import LoadProfile
 from benchwright.perf._backlog import Estimate, Trace, estimate
 from benchwright.perf._values import LoadSearch, LoadSettings
+from benchwright.stats import binomial_tail
 
 TAIL = 0.05
 """Probability that the largest load is below the answer."""
@@ -141,6 +142,69 @@ def mostly_passed(probes: Sequence[Probe]) -> bool:
     return 2 * sum(probe.passed for probe in probes) > len(probes)
 
 
+def fails(probes: Sequence[Probe], search: LoadSearch) -> bool | None:
+    """Whether a level fails the limits, by all its probes together; None: its misses may be chance, so that it must be probed again.
+
+    It fails if so many misses are improbable at the share that is allowed, or if the server did not keep up twice. If two probes leave it
+    open, a higher level tells more; at the highest, they fail.
+    """
+    if refuted(probes, search):
+        return True
+    requests, misses = _together(probes)
+    behind = sum(probe.overload for probe in probes)
+    if requests and misses <= allowed_misses(search.share) * requests + 1e-9 and 2 * behind < len(probes):
+        return False
+    if len(probes) < min(2, search.repeats):
+        return None
+    return not requests or 2 * behind >= len(probes) or probes[0].level >= search.highest
+
+
+def refuted(probes: Sequence[Probe], search: LoadSearch, spread: float = 1.0) -> bool:
+    """Whether the probes of a level refute that it meets the limits, with a confidence of 95 %: by an exact binomial test of all their
+    requests. So many requests as `spread` says count as one. If all requests must keep the limits, a miss is enough."""
+    requests, misses = _together(probes)
+    if search.share is not None and search.share >= 1:
+        return misses > 0
+    number = round(requests / spread)
+    return binomial_tail(floor(misses / spread), number, allowed_misses(search.share)) <= TAIL
+
+
+def shown(counted: Sequence[Probe], settings: LoadSettings) -> float | None:
+    """The largest level whose requests show the share with a confidence of 95 %, though misses come in rows, below all levels that fail."""
+    search = search_of(settings)
+    spread = _pooled_spread(counted, *_telling(settings))
+    found = None
+    for level in sorted({probe.level for probe in counted}):
+        own = probes_at(counted, level)
+        if not mostly_passed(own):
+            if refuted(own, search, spread):
+                break
+            continue
+        requests, misses = _together(own)
+        kept, number = floor((requests - misses) / spread), floor(requests / spread)
+        if binomial_tail(kept, number, 1 - allowed_misses(search.share)) <= TAIL:
+            found = level
+    return found
+
+
+def not_refuted(counted: Sequence[Probe], above: float, settings: LoadSettings) -> float:
+    """The end of the loads above this one that no probe refutes: the smallest level that is refuted though misses come in rows, or, without
+    one, the largest that was probed."""
+    search = search_of(settings)
+    spread = _pooled_spread(counted, *_telling(settings))
+    levels = sorted({probe.level for probe in counted if probe.level > above})
+    for level in levels:
+        own = probes_at(counted, level)
+        if not mostly_passed(own) and refuted(own, search, spread):
+            return level
+    return max(levels, default=above)
+
+
+def _together(probes: Sequence[Probe]) -> tuple[int, int]:
+    """Requests and misses of some probes."""
+    return sum(probe.requests for probe in probes), sum(round(_misses(probe)) for probe in probes)
+
+
 def memory(settings: LoadSettings, probes: Sequence[Probe], rate: float) -> float:
     """How long a probe must last, in seconds, for the queue of the server to forget how it began."""
     longest = TIMES_THE_LIMIT * max((limit for _, limit in settings.slo), default=0.0)
@@ -198,7 +262,7 @@ def _by_curve(counted: Sequence[Probe], settings: LoadSettings) -> Boundary:
     levels = _evidence(counted, settings)
     bounds = log(allowed / _TELLING), log(allowed)
     start, end = levels[0].place - log(2), levels[-1].place + log(2)
-    if settings.open_loop and (most := _saturated(counted, allowed)) is not None:
+    if settings.open_loop and (most := _saturated(counted, settings)) is not None:
         end = max(min(end, log(most)), start + log(2))
     places, weights = _posterior(levels, bounds, start, end)
     step = places[1] - places[0]
@@ -206,16 +270,22 @@ def _by_curve(counted: Sequence[Probe], settings: LoadSettings) -> Boundary:
     return Boundary(*_posterior(levels, bounds, start, end), on_paper=False)
 
 
-def _saturated(counted: Sequence[Probe], allowed: float) -> float | None:
+def _saturated(counted: Sequence[Probe], settings: LoadSettings) -> float | None:
     """The largest rate at which a queue with such latencies can meet the limits, however few short probes show it: by its throughput when it
     is flooded, the scatter of latencies when it is idle, and the time that a request may wait. None: not known.
 
     The wait of a busy queue is about exponential, with the mean scatter / 2 / (throughput - rate) if requests come regularly."""
     idle = min(counted, key=lambda probe: probe.level)
     fastest = max(probe.answered or 0.0 for probe in counted)
-    flooded = any((probe.answered or probe.level) < _SHORT * probe.level for probe in counted)
+    _, most = _telling(settings)
+    # A probe that waited for one slow reply at its end was not flooded: most requests of a flooded one are late.
+    flooded = any(
+        (probe.answered or probe.level) < _SHORT * probe.level and (probe.overload or 1 - probe.share >= most)
+        for probe in counted
+    )
     if not flooded or not idle.room_s or (idle.scatter or 0.0) < _REGULAR:
         return None
+    allowed = allowed_misses(search_of(settings).share)
     found = fastest - (idle.scatter or 0.0) * log(1 / allowed) / (2 * idle.room_s)
     return found if found > idle.level else None
 

@@ -21,11 +21,14 @@ from benchwright.perf._boundary import (
     Boundary,
     Probe,
     allowed_misses,
+    fails,
     find_boundary,
     memory,
     mostly_passed,
+    not_refuted,
     probes_at,
     search_of,
+    shown,
 )
 from benchwright.perf._values import LoadSearch, LoadSettings
 
@@ -40,9 +43,9 @@ ANSWERS: frozenset[SearchStatus] = frozenset({"found", "bounded", "at_least"})
 """The statuses of a search that found a load."""
 EndedBy: TypeAlias = Literal["max_probes", "search_seconds", "stopped"]
 
-FAR, NEAR, NEAREST = 0.2, 2.0, 40.0
-"""Requests beyond the limits that a probe at the boundary has on average: until one has failed, at least afterwards, and at most. So it
-has 20, 200 and 4,000 requests for a share of 0.99."""
+FAR, AGAIN, NEAR, NEAREST = 0.2, 3.0, 2.0, 40.0
+"""Requests beyond the limits that a probe at the boundary has on average: until one has failed, if it is repeated because it may have failed by
+chance, at least afterwards, and at most. So it has 20, 300, 200 and 4,000 requests for a share of 0.99."""
 FILLING = 0.25
 """The first part of a probe, which does not count: the server's queue is still filling."""
 _LEAST_OF_TIME = 0.05
@@ -132,7 +135,7 @@ class NextProbe(NamedTuple):
 
 
 def next_probe(probes: Sequence[Probe], settings: LoadSettings) -> NextProbe | None:
-    """The next probe: at twice the load until one fails, then around the boundary until its interval is narrow, then at the answer.
+    """The next probe: at twice the load until a level fails by more than chance, then around the boundary until its interval is narrow, then at the answer.
 
     None: nothing is left to learn, or the client was the limit twice in a row.
     """
@@ -144,9 +147,11 @@ def next_probe(probes: Sequence[Probe], settings: LoadSettings) -> NextProbe | N
     counted = [probe for probe in probes if not probe.client_limit]
     if not counted:
         return NextProbe(search.lowest, _seconds(settings, search.lowest, ()))
-    if all(probe.passed for probe in counted):
+    if not _has_end(counted, search):
         top = max(probe.level for probe in counted)
-        if top < search.highest:
+        if fails(probes_at(counted, top), search) is None:
+            level = top
+        elif top < search.highest:
             level = min(search.highest, 2 * top)
         elif _waits(search, probes_at(counted, top)):
             level = top
@@ -178,9 +183,13 @@ def search_result(probes: Iterable[Probe], settings: LoadSettings, *, stopped: b
     counted = [probe for probe in probes if not probe.client_limit]
     following = next_probe(probes, settings)
     boundary = None
-    if counted and not all(probe.passed for probe in counted):
+    if counted and _has_end(counted, search):
         boundary = find_boundary(counted, settings)
     good = _answer(counted, boundary, settings)
+    narrow = boundary is None or _settled(boundary, counted, settings) is not None
+    least = None if narrow else shown(counted, settings)
+    if least is not None and least > (good or 0.0):
+        good = least
     bad = _failing_level(counted, good or 0.0)
     at_good = [] if good is None else probes_at(counted, good)
     at_bad = [] if bad is None else probes_at(counted, bad)
@@ -194,15 +203,23 @@ def search_result(probes: Iterable[Probe], settings: LoadSettings, *, stopped: b
             "stopped" if stopped else "max_probes" if len(probes) >= search.most_probes else "search_seconds"
         )
     of_time = following is not None and ended_by == "search_seconds" and settings.requests is None
-    known = boundary is not None and good is not None
+    interval = sure = None
+    if boundary is not None and good is not None:
+        low, high, sure = boundary.low, boundary.high, boundary.at_least(good)
+        if following is not None or not boundary.on_paper:
+            # The curve is an assumption, and a search that ended early has no narrow interval: only probes refute a load.
+            low, high = min(low, good), max(high, not_refuted(counted, good, settings))
+        if good == least:
+            sure = max(sure, _CONFIDENCE)
+        interval = (_digits(low), _digits(high))
     return SearchResult(
         status=status,
         level=good,
         passed=(sum(probe.passed for probe in at_good), len(at_good)),
         failing_level=bad,
         failed=(sum(not probe.passed for probe in at_bad), len(at_bad)),
-        ci95=(_digits(boundary.low), _digits(boundary.high)) if boundary is not None and known else None,
-        sure=round(boundary.at_least(good), 4) if boundary is not None and good is not None else None,
+        ci95=interval,
+        sure=None if sure is None else round(sure, 4),
         probes=tuple(replace(probe, trace=None) for probe in probes),
         requests=requests,
         needed=needed,
@@ -233,6 +250,26 @@ def _client_gave_out(probes: Sequence[Probe]) -> bool:
     return len(probes) > 1 and all(probe.client_limit for probe in probes[-2:])
 
 
+def _has_end(counted: Sequence[Probe], search: LoadSearch) -> bool:
+    """Whether a level fails the limits, and no higher one passes with as many requests: else the load can still be doubled."""
+    most = 0
+    for level in sorted({probe.level for probe in counted}, reverse=True):
+        own = probes_at(counted, level)
+        requests, failing = sum(probe.requests for probe in own), fails(own, search)
+        if failing and requests > most:
+            return True
+        if failing is False:
+            most = max(most, requests)
+    return False
+
+
+def _keeps(probes: Sequence[Probe], search: LoadSearch) -> bool:
+    """Whether a level is known to pass: by all its probes together, or by most of them."""
+    misses = sum((1 - probe.share) * probe.requests for probe in probes)
+    few = misses <= allowed_misses(search.share) * sum(probe.requests for probe in probes) + 1e-3
+    return fails(probes, search) is False and (few or mostly_passed(probes))
+
+
 def _failing_level(counted: Sequence[Probe], above: float) -> float | None:
     """The smallest level above this one at which most probes failed."""
     levels = {probe.level for probe in counted if probe.level > above}
@@ -252,9 +289,10 @@ def _may_be_chance(search: LoadSearch, failed: Sequence[Probe]) -> bool:
 
 def _answer(counted: Sequence[Probe], boundary: Boundary | None, settings: LoadSettings) -> float | None:
     """The largest level that passed, if none failed; else a level at the lower end of the interval."""
-    if boundary is None:
-        return max((probe.level for probe in counted), default=None)
     search = search_of(settings)
+    if boundary is None:
+        levels = {probe.level for probe in counted}
+        return max((level for level in levels if _keeps(probes_at(counted, level), search)), default=None)
     answer = _settled(boundary, counted, settings) or _lower_end(boundary, counted, settings)
     own = probes_at(counted, answer)
     if answer < search.lowest or (own and not mostly_passed(own)):
@@ -347,6 +385,8 @@ def _seconds(
     needed, fits = FAR / allowed, SHARE_OF_TIME * left
     if settled or level >= search.highest:
         needed = requests_of_probe(search.share, search.repeats)
+    elif boundary is None and (own := probes_at(probes, level)):
+        needed = max(AGAIN / allowed, sum(probe.requests for probe in own))
     elif boundary is not None:
         known = sum(probe.requests for probe in probes if abs(log(probe.level / level)) < _AROUND)
         needed = max(NEAR / allowed, min(known / 2, NEAREST / allowed))
