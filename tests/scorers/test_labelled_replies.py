@@ -58,7 +58,7 @@ def verdict(reply: str, row: dict[str, str] = OPTIONS) -> str | None:
 
 
 @pytest.mark.parametrize("read", [chosen, lettered])
-@pytest.mark.parametrize("name", [f"letters_{letter}" for letter in "abcdefghijklm"])
+@pytest.mark.parametrize("name", [f"letters_{letter}" for letter in "abcdefghijklmn"])
 def test_letters_are_read_as_a_careful_reader_reads_them(name: str, read: Reader) -> None:
     check(name, read, 0.95)
 

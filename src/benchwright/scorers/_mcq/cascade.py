@@ -18,7 +18,9 @@ from benchwright.scorers._mcq.extraction import (
     joined_to,
     nothing,
 )
+from benchwright.scorers._mcq.ordinals import stated_ordinals
 from benchwright.scorers._mcq.rules import RULES
+from benchwright.scorers._mcq.sayers import abstains, reported, sentence_of
 from benchwright.scorers._mcq.statements import Stated, asserted, statements
 from benchwright.scorers._mcq.texts import OptionTexts
 from benchwright.scorers._mcq.view import ReplyText
@@ -46,6 +48,8 @@ class Lone(NamedTuple):
     """The option; None if several are named at once."""
     rule: ChoiceRule
     """The rule that recognised it."""
+    end: int = 0
+    """Where the words for it end, if they are more than the letter."""
 
 
 def letter_only(view: ReplyText, options: Mapping[str, str]) -> int | None:
@@ -62,7 +66,7 @@ def lone_letter(
     view: ReplyText, options: Mapping[str, str], texts: OptionTexts, stated: Stated
 ) -> Lone | None:
     """The letter of the first rule of this step that finds one that is not taken back."""
-    for find in (_opening, _with_text, _named, _bracketed):
+    for find in (_opening, _with_text, _named, _bracketed, _ordinal):
         found = find(view, options, texts, stated)
         if found is not None:
             return found
@@ -79,14 +83,15 @@ def _opening(view: ReplyText, options: Mapping[str, str], texts: OptionTexts, st
         return None
     if compiled(_NO).match(text, at + 1):
         return None
-    if is_word(text, at):
+    bold = view.is_marked(at, at + 1) and compiled(r"\s[A-Z]").match(text, at + 1)
+    if is_word(text, at) and not bold:
         return None
     if joined_to(view, at, letter, options, texts.covers) or texts.contradict(view, at, letter):
         return Lone(at, None, RULES["opening"])
     after = at + 1 + (text[at + 1 : at + 2] == " ")
     own = texts.own_at(view, after, letter)
     opened = compiled(_OPENED).match(text, at + 1)
-    if own is None and (opened is None or (letter == "I" and opened[0][0] not in ").]}:\n")):
+    if own is None and not bold and (opened is None or (letter == "I" and opened[0][0] not in ").]}:\n")):
         return None
     if _is_list(view, letter, options, texts):
         return None
@@ -123,7 +128,8 @@ def _with_text(
             at = found.start("letter")
             if letter not in options or is_word(view.text, at) or texts.covers(view, at):
                 continue
-            if texts.own_at(view, found.end(), letter) is not None:
+            own = texts.own_at(view, found.end(), letter)
+            if own is not None and not reported(view, at, own):
                 yield at, letter
 
     return _only_one(places(), stated, RULES["with_text"])
@@ -137,6 +143,20 @@ def _bracketed(
     view: ReplyText, options: Mapping[str, str], texts: OptionTexts, stated: Stated
 ) -> Lone | None:
     return _by_pattern(view, options, texts, stated, RULES["bracketed"])
+
+
+def _ordinal(view: ReplyText, options: Mapping[str, str], texts: OptionTexts, stated: Stated) -> Lone | None:
+    found = [one for one in stated_ordinals(view, options) if one.letter not in stated.taken_back]
+    if not found:
+        return None
+    letters = {one.letter for one in found}
+    named = {letter for one in texts.named(view) for letter in one.letters}
+    for other in compiled(_ANYWHERE).finditer(view.text):
+        at = other.start("letter")
+        if other["letter"] in options and not is_word(view.text, at) and not texts.covers(view, at):
+            named.add(other["letter"])
+    alone = len(letters) == 1 and named - stated.taken_back.keys() <= letters
+    return Lone(found[-1].start, found[-1].letter if alone else None, RULES["ordinal"], found[-1].end)
 
 
 def _by_pattern(
@@ -153,7 +173,7 @@ def _by_pattern(
             a_word = is_word(view.text, at) and not (rule.name == "named" and view.text[at] == "A")
             if letter not in options or question or a_word or texts.covers(view, at):
                 continue
-            if asserted(view, found.start()):
+            if asserted(view, found.start()) and not reported(view, found.start(), at + 1):
                 yield at, letter
                 if joined_to(view, at, letter, options, texts.covers):
                     yield at, ""  # another letter is joined to it
@@ -226,7 +246,7 @@ def _read(view: ReplyText, options: Mapping[str, str], *, cut: bool = False) -> 
     stated = statements(view, options, texts)
     if stated.last is not None:
         start, end, letter, rule, by_text, _ = stated.last
-        if letter is None or caseless(_UNDECIDED).search(view.lower, end, end + _FAR):
+        if letter is None or abstains(view, end, texts, stated=True):
             return nothing("ambiguous")
         if stated.taken_back.get(letter, -1) > start:
             return nothing("retracted")
@@ -246,10 +266,17 @@ def _read(view: ReplyText, options: Mapping[str, str], *, cut: bool = False) -> 
             return nothing("unfinished")
     lone = lone_letter(view, options, texts, stated)
     if lone is not None:
-        if lone.letter is None:
+        opens = lone.rule.name == "opening"
+        if lone.letter is None or abstains(view, lone.at if opens else 0, texts, stated=opens):
             return nothing("ambiguous")
-        return Extraction(lone.letter, lone.rule.method, lone.rule.name, *view.span(lone.at, lone.at + 1))
-    named = [one for one in texts.named(view) if not stated.taken_back.keys() & set(one.letters)]
+        span = view.span(lone.at, lone.end or lone.at + 1)
+        return Extraction(lone.letter, lone.rule.method, lone.rule.name, *span)
+    named = [
+        one
+        for one in texts.named(view)
+        if not stated.taken_back.keys() & set(one.letters)
+        and not reported(view, one.start, one.end, by_text=True)
+    ]
     if not named:
         return nothing("unfinished_reasoning" if view.unfinished else "not_found")
     letters = {letter for one in named for letter in one.letters}
@@ -258,17 +285,14 @@ def _read(view: ReplyText, options: Mapping[str, str], *, cut: bool = False) -> 
         letters = {letter for one in named for letter in one.letters}
         if len(letters) != 1:
             return nothing("ambiguous")
+    if abstains(view, sentence_of(view, named[-1].start), texts, stated=False):
+        return nothing("ambiguous")
     rule = RULES["one_text"]
     return Extraction(letters.pop(), rule.method, rule.name, *view.span(named[-1].start, named[-1].end))
 
 
 _WEIGHED = r"(?<![^\W_])(?P<letter>[A-Z])\)?\s?[:=]\s?(?:(?P<true>true)|false|null|none|-?\d*\.?\d+\s?%?(?![\w.]))(?=\s?(?:[,;}\])]|\n|$))"
 
-_UNDECIDED = (
-    r"(?:can(?:no|')t|cannot|can\snot|unable\sto|not\sable\sto|impossible\sto|hard\sto|difficult\sto)\s(?:\w+\s)?"
-    r"(?:choose|decide|determine|tell|pick|commit|say\swhich)(?!\w)"
-)
-_FAR = 2_000
 _KEYS = r"[{,]\s?([A-Z]):"
 
 

@@ -6,7 +6,7 @@ Chinese, Japanese and Korean characters are not part of a Latin word: in `选B�
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -32,7 +32,7 @@ UNASKED = rf"(?!\s?{CLOSERS}\s?\?)"
 """After a letter that is not part of a question: "Is the answer B?" states nothing."""
 STOP = (
     rf"(?=\s?(?:选项|项)?\s?{CLOSERS}\s?(?:[.,;:!(\[–—\-]|\n|$)"
-    r"|\s(?:because|since|as|due|given|for|with|here|then|by|based|which|rather|instead|not|sagen|übrig|decir|dire)\b)"
+    r"|\s(?:because|since|as|due|given|for|with|here|then|by|based|which|rather|instead|not|sagen|übrig|decir|dire|to\sme|on\s(?:this|that)|i\s(?:think|guess|believe|hope|suppose))\b)"
 )
 """The letter ends the clause, or a reason follows."""
 HARD_STOP = rf"(?=\s?{CLOSERS}\s?(?:[.!]|\n|$))"
@@ -43,9 +43,9 @@ CLOSED = r"(?=\s?[)\]]{0,2}\s?[}.:,])"
 # Words that may follow an option called A or I; before any other word it is an article or a pronoun.
 _GOES_ON = (
     r"(?:the|because|since|as|for|and|or|but|which|is|are|was|with|due|given|per|by|in|on|at|from|to|if|when|where|while|unless|although|though"
-    r"|rather|instead|not|over|here|then|would|must|should|seems|appears|fits|matches)\b"
+    r"|rather|instead|not|over|here|then|gets\smy|wins|would|must|should|seems|appears|fits|matches)\b"
 )
-_I_GOES_ON = r"(?:the|because|since|as|for|and|or|which|is|with|due|given)\b"
+_I_GOES_ON = r"(?:to\sme|the|because|since|as|for|and|or|which|is|with|due|given)\b"
 _VERB = r"(?!\s(?:is|was|are|would|can|cannot|has|does|seems|looks|gives|means)\b|\s?(?:是|不|错|对|正确))"
 
 
@@ -200,7 +200,17 @@ class ChoiceRule(Struct, frozen=True):
             return matches_at(self.compiled, view.text, places(view.lower, self.cues, most=_PLACES))
         if not any(cue in view.lower for cue in self.cues):
             return ()
+        if self.begins:
+            return _overlapping(self.compiled, view.text)
         return self.compiled.finditer(view.text)
+
+
+def _overlapping(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    """Every match, also inside another: `Final answer: the final answer is C` has two beginnings."""
+    found = pattern.search(text)
+    while found is not None:
+        yield found
+        found = pattern.search(text, found.start() + 1)
 
 
 @cache

@@ -21,6 +21,9 @@ _FILLER = (
 )
 _ZH_FILLER = r"(?:应该|应当|应|可能|显然|就|便|只能|必须|即|则|也|才|是|为|為|選擇|選|选择|选项|选|[:=>,]|-|\s|\(|\)|\[|\]|的){0,8}"
 
+_A_LETTER = rf"(?=\s(?:(?:answer|option|choice|letter)\s)?[(\[]?(?-i:[A-Z]){NOT_PART})"
+"""After words that say little by themselves: only a letter makes them a verdict, `it looks like gold` is none."""
+
 CHOICE_RULES: tuple[ChoiceRule, ...] = (
     ChoiceRule(
         "letter",
@@ -67,7 +70,7 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
             "The answer is 2263",
         ),
         rf"{_START}(?<!/)answers?(?:\s(?:to|for)\s[^.\n:?;]{{1,60}}?|\s\([^()\n]{{1,60}}\))?(?:\s(?:here|then|therefore|thus|choice|option"
-        rf"|letter|key))?(?:'s|\s{_BE}|\s(?:remains|stays)\b|\s?{_SIGN}){_FILLER}",
+        rf"|letter|key))?(?:,\s(?:however|though|then|therefore|of\scourse|in\sfact|i\s(?:think|believe)),(?=\s))?(?:'s|\s{_BE}|\s(?:remains|stays)\b|\s?{_SIGN}){_FILLER}",
         ("answer",),
         begins=True,
     ),
@@ -134,10 +137,10 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         "pattern",
         "statement",
         "what is chosen",
-        ("I choose B", "I would go with option B", "select (B)"),
+        ("I choose B", "I would go with option B", "select (B)", "My vote goes to B", "which makes it B"),
         rf"{_START}(?:cho(?:o|)se|choosing|select(?:ed|ing)?|pick(?:ed|ing)?|go(?:ing)?\s(?:with|for)|opt(?:ed|ing)?\sfor"
-        r"|vote\sfor|settle\s(?:on|for)|lean(?:ing)?\stowards?|stick(?:ing)?\swith|prefer|left\swith|bet(?:ting)?\son|money(?:'s|\sis)\son|(?:got\sto|gotta|have\sto)\sbe|(?:answer\s)?key\s(?:says|gives)|(?:answer|reply|respond)\swith|i\sme(?:an|ant))\b"
-        rf"{_FILLER}",
+        r"|vote\sfor|settle\s(?:on|for)|lean(?:ing)?\stowards?|stick(?:ing)?\swith|prefer|left\swith|bet(?:ting)?\son|money(?:'s|\sis)\son|(?:got\sto|gotta|have\sto)\sbe|(?:answer\s)?key\s(?:says|gives)|(?:answer|reply|respond)\swith|i\sme(?:an|ant)|plump(?:ing)?\sfor|land(?:ed|ing)?\son|side\swith|(?:vote|money|pick|choice)\s(?:goes|went)\s(?:to|for|on)"
+        rf"|(?:lean(?:ing)?|(?<!it\s)(?<!this\s)(?<!that\s)(?<!which\s)(?:must|has\sto)\sbe|mak(?:es?|ing)\sit){_A_LETTER})\b{_FILLER}",
         (
             "cho",
             "select",
@@ -159,6 +162,14 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
             "got",
             "have",
             "key",
+            "plump",
+            "land",
+            "side",
+            "money",
+            "choice",
+            "must",
+            "has to",
+            "mak",
         ),
         begins=True,
     ),
@@ -212,7 +223,7 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         "a word of conclusion and a letter that ends the sentence",
         ("So B.", "Therefore: B", "Definitely (B)!"),
         rf"{_START}(?:so|therefore|thus|hence|consequently|accordingly|ultimately|finally|overall|definitely|probably"
-        r"|clearly|certainly|obviously|surely|likely|sure|yes|okay|ok|conclusion|final|rather|instead|correction|actually|on\s(?:further\s|closer\s)?(?:reflection|second\sthoughts?|inspection)|also|daher|somit|deshalb|folglich|donc|entonces|así\sque|quindi|portanto|итак|значит|поэтому|make\s(?:that|it)|or\srather)"
+        r"|clearly|certainly|obviously|surely|likely|sure|yes|okay|ok|conclusion|final|rather|instead|correction|actually|on\s(?:further\s|closer\s)?(?:reflection|second\s(?:thoughts?|reading|look|glance)|inspection)|also|daher|somit|deshalb|folglich|donc|entonces|así\sque|quindi|portanto|итак|значит|поэтому|make\s(?:that|it)|or\srather)"
         rf"\b[,:.!-]{{0,2}}{_FILLER}|{_START}(?:no|wait|sorry|oops|hmm+)\s?[,.:;!…–—-]{{1,3}}\s{_FILLER}",
         (
             "so",
@@ -267,9 +278,9 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         "pattern",
         "statement",
         "what the result corresponds to",
-        ("which corresponds to B", "this matches option B", "leaving only B"),
-        rf"{_START}(?:(?:correspond|point)(?:s|ing)?\s(?:to|with)|match(?:es|ing)|leav(?:es|ing)(?:\sus\swith)?)\b{_FILLER}",
-        ("correspond", "point", "match", "leav"),
+        ("which corresponds to B", "this matches option B", "leaving only B", "Looks like B to me."),
+        rf"{_START}(?:(?:correspond|point)(?:s|ing)?\s(?:to|with|at|towards?)|match(?:es|ing)|leav(?:es|ing)(?:\sus\swith)?|(?:looks?|sounds?|seems?|feels?)\slike{_A_LETTER})\b{_FILLER}",
+        ("correspond", "point", "match", "leav", "like"),
         STOP,
     ),
     ChoiceRule(
@@ -374,7 +385,7 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         "statement",
         "what is right or chosen, in German, French and Spanish",
         ("Richtig ist B.", "Ich wähle B.", "Je choisis B", "Elijo B", "Nicht A, sondern B."),
-        rf"{_START}(?:(?:richtig|korrekt|zutreffend|correcte?|correcta)\s(?:ist|est|es)\b|(?:ich\s)?(?:wähle|nehme)\b|je\schoisis\b"
+        rf"{_START}(?:(?:richtig|korrekt|zutreffend|correcte?|correcta)\s(?:ist|est|es)\b(?:\s(?:aber|jedoch|hingegen|dagegen|vielmehr|en\sfait|en\sréalité|en\srealidad))?|(?:ich\s)?(?:wähle|nehme)\b|je\schoisis\b"
         r"|elijo\b|escojo\b|ich\swürde\b|(?:es\s)?bleibt\s(?:also\s|somit\s|daher\s)?nur\b|je\sdirais\b|il\sne\sreste\sque\b|diría(?!\sque)\b|direi\b|diria\b|(?:así\sque|entonces|luego|por\s(?:lo\s)?tanto,?)\ses\b|il\ss'agit\s(?:donc\s)?de\b|si\stratta\s(?:quindi\s)?(?:di|della)\b|es\sist\b|c'est\b|sondern\b|sino\b|(?:creo|pienso|diría)\sque\ses\b|acho\sque\sé\b|penso\sche\s(?:sia|è)\b"
         r"|думаю,?\s(?:что\s)?(?:это\s)?|выбираю\b|scelgo\b|escolho\b|wybieram\b)\s?:?\s?(?:(?:also|option|antwort|réponse|opción|вариант|la|die)\s){0,2}",
         (
@@ -468,6 +479,18 @@ CHOICE_RULES: tuple[ChoiceRule, ...] = (
         ("The second sum (B).",),
         rf"{NOT_INSIDE}(?=[(\[](?-i:[A-Z])[)\]])",
         ("(", "["),
+    ),
+    ChoiceRule(
+        "ordinal",
+        "option_text",
+        "lone letter",
+        "the place of an option in the list, given as the answer; in German, French and Spanish too",
+        (
+            "It's the third one.",
+            "The last option is correct",
+            "Number 3 on the list.",
+            "Die dritte Option ist richtig.",
+        ),
     ),
     ChoiceRule(
         "one_text",

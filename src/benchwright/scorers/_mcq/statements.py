@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import chain
 from typing import NamedTuple
 
 from benchwright.scorers._mcq.extraction import (
@@ -17,6 +16,7 @@ from benchwright.scorers._mcq.extraction import (
     letter_at,
 )
 from benchwright.scorers._mcq.rules import RULES, STATEMENT_RULES
+from benchwright.scorers._mcq.sayers import reported
 from benchwright.scorers._mcq.texts import OptionTexts, denied, marked_option
 from benchwright.scorers._mcq.view import ReplyText
 
@@ -78,12 +78,12 @@ _ADVERBS = (
     r"|obviously|really|in\sfact|by\sfar|also|simply|just|completely|totally|plainly|an?|both)\s){0,4}"
 )
 _SEEMS = r"(?:is|was|must\sbe|should\sbe|has\sto\sbe|seems|looks|appears)(?:\sto\sbe)?"
-_VERDICT = (
-    rf"[)\]]?,?\s{_SEEMS}\s(?!also){_ADVERBS}(?:correct|right|best|better(?=\s(?:choice|option|answer|fit|one|match))|answer|solution|winner|final\sanswer"
+VERDICT = (
+    rf"[)\]]?,?\s{_SEEMS}\s(?!also){_ADVERBS}(?:correct|right|best|better(?=\s(?:choice|option|answer|fit|one|match))|answer|solution|winner|final\sanswer|(?:safest|strongest|closest|likeliest|soundest)(?=\s(?:choice|option|answer|bet|match|fit))"
     r"|(?<=most\s)(?:appropriate|suitable|accurate|likely|plausible|logical|fitting|reasonable))(?![\w-])"
     r"(?!\s(?:if|when|about|unless|but\snot)\b|\s?\?)"
     r"|(?<=only\s\w)[)\]]?\s(?:makes\ssense|remains|fits|works|matches|is\s(?:left|possible))(?!\w)"
-    r"|[)\]]?\s(?:it\s)?is(?=\s?[.!;]|\s?\n|\s?$)|[)\]]?\swins(?!\w)|[)\]]?,?\sis\s(?:exactly\s)?what\s(?:we|you|i|the\squestion)(?!\w)"
+    r"|[)\]]?\s(?:it\s)?is(?=\s?[.!;]|\s?\n|\s?$)|[)\]]?\s(?:wins|gets\smy\s(?:vote|pick|money))(?!\w)|[)\]]?,?\sis\s(?:exactly\s)?what\s(?:we|you|i|the\squestion)(?!\w)"
     r"|[)\]]?,?\sis\sthe\sonly\s(?:\w+\s)?(?:that|which|to)\s(?:\w+\s)?(?:fits?|works?|matches|makes\ssense|is\s(?:correct|right|true|valid))\b"
     r"|[)\]]?,?\s(?:best|most\sclosely|perfectly|clearly|correctly)\s(?:matches|fits|describes|answers|captures|represents|explains)\b"
     r"|[)\]]?,?\s(?:fits|matches|works|makes\sthe\smost\ssense)(?:\s(?:best|better|perfectly|exactly)\b|(?<=sense))"
@@ -112,8 +112,9 @@ _PREFERRED = (
 )
 _TAKEN_BACK = (
     r"(?:(?<![^\W_])(?:not|neither|nor|eliminat(?:e|es|ed|ing)|rules?\sout|ruled\sout|ruling\sout|exclud(?:e|es|ed|ing)"
-    r"|discard(?:s|ed|ing)?|reject(?:s|ed|ing)?)\s|n't\s|cannot\sbe\s|排除|不选|不是|并非)"
-    rf"(?:(?:be|options?|choices?|letter)\s)?[(\[]?(?P<letter>(?-i:[A-Z])){NOT_PART}"
+    r"|discard(?:s|ed|ing)?|reject(?:s|ed|ing)?|(?:misled|fooled|tricked|distracted|tempted|confused|thrown\soff)\sby|beware\sof|watch\sout\sfor|fall(?:ing)?\sfor"
+    r"|careful\s(?:with|of|about)|wary\sof)\s|n't\s|cannot\sbe\s|排除|不选|不是|并非)"
+    rf"(?:the\s)?(?:(?:be|options?|choices?|letter)\s)?[(\[]?(?P<letter>(?-i:[A-Z])){NOT_PART}"
 )
 # Not the last item of a list such as "A, B, C".
 _LAST_WORDS = (
@@ -121,6 +122,13 @@ _LAST_WORDS = (
 )
 _NOT_AN_ANSWER = r"(?<![^\W_])(?:grade|class|rating|score|level|group|type|(?:first|second|third|next|other|least|less|worst|2nd|3rd|4th)\s(?:\w{2,12}\s)?\w+):\s[(\[]?$"
 _LAST_LINE = rf"[(\[{{]?(?P<letter>[A-Za-z]){NOT_PART}[)\]}}.:]{{0,2}}"
+
+
+_CASE = r"(?:[;,]|\s(?:and|but|while|whereas))\s(?:(?:and|but|while|whereas)\s)?(in|for|under|with|at|on|when|by|from|to|im|in|bei|für|en|dans|pour|para)\s"
+_IN_A_CASE = rf"(?<![^\W_])(?:if|when|wenn|falls|si)\s[^.;!?\n]{{1,120}}?,\s(?:(?:then|option|choice|choose|pick|it's|it\sis)\s){{0,2}}[(\[]?(?P<letter>(?-i:[A-Z])){NOT_PART}[)\]]?(?=\s?[.;,!\n])"
+_NEXT_CASE = r"[)\]]?[.!]\s(when|wenn|quand|cuando|for|under)\s[^.;!?\n]*$"
+# A letter that only might be right.
+_WOULD_BE = r"[)\]]?,?\s(?:would|could|might|may)\s(?:then\s|also\s)?be\s"
 
 
 class Statement(NamedTuple):
@@ -151,19 +159,35 @@ class Stated(NamedTuple):
 def statements(view: ReplyText, options: Mapping[str, str], texts: OptionTexts) -> Stated:
     """The last explicit statement of a reply, and the options it takes back."""
     last: Statement | None = None
-    verdicts, taken_back = _verdicts(view, options, texts)
-    supposed = set()
-    for found in chain(_all(view, options, texts), verdicts):
+    verdicts, taken_back, supposed = _verdicts(view, options, texts)
+    every = [*_all(view, options, texts), *verdicts]
+    for found in every:
         if found.supposed:
             supposed.add(found.letter)
         if last is None or (not found.supposed, found.start) > (not last.supposed, last.start):
             last = found
     if last is not None and last.supposed and len(supposed) > 1:
         last = last._replace(letter=None)  # `if it is open, A; if it is closed, C`
+    elif last is not None and any(_other_case(view, found, last) for found in every):
+        last = last._replace(letter=None)  # `in Europe it is A; in Asia it is B`
     if last is None and (marked := marked_option(view, options, texts)):
         at, letter, rule = marked
         last = Statement(at, at + 1, letter, rule, False)
     return Stated(last, taken_back)
+
+
+def _other_case(view: ReplyText, first: Statement, last: Statement) -> bool:
+    """Whether two statements of one sentence name different options for different cases."""
+    if first.letter == last.letter or not 0 < last.start - first.end < _SENTENCE:
+        return False
+    between = view.lower[first.end : last.start]
+    case = caseless(_NEXT_CASE).match(between)
+    if case is None and not caseless(r"[.!?]\s|\n").search(between):
+        case = caseless(_CASE).search(between)
+    if case is None:
+        return False
+    before = view.lower[max(0, first.start - _SENTENCE) : first.start]
+    return caseless(rf"(?:^|[.;,:!?\n]\s?){case[1]}\s[^.;!?\n]*$").search(before) is not None
 
 
 def _all(view: ReplyText, options: Mapping[str, str], texts: OptionTexts) -> Iterator[Statement]:
@@ -177,14 +201,16 @@ def _all(view: ReplyText, options: Mapping[str, str], texts: OptionTexts) -> Ite
                 continue
             if rule.name == "chosen" and _by_others(view, cue.start()):
                 continue
-            if caseless(_REFUTED).match(view.lower, found.end):
+            if refuted(view, found.end):
                 continue
-            if asserted(view, cue.start()):
+            if asserted(view, cue.start()) and not reported(
+                view, cue.end(), found.end, by_text=found.by_text
+            ):
                 yield found._replace(supposed=_supposed(view, cue.start(), found.end))
     for ending_rule in (_last_words, _last_line):
         ended = ending_rule(view, options, texts)
-        if ended is not None:
-            yield ended
+        if ended is not None and not reported(view, ended.start, ended.end):
+            yield ended._replace(supposed=_supposed(view, ended.start, ended.end))
 
 
 def asserted(view: ReplyText, at: int) -> bool:
@@ -193,6 +219,11 @@ def asserted(view: ReplyText, at: int) -> bool:
     return (
         caseless(_NOT_SAID).search(view.lower, max(begin, view.lower.rfind("\n", begin, at) + 1), at) is None
     )
+
+
+def refuted(view: ReplyText, end: int) -> bool:
+    """Whether what ends at `end` is called wrong right after."""
+    return caseless(_REFUTED).match(view.lower, end) is not None
 
 
 def _supposed(view: ReplyText, cue: int, end: int) -> bool:
@@ -242,12 +273,13 @@ def _other_text(view: ReplyText, at: int, texts: OptionTexts) -> tuple[str, ...]
 
 def _verdicts(
     view: ReplyText, options: Mapping[str, str], texts: OptionTexts
-) -> tuple[list[Statement], dict[str, int]]:
-    """Statements that begin with the letter, and letters that are denied."""
+) -> tuple[list[Statement], dict[str, int], set[str | None]]:
+    """Statements that begin with the letter, letters that are denied, and letters that would be right in some case."""
     found: list[Statement] = []
     taken_back: dict[str, int] = {}
+    possible: set[str | None] = set()
     text = view.text
-    verdict, denial, preferred = caseless(_VERDICT), caseless(_DENIAL), caseless(_PREFERRED)
+    verdict, denial, preferred = caseless(VERDICT), caseless(_DENIAL), caseless(_PREFERRED)
     for head in caseless(_HEAD).finditer(text):
         letter = head["letter"].upper()
         at = head.start("letter")
@@ -269,6 +301,8 @@ def _verdicts(
             contrast = next((match for place in places if (match := preferred.match(text, place))), None)
             if contrast and contrast["other"].upper() in options and contrast["other"].upper() != letter:
                 rule = RULES["preferred"]
+            elif any(caseless(_WOULD_BE).match(text, place) for place in places):
+                possible.add(letter)
         if (
             rule is None
             or (is_word(text, at) and not _is_called(view, head.start()))
@@ -278,15 +312,20 @@ def _verdicts(
         if not asserted(view, head.start()):
             taken_back[letter] = at
             continue
+        if reported(view, head.start(), at + 1):
+            continue
         several = joined_to(view, at, letter, options, texts.covers) and rule.name == "verdict"
         stated = Statement(at, at + 1, None if several else letter, rule, False)
         found.append(stated._replace(supposed=_supposed(view, head.start(), stated.end)))
+    for case in caseless(_IN_A_CASE).finditer(text):
+        if case["letter"] in options:
+            possible.add(case["letter"])
     for back in caseless(_TAKEN_BACK).finditer(text):
         letter = back["letter"].upper()
         at = back.start("letter")
         if letter in options and not is_word(text, at) and not texts.covers(view, at):
             taken_back[letter] = max(at, taken_back.get(letter, 0))
-    return found, taken_back
+    return found, taken_back, possible
 
 
 def _heads_clause(view: ReplyText, at: int) -> bool:

@@ -51,6 +51,22 @@ _FUNCTION_WORDS = frozenset(
         "for",
     ]
 )
+# An option that is one of these words is named only where it is stated: alone, quoted, or at the end of a sentence.
+_WORDS = """
+    right left up down true false yes none some any most all many few more less both either neither other same different
+    can could may might must should shall will would has have had was were are does did been being
+    this that these those there here then now who whom whose which what when where why how
+    good bad better best worse worst well long short high low big small large great little much
+    first second third last next new old early late before after above below over under out off with without from into
+    correct incorrect wrong sure certain likely unlikely possible impossible always never often sometimes
+    they them their he his him her its you your me my our because since although however therefore but than too also very
+    know think say see go make take give use read write point case fact time way place part thing kind
+"""
+_COMMON_WORDS = frozenset(_WORDS.split())
+_ENDS_SENTENCE = r"\s?[)\]]?(?:[.!]|\n|$|\s(?:because|since)\b)"
+_IDIOM = r"(?<![^\W_])(?:at|all|no|nothing|anything|something|one|ones|you're|you\sare|that's|not|if|i|you|we|they|he|she|it|and|or|as|just|after)\s(?:(?<=no\s)\w+\s)?$"
+_ENDS_CLAUSE = r"\s?[)\]]?(?:[.,;:!)\]–—]|\n|$|\s(?:because|since|as|due\sto|given)\b|\sof\s(?:them|these|the\sabove)(?=\s?[.,!\n]|\sare\b|$))"
+_SAID_TO_BE = r"(?:^|[.;:!?\n(\[]|(?<![^\W_])(?:is|be|was|says?|ist|est|es))\s?(?:the\s)?$"
 _REACH = 48
 _LINKS = (
     r"(?:(?:i|we|you|it|is|was|be|been|to|in|at|by|on|from|with|the|a|an|that|this|think|believe|say|saying|mean|feel|agree|claim|conclude"
@@ -152,6 +168,14 @@ class OptionTexts:
                 return at + len(needle)
         return None
 
+    def overlap(self, view: ReplyText, start: int, end: int) -> bool:
+        """Whether the words from `start` to `end` belong to an option's text."""
+        return any(
+            view.lower.find(needle, max(0, start - len(needle) + 1), end + len(needle) - 1) >= 0
+            for needle in self._needles
+            if " " in needle
+        )
+
     def contradict(self, view: ReplyText, at: int, letter: str) -> bool:
         """Whether the letter at `at` comes with the text of another option: `B) Jupiter` where Jupiter is C."""
         label = compiled(_LABEL).match(view.lower, at + 1)
@@ -169,6 +193,7 @@ class OptionTexts:
                 Named(at, at + len(needle), letters)
                 for at in self._places(text, needle)
                 if not self._inside_longer(text, at, needle)
+                and (needle not in _COMMON_WORDS or _is_stated(view, at, at + len(needle)))
             ]
         found.sort()
         named: list[Named] = []
@@ -215,6 +240,21 @@ class OptionTexts:
             and is_whole(text, at - offset, at - offset + len(long))
             for long, offset in self._longer[needle]
         )
+
+
+def _is_stated(view: ReplyText, start: int, end: int) -> bool:
+    """Whether a common word is given as an answer, not merely used."""
+    if view.is_marked(start, end):
+        return True
+    text = view.lower
+    if compiled(_SAID_TO_BE).search(text, max(0, start - 12), start) and compiled(_ENDS_CLAUSE).match(
+        text, end
+    ):
+        return True
+    return (
+        compiled(_ENDS_SENTENCE).match(text, end) is not None
+        and compiled(_IDIOM).search(text, max(0, start - 24), start) is None
+    )
 
 
 def denied(text: str, start: int, end: int) -> bool:

@@ -54,7 +54,7 @@ _PLAIN = str.maketrans(
 class ReplyText:
     """The readable text of a reply."""
 
-    __slots__ = ("_at", "_lower", "_origin", "text", "unfinished")
+    __slots__ = ("_at", "_lower", "_origin", "_spans", "text", "unfinished")
 
     def __init__(self, reply: str) -> None:
         parts: list[str] = []
@@ -63,6 +63,7 @@ class ReplyText:
         self._origin: list[int] = []
         """Where it begins in the reply."""
         self._lower: str | None = None
+        self._spans: dict[str, list[tuple[int, int]]] = {}
         length = 0
         kept, self.unfinished = without_reasoning(reply)
         """`unfinished`: the reply ends inside its reasoning."""
@@ -85,13 +86,28 @@ class ReplyText:
     def until(self, end: int) -> ReplyText:
         """The view up to `end` of its text."""
         part = object.__new__(ReplyText)
-        part._at, part._origin, part._lower = self._at, self._origin, None
+        part._at, part._origin, part._lower, part._spans = self._at, self._origin, None, {}
         part.text, part.unfinished = self.text[:end], False
         return part
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """The place in the reply of the characters `start` to `end` of `text`."""
         return self._place(start), self._place(end - 1) + 1
+
+    def spans(self, pattern: str) -> list[tuple[int, int]]:
+        """Where a pattern is found in `text`, in any case: looked for once, however often it is asked for."""
+        found = self._spans.get(pattern)
+        if found is None:
+            found = self._spans[pattern] = [one.span() for one in _compiled(pattern).finditer(self.text)]
+        return found
+
+    def is_marked(self, start: int, end: int) -> bool:
+        """Whether quotes or emphasis are around the characters `start` to `end` of `text`."""
+        opened = self._place(start) > (self._place(start - 1) + 1 if start else 0)
+        if not opened or end + 1 >= len(self.text):
+            return opened
+        after = end + self.text[end].isspace()  # a blank may stand for marks and a blank
+        return self._place(after) > self._place(end - 1) + 1 + after - end
 
     def _place(self, at: int) -> int:
         part = bisect_right(self._at, at) - 1
@@ -188,6 +204,11 @@ def _filler(gap: str, reply: str, start: int, end: int) -> str:
         return ""
     parts_words = start > 0 and end < len(reply) and reply[start - 1].isalnum() and reply[end].isalnum()
     return " " if parts_words or any(map(str.isspace, gap)) else ""
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
 
 
 @cache

@@ -1,0 +1,236 @@
+"""extract_choice on classes of replies: each is built from parts, so that no single sentence decides whether it is read."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+from tests.scorers.growth import assert_linear
+
+from benchwright.scorers import extract_choice
+
+GASES = {"A": "oxygen", "B": "nitrogen", "C": "argon", "D": "helium"}
+LETTERS = "ABCD"
+
+LEADS = (
+    "The final answer is {x}.", "Final Answer: The final answer is {x}.", "Answer: {x}.", "Looks like {x} to me.", "Sounds like {x}.",
+    "My vote goes to {x}.", "I'd go with {x}.", "It has to be {x}.", "Has to be {x}.", "That makes it {x}.", "I'm leaning {x} on this.",
+    "Everything points at {x}.", "I would plump for {x}.", "{x} gets my vote.", "{x} is the safest choice.", "The answer, however, is {x}.",
+    "It's {x}.", "I'd say ({x}).", "**{x}**",
+)  # fmt: skip
+PLEASANTRIES = (
+    "", "I hope it is correct.", "I hope that helps!", "Hope this is right.", "Let me know if you have other questions.",
+    "Let me know if you'd like the reasoning.", "Feel free to ask for more details.", "Please correct me if I'm wrong.",
+    "Good luck with your exam!", "But please double-check.", "I could be mistaken, of course.", "Thanks for asking!",
+)  # fmt: skip
+OTHERS = (
+    "Your classmate said", "My colleague claims", "A friend of mine insists", "The student thinks", "Somebody told me", "I was told",
+    "Many people believe", "She wrote", "You said", "Maria says", "My teacher once suggested",
+)  # fmt: skip
+VERDICTS = (
+    "{r}, but she overlooked the sign, which makes it {x}.", "{r}. However, the answer is {x}.", "{r}. In fact it's {x}.",
+    "{r}, but {x} is correct.", "{r}. I'd go with {x}.", "{r}. That is wrong. The correct answer is {x}.",
+)  # fmt: skip
+ABSTENTIONS = (
+    "I won't commit to either.", "I can't choose.", "I cannot decide between them.", "Without more information I can't tell.",
+    "I have no idea which of them is right.", "I'd rather not say.", "I'll leave this one open.", "The question is too vague to answer.",
+    "There is not enough information to decide.", "Ich kann mich nicht entscheiden.", "No puedo decidir.", "Je ne peux pas trancher.",
+)  # fmt: skip
+EARLIER = (
+    "The answer could be {x} or {y}.", "I was going to say {x}.", "Option {x} is tempting, and so is option {y}.", "Perhaps it's {x}.",
+    "If it is cold, {x} would be the answer; if it is hot, it would be {y}.", "Either {x} or {y} would fit.",
+)  # fmt: skip
+CASES = (
+    "If it is cold, the answer is {x}; if it is hot, it's {y}.", "If it floats, {x}. If it sinks, {y}.",
+    "If it is cold, {x} would be right; if it is hot, it would be {y}.", "For gases the answer is {x}, for liquids it's {y}.",
+    "In the north the answer is {x}; in the south it's {y}.", "When it is dry, choose {x}. When it is wet, choose {y}.",
+    "Wenn es um Masse geht, ist es {x}; wenn es um Volumen geht, ist es {y}.",
+)  # fmt: skip
+PLACES = {
+    "A": ("the first one", "the first option", "the first of these", "number 1 on the list"),
+    "B": ("the second one", "the second choice", "the second of the four", "number two on the list"),
+    "C": ("the third one", "the third alternative", "the 3rd option", "number 3 on the list"),
+    "D": ("the last one", "the last option", "the fourth one", "the final option on the list"),
+}
+PLACED = (
+    "It's {o}.", "I'd choose {o}.", "The correct answer is {o}.", "I would go with {o}, because it is lighter.", "{O}.",
+    "My answer: {o}.", "{O} is correct.", "Not sure, but I think it's {o}.",
+)  # fmt: skip
+PLACED_ELSEWHERE = {
+    "A": (
+        "Die erste Option ist richtig.",
+        "Je choisis la première réponse.",
+        "La primera opción es correcta.",
+    ),
+    "B": (
+        "Ich nehme die zweite Antwort.",
+        "La deuxième réponse est la bonne.",
+        "Creo que es la segunda opción.",
+    ),
+    "C": ("Es ist die dritte.", "Je choisis la troisième proposition.", "Elijo la tercera opción."),
+    "D": (
+        "Die letzte Option ist richtig.",
+        "Je choisis la dernière réponse.",
+        "La última opción es la correcta.",
+    ),
+}
+COMMON = {
+    ("left", "right", "up", "down"): (
+        "There's no single right choice here.", "You're right to ask.", "There is nothing left to go on.", "Let me look that up first.",
+        "It all comes down to where you stand.", "All right, let me think about this.", "I have no time left.",
+    ),
+    ("none", "some", "most", "all"): (
+        "None of this tells me much.", "Most of the passage is missing.", "Some guesswork would be needed.", "I am not sure at all.",
+        "All I know is that the table is cut off.",
+    ),
+    ("can", "must", "should", "may"): (
+        "Can you tell me which sentence it is?", "You should read the sentence again.", "We can see that a verb is missing.",
+        "There may be several readings.", "One must know the context first.",
+    ),
+    ("true", "false", "not given"): (
+        "It is true that the passage mentions whales.", "That would be a false start.", "It may be true in some cases and false in others.",
+    ),
+}  # fmt: skip
+"""Options that are common words, with sentences that use them and answer nothing."""
+STATED = (
+    "{w}",
+    "{W}.",
+    "The answer is {w}.",
+    'The missing word is "{w}".',
+    "So it is **{w}**.",
+    "{W}, because it fits.",
+    "I'd say {w}.",
+)
+WARNINGS = (
+    "Don't be misled by choice {y}.", "Beware of {y}.", "Watch out for option {y}.", "Do not fall for option {y}.",
+    "Be careful with ({y}).",
+)  # fmt: skip
+
+
+def letter(reply: str, options: dict[str, str] = GASES) -> str | None:
+    return extract_choice(reply, options).letter
+
+
+def unlike(cases: list[tuple[str, str | None]], options: dict[str, str] = GASES) -> list[object]:
+    read = [(reply, expected, letter(reply, options)) for reply, expected in cases]
+    return [one for one in read if one[1] != one[2]]
+
+
+def pairs() -> list[tuple[str, str]]:
+    return [(x, y) for x, y in product(LETTERS, LETTERS) if x != y]
+
+
+def test_verdicts_are_read_whatever_pleasantry_follows() -> None:
+    cases = [
+        (f"{lead.format(x=x)} {rest}".strip(), x) for lead, x, rest in product(LEADS, LETTERS, PLEASANTRIES)
+    ]
+    assert not unlike([*cases])
+
+
+def test_what_others_say_is_never_the_verdict() -> None:
+    said = [(f"{who} the answer is {y}", x, y) for who, (x, y) in product(OTHERS, pairs())]
+    assert not unlike([(verdict.format(r=r, x=x), x) for (r, x, _), verdict in product(said, VERDICTS)])
+    assert not unlike([(f"{r}.", None) for r, _, _ in said])
+
+
+@pytest.mark.parametrize("agreed", [", and she is right.", ", and I agree.", ". That is correct."])
+def test_what_others_say_counts_if_the_reply_agrees(agreed: str) -> None:
+    assert not unlike(
+        [(f"Your classmate said the answer is {x}{agreed}", x) for x in LETTERS]
+        + [(f"As your teacher told you, the answer is {x}.", x) for x in LETTERS]
+    )
+
+
+def test_replies_that_abstain_at_the_end_give_no_answer() -> None:
+    open_ = [
+        (f"{earlier.format(x=x, y=y)} {end}", x)
+        for earlier, (x, y), end in product(EARLIER, pairs(), ABSTENTIONS)
+    ]
+    assert not unlike([(reply, None) for reply, _ in open_])
+    assert not unlike([(f"{reply} But if I had to choose, I'd go with {x}.", x) for reply, x in open_])
+
+
+def test_opposite_cases_give_no_answer_unless_one_is_the_actual() -> None:
+    cases = [(case.format(x=x, y=y), x) for case, (x, y) in product(CASES, pairs())]
+    assert not unlike([(case, None) for case, _ in cases])
+    assert not unlike([(f"{case} Here the first one applies, so the answer is {x}.", x) for case, x in cases])
+
+
+def test_doubts_after_a_statement_take_nothing_back() -> None:
+    doubts = (
+        "I can't think of a reason to choose another one.", "You can't choose {y}, since it is heavier.", "You don't need more information.",
+        "It's hard to decide between {x} and {y}, but {x} is lighter.", "Note that it depends on the definition.",
+    )  # fmt: skip
+    assert not unlike(
+        [(f"The answer is {x}. {doubt.format(x=x, y=y)}", x) for doubt, (x, y) in product(doubts, pairs())]
+    )
+
+
+def test_places_in_the_list_name_options() -> None:
+    cases = [
+        (shape.format(o=place, O=place[0].upper() + place[1:]), x)
+        for x, places in PLACES.items()
+        for place, shape in product(places, PLACED)
+    ]
+    assert not unlike([*cases])
+    assert not unlike([(reply, x) for x, replies in PLACED_ELSEWHERE.items() for reply in replies])
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        ("The first option is wrong because it ignores gravity. The third one is right.", "C"),
+        ("Not the first one, but the second one.", "B"),
+        ("The first thing to note is its mass.", None),
+        ("The last option is wrong.", None),
+        ("It's not the second one.", None),
+        ("Is it the second one?", None),
+        ("My friend picked the second one.", None),
+        ("It's the first one. Oxygen is lighter than argon, which is C. The answer is D.", "D"),
+        ("It's the first one, and helium is a noble gas.", None),
+        ("It's the seventh one.", None),
+    ],
+)
+def test_places_that_are_denied_asked_or_contradicted_name_none(reply: str, expected: str | None) -> None:
+    assert letter(reply) == expected
+
+
+def test_the_last_of_an_unknown_list_is_unknown() -> None:
+    assert letter("It's the last option.", dict.fromkeys("ABCDEFGHIJ", "")) is None
+
+
+@pytest.mark.parametrize("words", COMMON, ids=lambda words: words[0])
+def test_common_words_are_options_only_where_they_are_stated(words: tuple[str, ...]) -> None:
+    options = dict(zip(LETTERS, words, strict=False))
+    assert not unlike([(reply, None) for reply in COMMON[words]], options)
+    assert not unlike([(f"{reply} I can't give an answer.", None) for reply in COMMON[words]], options)
+    stated = [
+        (shape.format(w=word, W=word.capitalize()), x)
+        for (x, word), shape in product(options.items(), STATED)
+    ]
+    assert not unlike([*stated], options)
+
+
+def test_warnings_of_another_option_leave_the_one_in_brackets() -> None:
+    cases = [
+        (f"The lightest is {GASES[x]} ({named}{x}). {warning.format(y=y)}", x)
+        for (x, y), named, warning in product(pairs(), ("", "choice ", "option "), WARNINGS)
+    ]
+    assert not unlike([*cases])
+
+
+def test_an_option_may_say_that_nothing_can_be_decided() -> None:
+    options = {"A": "greater", "B": "smaller", "C": "cannot be determined"}
+    assert not unlike(
+        [(reply, "C") for reply in ("It cannot be determined.", "The answer is C: it cannot be determined.")],
+        options,
+    )
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["my friend said ", "people say the answer is A, ", "the third one ", "I can't choose, but ", "if it is A, ", "in A, in ", "number 2 ",
+     "the answer is A; in ", "looks like ", "right ", "You said A. ", "so the second. "],
+)  # fmt: skip
+def test_hostile_texts_of_these_classes_are_read_in_linear_time(unit: str) -> None:
+    assert_linear(lambda reply: letter(reply, {"A": "right", "B": "left", "C": "my friend"}), unit)
