@@ -58,9 +58,9 @@ class StageRequests:
 
     @cached_property
     def tokens(self) -> TokenArrivals | None:
-        """When output tokens arrived; None if no reply has a token count."""
+        """When output tokens arrived; None if a reply has no token count, because the others are not all tokens."""
         good = self.completed.where(pc.is_null(self.faults))
-        return token_arrivals(good) if good["output_tokens"].is_valid().true_count else None
+        return token_arrivals(good) if len(good) and not good["output_tokens"].null_count else None
 
     @cached_property
     def span(self) -> tuple[float, float] | None:

@@ -48,6 +48,8 @@ class Metric(Struct, frozen=True, kw_only=True):
     """Another metric that has the same values by definition."""
     one_token: bool = False
     """Whether a reply of one token or one event has no value, and therefore meets every limit."""
+    counts: bool = False
+    """Whether it needs the number of output tokens."""
     headline: bool = False
     """Whether short tables show it."""
 
@@ -134,6 +136,7 @@ def _gap_percentile(requests: Requests) -> Any:
 
 _STREAM = "needs streamed replies"
 _USAGE = "needs token counts: the server sent no usage, and there was nothing else to count"
+_ALL_COUNTS = "needs token counts of all completed requests, from one source"
 _SCHEDULE = "needs a schedule: in a closed loop nothing is planned"
 _DECODE = _from("first_token", "last_content")
 _BOOTSTRAP = (
@@ -189,7 +192,7 @@ PER_REQUEST: tuple[Metric, ...] = (
     ),
     Metric(
         name="tpot", title="time per output token", unit="ms", better="lower", limit=True, one_token=True, headline=True,
-        needs="needs streamed replies and token counts", values=_ratio(_DECODE, _less_one(_streamed)),
+        counts=True, needs="needs streamed replies and token counts", values=_ratio(_DECODE, _less_one(_streamed)),
         definition="(e2e − ttft) / (output tokens − 1): the time from the first content event to the last, per token after the first. "
         "A reply of one token has none. Tokens bundled into one event do not change it. Reasoning tokens that the server counts and does "
         "not send are left out, here and in decode_speed and tokens_per_event.",
@@ -228,8 +231,8 @@ PER_REQUEST: tuple[Metric, ...] = (
     Metric(
         name="output_tokens", title="output tokens", unit="tokens", needs=_USAGE, values=_of("output_tokens"),
         definition="Tokens of the reply, reasoning included: from usage, else from a tokenizer, else from the number of the stream's events, "
-        "else estimated from the length of the text. token_sources says which. Usage that contradicts the stream is not used: each event "
-        "with content carries at least one token.",
+        "else estimated from the length of the text: one source for the whole test, which token_sources names. Usage that contradicts the "
+        "stream is not used: each event with content carries at least one token.",
     ),
     Metric(
         name="cached_tokens", title="cached input tokens", unit="tokens", needs="the server reports no cached tokens",
@@ -287,21 +290,21 @@ PER_STAGE: tuple[Metric, ...] = (
         "bootstrap of 20 equal slices of the duration.",
     ),
     Metric(
-        name="input_throughput", title="input token throughput", unit="tokens/s", better="higher", needs=_USAGE,
+        name="input_throughput", title="input token throughput", unit="tokens/s", better="higher", needs=_ALL_COUNTS,
         definition="Input tokens of all completed requests divided by the duration.",
     ),
     Metric(
-        name="output_throughput", title="output token throughput", unit="tokens/s", better="higher", headline=True, needs=_USAGE,
+        name="output_throughput", title="output token throughput", unit="tokens/s", better="higher", headline=True, needs=_ALL_COUNTS,
         definition="Output tokens of all completed requests divided by the duration. It counts tokens, not events. Its interval is a bootstrap "
         "of 20 equal slices of the duration.",
     ),
     Metric(
-        name="total_throughput", title="total token throughput", unit="tokens/s", better="higher", needs=_USAGE,
+        name="total_throughput", title="total token throughput", unit="tokens/s", better="higher", needs=_ALL_COUNTS,
         definition="Input and output tokens of all completed requests divided by the duration.",
     ),
     Metric(
         name="peak_output_throughput", title="peak output throughput", unit="tokens/s", better="higher",
-        needs=f"{_USAGE}; or the test took less than a second",
+        needs=f"{_ALL_COUNTS}; or the test took less than a second",
         definition="The largest number of output tokens that arrived within any one second, or the mean over the duration if that is "
         "higher. The tokens of a reply are spread over its content events: by the events' own counts if known, else evenly.",
     ),

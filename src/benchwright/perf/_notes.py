@@ -9,11 +9,13 @@ from msgspec import Struct
 
 from benchwright.core import DEMO_KIND, DEMO_NOTE, percent
 from benchwright.endpoints import SERVED_BY_DEMO
-from benchwright.perf._columns import compute as pc
+from benchwright.perf._columns import column, compute as pc
 from benchwright.perf._distributions import enough_values
 from benchwright.perf._faults import FAULTS
 from benchwright.perf._figures import StageRequests
+from benchwright.perf._metrics import LIMITS
 from benchwright.perf._requests import Requests
+from benchwright.perf._slo import Limits
 from benchwright.perf._stalls import stall_words
 from benchwright.perf._values import ClientHealth, LoadSettings
 
@@ -76,7 +78,7 @@ def stage_notes(
     found += _prompts(figures)
     found += _made(settings)
     found += _lengths(stage, settings.usual_tokens)
-    found += _tokens(stage)
+    found += _tokens(stage, settings.slo)
     found += _counts(stage)
     return tuple(found)
 
@@ -265,32 +267,54 @@ def _few_digits(number: float) -> str:
     return f"{number:,.0f}" if number >= 100 or number == round(number) else f"{number:.1f}"
 
 
-def _tokens(stage: StageRequests) -> Iterator[Note]:
+def _tokens(stage: StageRequests, limits: Limits) -> Iterator[Note]:
+    import pyarrow as pa
+
     sources = token_sources(stage)
-    how = {"counted": "one per content event", "estimated": "by the length of the text"}
-    doubted = stage.completed.where(pc.is_valid(stage.completed["reported_tokens"]))
+    whole, how = (
+        stage.completed,
+        {"counted": "one per content event", "estimated": "by the length of the text"},
+    )
+    ways = " and ".join(how[name] for name in sources if name in how)
+    refused = pc.is_valid(whole["reported_tokens"])
+    doubted = whole.where(
+        pc.and_(
+            refused,
+            pc.invert(pc.fill_null(pc.equal(whole["reported_tokens"], whole["output_tokens"]), False)),
+        )
+    )
     if len(doubted):
         first = doubted.at([0])
         reported, events = first["reported_tokens"][0].as_py(), first.events[0].as_py()
         against = f"{events:,} events with content" if events else "a reply with text"
-        ways = " and ".join(how[name] for name in token_sources(stage, doubted) if name in how)
+        used = ", ".join(["output tokens are counted", ways] if ways else ["they are not used"])
         yield Note(
             "usage_contradicted",
-            f"The server's token counts contradict {len(doubted):,} of {len(stage.completed):,} replies (the first: {reported:,} tokens "
-            f"reported, {against}): output tokens of these are counted{ways and ', '}{ways}",
+            f"The server's token counts contradict {len(doubted):,} of {len(whole):,} replies (the first: {reported:,} tokens "
+            f"reported, {against}): {used}",
         )
-    silent = stage.completed.where(pc.is_null(stage.completed["reported_tokens"]))
-    unsure = {name: count for name, count in token_sources(stage, silent).items() if name in how}
-    if unsure:
-        ways = " and ".join(f"of {count:,} {how[name]}" for name, count in unsure.items())
+    silent = whole.where(
+        pc.and_(pc.invert(refused), pc.is_in(whole["token_source"], value_set=column([*how], pa.string())))
+    )
+    if len(silent):
+        same = ", as many as it reports for the others" if "usage" in sources else ""
+        more = "" if same or "counted" not in sources else ". If events carry several tokens, there are more"
         yield Note(
-            "token_source", f"The server sent no usage for some replies: output tokens are counted, {ways}"
+            "token_source",
+            f"The server sent no usage for {len(silent):,} of {len(whole):,} replies: output tokens are counted, {ways}{same}{more}",
         )
-    unknown = len(stage.completed) - sum(sources.values())
-    if unknown and sources:
+    unknown = whole["output_tokens"].null_count
+    if unknown and (sources or pc.any(pc.greater(whole.events, 0)).as_py()):
+        known = len(whole) - unknown
+        rest = (
+            f"figures per token are those of the other {known:,}, and" if known else "figures per token and"
+        )
+        missed = [name for name, _ in limits if LIMITS[name].counts]
         yield Note(
             "tokens_unknown",
-            f"{unknown:,} of {len(stage.completed):,} completed requests have no token count: token throughput is unknown",
+            f"The server gave no token count that can be used for {unknown:,} of {len(whole):,} completed requests, and counts of several "
+            f"sources are not mixed: {rest} token throughput {'is' if known else 'are'} unknown"
+            + "".join(f". Requests without a count miss the limit {name}" for name in missed),
         )
     total = stage.measurable.streamed_tokens
     events = stage.measurable.events
@@ -302,9 +326,9 @@ def _tokens(stage: StageRequests) -> Iterator[Note]:
         )
 
 
-def token_sources(stage: StageRequests, requests: Requests | None = None) -> dict[str, int]:
-    """Completed requests, or some of them, by who counted their output tokens."""
-    whole = stage.completed if requests is None else requests
+def token_sources(stage: StageRequests) -> dict[str, int]:
+    """Completed requests by who counted their output tokens."""
+    whole = stage.completed
     counted = whole.where(pc.is_valid(whole["output_tokens"]))
     found = pc.fill_null(counted["token_source"], "unknown").value_counts().to_pylist()
     return {each["values"]: each["counts"] for each in sorted(found, key=lambda each: str(each["values"]))}

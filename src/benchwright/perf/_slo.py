@@ -13,7 +13,7 @@ from msgspec import Struct
 from benchwright.core import SECONDS_OF, JsonObject, UsageError, suggest
 from benchwright.perf._backlog import Trace
 from benchwright.perf._boundary import allowed_misses
-from benchwright.perf._columns import compute as pc
+from benchwright.perf._columns import compute as pc, constant
 from benchwright.perf._distributions import numbers
 from benchwright.perf._metrics import LIMITS
 from benchwright.perf._requests import Requests
@@ -102,8 +102,9 @@ def judge_slo(limits: Limits, measurable: Requests, sent: int) -> SloResult | st
         metric = LIMITS[name]
         assert metric.values is not None
         values = metric.values(measurable)
-        streamed = pc.is_valid(measurable["first_token"]).true_count
-        if len(measurable) and not values.is_valid().true_count and not (metric.one_token and streamed):
+        streamed = pc.is_valid(measurable["first_token"])
+        short = pc.and_(_excused(name, measurable), streamed).true_count
+        if len(measurable) and not values.is_valid().true_count and not short:
             return f"the limit {name} {metric.needs}"
         met = _met(name, limit, measurable)
         count = met.true_count
@@ -178,7 +179,8 @@ def _used(limits: Limits, own: Requests) -> list[float | None]:
         # Compared as everywhere else, so that rounding does not decide.
         met = _met(name, limit, own)
         part = pc.if_else(met, pc.min_element_wise(part, 1.0), pc.max_element_wise(part, _JUST_MISSED))
-        parts.append(pc.fill_null(part, 0.0) if LIMITS[name].one_token else part)
+        nothing = pc.if_else(_excused(name, own), 0.0, constant(None, part.type))
+        parts.append(pc.coalesce(part, nothing))
     found: list[float | None] = pc.max_element_wise(*parts, skip_nulls=False).to_pylist()
     return found
 
@@ -285,7 +287,14 @@ def within(limits: Limits, measurable: Requests) -> Requests:
 
 
 def _met(name: str, limit: float, measurable: Requests) -> Any:
-    return pc.fill_null(pc.less_equal(_values(name, measurable), limit), LIMITS[name].one_token)
+    return pc.coalesce(pc.less_equal(_values(name, measurable), limit), _excused(name, measurable))
+
+
+def _excused(name: str, measurable: Requests) -> Any:
+    """Whether a request without a value keeps the limit: if its reply is too short for one, not if its tokens are unknown."""
+    metric = LIMITS[name]
+    known = pc.is_valid(measurable["output_tokens" if metric.counts else "number"])
+    return pc.and_(known, metric.one_token)
 
 
 def _values(name: str, measurable: Requests) -> Any:

@@ -117,7 +117,7 @@ class RequestRecord(Struct, frozen=True, array_like=True, omit_defaults=True, gc
     served: str | None = None
     """The model name in the reply, if it is not the requested one, or the mark of `simulate`."""
     reported_tokens: int | None = None
-    """Output tokens that the server reported, if `output_tokens` were counted because both cannot be true."""
+    """Output tokens that the server reported, if they are not used: this count or most of its server's cannot be true."""
     sent_at: float | None = None
     """`sent` by the wall clock, in seconds since 1970."""
     reply_id: str | None = None

@@ -81,7 +81,7 @@ def _over_time(requests: Requests, summary: LoadSummary) -> JsonObject | None:
         sums = sums_per_slice(times, each, start, step * spans, spans)
         return [round(amount / step, _DIGITS) for amount in sums]
 
-    known = done["output_tokens"].is_valid().true_count
+    known = len(done) and not done["output_tokens"].null_count
     arrivals = token_arrivals(done) if known else None
     return {
         "start": start,
