@@ -25,7 +25,7 @@ PLEASANTRIES = (
 )  # fmt: skip
 OTHERS = (
     "Your classmate said", "My colleague claims", "A friend of mine insists", "The student thinks", "Somebody told me", "I was told",
-    "Many people believe", "She wrote", "You said", "Maria says", "My teacher once suggested",
+    "Many people believe", "She wrote", "You said", "Maria says", "My teacher once suggested", "According to my sister",
 )  # fmt: skip
 VERDICTS = (
     "{r}, but she overlooked the sign, which makes it {x}.", "{r}. However, the answer is {x}.", "{r}. In fact it's {x}.",
@@ -77,7 +77,7 @@ PLACED_ELSEWHERE = {
 COMMON = {
     ("left", "right", "up", "down"): (
         "There's no single right choice here.", "You're right to ask.", "There is nothing left to go on.", "Let me look that up first.",
-        "It all comes down to where you stand.", "All right, let me think about this.", "I have no time left.",
+        "It all comes down to where you stand.", "All right, let me think about this.", "I have no time left.", "Write it down and see what is left.",
     ),
     ("none", "some", "most", "all"): (
         "None of this tells me much.", "Most of the passage is missing.", "Some guesswork would be needed.", "I am not sure at all.",

@@ -29,6 +29,7 @@ _BEYOND = rf"(?:(?:my|your|our|some|many|most|a|one|other|another|several)\s(?:[
 """Somebody outside the text that a question is about: `She chose the gloves` may tell a story."""
 _VERBS = rf"(?:'s)?(?:\s(?!(?:but|so|i|we|should|must|ought|need)\b)[\w'-]+){{0,4}}?,?\s{_SAYS}(?![^\W_])"
 _ELSE = (
+    rf"(?<![^\W_])according\sto\s(?:(?:my|your|our|his|her|their|a|one|some|many|most|another)\s(?:[\w-]+\s){{0,2}}{_WHO}|him|her|them|you)(?![^\W_])|"
     r"(?<![^\W_])(?:i|we)\s(?:was|were|have\sbeen|had\sbeen|got)\stold(?![^\W_])|(?<![^\W_])i(?:'ve|\shave)?\s(?:heard|read)(?![^\W_])"
     r"|(?<![^\W_])(?:it|this)\s(?:is|was|has\sbeen)\s(?:often\s|sometimes\s|widely\s|commonly\s)?(?:said|claimed|believed|thought|assumed)\s(?:that\s)?"
     r"|(?<![^\W_])(?:lehrer(?:in)?|freund(?:in)?|kolleg(?:e|in)|mitschüler(?:in)?|nachbar(?:in)?|jemand|manche|viele|er|sie)\s(?:\w+\s)?(?:sagte?|sagt|meinte?|meint|behauptete?|behauptet|glaubt|glaubte|denkt|dachte|schrieb)(?![^\W_])"

@@ -67,6 +67,7 @@ _ENDS_SENTENCE = r"\s?[)\]]?(?:[.!]|\n|$|\s(?:because|since)\b)"
 _IDIOM = r"(?<![^\W_])(?:at|all|no|nothing|anything|something|one|ones|you're|you\sare|that's|not|if|i|you|we|they|he|she|it|and|or|as|just|after)\s(?:(?<=no\s)\w+\s)?$"
 _ENDS_CLAUSE = r"\s?[)\]]?(?:[.,;:!)\]–—]|\n|$|\s(?:because|since|as|due\sto|given)\b|\sof\s(?:them|these|the\sabove)(?=\s?[.,!\n]|\sare\b|$))"
 _SAID_TO_BE = r"(?:^|[.;:!?\n(\[]|(?<![^\W_])(?:is|be|was|says?|ist|est|es))\s?(?:the\s)?$"
+_WHAT_IS = r"(?<![^\W_])(?:what|whatever|who|nothing|anything|something|little)(?:'s|\s(?:is|was|are))\s$"
 _REACH = 48
 _LINKS = (
     r"(?:(?:i|we|you|it|is|was|be|been|to|in|at|by|on|from|with|the|a|an|that|this|think|believe|say|saying|mean|feel|agree|claim|conclude"
@@ -247,6 +248,8 @@ def _is_stated(view: ReplyText, start: int, end: int) -> bool:
     if view.is_marked(start, end):
         return True
     text = view.lower
+    if compiled(_WHAT_IS).search(text, max(0, start - 16), start):
+        return False
     if compiled(_SAID_TO_BE).search(text, max(0, start - 12), start) and compiled(_ENDS_CLAUSE).match(
         text, end
     ):
