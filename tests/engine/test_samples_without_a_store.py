@@ -93,7 +93,7 @@ async def work(prepared: Prepared, items: list[WorkItem]) -> list[SampleRecord |
 
 
 def items_of(prepared: Prepared) -> list[WorkItem]:
-    return [WorkItem(each.index, each.repeat, each.row) for each in prepared.rows]
+    return [WorkItem(index, repeat, row) for index, repeat, row in prepared.rows]
 
 
 def over_a_wire(value: Any) -> Any:
