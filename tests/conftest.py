@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import gc
 import importlib
 import os
 import signal
@@ -159,13 +158,6 @@ def pytest_collection(session: pytest.Session) -> Iterator[None]:
         return (yield)
     finally:
         sys.dont_write_bytecode = before
-
-
-def pytest_collection_finish() -> None:
-    """Spare garbage collections the half million objects of modules and tests, which live to the end. Every load test begins with
-    a full one."""
-    gc.collect()
-    gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -64,21 +64,16 @@ def run_quickly(work: Coroutine[Any, Any, _Result]) -> _Result:
 @contextmanager
 def rare_collections() -> Iterator[None]:
     """Exclude existing objects from garbage collection, and collect the others rarely, because a full collection stops the
-    event loop for tens of milliseconds. This takes as long itself, so it must be done before the clock starts.
-
-    A program that has frozen its objects keeps them so: all that is frozen can be thawed only at once."""
+    event loop for tens of milliseconds. This takes as long itself, so it must be done before the clock starts."""
     gc.collect()
-    ours = gc.get_freeze_count() == 0
-    if ours:
-        gc.freeze()
+    gc.freeze()
     thresholds = gc.get_threshold()
     gc.set_threshold(*_GC_THRESHOLDS)
     try:
         yield
     finally:
         gc.set_threshold(*thresholds)
-        if ours:
-            gc.unfreeze()
+        gc.unfreeze()
 
 
 class HealthMeter:
