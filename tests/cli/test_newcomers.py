@@ -143,7 +143,7 @@ def test_a_run_without_scores_speaks_of_replies(
     assert "scored 2" not in shown
     assert "These scores" not in shown
     (page,) = (folder / ".benchwright").glob("runs/*/report.html")
-    assert '["replied",' in page.read_text()
+    assert f'["scored","replied",{rows}]' in page.read_text()
     assert main(["list"]) == 0
     assert "all replied" in capsys.readouterr().out
     assert main(["list", "--json"]) == 0

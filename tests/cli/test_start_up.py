@@ -125,7 +125,7 @@ def test_a_list_of_benchmarks_loads_no_room_that_only_performs_runs(
     loaded_by_run(short_run)
     loaded = loaded_by(["list", "--workspace", str(tmp_path / "space")])
     rooms = {name.split(".")[1] for name in loaded if name.startswith("benchwright.")}
-    assert rooms == {"cli", "config", "core", "reports", "results", "runs", "stats", "store"}
+    assert rooms == {"cli", "config", "core", "reports", "results", "stats", "store"}
     assert "benchwright.reports.kinds" not in loaded
 
 
