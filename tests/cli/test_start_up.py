@@ -8,6 +8,7 @@ import os
 import resource
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ OF_OTHER_RUNS = (
     "numpy", "pandas", "pyarrow", "jinja2", "rich", "pydantic", "yaml", "rapidfuzz", "zstandard", "pyreqwest",
     "huggingface_hub", "datasets", "fsspec", "httpx", "requests", "aiohttp", "starlette", "uvicorn", "multiprocessing",
     "http.client", "urllib.request", "email.parser", "xml", "benchwright.server", "benchwright.perf",
-    "benchwright.reports.kinds", "benchwright.results._run_folders", "benchwright.datasets._hf.client",
+    "benchwright.results._kind_views", "benchwright.results._run_folders", "benchwright.datasets._hf.client",
     "benchwright.endpoints._scripted", "benchwright.demo._judge", "benchwright.demo._tools", "benchwright.benchmarks._check",
     "benchwright.scorers._letters", "benchwright.scorers._judge", "benchwright.scorers._mcq.cascade",
     "benchwright.benchmarks._questions.load", "benchwright.config._benchmark", "benchwright.datasets._sampled",
@@ -35,6 +36,14 @@ OF_OTHER_RUNS = (
 """What a run of plain rows on one model has no use for."""
 OF_FILES = ("benchwright.reports.files.small_parquet",)
 """What only writing a run's files needs: not there while the model is asked."""
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in (*HEAVY, *OF_OTHER_RUNS, *OF_FILES) if name.startswith("benchwright.")]
+)
+def test_modules_that_are_expected_to_be_absent_exist(name: str) -> None:
+    assert find_spec(name) is not None, f"{name} is gone: name what took its place"
+
 
 BENCH = """
 import sys
@@ -126,7 +135,7 @@ def test_a_list_of_benchmarks_loads_no_room_that_only_performs_runs(
     loaded = loaded_by(["list", "--workspace", str(tmp_path / "space")])
     rooms = {name.split(".")[1] for name in loaded if name.startswith("benchwright.")}
     assert rooms == {"cli", "config", "core", "reports", "results", "stats", "store"}
-    assert "benchwright.reports.kinds" not in loaded
+    assert "benchwright.reports.views" not in loaded
 
 
 def test_a_short_run_on_a_server_does_not_import_the_demo_model(short_run: list[str]) -> None:

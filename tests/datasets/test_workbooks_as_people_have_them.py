@@ -178,6 +178,25 @@ def test_an_error_is_named_by_its_cell(error: str, tmp_path: Path) -> None:
     assert report.bad_rows[1].reason == "sheet 'Sheet', column C: such a cell too"
 
 
+def test_each_reason_of_a_column_is_given_once_in_full(tmp_path: Path) -> None:
+    made = Workbook()
+    for row in (["question", "answer"], ["q", "a"], ["r", "b"], ["s", "c"], ["t", "d"]):
+        made.active.append(row)
+    for line, error in ((3, "#N/A"), (4, "#REF!"), (5, "#N/A")):
+        made.active.cell(line, 2).value = error
+        made.active.cell(line, 2).data_type = "e"
+    made.save(tmp_path / "b.xlsx")
+    reasons = [
+        bad.reason
+        for bad in check_benchmark(load_questions("b.xlsx", QuestionOptions(), cwd=tmp_path)).bad_rows
+    ]
+    assert ["#N/A" in reasons[0], "#REF!" in reasons[1], "such a cell too" in reasons[2]] == [
+        True,
+        True,
+        True,
+    ]
+
+
 def test_the_text_of_messages_has_no_python_in_it(tmp_path: Path) -> None:
     values = [dt.date(2026, 11, 1), dt.datetime(2026, 11, 1, 9), dt.time(9), 1.5, True, "x" * 100]  # noqa: DTZ001
     for value in values:

@@ -62,6 +62,23 @@ def test_runs_that_differ_only_in_time_are_the_same(store: Store) -> None:
     assert compared(store, a, b, times=True).differs
 
 
+def test_the_time_of_a_reply_in_an_output_is_a_difference_only_if_times_count(store: Store) -> None:
+    """Steps return what `call_llm` gave them, alone or inside other values."""
+    runs = []
+    for latency in (0.25, 0.5):
+        lease = created_workflow(store, "my_eval", input_json=b"{}")
+        reply = {"text": "4", "latency_s": latency}
+        for key, output in (("alone", reply), ("inside", {"row": 1, "replies": [reply]})):
+            decision = begin_step(store, lease, StepRequest(key, "0" * 64, b"1"))
+            complete_step(store, lease, decision.step_id, 1, json.dumps(output).encode())
+        finish_workflow(store, lease, "completed", output=json.dumps({"last": reply}).encode())
+        runs.append(lease.run_id)
+    found = compared(store, *runs)
+    assert (found.differs, found.changes, found.steps) == (False, 0, ())
+    with_times = compared(store, *runs, times=True)
+    assert (with_times.differs, with_times.changes) == (True, 2)
+
+
 def test_scores_per_step_are_tested_in_pairs(store: Store) -> None:
     before = {f"row-{n}": 1.0 for n in range(12)}
     after = dict.fromkeys(before, 0.0) | {"row-new": 1.0}

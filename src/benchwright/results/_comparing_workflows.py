@@ -35,10 +35,12 @@ def compare_workflows(one: FoundRun, other: FoundRun, options: ComparisonOptions
     left = {view.step.key: view for view in step_views(store, a.id)}
     right = {view.step.key: view for view in step_views(store, b.id)}
     keys = list(dict.fromkeys([*left, *right]))
-    pairs = [pair for pair in (_step(key, left.get(key), right.get(key)) for key in keys) if pair is not None]
+    compared = (_step(key, left.get(key), right.get(key), times=options.times) for key in keys)
+    pairs = [pair for pair in compared if pair is not None]
     metrics = _metrics(store, a, b, left, right, options)
     counted = [found for found in metrics if options.times or not found.noise]
-    inputs, outputs = _sides_of(a.input, b.input), _sides_of(a.output, b.output)
+    inputs = _sides_of(a.input, b.input)
+    outputs = _sides_of(*(one if options.times else _without_times(one) for one in (a.output, b.output)))
     changed = [
         ChangedSample(pair.step, None, left[pair.step].output, right[pair.step].output)
         for pair in pairs
@@ -65,13 +67,38 @@ def compare_workflows(one: FoundRun, other: FoundRun, options: ComparisonOptions
     )
 
 
-def _step(key: str, a: StepView | None, b: StepView | None) -> StepPair | None:
+_TIME_OF_REPLY = "latency_s"
+"""The field of a model's reply that differs from run to run, whatever the model answered."""
+
+
+def _without_times(value: JsonValue) -> JsonValue:
+    """A JSON value without the times of the replies in it.
+
+    >>> _without_times([{"text": "4", "latency_s": 0.25}, {"latency_s": "late"}])
+    [{'text': '4'}, {'latency_s': 'late'}]
+    """
+    if isinstance(value, list):
+        return [_without_times(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: _without_times(item)
+        for name, item in value.items()
+        if not (name == _TIME_OF_REPLY and isinstance(item, int | float))
+    }
+
+
+def _step(key: str, a: StepView | None, b: StepView | None, *, times: bool) -> StepPair | None:
     """How a step differs; None: it does not."""
     if a is None or b is None:
         return StepPair(key, "only_a" if b is None else "only_b", "differs", "differs", "differs")
     given = a.step.input_hash == b.step.input_hash
     status = a.step.status == b.step.status
-    output = a.step.output == b.step.output or a.output == b.output
+    output = (
+        a.step.output == b.step.output
+        or a.output == b.output
+        or (not times and _without_times(a.output) == _without_times(b.output))
+    )
     if given and status and output:
         return None
     return StepPair(

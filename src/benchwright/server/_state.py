@@ -121,6 +121,11 @@ class ServerState:
 
         return await asyncio.get_running_loop().run_in_executor(self._reading, read)
 
+    def _close_reads(self) -> None:
+        """Close the connection, in the thread that opens it: a read may still be about to."""
+        if self._read_store is not None:
+            self._read_store.close()
+
     @property
     def writer(self) -> WorkflowWriter:
         """Writes steps, metrics and events; opened in the event loop of the handlers. A program may record steps of the same run
@@ -196,8 +201,7 @@ class ServerState:
         for run_id in self._leases:
             self.store.release_run(run_id)
         self._leases.clear()
-        if self._read_store is not None:
-            self._reading.submit(self._read_store.close).result()
+        self._reading.submit(self._close_reads).result()
         self._reading.shutdown()
         self.store.close()
 

@@ -162,7 +162,7 @@ def _sheet_rows(file: StoredFile, book: Book, sheet: SheetPart) -> Iterator[tupl
     at = _header_place(file, sheet, top)
     number, cells = top[at]
     header = _header(file, sheet, number, cells)
-    seen: set[int] = set()
+    seen: set[tuple[int, str]] = set()
     for line, found in chain(top[at + 1 :], rows):
         row, reason = _row(sheet.name, line, found, header, seen)
         if row is not None or reason:
@@ -205,23 +205,23 @@ def _header(file: StoredFile, sheet: SheetPart, number: int, cells: Cells) -> di
 
 
 def _row(
-    sheet: str, line: int, cells: Cells, header: dict[int, str], seen: set[int]
+    sheet: str, line: int, cells: Cells, header: dict[int, str], seen: set[tuple[int, str]]
 ) -> tuple[Row | None, str]:
-    """The row, or why it cannot be used; neither for a row without a value below a name. The reason is given in full for the first cell of a column, so that the others can be counted."""
+    """The row, or why it cannot be used; neither for a row without a value below a name. A reason is given in full for the first such cell of a column, so that the others can be counted."""
     row: Row = dict.fromkeys(header.values(), "")
     for column, value in cells.items():
         name = header.get(column)
         if isinstance(value, BadCell):
             if name is None:
                 continue
-            if column in seen:
+            if (column, value.reason) in seen:
                 return None, f"sheet {sheet!r}, column {column_name(column)}: such a cell too"
-            seen.add(column)
+            seen.add((column, value.reason))
             return None, f"{_place(sheet, column, line)} {value.reason}"
         if name is None:
-            if column in seen:
+            if (column, "") in seen:
                 return None, f"sheet {sheet!r}, column {column_name(column)} has no header"
-            seen.add(column)
+            seen.add((column, ""))
             shown = str(value) if len(str(value)) <= 40 else f"{str(value)[:39]}…"
             return None, (
                 f"{_place(sheet, column, line)} ({shown}): the column has no header. Name it, or say which row contains the "

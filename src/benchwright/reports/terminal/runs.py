@@ -56,6 +56,7 @@ def _table(runs: Sequence[RunView], *, narrow: bool) -> Table:
 
         known.append(f"of requests: {', '.join(RequestOutcome)}")
     if known:
+        table.caption_justify = "left"
         table.caption = f"outcomes {'; '.join(known)}. Outcomes with a count of zero are omitted."
     break_ = "\n" if narrow else " "
     table.add_column("run", justify="right", no_wrap=True)

@@ -72,7 +72,7 @@ def step_table(views: Sequence[StepView], left_out: int) -> Iterator[Block]:
         )
     yield Table((Heading("step"), Heading("status"), *figures, Heading("metrics or error")), tuple(rows))
     if left_out:
-        yield line(f"{left_out:,} more steps; see them with --steps --limit", "dim")
+        yield line(f"{left_out:,} more steps; see them with --steps --limit N", "dim")
 
 
 def event_list_blocks(view: EventList) -> list[Block]:

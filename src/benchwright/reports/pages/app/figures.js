@@ -3,10 +3,11 @@
 /** As Python's `f"{value:.{digits}f}"`: a tie goes to the even digit. @param {number} value @param {number} digits */
 export function fixed(value, digits) {
   const size = Math.abs(value);
-  const [whole, part] = size.toFixed(100).split("."); // every digit of the number
+  // Every digit of the number. From 1e21 on, `toFixed` writes powers; such numbers are whole.
+  const [whole, part] = size < 1e21 ? size.toFixed(100).split(".") : [String(BigInt(size)), "0".repeat(100)];
   const cut = digits === 0 ? whole : `${whole}.${part.slice(0, digits)}`;
   const tie = /^50*$/.test(part.slice(digits));
-  const rounded = tie && "02468".includes(cut.at(-1) ?? "") ? cut : size.toFixed(digits);
+  const rounded = tie && "02468".includes(cut.at(-1) ?? "") ? cut : size < 1e21 ? size.toFixed(digits) : cut;
   return value < 0 ? `-${rounded}` : rounded;
 }
 
