@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Sequence
+from importlib import import_module
 from itertools import pairwise
+from threading import get_ident
 from time import monotonic
 from typing import Any
 
@@ -15,7 +17,7 @@ from tests.perf.stub_server import Stub, serving
 from tests.perf.test_schedule import ks_distance_to_exponential, mean_and_cv
 
 from benchwright.core import CallTimes, ModelReply, ModelRequest, RequestFailure, RunFailedError
-from benchwright.perf import LoadSettings, LoadTest, RequestOutcome
+from benchwright.perf import LoadSearch, LoadSettings, LoadTest, RequestOutcome
 from benchwright.perf._loop import PhaseLoop, PhaseResult, PhaseTask
 from waiting import PATIENCE_S
 
@@ -448,3 +450,60 @@ def test_an_abort_records_each_request_that_was_launched(profile: Any) -> None:
     loop: PhaseLoop = None  # type: ignore[assignment]  # made above
     asyncio.run(work())
     assert {record.outcome for record in records} == {RequestOutcome.CANCELLED}
+
+
+def test_a_phase_that_is_cancelled_before_it_begins_leaves_no_timer_open(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    opened: list[Any] = []
+    closed: list[Any] = []
+
+    class Watched:
+        def __init__(self) -> None:
+            opened.append(self)
+            self.waits = asyncio.Event()
+
+        async def at(self, due: float) -> None:
+            self.waits.set()
+            await asyncio.Event().wait()
+
+        def close(self) -> None:
+            closed.append(self)
+
+    monkeypatch.setattr(import_module("benchwright.perf._loop"), "open_alarm", Watched)
+
+    async def work() -> None:
+        start = monotonic() + 3600
+        task = PhaseTask(
+            stage=0, phase="measured", zero=start, wall=0.0, start_at=start, base=0, closed=1, requests=1
+        )
+        endpoint: Any = InstantEndpoint([], frozenset())
+        loop = PhaseLoop(LoadSettings(requests=1), task, plan_of(1), [endpoint], lambda record: None)
+        running = asyncio.create_task(loop.run())
+        while not opened:
+            await asyncio.sleep(0)
+        await opened[0].waits.wait()
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+
+    asyncio.run(work())
+    assert len(opened) == 1
+    assert closed == opened
+
+
+def test_the_next_probe_is_chosen_outside_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may compute for seconds, and the live view, the heartbeat and Ctrl-C must not wait for it."""
+    threads: list[int] = []
+
+    def chosen(*_: Any) -> None:
+        threads.append(get_ident())
+
+    monkeypatch.setattr(import_module("benchwright.perf._search"), "next_probe", chosen)
+    settings = LoadSettings(
+        levels=(1.0,), requests=2, slo=(("e2e", 1.0),), search=LoadSearch(lowest=1.0, highest=4.0)
+    )
+    _, stages, _ = run(settings, events=1)
+    assert not stages
+    assert len(threads) == 1
+    assert threads != [get_ident()]

@@ -138,17 +138,19 @@ class PhaseLoop:
         if task.closed is None:  # now, because it may take a while to compute
             self._times = schedule(self._settings, task.stage, self._plan.offsets, task.level)
         self._alarm = open_alarm()
-        await self._until(task.start_at)
-        self._meter.start()  # earlier delays are not part of the phase
         try:
-            if task.closed is None:
-                await self._follow_schedule()
-            else:
-                await self._keep_busy(task.closed)
-            await self._wait_for_replies()
-            self._leave_waiting()
+            await self._until(task.start_at)
+            self._meter.start()  # earlier delays are not part of the phase
+            try:
+                if task.closed is None:
+                    await self._follow_schedule()
+                else:
+                    await self._keep_busy(task.closed)
+                await self._wait_for_replies()
+                self._leave_waiting()
+            finally:
+                health = self._meter.stop()
         finally:
-            health = self._meter.stop()
             self._alarm.close()
             for rest in self._resting:
                 if not rest.done():

@@ -119,8 +119,9 @@ class LoadTest:
         probes: list[Probe] = []
         began = monotonic()
         while self.cause is None and len(probes) < search.most_probes:
-            following = next_probe(probes, self._settings)
-            if following is None:
+            # It may compute for seconds; meanwhile the live view, the heartbeat and Ctrl-C must not wait.
+            following = await asyncio.to_thread(next_probe, tuple(probes), self._settings)
+            if following is None or self.cause is not None:
                 return
             if probes and monotonic() - began + self._expected_seconds(following.seconds) > search.seconds:
                 return
