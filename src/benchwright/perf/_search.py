@@ -190,6 +190,8 @@ def search_result(probes: Iterable[Probe], settings: LoadSettings, *, stopped: b
     least = None if narrow else shown(counted, settings)
     if least is not None and least > (good or 0.0):
         good = least
+    if boundary is not None and not (narrow or boundary.on_paper) and least is None and _random(counted):
+        good = None  # a few requests without a burst of misses fit a curve, but show nothing
     bad = _failing_level(counted, good or 0.0)
     at_good = [] if good is None else probes_at(counted, good)
     at_bad = [] if bad is None else probes_at(counted, bad)
@@ -206,9 +208,11 @@ def search_result(probes: Iterable[Probe], settings: LoadSettings, *, stopped: b
     interval = sure = None
     if boundary is not None and good is not None:
         low, high, sure = boundary.low, boundary.high, boundary.at_least(good)
-        if following is not None or not boundary.on_paper:
-            # The curve is an assumption, and a search that ended early has no narrow interval: only probes refute a load.
+        # Only probes refute a load: a search that ended early has no narrow interval, and the curve is an assumption.
+        if following is not None:
             low, high = min(low, good), max(high, not_refuted(counted, good, settings))
+        elif not boundary.on_paper:
+            low, high = min(low, good), max(high, bad or high)
         if good == least:
             sure = max(sure, _CONFIDENCE)
         interval = (_digits(low), _digits(high))
@@ -306,13 +310,18 @@ def _settled(boundary: Boundary, counted: Sequence[Probe], settings: LoadSetting
     low, high = boundary.low, boundary.high
     if low < search.lowest and all(probe.level >= search.lowest and not probe.passed for probe in counted):
         return search.lowest  # no level passed; the lowest decides
-    if not boundary.on_paper and any(probe.trace is not None for probe in counted):
+    if not boundary.on_paper and _random(counted):
         return None  # a few bursts of misses are no curve
     answer = _lower_end(boundary, counted, settings)
     neighbours = not settings.open_loop and boundary.at_least(answer + 1) <= TAIL
     if high > low * (1 + (_ON_PAPER if boundary.on_paper else PRECISION)) and not neighbours:
         return None
     return min(max(answer, search.lowest), search.highest)
+
+
+def _random(counted: Sequence[Probe]) -> bool:
+    """Whether requests came at random times."""
+    return any(probe.trace is not None for probe in counted)
 
 
 def _lower_end(boundary: Boundary, counted: Sequence[Probe], settings: LoadSettings) -> float:
