@@ -139,9 +139,8 @@ def test_the_record_of_files_is_changed_with_the_body() -> None:
     body: JsonObject = {"messages": [{"role": "user", "content": "data:…"}], "seed": 1}
     record = encode_json({"messages": [{"role": "user", "content": "sha256:…"}], "seed": 1})
     steps = [SystemMessage("S"), PayloadModifier(params_to_remove=("seed",))]
-    changed: Any = request(body, record=record, repeat=3)
-    for step in compiled_steps(pipeline_settings(steps)):
-        changed = step.on_request(changed)
+    (step,) = compiled_steps(pipeline_settings(steps))
+    changed = step.on_request(request(body, record=record, repeat=3))
     system = {"role": "system", "content": "S"}
     assert json.loads(changed.payload) == {"messages": [system, {"role": "user", "content": "data:…"}]}
     assert json.loads(changed.record) == {"messages": [system, {"role": "user", "content": "sha256:…"}]}

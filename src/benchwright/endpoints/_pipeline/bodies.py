@@ -6,18 +6,34 @@ from collections.abc import Mapping
 from typing import Any
 
 from benchwright.config import PayloadModifier, SystemMessage
-from benchwright.core import JsonObject, JsonValue, ModelRequest
+from benchwright.core import JsonObject, JsonValue, ModelRequest, encode_json
 from benchwright.endpoints._pipeline.step import BodyChange, with_body
 
 
 class BodyStep:
-    """Implements the request half of `Step`."""
+    """Implements the request half of `Step`: consecutive changes with one encoding for all of them."""
 
-    def __init__(self, name: str, change: BodyChange) -> None:
-        self.name, self._change = name, change
+    def __init__(self, name: str, *changes: BodyChange) -> None:
+        self.name = name
+        self._changes = changes
+
+    def followed_by(self, other: BodyStep) -> BodyStep:
+        """Both as one step."""
+        return BodyStep(f"{self.name}, {other.name}", *self._changes, *other._changes)
 
     def on_request(self, request: ModelRequest) -> ModelRequest:
-        return with_body(request, self._change)
+        """The changed request."""
+        if request.record is not None:
+            return with_body(request, self._changed)
+        body = request.body
+        for change in self._changes:
+            body = change(body)
+        return ModelRequest(request.route, body, encode_json(body), request.repeat)
+
+    def _changed(self, body: JsonObject) -> JsonObject:
+        for change in self._changes:
+            body = change(body)
+        return body
 
 
 def system_message(step: SystemMessage) -> BodyStep:

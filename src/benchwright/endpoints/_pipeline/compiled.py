@@ -16,7 +16,7 @@ from benchwright.config import (
     SystemMessage,
 )
 from benchwright.core import ConfigError, Registry
-from benchwright.endpoints._pipeline.bodies import payload_change, system_message
+from benchwright.endpoints._pipeline.bodies import BodyStep, payload_change, system_message
 from benchwright.endpoints._pipeline.reasoning import ReasoningStep
 
 
@@ -33,8 +33,15 @@ STEP_PLUGINS: Registry[Callable[..., Any]] = Registry(
 
 
 def compiled_steps(settings: PipelineSettings) -> list[Any]:
-    """The steps for requests and replies."""
-    return [step for entry in settings.steps if (step := _runnable(entry)) is not None]
+    """The steps for requests and replies; consecutive changes of the body are one step."""
+    steps: list[Any] = []
+    for entry in settings.steps:
+        step = _runnable(entry)
+        if isinstance(step, BodyStep) and steps and isinstance(steps[-1], BodyStep):
+            steps[-1] = steps[-1].followed_by(step)
+        elif step is not None:
+            steps.append(step)
+    return steps
 
 
 _MADE_BY: dict[type[PipelineStep], Callable[[Any], Any]] = {

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Mapping
+from typing import Any, TypeVar
 
 from benchwright.config import PayloadModifier, PipelineSettings, resolve_headers
 from benchwright.core import is_secret_name, remember_secret
@@ -18,6 +17,8 @@ from benchwright.endpoints._transport import (
     Transport,
     TransportFailure,
 )
+
+T = TypeVar("T")
 
 
 class HttpSide:
@@ -84,8 +85,8 @@ class LoggedTransport:
         self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float, stamps: Stamps
     ) -> HttpReply:
         log = self._log
-        with self._noted(url, payload, headers):
-            reply = await self._transport.post(url, payload, headers, timeout_s, stamps)
+        sending = self._transport.post(url, payload, headers, timeout_s, stamps)
+        reply = await self._noted(url, payload, headers, sending)
         if reply.status != 200 or log.wants_replies:
             log.answered(url, headers.items(), payload, reply.status, header_pairs(reply.headers), reply.body)
         return reply
@@ -93,19 +94,18 @@ class LoggedTransport:
     async def stream(
         self, url: str, payload: bytes, headers: Mapping[str, str], timeout_s: float, stamps: Stamps
     ) -> HttpStream:
-        with self._noted(url, payload, headers):
-            stream = await self._transport.stream(url, payload, headers, timeout_s, stamps)
+        opening = self._transport.stream(url, payload, headers, timeout_s, stamps)
+        stream = await self._noted(url, payload, headers, opening)
         if stream.status == 200 and not self._log.wants_replies:
             return stream
         return _LoggedStream(stream, self._log, url, payload, headers)
 
-    @contextmanager
-    def _noted(self, url: str, payload: bytes, headers: Mapping[str, str]) -> Iterator[None]:
+    async def _noted(self, url: str, payload: bytes, headers: Mapping[str, str], sending: Awaitable[T]) -> T:
         """Log the request, and the error if there is no reply."""
         if self._log.wants_requests:
             self._log.sent(url, headers.items(), payload)
         try:
-            yield
+            return await sending
         except TransportFailure as failure:
             self._log.failed(url, headers.items(), payload, str(failure))
             raise
