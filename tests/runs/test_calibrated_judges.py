@@ -479,3 +479,82 @@ def test_grades_without_a_score_are_named_with_the_flag_to_paste() -> None:
         'No score is defined for the grades "bad" and "good". Define all scores with '
     )
     assert """--score-mapping '{"bad": 0, "good": 1}'""" in str(caught.value)
+
+
+VOCABULARIES: tuple[tuple[str, ...], ...] = (
+    ("I", "C"), ("no", "yes"), ("0", "1"), ("falsch", "richtig"), ("bad", "good"), ("1", "2", "3", "4", "5"), ("zzz", "aaa"),
+)  # fmt: skip
+"""Words of grades, the worst first."""
+
+
+def _worth(words: tuple[str, ...]) -> dict[str, float]:
+    return {word: place / (len(words) - 1) for place, word in enumerate(words)}
+
+
+@pytest.mark.parametrize("source", ["file", "run"])
+@pytest.mark.parametrize("grades", VOCABULARIES, ids="-".join)
+@pytest.mark.parametrize("labels", VOCABULARIES, ids="-".join)
+def test_words_of_the_same_worth_agree_whoever_uses_them(
+    labels: tuple[str, ...], grades: tuple[str, ...], source: str
+) -> None:
+    """With any two vocabularies, with a mapping and without: the true figures, or a refusal. Never 0 % in silence."""
+    # The judge agrees on three of four; it errs by calling the worst the best, and the best the worst.
+    truth = [(n % 2, n % 2 if n % 4 < 3 else 1 - n % 2) for n in range(60)]
+    ends = [(labels[0], labels[-1]), (grades[0], grades[-1])]
+    rows = [
+        {"sample_id": n, "label": ends[0][human], "grade": ends[1][judge]}
+        for n, (human, judge) in enumerate(truth)
+    ]
+    of_run: dict[str, Any] = {}
+    if source == "run":
+        of_run = {"run": graded_in_turn([str(row["grade"]) for row in rows], _worth(grades))}
+        rows = [{"sample_id": row["sample_id"], "label": row["label"]} for row in rows]
+    clash = any(_worth(labels)[word] != _worth(grades)[word] for word in set(labels) & set(grades))
+    for mapping in (None, {**_worth(labels), **_worth(grades)}, _worth(labels)):
+        try:
+            found = calibrate_judge(rows, score_mapping=mapping, **of_run)
+        except BenchwrightError as error:
+            known = mapping is not None and (source == "run" or mapping.keys() >= {*ends[0], *ends[1]})
+            assert clash or not known, f"{mapping}: {error}"
+            continue
+        assert found.agreement.agreed == pytest.approx(0.75), mapping
+        assert found.agreement.kappa == pytest.approx(0.5, abs=0.01)
+        assert len(found.agreement.categories) == 2
+
+
+def graded_in_turn(said: list[str], worth: dict[str, float]) -> Any:
+    """A run whose judge says these grades, row by row."""
+
+    @benchmark(
+        name=f"in turn {next(_NUMBERS)}",
+        dataset=[{"question": f"q{n}", "grade": grade} for n, grade in enumerate(said)],
+        prompt="{question}",
+        judge={"url": "http://127.0.0.1:9/v1", "model_id": "j"},
+    )
+    @scorer
+    def in_turn(sample: ScorerInput) -> dict[str, Any]:
+        asked = ScorerInput("x", "", sample.metadata, config=sample.config, ask=lambda call: f"GRADE: {sample.metadata['grade']}")  # fmt: skip
+        return judge_score(asked, template="Rate it: {response}", score_mapping=worth)
+
+    return benchwright.run(in_turn, endpoint=ScriptedEndpoint("x"), cache=False)
+
+
+def test_labels_that_never_agree_are_noted_or_refused() -> None:
+    rows = rows_of(CI=40)
+    assert "no label agrees with its grade" in calibrate_judge(rows).notes[0]
+    apart = [{"label": "ab"[n % 2], "grade": "CI"[n % 2]} for n in range(40)]
+    with pytest.raises(
+        UsageError, match=r"no label has the score of any grade \(labels a 5, b 4; grades C 1, I 0\)"
+    ):
+        calibrate_judge(apart, score_mapping={"a": 5, "b": 4, "C": 1, "I": 0})
+
+
+@pytest.mark.parametrize("words", [("gut", "schlecht"), ("Correct", "I"), ("blau", "grün"), ("aaa", "good")])
+def test_the_mapping_to_paste_guesses_no_number(words: tuple[str, str]) -> None:
+    """Only words that mean the same to everybody get a number; the order of the alphabet is none."""
+    rows = [{"label": words[n % 2], "grade": words[n % 2]} for n in range(4)]
+    with pytest.raises(UsageError) as caught:
+        calibrate_judge(rows)
+    known = {"gut": "1", "schlecht": "0", "Correct": "1", "I": "0", "good": "1"}
+    listed = ", ".join(f'"{word}": {known.get(word, "…")}' for word in words)
+    assert f"--score-mapping '{{{listed}}}'" in str(caught.value)

@@ -114,7 +114,13 @@ def calibration(
     """Compare grades with the labels of some of the samples. `scores` has every grade. Raises ValueError without any label."""
     labelled = [(each, each.label) for each in samples if each.label is not None]
     items = [each.item for each, _ in labelled]
-    found = agreement([(label, each.grade) for each, label in labelled], scores, weights, items)
+    one = _one_name([(label, each.grade) for each, label in labelled], scores)
+    found = agreement(
+        [(one[label], one[each.grade]) for each, label in labelled],
+        {name: scores[word] for word, name in one.items()},
+        weights,
+        items,
+    )
     used = [*scores.values(), *(each.score for each in samples)]
     ends = min(used), max(used)
     humans = _means((each.item, scores[label]) for each, label in labelled)
@@ -153,6 +159,16 @@ def calibration(
     )
 
 
+def _one_name(pairs: Sequence[tuple[str, str]], scores: Mapping[str, float]) -> dict[str, str]:
+    """Each word of labels and grades with the name of its grade. Words with the same score are one grade, whoever uses them:
+    a label "right" agrees with a grade "C" that is worth as much."""
+    words = dict.fromkeys([grade for _, grade in pairs] + [label for label, _ in pairs])
+    alike: dict[float, list[str]] = {}
+    for word in words:
+        alike.setdefault(scores[word], []).append(word)
+    return {word: " = ".join(sorted(alike[scores[word]])) for word in words}
+
+
 def _means(values: Iterable[tuple[Hashable, float]]) -> dict[Hashable, float]:
     """The mean of each item."""
     found: dict[Hashable, list[float]] = {}
@@ -163,6 +179,10 @@ def _means(values: Iterable[tuple[Hashable, float]]) -> dict[Hashable, float]:
 
 def _notes(found: Agreement, binary: bool, sensitivity: float | None, specificity: float | None) -> list[str]:
     notes = []
+    if not found.agreed:
+        notes.append(
+            "no label agrees with its grade. Make sure that both mean the same by their words, and that the labels are of these samples"
+        )
     if found.too_few:
         counted = "labels" if found.items == found.pairs else "labelled rows"
         notes.append(f"With fewer than {FEWEST} {counted}, the 95 % intervals are unreliable.")

@@ -117,6 +117,7 @@ def calibrate_judge(
             notes.insert(0, f"{without} of {len(recorded)} samples have no grade and are left out")
     if not any(row.label is not None for row in judged):
         raise DatasetError(f"no row has both a label and a grade. Labels are in the field {label_field!r}")
+    grades.refuse_two_scales(judged)
     return calibration(judged, grades.scores, weights=weights, notes=notes, comparable=comparable)  # type: ignore[arg-type]  # seen to be one of them
 
 

@@ -15,6 +15,16 @@ from benchwright.scorers import TEMPLATES
 
 TARGETS = ("target", "reference", "answer")
 """Fields that may have the expected answer."""
+_WORDS = {
+    **dict.fromkeys(
+        ("c", "correct", "right", "good", "yes", "y", "true", "pass", "passed", "ok", "1", "richtig", "korrekt", "gut", "ja", "wahr"), 1
+    ),
+    **dict.fromkeys(
+        ("i", "incorrect", "wrong", "bad", "no", "n", "false", "fail", "failed", "0", "falsch", "schlecht", "nein"), 0
+    ),
+}  # fmt: skip
+"""Words that are worth the same to everybody, for the mapping to paste. Others get no number there: a wrong one would turn
+the figures around."""
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
@@ -62,7 +72,7 @@ class Grades:
 
     def __init__(self, label_field: str, mapping: Mapping[str, float] | None, template: str | None) -> None:
         self._field = label_field
-        self._given = mapping is not None
+        self._given = self._mapped = mapping is not None
         self.scores = dict(mapping or {})
         if mapping is None and template is not None and template in TEMPLATES:
             self.scores = dict(TEMPLATES[template].scores)
@@ -112,6 +122,35 @@ class Grades:
             for key, (item, grade) in graded.items()
         ]
 
+    def refuse_two_scales(self, samples: Sequence[JudgedSample]) -> None:
+        """Raise UsageError if labels and grades are not on one scale: 0 and 1 on one side and 1 to 5 on the other, or words
+        that the mapping gives no common score."""
+        sides = {
+            "labels": {each.label for each in samples if each.label is not None},
+            "grades": {each.grade for each in samples if each.label is not None},
+        }
+        for one, other in (("labels", "grades"), ("grades", "labels")):
+            shares, steps = (
+                {number for text in sides[side] if (number := _as_number(text)) is not None}
+                for side in (one, other)
+            )
+            if 0 in shares <= {0, 1} and steps and 0 not in steps and max(steps) > 1:
+                raise UsageError(
+                    f"the {one} are 0 and 1, the {other} {', '.join(sorted(sides[other])[:8])}: they are not on one scale, and 1 "
+                    f"would mean the best and the worst. Write the {one} in words, such as yes and no, and say what these are "
+                    "worth with --score-mapping"
+                )
+        worth = {side: {self.scores[word] for word in words} for side, words in sides.items()}
+        if self._mapped and not worth["labels"] & worth["grades"] and min(map(len, worth.values())) > 1:
+            shown = "; ".join(
+                f"{side} {', '.join(f'{word} {self.scores[word]:g}' for word in sorted(words)[:8])}"
+                for side, words in sides.items()
+            )
+            raise UsageError(
+                f"no label has the score of any grade ({shown}), so that none could agree. Give labels and grades that mean "
+                "the same the same score, all of them in --score-mapping"
+            )
+
     def _find_scale(self, values: Sequence[Any], recorded: Mapping[str, float] = {}) -> None:
         """Find the scores of grades if none are given: from the built-in template that has them, or as numbers. Grades that a
         run recorded have their scores already, and labels are worth the same."""
@@ -136,10 +175,15 @@ class Grades:
         if not all(text.upper() in upper for text in texts):
             unknown = [f'"{text[:40]}"' for text in sorted(texts) if text.upper() not in upper][:8]
             listed = " and ".join(filter(None, (", ".join(unknown[:-1]), unknown[-1])))
-            mapping = ", ".join(f'"{text[:40]}": {number}' for number, text in enumerate(sorted(texts)[:8]))
+            known = {} if set(recorded.values()) - {0.0, 1.0} else _WORDS
+            mapping = ", ".join(
+                f'"{text[:40]}": {known.get(text.lower(), "…")}' for text in sorted(texts)[:8]
+            )
+            worth = ", ".join(f"{grade} {score:g}" for grade, score in sorted(recorded.items())[:8])
             raise UsageError(
                 f"No score is defined for the grade{'s' * (len(unknown) > 1)} {listed}. Define all scores with --score-mapping "
-                f"'{{{mapping}}}', with the score of each grade, or name the judge's --template"
+                f"'{{{mapping}}}', with the score of each grade{f' (the grades of the run are worth {worth})' * bool(worth)}, "
+                "or name the judge's --template"
             )
 
     def _add_recorded(self, recorded: Mapping[str, float]) -> None:
