@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+from contextlib import nullcontext, suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -511,11 +512,11 @@ def test_words_of_the_same_worth_agree_whoever_uses_them(
         rows = [{"sample_id": row["sample_id"], "label": row["label"]} for row in rows]
     clash = any(_worth(labels)[word] != _worth(grades)[word] for word in set(labels) & set(grades))
     for mapping in (None, {**_worth(labels), **_worth(grades)}, _worth(labels)):
-        try:
+        known = mapping is not None and (source == "run" or mapping.keys() >= {*ends[0], *ends[1]})
+        found = None
+        with nullcontext() if known and not clash else suppress(BenchwrightError):
             found = calibrate_judge(rows, score_mapping=mapping, **of_run)
-        except BenchwrightError as error:
-            known = mapping is not None and (source == "run" or mapping.keys() >= {*ends[0], *ends[1]})
-            assert clash or not known, f"{mapping}: {error}"
+        if found is None:  # refused
             continue
         assert found.agreement.agreed == pytest.approx(0.75), mapping
         assert found.agreement.kappa == pytest.approx(0.5, abs=0.01)
