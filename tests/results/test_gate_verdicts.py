@@ -15,6 +15,7 @@ from rich.console import Console
 import benchwright
 from benchwright import NotFoundError, UsageError, Verdict, benchmark, bless
 from benchwright.cli import main
+from benchwright.core import ConfigError
 from benchwright.reports import drawn, junit, markdown
 from benchwright.results import policy_of
 from benchwright.runs import export_baseline
@@ -458,3 +459,76 @@ def test_a_folder_stands_for_the_run_whose_files_it_has(here: Path) -> None:
     shutil.copytree(bad.folder, "evaluation")
     assert benchwright.gate("evaluation", policy=rule).verdict == "NO-GO"
     assert benchwright.gate(good.run_id, policy=rule).verdict == "GO"
+
+
+_CHANGING = """
+from benchwright import benchmark, scorer
+{imports}
+@benchmark(name="changing", dataset="rows.jsonl", prompt={prompt}, target_field="a")
+@scorer
+def check(sample):
+    return {{"correct": float({score})}}
+"""
+_BEFORE = {"imports": "", "prompt": '"{q}"', "score": "sample.target in sample.response"}
+
+
+@pytest.mark.parametrize(
+    ("now", "allowed"),
+    [
+        ({"prompt": '"Briefly: {q}"'}, True),
+        ({"imports": 'ASK = "Please: {q}"', "prompt": "ASK"}, False),  # more than the text has changed
+        ({"score": "len(sample.response) > 3"}, False),
+        ({"prompt": '"Briefly: {q}"', "score": "len(sample.response) > 3"}, False),
+    ],
+)
+def test_a_changed_prompt_can_be_allowed_and_a_changed_scorer_cannot(
+    now: dict[str, str], allowed: bool, here: Path
+) -> None:
+    found, reason = _judged_after(_BEFORE, _BEFORE | now, here)
+    assert (found.rows[1].verdict.value == "GO") is allowed
+    assert ("differs from the baseline: prompt" in found.notes) is allowed
+    assert ('may_differ = ["prompt"]' in reason) is allowed, "the reason names the key"
+
+
+@pytest.mark.parametrize(("used", "allowed"), [("", True), (" + len(ASK) * 0", False)])
+def test_the_text_of_a_prompt_may_be_in_a_variable_that_no_scorer_reads(
+    used: str, allowed: bool, here: Path
+) -> None:
+    first = {**_BEFORE, "imports": 'ASK = "{q}"', "prompt": "ASK", "score": _BEFORE["score"] + used}
+    found, _ = _judged_after(first, {**first, "imports": 'ASK = "Please: {q}"'}, here)
+    assert (found.rows[1].verdict.value == "GO") is allowed
+
+
+def _judged_after(first: dict[str, str], now: dict[str, str], here: Path) -> tuple[Verdict, str]:
+    """The verdict with the prompt allowed to differ, and the reason of the one without."""
+    (here / "rows.jsonl").write_text(
+        "".join(f'{{"q": "What is {k} + 1?", "a": "{k + 1}"}}\n' for k in range(30))
+    )
+    runs = []
+    for number, parts in enumerate((first, now)):
+        (here / f"v{number}").mkdir()
+        (here / f"v{number}" / "rows.jsonl").write_bytes((here / "rows.jsonl").read_bytes())
+        (here / f"v{number}" / "bench.py").write_text(_CHANGING.format(**parts))
+        runs.append(benchwright.run(str(here / f"v{number}" / "bench.py"), demo_skill=1.0))
+    rule = {"metric": "correct", "bound": "upper"}
+    barred = judged(runs[1], runs[0], regression=[rule]).rows[1]
+    assert barred.verdict.value == "INCONCLUSIVE"
+    return judged(runs[1], runs[0], regression=[rule], gate={"may_differ": ["prompt"]}), barred.reason
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [("promt", "prompt"), ("generation.temprature", "generation.temperature"), ("scorer", "")],
+)
+def test_names_that_may_differ_are_settings(name: str, near: str) -> None:
+    run = gate_run()
+    with pytest.raises(ConfigError, match=f"may_differ: '{name}' is no setting.*{near}"):
+        judged(
+            run, gate_run(), regression=[{"metric": "correct", "bound": "value"}], gate={"may_differ": [name]}
+        )
+    judged(
+        run,
+        gate_run(),
+        regression=[{"metric": "correct", "bound": "value"}],
+        gate={"may_differ": ["model.skill", "temperature"]},
+    )

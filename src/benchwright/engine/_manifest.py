@@ -5,9 +5,12 @@ If a run is resumed with a changed benchmark, its manifest records what changed 
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import platform
 import re
+from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import structs
@@ -47,6 +50,7 @@ def manifest_of(rows: AskableRows, settings: RunSettings) -> JsonObject:
             "hash": benchmark_hash(spec),
             "own_hash": benchmark_hash(_without_model_system(spec)),
             "prompt_hash": _prompt_hash(spec, rows.fewshot),
+            "scoring_hash": _scoring_hash(spec),
             **_code_of(spec),
         },
         "strategy": rows.strategy.name,
@@ -169,6 +173,48 @@ def benchmark_hash(spec: BenchmarkSpec) -> str:
     if spec.rules:
         digest.update(f"\0{spec.rules}".encode())
     return f"sha256:{digest.hexdigest()}"
+
+
+def _scoring_hash(spec: BenchmarkSpec) -> str | None:
+    """Hash of the benchmark without its prompts: while it stays, replies are scored as before. None if nothing tells, as for
+    a function of a notebook."""
+    code: str | None = None
+    if spec.source is not None and spec.source.is_file():
+        text = spec.source.read_bytes()
+        code = hashlib.sha256(text).hexdigest()
+        if spec.source.suffix == ".py":
+            with suppress(SyntaxError, ValueError, RecursionError):
+                code = _without_prompts(ast.parse(text))
+    if code is None and not spec.rules:
+        return None
+    return content_hash([code, getattr(spec.scorer, "__qualname__", ""), spec.rules])
+
+
+_PROMPTS = ("prompt", "system_prompt")
+
+
+def _without_prompts(module: ast.Module) -> str:
+    """Python code without the texts that decorators get as prompts: where they are written, or in a variable of the module
+    that nothing else reads. Any other use of a prompt may be for scoring."""
+    read = Counter(
+        each.id for each in ast.walk(module) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)
+    )
+    named = set()
+    for each in ast.walk(module):
+        if not isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        for call in (found for found in each.decorator_list if isinstance(found, ast.Call)):
+            for given in (found for found in call.keywords if found.arg in _PROMPTS):
+                if isinstance(given.value, ast.Name) and read[given.value.id] == 1:
+                    named.add(given.value.id)
+                elif isinstance(given.value, ast.Constant):
+                    given.value = ast.Constant("")
+    for line in module.body:
+        if isinstance(line, ast.Assign) and isinstance(line.value, ast.Constant):
+            names = [target.id for target in line.targets if isinstance(target, ast.Name)]
+            if len(names) == len(line.targets) and named.issuperset(names):
+                line.value = ast.Constant("")
+    return ast.dump(module)
 
 
 def changed_manifest(before: JsonObject, now: JsonObject, recorded: int) -> tuple[JsonObject, str]:

@@ -224,20 +224,31 @@ def _summary(run: RunRecord) -> RunSummary:
     return RunSummary.from_json(run.summary)
 
 
-def disagreements(a: RunRecord, b: RunRecord) -> Iterator[str]:
+def disagreements(a: RunRecord, b: RunRecord, *, prompt_may_differ: bool = False) -> Iterator[str]:
     """Reasons why a difference between two runs says nothing about their models: `read other data`, and so on."""
     for part, what, words in _MUST_AGREE:
         if _part(a, part, what) != _part(b, part, what):
             yield words
-    if not _same_benchmark(a, b):
+    only_prompt = differ_in_prompt_only(a, b)
+    if not _same_benchmark(a, b) and not (only_prompt and prompt_may_differ):
         names = _rules_that_differ(a, b)
-        yield "prompted or scored in another way" + (f" ({', '.join(names)})" if names else "")
+        yield (
+            ("prompted" if only_prompt else "prompted or scored")
+            + " in another way"
+            + (f" ({', '.join(names)})" if names else "")
+        )
     before, after = _part(a, "benchmark", "modules"), _part(b, "benchmark", "modules")
     if isinstance(before, dict) and isinstance(after, dict) and before != after:  # older runs record none
         changed = [name for name in {**before, **after} if before.get(name) != after.get(name)]
         yield f"imported other code ({', '.join(sorted(changed))})"
     if changed := _changed_files(a, b):
         yield f"used other files ({', '.join(changed)})"
+
+
+def differ_in_prompt_only(a: RunRecord, b: RunRecord) -> bool:
+    """Whether two runs of one benchmark sent other prompts and scored the replies by the same rules. Older runs cannot tell."""
+    scoring = _part(a, "benchmark", "scoring_hash"), _part(b, "benchmark", "scoring_hash")
+    return not _same_benchmark(a, b) and scoring[0] is not None and scoring[0] == scoring[1]
 
 
 def _changed_files(a: RunRecord, b: RunRecord) -> list[str]:

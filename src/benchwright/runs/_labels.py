@@ -175,9 +175,9 @@ class Grades:
         if not all(text.upper() in upper for text in texts):
             unknown = [f'"{text[:40]}"' for text in sorted(texts) if text.upper() not in upper][:8]
             listed = " and ".join(filter(None, (", ".join(unknown[:-1]), unknown[-1])))
-            known = {} if set(recorded.values()) - {0.0, 1.0} else _WORDS
+            common = {} if set(recorded.values()) - {0.0, 1.0} else _WORDS
             mapping = ", ".join(
-                f'"{text[:40]}": {known.get(text.lower(), "…")}' for text in sorted(texts)[:8]
+                f'"{text[:40]}": {common.get(text.lower(), "…")}' for text in sorted(texts)[:8]
             )
             worth = ", ".join(f"{grade} {score:g}" for grade, score in sorted(recorded.items())[:8])
             raise UsageError(

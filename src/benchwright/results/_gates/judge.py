@@ -7,10 +7,20 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from benchwright.core import RunKind, RunSummary, kind_title, reused_span, rfc3339
+from benchwright.config import LOAD_OPTIONS, RUN_SETTINGS
+from benchwright.core import (
+    ConfigError,
+    JsonObject,
+    RunKind,
+    RunSummary,
+    kind_title,
+    reused_span,
+    rfc3339,
+    suggest,
+)
 from benchwright.perf import LoadSummary, Requests
 from benchwright.results._benchmarks import benchmark_details, benchmark_view
-from benchwright.results._comparing import disagreements, setting_differences
+from benchwright.results._comparing import differ_in_prompt_only, disagreements, setting_differences
 from benchwright.results._figures import result_sentence
 from benchwright.results._found_runs import FoundRun, title_of
 from benchwright.results._gates.claims import BenchmarkRun, claims_about
@@ -18,8 +28,9 @@ from benchwright.results._gates.decide import Claim, decide
 from benchwright.results._gates.evidence import Evidence, commonest_failure, gather
 from benchwright.results._gates.policy import Policy, Rule
 from benchwright.results._gates.verdict import RuleRow, Verdict, Word, overall
-from benchwright.results._load_comparison import load_data, load_setting_differences
+from benchwright.results._load_comparison import load_data, load_setting_differences, settings_of
 from benchwright.results._run_folders import as_filed
+from benchwright.results._settings import sent_settings, table_of
 from benchwright.store import RunRecord
 
 MOSTLY = 0.5
@@ -39,6 +50,7 @@ def judge_benchmark(
     """The verdict about a benchmark run. `harmless` names settings that change no result. Without `accept_cached`, a run
     with replies that are older than itself gets none."""
     run = found.run
+    _check_may_differ(policy, run, baseline)
     if baseline is not None and baseline.filed and found.store is not None:
         run = as_filed(run, benchmark_details(run))
     if run.summary is None:
@@ -85,6 +97,7 @@ def judge_load(
     from benchwright.results._gates.load_claims import LoadRun, load_claims
 
     run, requests = found.run, Requests.of(found.requests())
+    _check_may_differ(policy, run, baseline)
     if run.summary is None:
         return _without_result(policy, run, baseline)
     summary = LoadSummary.from_json(run.summary)
@@ -231,11 +244,20 @@ def _obstacles(
             "--accept-cached",
             [],
         )
-    if reasons := list(disagreements(other, run)):
-        return f"run and baseline {' and '.join(reasons)}", []
+    allowed = "prompt" in policy.may_differ
+    if reasons := list(disagreements(other, run, prompt_may_differ=allowed)):
+        return f"run and baseline {' and '.join(reasons)}. {_cure(reasons)}", []
     why, notes = _settings(policy, run, other, setting_differences(other, run, harmless))
+    if differ_in_prompt_only(other, run):
+        notes.insert(0, "differs from the baseline: prompt")
     # Whoever made it a portable baseline accepted them.
     return why, [*notes, *([f"in the baseline {baseline.title}, {old}"] if old else [])]
+
+
+def _cure(reasons: Sequence[str]) -> str:
+    if len(reasons) == 1 and reasons[0].startswith("prompted in"):
+        return 'Allow it in [gate]: may_differ = ["prompt"]'
+    return "Run the benchmark as it is now with the model of the baseline, and make that run the baseline"
 
 
 def _load_obstacles(
@@ -286,6 +308,32 @@ def _settings(policy: Policy, run: RunRecord, other: RunRecord, compared: Any) -
     names = ", ".join(f'"{path}"' for path, _ in barred)
     shown = ", ".join(text for _, text in barred)
     return f"settings differ from the baseline: {shown}. Allow it in [gate]: may_differ = [{names}]", notes
+
+
+def _check_may_differ(policy: Policy, run: RunRecord, baseline: FoundRun | None) -> None:
+    """Raise ConfigError for names in `may_differ` that are no settings: they would allow nothing, in silence."""
+    flags = [setting.name for setting in (*RUN_SETTINGS, *LOAD_OPTIONS)]
+    known = {"prompt", *_NOTED, *flags}
+    known |= {f"{table}.{name.removeprefix('demo_')}" for name in flags for table in ("model", "generation")}
+    for record in (run, *([] if baseline is None else [baseline.run])):
+        known |= set(_paths({**record.manifest, **sent_settings(record)}))
+        kind = table_of(record.settings.get("definition"))
+        known |= set(_paths({str(kind.get("kind")): kind.get("settings")} if kind else {}))
+        if record.kind == RunKind.LOAD:
+            known |= set(_paths(settings_of(record).to_json()))
+    for name in policy.may_differ:
+        if name not in known and not name.startswith("extra."):  # benchmarks declare their own
+            raise ConfigError(
+                f"{policy.source}: [gate] may_differ: {name!r} is no setting.{suggest(name, sorted(known))} Write the names that the "
+                'verdict gives as its reason, such as "prompt" or "generation.temperature"'
+            )
+
+
+def _paths(table: JsonObject, before: str = "") -> Iterator[str]:
+    for name, value in table.items():
+        yield f"{before}{name}"
+        if isinstance(value, dict):
+            yield from _paths(value, f"{before}{name}.")
 
 
 def _value(setting: object) -> str:
