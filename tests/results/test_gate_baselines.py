@@ -224,3 +224,41 @@ def test_the_rows_of_a_baseline_are_known_by_content_whatever_the_order_of_keys(
 
     found = benchwright.compare("main", gate_run(range(4), spec=other), force=True)
     assert (found.both, found.only_a, found.only_b) == (20, 0, 0)
+
+
+def test_a_baseline_of_another_kind_is_not_replaced_unasked(capsys: pytest.CaptureFixture[str]) -> None:
+    def of_kind(kind: str) -> Any:
+        return gate_run() if kind == "benchmark" else _load_test()
+
+    for first, second, title in (("benchmark", "load", "a benchmark"), ("load", "benchmark", "a load test")):
+        for name in (None, f"held-{first}"):  # by default and as asked
+            assert bless(of_kind(first), name=name, force=True).kind == first
+            with pytest.raises(UsageError, match=rf"is {title}, .*--as [\w-]+-{second}, or .* force=True"):
+                bless(of_kind(second), name=name)
+        other = of_kind(second)
+        rule = (
+            {"metric": "correct", "bound": "value"}
+            if second == "benchmark"
+            else {"metric": "e2e.mean", "bound": "value"}
+        )
+        verdict = benchwright.gate(other, policy={"regression": [rule]}, baseline=f"held-{first}")
+        assert f"the baseline is {title}" in verdict.rows[1].reason
+        assert "--baseline; benchwright bless --list shows the kinds" in verdict.rows[1].reason
+    assert main(["bless", "--list"]) == 0
+    shown = capsys.readouterr().out
+    assert "(a load test)" in shown
+    assert "(a benchmark)" in shown
+
+
+def _load_test() -> Any:
+    from gate_runs import graded_rows
+
+    return benchwright.perf(graded_rows, model="demo", requests=8, concurrency=2)
+
+
+def test_a_number_that_no_run_has_is_told_as_such(capsys: pytest.CaptureFixture[str]) -> None:
+    gate_run()
+    assert main(["bless", "77"]) == 4
+    told = capsys.readouterr().err
+    assert "no run '77'" in told
+    assert "no baseline" not in told

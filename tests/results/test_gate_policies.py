@@ -44,7 +44,7 @@ def test_a_policy_is_read_with_a_byte_order_mark_and_any_line_ends(tmp_path: Pat
     [
         ("", "has no rules"),
         ("[gate]\nalpha = 0.05\n", "has no rules"),
-        (RULE.replace("threshold", "treshold"), r"policy.toml:1: \[treshold\] is not known. Did you mean 'threshold'\?"),
+        (RULE.replace("threshold", "treshold"), r"policy.toml:1: \[\[treshold\]\] is not known. Did you mean 'threshold'\?"),
         (RULE + RULE.replace("bound", "bond"), r":5: \[\[threshold\]\] bond is not known. Did you mean 'bound'\?"),
         (RULE.replace('bound = "lower"', ""), "has no bound; add it: what must meet the limit"),
         (RULE.replace("min = 0.7", ""), "has no limit; add min or max"),
@@ -86,3 +86,20 @@ def test_a_policy_is_a_toml_file(tmp_path: Path) -> None:
 
 def test_every_kind_of_rule_has_its_claims() -> None:
     assert set(_CLAIMS) == set(KEYS)
+
+
+def test_all_that_is_wrong_with_a_policy_is_told_at_once_and_as_it_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "policy.toml"
+    path.write_text(
+        "[gate]\nmay_difer = []\n[[treshold]]\nmin = 1\n[regresion]\nmargin = 1\n[[failures]]\nmaxi = 1\n"
+    )
+    with pytest.raises(ConfigError) as caught:
+        read_policy(path)
+    told = str(caught.value).splitlines()
+    for wrong in (
+        ":1: [gate] may_difer is",
+        ":3: [[treshold]] is",
+        ":5: [regresion] is",
+        ":7: [[failures]] maxi is",
+    ):
+        assert sum(wrong in line for line in told) == 1, wrong

@@ -73,7 +73,7 @@ def test_the_table_names_no_common_size_of_figures_with_different_units(
     for rows, named in (((first, row), True), ((first, words), False), ((first, row, words), False)):
         Console(width=200).print(drawn(structs.replace(shares, rows=rows)))
         shown = capsys.readouterr().out
-        assert ("would be found in each of them" in shown) is named
+        assert ("test would find a miss of" in shown) is named
         assert ("< 0.001" in shown) is (row in rows), "p is never shown as 0"
 
 
@@ -159,7 +159,7 @@ def test_failures_are_counted_by_outcome_and_a_mostly_failed_run_never_passes() 
     easy = judged(lost, threshold=[threshold(min=0.1)], gate={"max_failed": 1})
     assert words(easy) == ["GO"]
     assert easy.verdict == "INCONCLUSIVE"
-    assert "too many for any verdict" in easy.rows[0].reason
+    assert "too many for a GO" in easy.rows[0].reason
 
 
 def test_a_mostly_failed_baseline_is_not_compared_with() -> None:

@@ -21,7 +21,9 @@ def configure(parser: Parser) -> None:
         "--list", action="store_true", help="list the names, with the earlier baselines of each"
     )
     parser.add_argument(
-        "--force", action="store_true", help="also bless a run that is partial or not comparable"
+        "--force",
+        action="store_true",
+        help="also bless a run that is partial or not comparable, or in place of one of another kind",
     )
     add_accept_cached(parser)
     add_workspace(parser)
@@ -59,7 +61,7 @@ def execute(arguments: Namespace, output: Output) -> int:
 
 def _list(arguments: Namespace, output: Output) -> int:
     from benchwright.config import named_store
-    from benchwright.core import shown
+    from benchwright.core import kind_title, shown
     from benchwright.results import histories
     from benchwright.store import existing_workspace
 
@@ -80,7 +82,8 @@ def _list(arguments: Namespace, output: Output) -> int:
             what = "" if not place_in_time else "  before"
             output.line(
                 shown(
-                    f"{label}  {move.blessed_at[:16]}Z  {move.source}: {move.benchmark} on {move.model}{what}"
+                    f"{label}  {move.blessed_at[:16]}Z  {move.source}: {move.benchmark} on {move.model}"
+                    f"{f' ({kind_title(move.kind)})' if move.kind else ''}{what}"
                 )
             )
     return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Never, TypeAlias
@@ -11,7 +12,16 @@ from typing import TYPE_CHECKING, Never, TypeAlias
 from msgspec.structs import replace
 
 from benchwright.config import keywords_in_errors
-from benchwright.core import NotFoundError, RunKind, RunSummary, UsageError, expand_home, kind_title, suggest
+from benchwright.core import (
+    BenchwrightError,
+    NotFoundError,
+    RunKind,
+    RunSummary,
+    UsageError,
+    expand_home,
+    kind_title,
+    suggest,
+)
 from benchwright.results import (
     Blessed,
     FoundRun,
@@ -84,7 +94,7 @@ def bless(
 ) -> Blessed:
     """Give a run, or a portable baseline, a name for gates. The default is the name of its benchmark.
 
-    UsageError for a run that is not complete or comparable, unless forced, and for one with replies that are older than
+    UsageError for a run that is not complete or comparable and for a name that a run of another kind has, unless forced, and for one with replies that are older than
     itself, unless `accept_cached`.
     """
     _refuse_unknown(bless, unknown)
@@ -92,7 +102,10 @@ def bless(
         store, place = session.recorded(new=True), session.workspace
         found = _portable(store, run, place)
         _refuse_unfit(found, "Bless", force=force, accept_cached=accept_cached)
-        return move_name(place, found.run.name if name is None else name, found)
+        chosen = found.run.name if name is None else name
+        if not force:
+            _refuse_other_kind(place, chosen, found)
+        return move_name(place, chosen, found)
 
 
 def export_baseline(
@@ -134,6 +147,19 @@ def _refuse_unfit(found: FoundRun, verb: str, *, force: bool, accept_cached: boo
         raise UsageError(
             f"{found.title} cannot be a baseline: it is {found.run.status}, and {'comparable' if comparable else 'not comparable'}. "
             f"{verb} a run that is complete and comparable, or this one with --force"
+        )
+
+
+def _refuse_other_kind(place: Workspace, name: str, found: FoundRun) -> None:
+    """Raise UsageError if the name belongs to a baseline of another kind, with which gates compare until now."""
+    earlier = None
+    with suppress(BenchwrightError):  # one that cannot be read is no loss
+        earlier = named_baseline(place, name)
+    if earlier is not None and earlier.run.kind != found.run.kind:
+        other = f"{name}-{'load' if found.run.kind == RunKind.LOAD else found.run.kind}"
+        raise UsageError(
+            f"the baseline {earlier.title} is {kind_title(earlier.run.kind)}, and {found.title} is {kind_title(found.run.kind)}. "
+            f"Give it another name: --as {other}, or replace the baseline with --force"
         )
 
 
@@ -193,6 +219,8 @@ def _found(store: Store | None, given: AnyRun, place: Workspace) -> FoundRun:
     try:
         found = _run(store, given, place, -2)
     except NotFoundError:
+        if str(given).isdecimal():  # only runs have numbers, and the error says which there are
+            raise
         raise no_baseline(place, str(given)) from None
     if kind_of(found.run).judge is None:
         raise UsageError(f"run {found.run.id} is {kind_title(found.run.kind)}, which cannot be a baseline")

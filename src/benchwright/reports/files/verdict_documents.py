@@ -88,6 +88,8 @@ def observed(row: RuleRow) -> str:
     """The figure with its interval: `0.8123 [0.77, 0.85]`."""
     if row.observed is None:
         return "–"
+    if row.kind == "run":
+        return f"{percent(row.observed)} failed"
     shown = figure(row.observed)
     return (
         shown if row.interval is None else f"{shown} [{figure(row.interval[0])}, {figure(row.interval[1])}]"

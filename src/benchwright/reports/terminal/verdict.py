@@ -49,7 +49,7 @@ def verdict_blocks(verdict: Verdict) -> Iterator[Block]:
     if found and all(map(_is_share, found)):
         most = max(row.detectable or 0.0 for row in found)
         yield line(
-            f"with {percent(verdict.power)} power, misses of {figure(most)} or more would be found in each of them",
+            f"{'the' if verdict.tests == 1 else 'each'} test would find a miss of {figure(most)} or more with {percent(verdict.power)} power",
             "dim",
         )
     yield lines((f"note: {shown(note)}" for note in verdict.notes), "dim")

@@ -11,7 +11,7 @@ from msgspec import Struct
 from benchwright.core import RunSummary, is_share, lower_is_better, suggest
 from benchwright.results._gates.decide import Claim, impossible
 from benchwright.results._gates.evidence import MOST_SLICES, Evidence, SliceKey
-from benchwright.results._gates.policy import Rule, RuleKind
+from benchwright.results._gates.policy import FAILED, Rule, RuleKind
 from benchwright.results._gates.usage import used
 from benchwright.stats import LimitTest, Spread, gain_against, mean_against
 
@@ -262,12 +262,12 @@ def _regression(rule: Rule, run: BenchmarkRun, name: str, key: SliceKey | None) 
 
 @_of_rules("failures")
 def _failures(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
-    name = " or ".join(rule.outcome) if rule.outcome else "failed"
-    if (problem := _unsliced(rule, run.evidence, f"share of {name}")) is not None:
+    name = f"share of {' or '.join(rule.outcome)}" if rule.outcome else FAILED
+    if (problem := _unsliced(rule, run.evidence, name)) is not None:
         yield problem
         return
     for key in _groups(rule, run.evidence):
-        subject = _named(f"share of {name}", key)
+        subject = _named(name, key)
         shares = run.evidence.share_of(rule.outcome, key)
         if not shares:
             yield impossible(rule, subject, "the run has no samples")

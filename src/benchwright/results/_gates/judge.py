@@ -26,9 +26,10 @@ from benchwright.results._found_runs import FoundRun, title_of
 from benchwright.results._gates.claims import BenchmarkRun, claims_about
 from benchwright.results._gates.decide import Claim, decide
 from benchwright.results._gates.evidence import Evidence, commonest_failure, gather
-from benchwright.results._gates.policy import Policy, Rule
+from benchwright.results._gates.policy import FAILED, Policy, Rule
 from benchwright.results._gates.verdict import RuleRow, Verdict, Word, overall
-from benchwright.results._load_comparison import load_data, load_setting_differences, settings_of
+from benchwright.results._load import settings_of
+from benchwright.results._load_comparison import load_data, load_setting_differences
 from benchwright.results._run_folders import as_filed
 from benchwright.results._settings import sent_settings, table_of
 from benchwright.store import RunRecord
@@ -159,7 +160,7 @@ def _verdict(
 def _without_result(policy: Policy, run: RunRecord, baseline: FoundRun | None) -> Verdict:
     problem = f"the run has no result: it is {run.status}. Finish it first: benchwright resume {run.id}"
     claims = [
-        Claim(rule=rule, subject=rule.metric or rule.figure or "failures", problem=problem)
+        Claim(rule=rule, subject=rule.metric or rule.figure or FAILED, problem=problem)
         for rule in policy.rules
     ]
     return _verdict(policy, run, baseline, [], claims, [])
@@ -184,7 +185,7 @@ def _run_row(
     failures = f"{failed:,} of {count:,} failed"
     reason = ""
     if not count or share > MOSTLY:
-        reason = f"{failures}: too many for any verdict{f'. Most common failure: {cause}' if cause else ''}"
+        reason = f"{failures}: too many for a GO{f'. Most common failure: {cause}' if cause else ''}"
     elif run.lost:
         reason = f"the run is not complete: {run.error}"
     elif run.status != "completed" or partial:
@@ -226,7 +227,7 @@ def _obstacles(
     if is_same_run(run, other):
         return _ITSELF, []
     if other.kind != RunKind.BENCHMARK:
-        return f"the baseline is {kind_title(other.kind)}, the run a benchmark", []
+        return f"the baseline is {kind_title(other.kind)}, the run a benchmark. {_OTHER_KIND}", []
     if other.summary is None:
         return f"the baseline {baseline.title} has no result", []
     known = RunSummary.from_json(other.summary)
@@ -267,7 +268,7 @@ def _load_obstacles(
     if is_same_run(run, other):
         return _ITSELF, []
     if other.kind != RunKind.LOAD:
-        return f"the baseline is {kind_title(other.kind)}, the run a load test", []
+        return f"the baseline is {kind_title(other.kind)}, the run a load test. {_OTHER_KIND}", []
     if other.summary is None:
         return f"the baseline {baseline.title} has no result", []
     found = LoadSummary.from_json(other.summary)
@@ -278,6 +279,7 @@ def _load_obstacles(
     return _settings(policy, run, other, load_setting_differences(other, run, harmless))
 
 
+_OTHER_KIND = "Name a baseline of the same kind with --baseline; benchwright bless --list shows the kinds"
 _NEW_BASELINE = "Export a new baseline from a run of this model: benchwright export RUN --baseline FILE"
 
 

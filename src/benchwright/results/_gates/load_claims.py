@@ -21,7 +21,7 @@ from benchwright.perf import (
     percentile_key,
 )
 from benchwright.results._gates.decide import Claim, impossible
-from benchwright.results._gates.policy import Policy, Rule
+from benchwright.results._gates.policy import FAILED, Policy, Rule
 from benchwright.results._load import stages_of_interest
 from benchwright.results._load_comparison import matched_levels
 from benchwright.stats import FEWEST, LimitTest, Spread, interval_against, percentile_against, share_against
@@ -82,7 +82,7 @@ def load_claims(rule: Rule, run: LoadRun) -> Iterator[Claim]:
     elif rule.kind == "regression":
         yield from _regressions(rule, run)
     else:
-        subject = rule.metric or rule.figure or "share of failures"
+        subject = rule.metric or rule.figure or FAILED
         yield impossible(
             rule,
             subject,

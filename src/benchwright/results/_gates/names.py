@@ -52,6 +52,8 @@ class Blessed(Struct, frozen=True):
     """The baseline, in the folder of its name."""
     count: int
     """Samples or requests in it."""
+    kind: str = ""
+    """The kind of run; empty for what earlier versions blessed."""
 
     def to_json(self) -> JsonObject:
         """All fields."""
@@ -86,7 +88,15 @@ def move_name(place: Workspace, name: str, baseline: FoundRun) -> Blessed:
             file.unlink()  # the same baseline needs no second copy
             return last
         moved = Blessed(
-            name, baseline.title, run.name, run.model, rfc3339(time.time()), checksum, file.name, count
+            name,
+            baseline.title,
+            run.name,
+            run.model,
+            rfc3339(time.time()),
+            checksum,
+            file.name,
+            count,
+            run.kind,
         )
         lines = [encode_json(move.to_json()) + b"\n" for move in (*history, moved)]
         replace_file(folder / _HISTORY, b"".join(lines))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -16,6 +16,8 @@ RuleKind: TypeAlias = str
 """A name in `KEYS`."""
 Bound: TypeAlias = Literal["lower", "value", "upper"]
 """The value that must meet the limit: an end of the interval, or the value itself."""
+FAILED = "share of failed samples"
+"""What a rule about failures is called."""
 USAGE_FIGURES = ("prompt_tokens", "completion_tokens", "total_tokens", "cost", "cost_per_right_answer")
 
 _METRIC = Setting("metric", "text", "a metric, or a pattern such as acc_* that matches several")
@@ -164,16 +166,24 @@ def read_policy(path: Path) -> Policy:
 def policy_of(document: Mapping[str, object], source: str, text: str = "") -> Policy:
     """Read the policy in the tables of a TOML document. `text` is the file, for line numbers."""
     known = ("gate", *KEYS)
-    for name in document:
-        if name not in known:
-            raise ConfigError(
-                f"{source}{_line(text, name)}: [{name}] is not known.{suggest(name, known)} Known: [gate] and the rules "
-                f"{', '.join(f'[[{kind}]]' for kind in KEYS)}"
-            )
     gate = document.get("gate", {})
     if not isinstance(gate, dict):
         raise ConfigError(f"{source}: gate is {gate!r}; expected a table, written as [gate]")
-    values: dict[str, Any] = read_values(f"{source}{_line(text, 'gate')}: [gate]", gate, GATE_KEYS, hints={})
+    problems = []  # all at once: a policy is often written in one go
+    values: dict[str, Any] = {}
+    try:
+        values = read_values(f"{source}{_line(text, 'gate')}: [gate]", gate, GATE_KEYS, hints={})
+    except ConfigError as error:
+        problems.append(clause(error))
+    for name, value in document.items():
+        if name not in known:
+            written = (
+                f"[[{name}]]" if isinstance(value, list) else f"[{name}]" if isinstance(value, dict) else name
+            )
+            problems.append(
+                f"{source}{_line(text, name)}: {written} is not known.{suggest(name, known)} Known: [gate] and the rules "
+                f"{', '.join(f'[[{kind}]]' for kind in KEYS)}"
+            )
     values["may_differ"] = tuple(values.get("may_differ", ()))
     found = [
         (_line(text, kind, number), kind, table)
@@ -181,11 +191,18 @@ def policy_of(document: Mapping[str, object], source: str, text: str = "") -> Po
         for number, table in enumerate(_tables(document.get(kind, []), kind, source))
     ]
     found.sort(key=lambda each: int(each[0][1:] or 0))  # in the order of the file
-    rules = tuple(_rule(kind, table, f"{source}{line}: [[{kind}]]") for line, kind, table in found)
+    rules: list[Rule] = []
+    for line, kind, table in found:
+        try:
+            rules.append(_rule(kind, table, f"{source}{line}: [[{kind}]]"))
+        except ConfigError as error:
+            problems.append(clause(error))
+    if problems:
+        raise ConfigError("\n".join(problems))
     if not rules:
         raise ConfigError(f"the policy {source} has no rules: there is nothing to check. {_EXAMPLE}")
     _refuse_twins(rules)
-    return Policy(source=source, rules=rules, **values)
+    return Policy(source=source, rules=tuple(rules), **values)
 
 
 def _tables(value: object, kind: str, source: str) -> list[Mapping[str, object]]:
@@ -246,7 +263,7 @@ _HINTS: dict[str, dict[str, str]] = {
 }
 
 
-def _refuse_twins(rules: tuple[Rule, ...]) -> None:
+def _refuse_twins(rules: Sequence[Rule]) -> None:
     """Raise for two rules about the same figure, because they would be two tests, and one may be a mistake."""
     seen: dict[tuple[object, ...], str] = {}
     for rule in rules:
