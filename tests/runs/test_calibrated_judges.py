@@ -559,3 +559,29 @@ def test_the_mapping_to_paste_guesses_no_number(words: tuple[str, str]) -> None:
     known = {"gut": "1", "schlecht": "0", "Correct": "1", "I": "0", "good": "1"}
     listed = ", ".join(f'"{word}": {known.get(word, "…")}' for word in words)
     assert f"--score-mapping '{{{listed}}}'" in str(caught.value)
+
+
+def test_labels_that_are_not_there_end_like_a_target_that_is_not_there(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    written(rows_of(CC=2))
+    assert main(["judge-calibrate", "lables.jsonl"]) == 4
+    assert "labels.jsonl" in capsys.readouterr().err, "the near name"
+
+
+def test_a_calibration_without_an_answer_is_explained_wherever_its_run_is_named(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rows = [{"question": f"q{n}", "response": "r", "target": "t", "label": "C"} for n in range(3)]
+    judge = json.dumps({"url": "http://127.0.0.1:9/v1", "model_id": "j", "max_retries": 0})
+    assert main(["judge-calibrate", written(rows), "--judge", judge]) == 1
+    written([{"sample_id": n, "label": "C"} for n in range(3)])
+    capsys.readouterr()
+    assert main(["judge-calibrate", "labels.jsonl", "--run", "1"]) == 4
+    told = capsys.readouterr().err
+    assert "run 1 has no grades: none of its 3 samples has a score" in told
+    assert "benchwright show 1 --failed" in told
+    assert main(["resume", "1"]) == 2
+    told = capsys.readouterr().err
+    assert "judge-calibrate --judge. Give that command again" in told
+    assert "notebook" not in told

@@ -154,7 +154,12 @@ def _worth(grade: str, score: object) -> float:
 def _read(labels: str | os.PathLike[str] | Sequence[Mapping[str, Any]]) -> list[Labelled]:
     if not isinstance(labels, str | os.PathLike):
         return [Labelled(f"label {number}", dict(row)) for number, row in enumerate(labels)]
-    reader = open_dataset(os.fspath(labels))
+    try:
+        reader = open_dataset(os.fspath(labels))
+    except DatasetError as error:
+        if "://" in os.fspath(labels) or expand_home(labels).exists():
+            raise
+        raise NotFoundError(str(error)) from None  # as for a target that is not there
     name = Path(labels).name
     found = [
         Labelled(f"{name}:{line}", as_labelled(row))
@@ -187,6 +192,12 @@ def _recorded(
                 if known
                 else Graded(each.cluster)
             )
+    if not names:
+        failed = sum(each.grade is None for each in found.values())
+        raise NotFoundError(
+            f"run {record.id} has no grades: none of its {failed:,} samples has a score, for example because the judge did not "
+            f"answer. See: benchwright show {record.id} --failed"
+        )
     if field not in names:
         raise NotFoundError(
             f"run {record.id} has no {field!r}.{suggest(field, names)} Its scores: {', '.join(sorted(names)) or 'none'}"

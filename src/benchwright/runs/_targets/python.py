@@ -41,6 +41,10 @@ def _of_function(asked: Asked) -> list[Target]:
 def _defined_here(definition: JsonObject) -> BenchmarkSpec:
     key = str(definition["benchmark"])
     spec = defined_without_file(key)
+    if spec is None and key == "judge_calibrate":
+        raise UsageError(
+            "this run was made by judge-calibrate --judge. Give that command again: it asks the judge only for what is missing"
+        )
     if spec is None:
         raise UsageError(
             f"{key!r} was defined by a notebook or an interactive session, and no file contains it. Define it again, or give "
