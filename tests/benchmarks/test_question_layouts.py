@@ -293,3 +293,46 @@ def test_columns_that_users_name_are_found_in_any_case(tmp_path: Path) -> None:
     text = 'Stem ,Options,Gold\n2+2=,"[""3"", ""4""]",B\n2+1=,"[""3"", ""4""]",A\n'
     spec = load(tmp_path, text, input_columns=["stem"], output_column="GOLD", options=["options"])
     assert seen(spec)[:2] == (["3", "4"], ["B", "A"])
+
+
+LISTED = {
+    "labels and slashes": "a) 1 / b) 2 / c) 3",
+    "tight slashes": "a) 1/b) 2/c) 3",
+    "slashes": "1 / 2 / 3",
+    "lines": "1\n2\n3",
+    "semicolons": "1; 2; 3",
+}
+
+
+@pytest.mark.parametrize("cell", LISTED.values(), ids=LISTED)
+@pytest.mark.parametrize(
+    "name", ["Möglichkeiten", "Auswahl", "Antwortmöglichkeiten", "Choix", "Opciones", "Scelte"]
+)
+def test_a_column_of_options_is_read_by_its_name_in_other_languages(
+    name: str, cell: str, tmp_path: Path
+) -> None:
+    data = [{"Frage": f"q{n}", name: cell, "Korrekt": letter} for n, letter in enumerate("bca")]
+    for options in ({}, {"output_column": "Korrekt"}):
+        spec = load(tmp_path, data, **options)
+        read, targets, said = seen(spec)
+        assert (spec.data_type, read, targets) == ("mcq", ["1", "2", "3"], ["b", "c"])
+        assert f'options are read from "{name}"' in said
+
+
+@pytest.mark.parametrize("cell", LISTED.values(), ids=LISTED)
+def test_lists_in_a_column_of_any_name_are_reported_if_the_answers_are_letters(
+    cell: str, tmp_path: Path
+) -> None:
+    data = [{"Frage": f"q{n}", "Zum Ankreuzen": cell, "Lösung": letter} for n, letter in enumerate("bca")]
+    said = seen(load(tmp_path, data))[2]
+    assert 'column "Zum Ankreuzen" contains lists' in said
+    assert "--options 'Zum Ankreuzen'" in said
+    assert seen(load(tmp_path, data, options="Zum Ankreuzen"))[0] == ["1", "2", "3"]
+    assert "contains lists" not in seen(load(tmp_path, data, data_type="qa"))[2]
+    texts = [{**row, "Lösung": "Berlin"} for row in data]
+    assert "contains lists" not in seen(load(tmp_path, texts))[2]
+
+
+def test_units_with_a_slash_are_one_option(tmp_path: Path) -> None:
+    data = rows("options", ["a", "b"], "a) m/s b) km/h")
+    assert seen(load(tmp_path, data))[0] == ["m/s", "km/h"]

@@ -6,6 +6,7 @@ import datetime as dt
 import resource
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -387,7 +388,15 @@ def test_flags_for_sheets_and_header_rows(tmp_path: Path) -> None:
     assert '"rows": 7' in done.stdout, done.stdout + done.stderr
 
 
-TOTALS = [["Summe", None, None], ["Total:", "", None], [15, None, None], ["Gesamt", None, ""]]
+TOTALS = [
+    ["Summe", None, None],
+    ["Total:", "", None],
+    [15, None, None],
+    ["Gesamt", None, ""],
+    ["Summe", None, 20],
+    ["Summe", "", "1.234,50 €"],
+    ["Durchschnitt", None, 3.5],
+]
 
 
 @pytest.mark.parametrize("last", TOTALS)
@@ -447,3 +456,55 @@ def test_percentages_of_a_workbook_are_answers_to_replies_in_percent(tmp_path: P
         answers, (["5 %", "0,05"], ["10 Prozent", "10%"], ["30,0 %", "30 percent"]), strict=True
     ):
         assert all(qa_answers()(ScorerInput(reply, answer, {}))["numeric"] for reply in replies)
+
+
+def test_the_identity_of_a_workbook_is_that_of_its_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [["Frage", "Antwort"], *[[f"Was ist {n} + 1?", n + 1] for n in range(3)]]
+
+    def saved(change: Callable[[Workbook], None]) -> str:
+        made = Workbook()
+        for row in rows:
+            made.active.append(row)
+        made.create_sheet("Notizen").append(["nicht gelesen"])
+        change(made)
+        made.save("b.xlsx")
+        reader = open_dataset("b.xlsx")
+        unread = reader.fingerprint()
+        assert [len(batch.rows) for batch in reader.batches()]
+        assert open_dataset("b.xlsx", limit=1).fingerprint() == unread
+        return unread
+
+    def wider(book: Workbook) -> None:
+        book.active.column_dimensions["A"].width = 60
+
+    def elsewhere(book: Workbook) -> None:
+        book["Notizen"]["A1"] = "anders"
+
+    def cell(book: Workbook) -> None:
+        book.active["B3"] = 7
+
+    def header(book: Workbook) -> None:
+        book.active["A1"] = "Aufgabe"
+
+    def longer(book: Workbook) -> None:
+        book.active.append(["Was ist 9 + 1?", 10])
+
+    before = saved(lambda book: None)
+    first = benchwright.run("b.xlsx", model="demo")
+    assert saved(wider) == saved(elsewhere) == before
+    second = benchwright.run("b.xlsx", model="demo")
+    assert "other data" not in str(benchwright.compare(first, second).to_json())
+    assert len({before, *map(saved, (cell, header, longer))}) == 4
+
+
+def test_one_pass_over_a_workbook_also_gives_its_identity(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = book(tmp_path / "b.xlsx", Mai=[["Frage", "Antwort"], ["Was?", "das"]])
+    reader = open_dataset(path)
+    assert list(reader.good_rows())
+    monkeypatch.setattr("benchwright.datasets._readers.workbook._book", None)
+    assert reader.fingerprint().startswith("sha256:")

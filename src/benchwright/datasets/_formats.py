@@ -7,12 +7,14 @@ makes a different dataset.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from importlib import import_module
 from pathlib import Path, PurePath
 from typing import TypeAlias, cast
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from benchwright.core import (
     DATA_FORMATS,
@@ -21,6 +23,7 @@ from benchwright.core import (
     DatasetError,
     Registry,
     Row,
+    canonical_json,
     check_function,
     content_hash,
     data_endings,
@@ -58,9 +61,12 @@ class FileSource(Struct, frozen=True):
     read: Reader
     """Its reader."""
 
+    hashed: dict[tuple[int, ...], str] = field(default_factory=dict)
+    """The hash of all rows of a workbook, by the state of the file that was read."""
+
     def chunks(self) -> Chunks:
         """The rows, from the start."""
-        return self.read(self.file)
+        return self._hashing() if self._is_workbook else self.read(self.file)
 
     def doubts(self) -> Iterable[str]:
         """Notes on the content that cost another pass."""
@@ -71,11 +77,45 @@ class FileSource(Struct, frozen=True):
                 yield found
 
     def fingerprint(self) -> str:
-        """Identity of the stored bytes, and of the options for reading them."""
+        """Identity of the stored bytes, and of the options for reading them; of a workbook, that of its rows, because saving it
+        again changes bytes that are no data."""
         file = self.file
+        if self._is_workbook:
+            known = self.hashed.get(_state(file))
+            if known is None:
+                for _ in self._hashing():
+                    pass
+                known = [*self.hashed.values()][-1]
+            return known
         options = [file.encoding, file.sheet, *([] if file.header_row is None else [file.header_row])]
         stored = file.fingerprint()
         return stored if options == [None, None] else f"sha256:{content_hash([stored, *options])}"
+
+    @property
+    def _is_workbook(self) -> bool:
+        return self.read.__module__.endswith(".workbook")
+
+    def _hashing(self) -> Chunks:
+        """The rows. Their hash is kept at the end of a whole pass, so that a run need not read the file again for it."""
+        digest, state = hashlib.sha256(), _state(self.file)
+        with closing(self.read(self.file)) as chunks:
+            for chunk in chunks:
+                for row in chunk.rows:
+                    digest.update(canonical_json(row) + b"\n")
+                for bad in chunk.troubles:
+                    digest.update(f"{bad.after} {bad.reason}\n".encode())
+                yield chunk
+        self.hashed.clear()
+        self.hashed[state] = f"sha256:{digest.hexdigest()}"
+
+
+def _state(file: StoredFile) -> tuple[int, ...]:
+    """What changes if a file is written again."""
+    try:
+        found = file.path.stat()
+    except OSError as exc:
+        raise file.error(f"cannot be read: {exc.strerror or exc}") from exc
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def reader_of(name: str) -> Reader:

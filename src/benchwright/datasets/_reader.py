@@ -92,7 +92,7 @@ class DatasetReader:
 
     def fingerprint(self) -> str:
         """`sha256:…` of the content: the bytes of the file as stored, or the canonical JSON of the rows
-        of a Python source. Filters, limit and mapping are not part of it. Computed once."""
+        of a workbook or a Python source. Filters, limit and mapping are not part of it. Computed once."""
         if self._fingerprint is None:
             self._fingerprint = self._source.fingerprint()
         return self._fingerprint

@@ -126,7 +126,8 @@ _TRANSLATED = {
         "richtigeantwort", "korrekteantwort", "richtig", "musterlosung", "losung", "bonnereponse", "reponsecorrecte",
         "respuestacorrecta", "rispostacorretta", "respostacorreta", "respostacerta", "juisteantwoord", "poprawnaodpowiedz",
         "antwort", "reponse", "respuesta", "risposta", "resposta", "antwoord", "odpowiedz", "svar", "odpoved",
-        "правильныйответ", "ответ", "正确答案", "答案", "正解", "回答", "정답", "답",
+        "правильныйответ", "ответ", "正确答案", "答案", "正解", "回答", "정답", "답", "loesung", "solucion", "soluzione",
+        "korrekt", "correcte", "correcta", "corretta", "correta",
     ),
 }  # fmt: skip
 """The usual columns in other languages, the most certain first, without accents."""
@@ -146,22 +147,14 @@ _ABOUT = re.compile(
 )
 """What names end with that only describe an answer."""
 _LISTS = (
-    "antwortmoglichkeiten",
-    "antwortoptionen",
-    "optionen",
-    "choix",
-    "opciones",
-    "opzioni",
-    "opcoes",
-    "choices",
-    "options",
-    "endings",
-    "candidates",
-    "alternatives",
-    "answerchoices",
-    "answeroptions",
-    "multiplechoiceoptions",
-)
+    "antwortmoglichkeiten", "antwortmoeglichkeiten", "antwortoptionen", "antwortauswahl", "optionen", "moglichkeiten", "moeglichkeiten",
+    "auswahl", "auswahlmoglichkeiten", "alternativen", "antwortalternativen", "choix", "choixpossibles", "choixdereponse",
+    "choixdereponses", "propositions", "reponsespossibles", "opciones", "opcionesderespuesta", "elecciones", "alternativas",
+    "respuestasposibles", "opzioni", "scelte", "rispostepossibili", "opcoes", "opties", "keuzes", "opcje", "вариантыответа",
+    "вариантыответов", "варианты", "选项", "選択肢", "보기", "choices", "options", "endings", "candidates", "alternatives",
+    "answerchoices", "answeroptions", "multiplechoiceoptions",
+)  # fmt: skip
+"""Names of columns that contain all options, without accents."""
 _MEDIA = {
     **dict.fromkeys(("image", "images", "picture", "pictures", "img", "figure"), "image"),
     "video": "video",

@@ -29,6 +29,7 @@ from benchwright.benchmarks._questions.options import QuestionOptions
 from benchwright.benchmarks._questions.row_options import (
     OptionSource,
     RowOptions,
+    hides_options,
     option_source,
     unlabelled,
     whole_number,
@@ -59,6 +60,8 @@ class Layout(Struct, frozen=True, kw_only=True):
     """Whether an answer means several options."""
     likely_answer: str = ""
     """A column with values that looks like the answer and is not read."""
+    likely_options: tuple[str, ...] = ()
+    """Columns whose cells are lists, of which the answers are letters, if no options are read."""
 
 
 def find_layout(reader: DatasetReader, options: QuestionOptions, columns: Columns) -> Layout:
@@ -72,6 +75,12 @@ def find_layout(reader: DatasetReader, options: QuestionOptions, columns: Column
     taken = {*columns.question, columns.answer, *layout.used, *columns.mapping}
     free = [name for name in names if name not in taken]
     layout = replace(layout, likely_answer=_likely_answer(rows, free))
+    if options.data_type != "qa" and layout.shape is None:
+        written = next(
+            (name for name, usual in layout.mapping.items() if usual == columns.answer), columns.answer
+        )
+        hidden = tuple(name for name in free if hides_options(rows, name, written))
+        layout = replace(layout, likely_options=hidden)
     shown = columns_of_media(rows, free)
     if not shown:
         return layout

@@ -164,13 +164,11 @@ def load_questions(path: str, options: QuestionOptions, *, cwd: Path) -> Benchma
     )
 
 
-def _without_totals(columns: Columns, mapping: Mapping[str, str]) -> Filter | None:
-    """The filter of totals, by the names in the data; None if the question is in several columns."""
-    if len(columns.question) != 1:
-        return None
+def _without_totals(columns: Columns, mapping: Mapping[str, str]) -> Filter:
+    """The filter of totals, by the names in the data."""
     written = {usual: name for name, usual in mapping.items()}
-    (question,) = columns.question
-    return WithoutTotals(written.get(question, question), "", written.get(columns.answer, columns.answer))
+    question, *also = (written.get(name, name) for name in columns.question)
+    return WithoutTotals(question, "", written.get(columns.answer, columns.answer), tuple(also))
 
 
 def _candidates(

@@ -120,6 +120,34 @@ def listed_options(value: Any) -> RowOptions | None:
     return _listed(value)
 
 
+_LONGEST_OPTION = 300
+"""Characters of an option in a column that is only suggested: longer lines are a text, not a list."""
+
+
+def hides_options(rows: Sequence[Row], name: str, answer: str) -> bool:
+    """Whether a column of any name seems to contain the options: almost every row with an answer has a list there, and the
+    answer is the letter of one of its items."""
+    pairs = [(row[answer], row.get(name)) for row in rows if not is_blank(row.get(answer))]
+    if not pairs or not all(isinstance(given, str) and _is_mark(given) for given, _ in pairs):
+        return False
+    fit = 0
+    for given, cell in pairs:
+        found = listed_options(cell)
+        if found is not None and len(found.texts) <= len(LETTERS):
+            short = max(map(len, found.texts)) <= _LONGEST_OPTION
+            fit += short and LETTERS.index(_bare(given)) < len(found.texts)
+    return fit >= 0.9 * len(pairs)
+
+
+def _is_mark(given: str) -> bool:
+    bare = _bare(given)
+    return len(bare) == 1 and bare in LETTERS
+
+
+def _bare(given: str) -> str:
+    return given.strip(" ().:").upper()
+
+
 def whole_number(value: object) -> int | None:
     """The whole number that a cell holds, `2`, `"2"` or `2.0`; None for anything else, bools included."""
     if isinstance(value, bool):
@@ -172,7 +200,7 @@ def _listed(texts: Sequence[Any], labels: Sequence[Any] | None = None) -> RowOpt
 
 
 _LABEL = re.compile(r"\(?(?P<mark>[A-Za-z]|\d{1,2})[).:\]]\s*(?=\S)")
-_INNER_LABEL = re.compile(r"(?:^|(?<=[\s,;|]))\(?(?P<mark>[A-Za-z]|\d{1,2})[).:]\s+(?=\S)")
+_INNER_LABEL = re.compile(r"(?:^|(?<=[\s,;|/]))\(?(?P<mark>[A-Za-z]|\d{1,2})[).:]\s+(?=\S)")
 
 
 def unlabelled(texts: Sequence[str]) -> tuple[str, ...] | None:
@@ -201,8 +229,8 @@ def _in_lines(text: str) -> list[str] | None:
     if len(marks) > 1 and marks in in_order and not text[: places[0].start()].strip():
         ends = [*(place.start() for place in places[1:]), len(text)]
         pairs = zip(places, ends, strict=True)
-        return [text[place.end() : end].strip().rstrip(",;|").rstrip() for place, end in pairs]
-    for mark in ("|", ";"):
+        return [text[place.end() : end].strip().rstrip(",;|/").rstrip() for place, end in pairs]
+    for mark in ("|", ";", " / "):  # not a bare slash: m/s is one option
         if mark in text:
             return [part.strip() for part in text.split(mark)]
     return None

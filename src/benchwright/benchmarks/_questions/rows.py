@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from shlex import quote
@@ -65,25 +66,40 @@ def _says_totals(row: Row) -> bool:
     return text is not None and text.strip(":. ").casefold() in _TOTALS
 
 
-def _looks_like_totals(row: Row) -> bool:
-    """Whether a row says so, or has numbers only."""
+_A_NUMBER = re.compile(r"[-+]?[\d\s.,'’]*\d[\s.,\d]*[%€$£]?")
+
+
+def _is_total(value: object) -> bool:
+    """Whether a cell may stand in a row of totals: nothing, or a number."""
+    if isinstance(value, str):
+        return not value.strip() or _A_NUMBER.fullmatch(value.strip()) is not None
+    return value is None or isinstance(value, int | float)
+
+
+def _looks_like_totals(row: Row, answer: str) -> bool:
+    """Whether a row without a question is one of totals: it says so, or has numbers only, and its answer is at most a number."""
+    if not _is_total(row.get(answer)):
+        return False
     if _first_text(row) is not None:
         return _says_totals(row)
-    return any(isinstance(value, int | float) for value in row.values())
+    return is_blank(row.get(answer)) and any(isinstance(value, int | float) for value in row.values())
 
 
 class WithoutTotals(Filter, frozen=True):
-    """Leaves out the rows of totals of a table: no question, no answer, and the first text says so. `field` is the
-    column of the question. A row that has numbers only may be a question that is missing, and stays a bad row."""
+    """Leaves out the rows of totals of a table: no question, at most a number as the answer, and the first text says so. `field`
+    is the first column of the question. A row that has numbers only may be a question that is missing, and stays a bad row."""
 
     answer: str
     """The column of the answer, as the data has it."""
+    also: tuple[str, ...] = ()
+    """The other columns of the question."""
     found: dict[str, None] = field(default_factory=dict)
     """The first cell of each row that was left out."""
 
     def keeps(self, row: Row) -> bool:
         """Whether a row is none of totals."""
-        if not is_blank(row.get(self.field)) or not is_blank(row.get(self.answer)) or not _says_totals(row):
+        asks = any(not is_blank(row.get(name)) for name in (self.field, *self.also))
+        if asks or not _is_total(row.get(self.answer)) or not _says_totals(row):
             return True
         self.found[str(_first_text(row))] = None
         return False
@@ -148,7 +164,7 @@ class RowRules:
             return error
         called = self._called.get(name, name)
         what = f'missing "{called}": it is {"null" if row[name] is None else "empty"}'
-        if _looks_like_totals(row) and not self._columns.has_answer(row):
+        if _looks_like_totals(row, self._columns.answer):
             return MissingFieldError(
                 name,
                 reason=f"{what}. This looks like a row of totals: delete it, or leave it out with --skip-bad-rows",

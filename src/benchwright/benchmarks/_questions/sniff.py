@@ -121,7 +121,13 @@ def _unused(
         ]
         if not whole and not apart:
             apart = list(distractors(free))
-        if whole or apart:
+        hidden = [name for name in layout.likely_options if name not in (*whole, *apart)]
+        for name in hidden:
+            yield (
+                f'column "{name}" contains lists, and the answers are letters: it looks like options and is not used, so rows are '
+                f"sent without options (qa). Where it has the options: --options {quote(name)}; where not: --data-type qa"
+            )
+        if not hidden and (whole or apart):
             yield (
                 f"{_columns(whole or apart)} like options and {'is' if len(whole or apart) == 1 else 'are'} not used: "
                 "rows are sent without options (qa). "
