@@ -401,7 +401,7 @@ def test_a_killed_test_keeps_its_records(folder: Path, slow: Simulator) -> None:
     ended = warm.run([*PROGRAM, "show", "1"], cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S)
     text = " ".join(ended.stdout.split())
     assert (
-        "it was stopped before it could write its files; the figures cover the requests that had ended"
+        "the test was stopped before it could write its files; the figures cover the requests that had ended"
         in text
     )
     assert "files none were written; its requests: benchwright export 1 -o requests.csv" in text

@@ -5,13 +5,25 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from made_records import failed, streamed
 from msgspec.structs import replace
 from rich.console import Console
 
 from benchwright import compare, perf
-from benchwright.perf import Difference, ScoreDifference, StageComparison
+from benchwright.perf import (
+    Difference,
+    LoadSettings,
+    RequestOutcome,
+    Requests,
+    ScoreDifference,
+    StageComparison,
+    summarise,
+)
+from benchwright.perf._values import ClientHealth, StageRecord
 from benchwright.reports import drawn
 from benchwright.results import LoadComparison
+from benchwright.results._load_comparison import _doubts
+from benchwright.store import RunRecord
 
 
 def compared(folder: Path, *loads: tuple[int, int]) -> LoadComparison:
@@ -114,3 +126,68 @@ def test_the_first_sentence_names_what_changed_by_how_much(
     assert found.sentence == sentence
     assert printed(found).splitlines()[1] == f"Run 2 vs. run 1: {sentence}"
     assert repr(found) == f"<LoadComparison run 2 vs. run 1: {sentence}>"
+
+
+def test_tests_that_are_not_comparable_get_no_verdict_but_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    why = "run 2 is not comparable (the client was the limit at 8 in flight)"
+    found = replace(
+        compared(tmp_path, (1, 4), (1, 4)),
+        levels=(StageComparison("8 in flight", 9, (SLOWER,), (SCORE,)),),
+        beyond=(("8 in flight", SLOWER),),
+        differs=True,
+        regressed=True,
+        warnings=(why,),
+        doubts=(why,),
+    )
+    text = printed(found)
+    assert text.splitlines()[1] == f"Run 2 vs. run 1: cannot tell whether they differ: {why}"
+    assert "worse" not in text
+    assert text.count(why) == 1
+
+
+@pytest.mark.parametrize(
+    ("failures", "limited", "why"),
+    [
+        (0, (1,), "the client was the limit at 4 in flight"),
+        (9, (), "9 of 60 requests failed"),
+        (9, (0, 1), "9 of 60 requests failed and the client was the limit at 1 in flight, 4 in flight"),
+    ],
+)
+def test_the_known_cause_is_named(failures: int, limited: tuple[int, ...], why: str) -> None:
+    records = [
+        (failed(number, number / 10, RequestOutcome.HTTP_5XX, stage=number // 30) if number < failures
+         else streamed(number, number / 10, stage=number // 30))
+        for number in range(60)
+    ]  # fmt: skip
+    settings = LoadSettings(levels=(1.0, 4.0), requests=30)
+    bad = ClientHealth(verdict="limit", reasons=("late",))
+    stages = [
+        StageRecord(stage, level, health=bad if stage in limited else ClientHealth())
+        for stage, level in enumerate(settings.levels)
+    ]
+    summary = summarise(Requests.of(records), settings, stages)
+    assert not summary.comparable
+    run = RunRecord(
+        id=4, kind="load", name="qa", target="qa.csv", model="m", status="completed", folder=Path(),
+        settings={"load": settings.to_json()}, manifest={}, summary=summary.to_json(), error=None, created_at=0.0,
+        finished_at=1.0,
+    )  # fmt: skip
+    whole = replace(summary, comparable=True)
+    assert [*_doubts(run, run, whole, summary)] == [f"run 4 is not comparable ({why})"]
+
+
+def test_differences_of_shares_are_points(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    share = Difference("error_share", "value", 0.1, 0.067, -0.033, (-0.05, -0.01), False, 0.001)
+    rate = Difference("request_throughput", "value", 10.0, 9.37, -0.63, None, False, None)
+    found = replace(
+        compared(tmp_path, (1, 4), (1, 4)), levels=(StageComparison("1 in flight", 9, (share, rate), ()),)
+    )
+    text = printed(found)
+    assert "-3.3 points" in text
+    assert "-5.0 … -1.0 points" in text
+    assert "-3.3 %" not in text
+    assert "-6.3 %" in text

@@ -97,3 +97,13 @@ def test_collections_are_as_before_afterwards() -> None:
         assert gc.get_threshold() != before
     assert gc.get_threshold() == before
     assert gc.get_freeze_count() == 0
+
+
+def test_several_reasons_have_one_cure_and_show_that_a_bound_is_passed() -> None:
+    slow = WorkerHealth(tuple([0.0083] * 100), tuple([0.0151] * 100), cpu_s=0.15, wall_s=5.0)
+    health = judged([slow], open_loop=True)
+    told = "; ".join(health.reasons)
+    assert health.verdict == "strained"
+    assert "event-loop delay was 8.3 ms at p99 (warning above 8 ms" in told
+    assert "sent 15.1 ms late" in told
+    assert told.count("The client used only 3 % of a core") == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -243,7 +244,7 @@ def test_a_list_shows_the_best_level(tmp_path: Path) -> None:
     listed = load_view(run)
     assert listed.counted == "450"
     assert re.fullmatch(
-        r"[\d.]+/s, ttft p99 [\d.]+ ms, at (1|4|16) in flight, of 3 levels, (none|all|\d) steady",
+        r"[\d.]+/s, ttft p99 [\d.]+ ms, at (1|4|16) in flight, of 3 levels, none within the limits, (none|all|\d) steady",
         listed.headline,
     )
     shape = listed.to_json()
@@ -370,3 +371,32 @@ def test_a_search_without_time_shows_the_nearest_probe_below_its_answer(
     page = shown(view, requests).inner_text("main")
     assert "no probe had exactly this load" in page
     assert "Figures of the nearest probe below: 4 in flight, after 3 probes" in page
+
+
+@pytest.mark.parametrize("within", list(product((20, 19, 15), repeat=3)))
+def test_the_best_level_meets_the_limits_if_any_level_does(within: tuple[int, ...], tmp_path: Path) -> None:
+    """More in flight has more goodput here, whether or not enough requests are within the limits."""
+    levels, records, stages = (1, 4, 8), [], []
+    for stage, (level, good) in enumerate(zip(levels, within, strict=True)):
+        start = 100.0 * stage
+        for number, sent, _ in closed_loop(20, level, lambda _: 0.3):
+            ttft = 0.05 if number < good else 0.2
+            records.append(
+                streamed(20 * stage + number, start + sent, ttft=ttft, gaps=[0.01] * 10, stage=stage)
+            )
+        stages.append(StageRecord(stage, float(level), start, start + 10, 20, health=HEALTH))
+    settings = LoadSettings(levels=(1.0, 4.0, 8.0), requests=20, slo=(("ttft", 0.1),))
+    view, requests = view_of((records, settings, stages), tmp_path)
+    meeting = [f"{level} in flight" for level, good in zip(levels, within, strict=True) if good == 20]
+    (state, told), *_ = [pair for pair in view.verdicts if "met all limits" in pair[1]]
+    words: Any = load_page(view, requests)["words"]
+    place, title = view.summary.stages[words["best"]["place"]].label, words["best"]["title"]
+    assert told in " ".join(text_of(view, 400).split())
+    if meeting:
+        assert told == f"100.0 % of requests met all limits at the best level, {meeting[-1]}: ttft ≤ 100 ms"
+        assert (state, place, title, words["best"]["marked"]) == ("ok", meeting[-1], "Best level", True)
+    else:
+        assert told.startswith("no level met all limits in 99 % of requests; the closest was ")
+        assert f"with {5 * max(within)}.0 %" in told
+        assert (state != "ok", title, words["best"]["marked"]) == (True, "Highest goodput", False)
+        assert "none within the limits" in words["best"]["of"]

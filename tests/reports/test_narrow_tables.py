@@ -8,13 +8,16 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import example, given, strategies as st
 from rich import box
 from rich.console import Console
 from rich.text import Text
 
 import benchwright
+from benchwright.reports import drawn as shown_verdict
 from benchwright.reports.terminal.tables import WholeTable
+from benchwright.results import RuleRow, Verdict, Word
 
 WORDS = st.text("abcdefgh0123", min_size=1, max_size=9)
 CELLS = st.lists(WORDS, min_size=1, max_size=4).map(" ".join)
@@ -88,3 +91,25 @@ def test_every_table_of_the_terminal_is_such_a_table() -> None:
         if file.name != "tables.py" and any(re.search(rf"(?<!\w){name}\(", text) for name in names):
             plain.append(str(file.relative_to(package)))
     assert plain == []
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_a_gate_breaks_names_of_figures_only_at_underscores(width: int) -> None:
+    names = ("request_throughput", "peak_output_throughput", "repeated_prompt_share")
+    rows = tuple(
+        RuleRow(
+            rule=name, kind="limit", where="", needed="≥ 12.5", verdict=Word.NO_GO, observed=10.25, p=0.0012, p_holm=0.0024,
+            reason="the figure is below the limit by more than chance explains",
+        )
+        for name in names
+    )  # fmt: skip
+    verdict = Verdict(
+        verdict=Word.NO_GO, run="run 2", run_id=2, name="qa", baseline=None, policy="gate.toml", alpha=0.05, power=0.8,
+        tests=3, rows=rows,
+    )  # fmt: skip
+    out = io.StringIO()
+    Console(file=out, width=width, color_system=None).print(shown_verdict(verdict))
+    text = out.getvalue()
+    for name in names:
+        for part in name.split("_"):
+            assert part in text

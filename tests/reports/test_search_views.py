@@ -25,7 +25,7 @@ from benchwright.perf import (
 )
 from benchwright.perf._values import StageRecord
 from benchwright.results import load_page
-from benchwright.results._load import best_stage, headline
+from benchwright.results._load import best_stage, headline, stages_of_interest
 from benchwright.results._load_verdicts import verdicts
 from benchwright.runs._load_work import ended_as
 
@@ -175,3 +175,29 @@ def test_page_terminal_json_and_exit_code_agree(seed: int, tmp_path: Path) -> No
         assert search.requests >= search.needed
     if search.status == "unfinished":
         assert re.search(r"--max-probes \d+ ended|--search-seconds \d+ left", found[0][1])
+
+
+def test_a_search_whose_lowest_level_fails_says_so_in_lists_too(tmp_path: Path) -> None:
+    made = searched(settings_of(lowest=4.0, highest=16.0), dict.fromkeys(range(99), 30), count=40)
+    view, _ = view_of(made, tmp_path)
+    assert view.summary.search is not None
+    assert view.summary.search.status == "not_met"
+    assert "even at the lowest level" in verdicts(view)[0][1]
+    assert "does not meet the limits even at the lowest level" in headline(view.summary)
+
+
+def test_a_search_is_not_called_steady_if_most_probes_are_unclear(tmp_path: Path) -> None:
+    view, _ = view_of(searched(settings_of(highest=8.0), {}, count=40), tmp_path)
+    summary, found = view.summary, stages_of_interest(view.summary)[0].stage
+    stages = tuple(
+        replace(
+            stage,
+            steady=replace(stage.steady, verdict="steady" if stage.stage == found else "unclear", reasons=()),
+        )
+        for stage in summary.stages
+    )
+    seen = replace(view, summary=replace(summary, stages=stages))
+    ((state, words),) = [pair for pair in verdicts(seen) if "steady" in pair[1]]
+    count = len(stages)
+    assert state == "warn"
+    assert words.endswith(f"but not known to be so in {count - 1} of {count} probes")

@@ -33,7 +33,11 @@ from benchwright.perf._flight import (
     sums_per_slice as sums_per_slice,
     token_arrivals as token_arrivals,
 )
-from benchwright.perf._health import STRAINED_LAG_S as STRAINED_LAG_S, STRAINED_LATE_S as STRAINED_LATE_S
+from benchwright.perf._health import (
+    STRAINED_LAG_S as STRAINED_LAG_S,
+    STRAINED_LATE_S as STRAINED_LATE_S,
+    ms_beside as ms_beside,
+)
 from benchwright.perf._journal import Journals as Journals
 from benchwright.perf._limits import check_files as check_files, most_connections as most_connections
 from benchwright.perf._metrics import (
@@ -84,6 +88,7 @@ from benchwright.perf._stage_summary import StageSummary as StageSummary, level_
 from benchwright.perf._summary import (
     MAX_ERROR_SHARE as MAX_ERROR_SHARE,
     LoadSummary as LoadSummary,
+    client_was_limit as client_was_limit,
     summarise as summarise,
 )
 from benchwright.perf._synthetic import (

@@ -200,7 +200,23 @@ def _more_hands(workers: int) -> str:
 
 
 _INSIDE = "the model answers in the client's own process, so their delays cannot be separated"
-_TOO_SHORT = f"the test was too short to judge the client: this needs {_ENOUGH * _EVERY_S:g} s and, with a schedule, {_ENOUGH} requests"
+_TOO_SHORT = (
+    f"the test was too short: this needs {_ENOUGH * _EVERY_S:g} s and, with a schedule, {_ENOUGH} requests"
+)
+
+
+def ms_beside(seconds: float, *bounds: float) -> str:
+    """A time in milliseconds, with enough digits to differ from each bound that it does not equal.
+
+    >>> ms_beside(0.05, 0.008), ms_beside(0.0083, 0.008), ms_beside(0.00799, 0.008), ms_beside(0.008, 0.008)
+    ('50.0 ms', '8.3 ms', '7.99 ms', '8.0 ms')
+    """
+    found = ""
+    for digits in range(1 if seconds < 0.1 else 0, 7):
+        found = f"{seconds * 1000:.{digits}f}"
+        if all(float(found) != bound * 1000 for bound in bounds if bound != seconds):
+            break
+    return f"{found} ms"
 
 
 def _bounds(strained: float, limit: float) -> str:
@@ -221,20 +237,19 @@ def judged(workers: Sequence[WorkerHealth], *, open_loop: bool, inside: bool = F
     reasons: list[str] = []
     worst = 0
     busiest = max(shares, default=0.0)
-    more = _cure(workers, busiest)
     checks: tuple[tuple[float, float, float, str], ...] = (
-        (busiest, STRAINED_CPU, LIMIT_CPU, f"the client used {percent(busiest)} of a core. {more}"),
+        (busiest, STRAINED_CPU, LIMIT_CPU, f"the client used {percent(busiest)} of a core"),
         (
             lag.p99,
             STRAINED_LAG_S,
             LIMIT_LAG_S,
-            f"event-loop delay was {lag.p99 * 1000:.0f} ms at p99 ({_bounds(STRAINED_LAG_S, LIMIT_LAG_S)}). {more}",
+            f"event-loop delay was {ms_beside(lag.p99, STRAINED_LAG_S, LIMIT_LAG_S)} at p99 ({_bounds(STRAINED_LAG_S, LIMIT_LAG_S)})",
         ),
         (
             late.p99 if open_loop else 0.0,
             STRAINED_LATE_S,
             LIMIT_LATE_S,
-            f"requests were sent {late.p99 * 1000:.0f} ms late at p99 ({_bounds(STRAINED_LATE_S, LIMIT_LATE_S)}). {more}",
+            f"requests were sent {ms_beside(late.p99, STRAINED_LATE_S, LIMIT_LATE_S)} late at p99 ({_bounds(STRAINED_LATE_S, LIMIT_LATE_S)})",
         ),
     )
     known = (
@@ -246,6 +261,8 @@ def judged(workers: Sequence[WorkerHealth], *, open_loop: bool, inside: bool = F
         if judge and value >= strained:
             worst = max(worst, 2 if value >= limit else 1)
             reasons.append(reason)
+    if reasons:  # they have one cure
+        reasons[-1] += f". {_cure(workers, busiest)}"
     verdict: Verdict = get_args(Verdict)[worst]
     if not worst and (not known[1] or (open_loop and not known[2])):
         verdict = "not_judged"

@@ -79,23 +79,30 @@ class SloResult(Struct, frozen=True):
     limits: tuple[LimitResult, ...]
     met: int
     sent: int
+    needed_share: float = 0.99
+    """The share of requests that must keep all limits."""
+
+    @property
+    def enough(self) -> bool:
+        """Whether as many requests kept all limits as must."""
+        return self.sent - self.met <= (1 - self.needed_share) * self.sent + 1e-9
 
     def to_json(self) -> JsonObject:
-        """`{met, sent, limits: {name: {limit_ms, met, share}}}`."""
+        """`{met, sent, needed_share, limits: {name: {limit_ms, met, share}}}`."""
         limits: JsonObject = {
             each.name: {"limit_ms": each.limit_ms, "met": each.met, "share": each.share}
             for each in self.limits
         }
-        return {"met": self.met, "sent": self.sent, "limits": limits}
+        return {"met": self.met, "sent": self.sent, "needed_share": self.needed_share, "limits": limits}
 
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> SloResult:
         """Read the form of `to_json`."""
         limits = tuple(LimitResult(name, **each) for name, each in stored["limits"].items())
-        return cls(limits, stored["met"], stored["sent"])
+        return cls(limits, stored["met"], stored["sent"], stored.get("needed_share", 0.99))
 
 
-def judge_slo(limits: Limits, measurable: Requests, sent: int) -> SloResult | str:
+def judge_slo(limits: Limits, measurable: Requests, sent: int, needed_share: float) -> SloResult | str:
     """Judge requests with latencies; all other sent requests miss the limits. Returns the reason if this is not possible."""
     results, kept = [], None
     for name, limit in limits:
@@ -112,7 +119,7 @@ def judge_slo(limits: Limits, measurable: Requests, sent: int) -> SloResult | st
             LimitResult(name, round(limit * 1000, 6), count, round(count / sent, 6) if sent else 0.0)
         )
         kept = met if kept is None else pc.and_(kept, met)
-    return SloResult(tuple(results), 0 if kept is None else kept.true_count, sent)
+    return SloResult(tuple(results), 0 if kept is None else kept.true_count, sent, needed_share)
 
 
 class Tail(Struct, frozen=True):

@@ -273,7 +273,7 @@ def _slo(
     """The verdict on limits, with its figures added; or the reason why there is none."""
     if not settings.slo or not len(stage.sent):
         return None, None
-    judged = judge_slo(settings.slo, stage.measurable, len(stage.sent))
+    judged = judge_slo(settings.slo, stage.measurable, len(stage.sent), settings.slo_share)
     if isinstance(judged, str):
         return None, judged
     figures["good_share"] = judged.met / judged.sent

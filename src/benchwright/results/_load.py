@@ -153,8 +153,9 @@ def count_measured(store: Store, run_id: int) -> int:
 
 
 def best_stage(summary: LoadSummary) -> StageSummary | None:
-    """The stage that a list shows: the one with the most requests per second within limits, else with the most of all, among
-    the steady ones if there are any. For a search, the first of `stages_of_interest`."""
+    """The best level, which a list shows: of the stages in which enough requests met all limits, the one with the most requests
+    per second within them. If there are none, or no limits, it is chosen from all stages; without limits, by all requests per
+    second. Steady stages go first. For a search, the first of `stages_of_interest`."""
     if not summary.stages:
         return None
     if summary.search is not None:
@@ -164,7 +165,8 @@ def best_stage(summary: LoadSummary) -> StageSummary | None:
         good = stage.figure("goodput")
         return (stage.figure("request_throughput") or 0.0) if good is None else good
 
-    return max(_steady(summary) or summary.stages, key=rank)
+    among = _within_limits(summary) or summary.stages
+    return max(_steady(among) or among, key=rank)
 
 
 def stages_of_interest(summary: LoadSummary) -> tuple[StageSummary, ...]:
@@ -183,27 +185,41 @@ def stages_of_interest(summary: LoadSummary) -> tuple[StageSummary, ...]:
     return tuple(stages[number] for number in numbers if number is not None) or summary.stages[-1:]
 
 
-def _steady(summary: LoadSummary) -> list[StageSummary]:
-    return [stage for stage in summary.stages if stage.steady.verdict == "steady"]
+def _steady(stages: Sequence[StageSummary]) -> list[StageSummary]:
+    return [stage for stage in stages if stage.steady.verdict == "steady"]
+
+
+def _within_limits(summary: LoadSummary) -> list[StageSummary]:
+    return [stage for stage in summary.stages if stage.slo is not None and stage.slo.enough]
+
+
+def none_within_limits(summary: LoadSummary) -> bool:
+    """Whether limits were judged, and too few requests met them at every level."""
+    return any(stage.slo is not None for stage in summary.stages) and not _within_limits(summary)
 
 
 def best_of(summary: LoadSummary) -> str:
     """The levels from which the best was chosen: `of 4 levels, none steady`."""
     if summary.search is not None:
         probes = plural(len(summary.search.probes), "probe")
+        if summary.search.status == "not_met":
+            return f"does not meet the limits even at the lowest level, after {probes}"
         if summary.search.level is None:
             return f"not known to meet the limits after {probes}"
         if not summary.search.passed[1]:
             return f"after {probes}"
         return f"found by {probes}" if summary.search.status == "found" else f"or more, after {probes}"
-    steady, count = len(_steady(summary)), len(summary.stages)
-    return f"of {count} levels, {'none' if not steady else 'all' if steady == count else steady} steady"
+    steady, count = len(_steady(summary.stages)), len(summary.stages)
+    limits = ", none within the limits" if none_within_limits(summary) else ""
+    return (
+        f"of {count} levels{limits}, {'none' if not steady else 'all' if steady == count else steady} steady"
+    )
 
 
 def best_title(summary: LoadSummary) -> str:
     """What the figures of `best_stage` are, as a heading."""
     if summary.search is None:
-        return "Best level"
+        return "Highest goodput" if none_within_limits(summary) else "Best level"
     if summary.search.level is None:
         return "No largest load was found. Figures of one probe"
     if summary.search.status in ANSWERS and summary.search.passed[1]:
@@ -333,7 +349,9 @@ def recorded_summary(store: Store, run: RunRecord, requests: Requests | None = N
 def recorded_load(store: Store, run: RunRecord) -> LoadView:
     """A load test in full, with its events."""
     progress = RunProgress.from_json(run.progress)
-    running = "it is running" if progress is None else f"it is running ({progress_sentence(progress)})"
-    why = running if run.status == "running" else "it was stopped before it could write its files"
+    running = (
+        "the test is running" if progress is None else f"the test is running ({progress_sentence(progress)})"
+    )
+    why = running if run.status == "running" else "the test was stopped before it could write its files"
     why = "" if run.summary is not None else f"{why}; the figures cover the requests that had ended"
     return load_details(run, recorded_summary(store, run), stopped_because=why, events=store.events(run.id))

@@ -9,6 +9,7 @@ from msgspec import Struct, structs
 
 from benchwright.core import JsonObject, NotFoundError, UsageError, as_json, suggest
 from benchwright.perf import (
+    MAX_ERROR_SHARE,
     METRICS,
     Difference,
     LoadSummary,
@@ -17,11 +18,13 @@ from benchwright.perf import (
     StageComparison,
     StageSummary,
     adjusted,
+    client_was_limit,
     compare_stages,
     enough_values,
 )
 from benchwright.results._comparing import setting_differences
 from benchwright.results._comparison import ComparisonOptions, Side, TwoRuns, field_differences
+from benchwright.results._figures import plural
 from benchwright.results._found_runs import FoundRun, title_of
 from benchwright.results._load import (
     best_stage,
@@ -91,10 +94,15 @@ class LoadComparison(TwoRuns, frozen=True, kw_only=True):
     """Whether the only stages of both tests had different loads."""
     beyond: tuple[tuple[str, Difference | ScoreDifference], ...] = ()
     """The significant differences that count, each with its level."""
+    doubts: tuple[str, ...] = ()
+    """Why the figures of a test may not be compared, for each such test."""
 
     @property
     def sentence(self) -> str:
-        """What a reader wants to know first: which figures got worse or better, by how much, and with which interval."""
+        """What a reader wants to know first: which figures got worse or better, by how much, and with which interval; or why
+        this cannot be told."""
+        if self.doubts:
+            return f"cannot tell whether they differ: {'; '.join(self.doubts)}"
         parts = ["the loads differ"] if self.other_load else []
         if self.search is not None and self.search.significant:
             parts.append(self.search.words)
@@ -272,6 +280,7 @@ def compare_loads(one: FoundRun, other: FoundRun, options: ComparisonOptions) ->
         differs=bool(verdicts),
         regressed=any(verdicts),
         warnings=tuple(_warnings_of(a, b, *summaries)),
+        doubts=tuple(_doubts(a, b, *summaries)),
         levels=levels,
         only_a=only_a,
         only_b=only_b,
@@ -363,12 +372,33 @@ def _side(run: RunRecord, summary: LoadSummary) -> Side:
     )
 
 
-def _warnings_of(a: RunRecord, b: RunRecord, one: LoadSummary, other: LoadSummary) -> Iterator[str]:
+def _doubts(a: RunRecord, b: RunRecord, one: LoadSummary, other: LoadSummary) -> Iterator[str]:
     for run, summary in ((a, one), (b, other)):
         if summary.partial:
             yield f"{title_of(run)} did not end as planned ({run.error or run.status})"
         elif not summary.comparable:
-            yield f"the figures of {title_of(run)} are not comparable: too many requests failed, or the client was the limit"
+            yield f"{title_of(run)} is not comparable ({_why_not(run, summary)})"
+
+
+def _why_not(run: RunRecord, summary: LoadSummary) -> str:
+    if summary.search is not None:
+        return "its search has no answer"
+    allowed = settings_of(run).max_error_share
+    most = MAX_ERROR_SHARE if allowed is None else allowed
+    causes = []
+    if not summary.sent:
+        causes.append("no request was sent")
+    elif summary.failed > most * summary.sent:
+        causes.append(f"{summary.failed:,} of {plural(summary.sent, 'request')} failed")
+    limited = [stage.label for stage in summary.stages if client_was_limit(stage)]
+    if limited:
+        where = "" if len(summary.stages) == 1 else f" at {', '.join(limited)}"
+        causes.append(f"the client was the limit{where}")
+    return " and ".join(causes)
+
+
+def _warnings_of(a: RunRecord, b: RunRecord, one: LoadSummary, other: LoadSummary) -> Iterator[str]:
+    yield from _doubts(a, b, one, other)
     if load_data(a) != load_data(b):
         yield "the tests sent the rows of different data"
     if _other_load(one, other):

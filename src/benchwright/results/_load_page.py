@@ -8,7 +8,7 @@ from typing import Any
 from benchwright.core import JsonObject, JsonValue, percent, rfc3339
 from benchwright.perf import LATENCIES, METRICS, Requests, StageSummary
 from benchwright.results._figures import cost_lines, money
-from benchwright.results._load import LoadView, best_stage, group_tables, limit_text
+from benchwright.results._load import LoadView, best_stage, group_tables, limit_text, none_within_limits
 from benchwright.results._load_charts import load_charts
 from benchwright.results._load_verdicts import server_rows
 
@@ -51,12 +51,12 @@ def _definition(name: str) -> JsonObject:
 
 
 def _best(view: LoadView) -> JsonObject | None:
-    """The stage whose figures come first. Of a search without an answer, no probe is marked as the best one."""
+    """The stage whose figures come first. None is marked as the best if a search has no answer, or no level is within the limits."""
     summary, stage = view.summary, best_stage(view.summary)
     if stage is None:
         return None
     title, of = view.best_words
-    marked = summary.search is None or summary.search.level is not None
+    marked = not none_within_limits(summary) if summary.search is None else summary.search.level is not None
     place = summary.stages.index(stage)
     return {"place": place, "marked": marked, "title": title, "of": of}
 

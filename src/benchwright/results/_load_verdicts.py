@@ -15,10 +15,18 @@ from benchwright.perf import (
     SearchResult,
     StageSummary,
     level_label,
+    ms_beside,
     requests_of_probe,
 )
 from benchwright.results._figures import duration, plural
-from benchwright.results._load import LoadView, best_stage, limit_text, outcomes_of, stages_of_interest
+from benchwright.results._load import (
+    LoadView,
+    best_stage,
+    limit_text,
+    none_within_limits,
+    outcomes_of,
+    stages_of_interest,
+)
 
 
 def verdicts(view: LoadView) -> list[tuple[str, str]]:
@@ -34,7 +42,7 @@ def verdicts(view: LoadView) -> list[tuple[str, str]]:
         pass  # a note says that these figures don't describe a server, so there is nothing to judge
     else:
         found += _of_clients(summary, open_loop=view.settings.open_loop)
-        found += _of_steadiness(summary.stages if summary.search is None else stages_of_interest(summary)[:1])
+        found += _of_steadiness(summary)
     if view.settings.slo and summary.search is None:
         found.append(_of_limits(view))
     if view.settings.score:
@@ -108,7 +116,15 @@ def _of_quality(summary: LoadSummary) -> list[tuple[str, str]]:
 def _of_search(view: LoadView, search: SearchResult) -> tuple[str, str]:
     """The answer, and how certain it is."""
     state = "warn" if search.status in ("unfinished", "too_few") else "bad"
-    return "ok" if search.status in ANSWERS else state, search_words(search, view.settings)
+    words = search_words(search, view.settings)
+    if search.status == "client_limit" and not any(map(_says_cure, view.summary.stages)):
+        words += ": give it more processes (--workers) or a machine of its own"
+    return "ok" if search.status in ANSWERS else state, words
+
+
+def _says_cure(stage: StageSummary) -> bool:
+    """Whether the verdict on the client names its cause and cure."""
+    return stage.health is not None and stage.health["verdict"] in ("limit", "strained")
 
 
 def search_words(search: SearchResult, settings: LoadSettings) -> str:
@@ -155,9 +171,7 @@ def search_words(search: SearchResult, settings: LoadSettings) -> str:
     if search.status == "client_limit":
         last = search.probes[-1]
         why = f" (at {level_label(settings, last.level)}, {last.why})" if last.why else ""
-        parts.append(
-            f"the client was the limit in two probes in a row{why}: give it more processes (--workers) or a machine of its own"
-        )
+        parts.append(f"the client was the limit in two probes in a row{why}")
     if search.status == "unfinished":
         parts.append("the search ended before the boundary was found")
     if search.status in ("unfinished", "too_few", "bounded"):
@@ -268,10 +282,10 @@ def _of_client(stages: Sequence[StageSummary], *, open_loop: bool) -> tuple[str,
     if not judged:
         return "warn", f"the client was not judged: {'; '.join((others[0].health or {})['reasons'])}"
     lag = max((stage.health or {})["event_loop_lag_p99_ms"] for stage in judged)
-    words = f"event-loop delay was {lag:.1f} ms at p99 (warning above {STRAINED_LAG_S * 1000:g} ms)"
+    words = f"event-loop delay was {ms_beside(lag / 1000, STRAINED_LAG_S)} at p99 (warning above {STRAINED_LAG_S * 1000:g} ms)"
     if open_loop:
         late = max((stage.health or {})["send_lateness_p99_ms"] for stage in judged)
-        words += f", and requests were sent {late:.1f} ms late at p99 (warning above {STRAINED_LATE_S * 1000:g} ms)"
+        words += f", and requests were sent {ms_beside(late / 1000, STRAINED_LATE_S)} late at p99 (warning above {STRAINED_LATE_S * 1000:g} ms)"
     if others:
         words += f"; not judged{_where(others, stages)}"
     return "ok", f"the client kept up: {words}"
@@ -285,7 +299,9 @@ def _where(hit: Sequence[StageSummary], stages: Sequence[StageSummary]) -> str:
     return f" at {', '.join(dict.fromkeys(stage.label for stage in hit))}"
 
 
-def _of_steadiness(stages: Sequence[StageSummary]) -> list[tuple[str, str]]:
+def _of_steadiness(summary: LoadSummary) -> list[tuple[str, str]]:
+    """Whether the server was steady; in a search, at the load found."""
+    stages = summary.stages if summary.search is None else stages_of_interest(summary)[:1]
     found = []
     for verdict, state, words in (
         ("not_steady", "warn", "the server was not steady"),
@@ -296,20 +312,36 @@ def _of_steadiness(stages: Sequence[StageSummary]) -> list[tuple[str, str]]:
         if hit:
             where = _where(hit, stages)
             found.append((state, f"{words}{where}: {'; '.join(hit[0].steady.reasons)}"))
-    return found or [("ok", "the server was steady")]
+    if found:
+        return found
+    others = [stage for stage in summary.stages if stage.steady.verdict != "steady"]
+    if not others:
+        return [("ok", "the server was steady")]
+    words = f"the server was steady at {stages[0].label}, but not known to be so in {len(others)} of {plural(len(summary.stages), 'probe')}"
+    return [("warn" if 2 * len(others) > len(summary.stages) else "ok", words)]
 
 
 def _of_limits(view: LoadView) -> tuple[str, str]:
     limits = limits_words(view.settings)
-    judged = [(stage, stage.slo) for stage in view.summary.stages if stage.slo is not None]
-    if not judged:
+    if all(stage.slo is None for stage in view.summary.stages):
         return "warn", f"limits ({limits}) could not be judged"
-    best = best_stage(view.summary)
-    stage, slo = next((each for each in judged if each[0] is best), judged[0])
-    share = slo.met / max(1, slo.sent)
-    where = "" if len(view.summary.stages) == 1 else f" at the best level, {stage.label}"
-    state = "ok" if share >= view.settings.slo_share else "warn" if share >= 0.9 else "bad"
-    return state, f"{100 * share:.1f} % of requests met all limits{where}: {limits}"
+    best, missed = best_stage(view.summary), none_within_limits(view.summary)
+    shares = [(stage.slo.met / max(1, stage.slo.sent), stage) for stage in view.summary.stages if stage.slo]
+    if missed:
+        share, stage = max(shares, key=lambda each: each[0])
+    else:
+        share, stage = next(each for each in shares if each[1] is best)
+    state = "ok" if not missed else "warn" if share >= 0.9 else "bad"
+    met = f"{100 * share:.1f} % of requests met all limits"
+    if len(view.summary.stages) == 1:
+        return state, f"{met}: {limits}"
+    if missed:
+        needed = f"{100 * view.settings.slo_share:g} %"
+        return (
+            state,
+            f"no level met all limits in {needed} of requests; the closest was {stage.label} with {100 * share:.1f} %: {limits}",
+        )
+    return state, f"{met} at the best level, {stage.label}: {limits}"
 
 
 def server_rows(stage: StageSummary) -> list[tuple[str, str]]:

@@ -278,7 +278,7 @@ def _table(comparison: Comparison, *, short: bool, narrow: bool) -> Table:
         style = ("red" if metric.worse else "green") if metric.significant else ""
         rows.append(
             (
-                _broken(name) if short else name,
+                broken(name) if short else name,
                 _value(metric.run_a, break_),
                 _value(metric.run_b, break_),
                 (_difference(metric, break_) if comparison.both or comparison.noun == "step" else "–", style),
@@ -315,10 +315,10 @@ def _p_value(paired: PairedResult | None, corrected: float | None) -> str:
     return p_text(paired.p_value if corrected is None else corrected)
 
 
-def _broken(name: str) -> str:
+def broken(name: str) -> str:
     """A long name on several lines, broken before its underscores.
 
-    >>> _broken("accuracy_with_fallback"), _broken("extraction_rate")
+    >>> broken("accuracy_with_fallback"), broken("extraction_rate")
     ('accuracy\\n_with\\n_fallback', 'extraction\\n_rate')
     """
     lines = [""]

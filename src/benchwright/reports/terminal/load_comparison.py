@@ -21,7 +21,8 @@ def load_comparison_blocks(comparison: LoadComparison) -> Iterator[Block]:
     a, b = comparison.run_a, comparison.run_b
     yield line()
     yield title_line(comparison, _style(comparison))
-    yield lines((f"warning: {printable(text)}" for text in comparison.warnings), "yellow")
+    told = [text for text in comparison.warnings if text not in comparison.doubts]  # the title says those
+    yield lines((f"warning: {printable(text)}" for text in told), "yellow")
     differing = comparison.inputs.get("differences")
     if isinstance(differing, list) and differing:
         named = [str(each["path"]).removeprefix("$.") for each in differing if isinstance(each, dict)]
@@ -50,6 +51,8 @@ def load_comparison_blocks(comparison: LoadComparison) -> Iterator[Block]:
 
 
 def _style(comparison: LoadComparison) -> str:
+    if comparison.doubts:
+        return "yellow"
     if comparison.regressed:
         return "red"
     doubtful = comparison.differs or comparison.other_load or comparison.untested or not comparison.tested
@@ -83,6 +86,8 @@ def _level(comparison: LoadComparison, level: StageComparison) -> Table:
             seen.add(values)
             rows.append(_row(each))
     rows += map(_score_row, level.scores)
+    if comparison.doubts:  # no verdict
+        rows = [[*row[:-1], ""] for row in rows]
     return Table(headings, tuple(rows), padding="tight")
 
 
@@ -106,21 +111,36 @@ def _row(each: Difference) -> list[Cell]:
     metric = METRICS[each.name]
     unit = metric.unit_title
     name = each.name if each.statistic == "value" else f"{each.name} {each.statistic}"
-    sign = "+" if each.difference > 0 else ""
-    ends = "–" if each.ci95 is None else f"{_signed(each.ci95[0], each)} … {_signed(each.ci95[1], each)}"
-    relative = "" if each.relative is None or metric.unit == "share" else f"{100 * each.relative:+.1f} %"
+    share = metric.unit == "share"
+    if each.ci95 is None:
+        ends = "–"
+    elif share:
+        ends = f"{_points(each.ci95[0])} … {_points(each.ci95[1])} points"
+    else:
+        ends = f"{_signed(each.ci95[0], each)} … {_signed(each.ci95[1], each)}"
+    relative = "" if each.relative is None or share else f"{100 * each.relative:+.1f} %"
     verdict = ("worse" if each.worse else "better") if each.significant and each.difference else ""
     p_value = "–" if each.p_value is None else p_text(each.p_value)
     cells = [
         f"{name}, {unit}" if unit else name,
         short(each.a, metric),
         short(each.b, metric),
-        f"{sign}{short(each.difference, metric)}",
+        f"{_points(each.difference)} points" if share else _signed(each.difference, each),
         relative,
         ends,
         p_value,
     ]
     return [*cells, (verdict, "red" if each.worse else "green")]
+
+
+def _points(share: float) -> str:
+    """A difference of shares, in percentage points. A percentage would be read as a relative change.
+
+    >>> _points(-0.033), _points(0.0), _points(0.0004)
+    ('-3.3', '0.0', '+0.04')
+    """
+    points = 100 * share
+    return f"{points:{'+' if points else ''}.{2 if 0 < abs(points) < 0.1 else 1}f}"
 
 
 def _signed(value: float, each: Difference) -> str:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from benchwright.core import p_text, percent, shown
-from benchwright.reports.blocks import Block, Heading, Lines, Table, line, lines
+from benchwright.reports.blocks import Block, Fitting, Heading, Lines, Table, line, lines
 from benchwright.reports.files.verdict_documents import observed, tests_words
+from benchwright.reports.terminal.comparison import broken
 from benchwright.results import RuleRow, Verdict, Word, figure
 
 _STYLES = {Word.GO: "green", Word.NO_GO: "red", Word.INCONCLUSIVE: "yellow"}
@@ -24,21 +25,7 @@ def verdict_blocks(verdict: Verdict) -> Iterator[Block]:
     yield Lines((((verdict.verdict.value, f"bold {_STYLES[verdict.verdict]}"), (about, "")),))
     if verdict.ended_at is not None:
         yield line(f"{shown(verdict.run)} ended {_when(verdict.ended_at)}", "dim")
-    texts = map(Heading, ("verdict", "rule", "observed", "needed"))
-    figures = (Heading(name, right=True, whole=True) for name in ("p", "Holm"))
-    rows = (
-        (
-            (row.verdict.value, _STYLES[row.verdict]),
-            shown(row.rule),
-            observed(row),
-            row.needed,
-            _probability(row.p),
-            _probability(row.p_holm),
-            shown(row.reason) if len(row.reason) <= _LONGEST else "see below",
-        )
-        for row in verdict.rows
-    )
-    yield Table((*texts, *figures, Heading("why")), tuple(rows), padding="tight")
+    yield Fitting(tuple(_table(verdict, short=short) for short in (False, True)))
     yield lines(
         f"{shown(row.rule)}: {shown(row.reason)}" for row in verdict.rows if len(row.reason) > _LONGEST
     )
@@ -53,6 +40,25 @@ def verdict_blocks(verdict: Verdict) -> Iterator[Block]:
             "dim",
         )
     yield lines((f"note: {shown(note)}" for note in verdict.notes), "dim")
+
+
+def _table(verdict: Verdict, *, short: bool) -> Table:
+    """`short` breaks names."""
+    texts = map(Heading, ("verdict", "rule", "observed", "needed"))
+    figures = (Heading(name, right=True, whole=True) for name in ("p", "Holm"))
+    rows = (
+        (
+            (row.verdict.value, _STYLES[row.verdict]),
+            broken(shown(row.rule)) if short else shown(row.rule),
+            observed(row),
+            row.needed,
+            _probability(row.p),
+            _probability(row.p_holm),
+            shown(row.reason) if len(row.reason) <= _LONGEST else "see below",
+        )
+        for row in verdict.rows
+    )
+    return Table((*texts, *figures, Heading("why")), tuple(rows), padding="tight")
 
 
 def _when(moment: str) -> str:
