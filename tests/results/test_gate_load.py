@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 import benchwright
 from benchwright import LoadResult, Verdict
 from benchwright.cli import main
+from benchwright.perf import fewest_for
 
 ROWS = [{"q": f"What is {k} + 1?", "target": str(k + 1)} for k in range(80)]
 
@@ -161,3 +163,12 @@ def test_keys_of_benchmarks_are_not_ignored_in_a_load_test(
     (row,) = judged(place, second, first, regression=[rule]).rows[1:]
     assert (row.verdict, row.evaluated) == ("INCONCLUSIVE", False)
     assert f"a regression has no {key}" in row.reason
+
+
+def test_the_load_test_of_the_manual_sends_enough_requests_for_its_percentiles() -> None:
+    """The page does not run it, because whether the client keeps up depends on the machine."""
+    page = (Path(__file__).parents[2] / "docs" / "ci.md").read_text("utf-8")
+    sent = int(page.partition("perf bench.py ")[2].partition("--requests ")[2].split()[0])
+    asked = [float(each) for each in re.findall(r'figure = "\w+\.p(\d+)"', page)]
+    assert asked
+    assert sent >= max(map(fewest_for, asked))
