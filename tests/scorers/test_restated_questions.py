@@ -31,7 +31,7 @@ AFFIRMED = (
 )
 OPEN = (
     "It is unclear whether {s} {v} {p}.", "Some say that {s} {v} {p}.", "If it rains, {s} {v} {p}.", "{s} might be {p}.", "Only {s} {v} {p}.",
-    "Many believe that {s} {v} {p}.", "{s} {v} {p}?", "{s} {v} almost {p}.", "It depends on the source.", "{s} {v} green.",
+    "Many believe that {s} {v} {p}.", "{s} {v} {p}?", "{s} {v} not only {p}.", "{s} {v} almost {p}.", "It depends on the source.", "{s} {v} green.",
 )  # fmt: skip
 PAIRS = (("Earth", "Mars"), ("Lead", "Gold"), ("Anna", "Ben"))
 

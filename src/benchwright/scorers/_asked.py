@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -55,10 +56,10 @@ _STOP_WORDS = """
 a an the of in on at to for from by with as and or that this these those it its he she they them his her their there one ones you your we
 our i my me mine yours is are was were am be been being do does did done can could will would has have had having should shall may might must not no never
 any anyone anything nobody nothing none ever still also indeed really actually very so therefore thus hence conclusion than then which who whose
-what when where cannot isn aren wasn weren don doesn didn couldn won wouldn hasn haven hadn shouldn mustn needn t s n ll ve re d up out if into about
+what when where cannot isn aren wasn weren don doesn didn couldn wouldn hasn haven hadn shouldn mustn needn t s n ll ve re d up out if into about
 quite just such both each other own same_as all_right according overall clearly definitely certainly probably likely generally usually typically
-currently officially technically strictly speaking actually fact case too either neither nor again here now today yet already only even after_all
-please look looks looking like seem seems seemed appear appears appeared sound sounds way such following statement sentence text passage claim answer question given based yes true false correct incorrect
+currently officially technically strictly speaking actually fact case too either neither nor again here now today yet already only after_all
+please look looks looking like seem seems seemed appear appears appeared sounds way such following statement sentence text passage claim answer question given based yes true false correct incorrect
 der die das den dem des ein eine einen einem einer und oder ist sind war waren wird werden hat haben hatte kann können in im am an auf aus bei mit von vom zu zum zur
 für nicht kein keine es er sie sich auch als dass man wenn also daher somit damit tatsächlich wirklich demnach
 le la les un une des du de d l et ou est sont était a ont été peut en dans sur par pour avec ce cette ces il elle ils elles on que qui ne n pas se s y donc
@@ -67,77 +68,80 @@ il lo gli i uno una e è sono era ha hanno può di da in con su per tra fra del 
 o os as um uma e é são foi era tem têm pode em no na nos nas do da dos das por para com se não que portanto
 и в на с по из к у о не это он она они был была было есть ли что как
 """
-_OPPOSITES = """
-increase rise grow climb gain rose risen grew grown expand | decrease fall drop shrink decline fell fallen shrank shrunk dwindle
-larger bigger greater | smaller
-higher | lower
-more | less fewer
-positive favourable favorable praise enthusiastic upbeat | negative unfavourable unfavorable critical pessimistic hostile
-spam junk phishing phish scam fraudulent fraud fake forged counterfeit bogus unsolicited | legitimate legit genuine ham authentic real
-toxic offensive abusive hateful insulting harassing | civil respectful polite courteous nontoxic inoffensive
-safe harmless benign | unsafe dangerous hazardous harmful risky poisonous
+OPPOSITES = """
+increase rise grow climb gain rose risen grew grown expand / decrease fall drop shrink decline fell fallen shrank shrunk dwindle
+larger bigger greater / smaller
+higher / lower
+more / less fewer
+positive favourable favorable praise* enthusiastic* upbeat* / negative unfavourable unfavorable critical* pessimistic* hostile*
+spam junk phishing* phish* scam* fraudulent* fraud* fake forged counterfeit bogus unsolicited* | legitimate legit genuine ham authentic real
+toxic offensive* abusive* hateful* insulting* harassing* / civil respectful polite courteous nontoxic inoffensive
+safe harmless benign* | unsafe dangerous hazardous harmful risky* poisonous*
 legal lawful permitted allowed permissible allow permit | illegal unlawful forbidden prohibited banned outlawed verboten interdit prohibido proibito proibido vietato
-same identical equivalent equal paraphrase paraphrases synonymous interchangeable duplicate duplicates match | different distinct differ differs unequal unrelated
+same identical equivalent equal paraphrase paraphrases synonymous interchangeable duplicate* duplicates* match* | different distinct differ differs unequal unrelated*
 possible feasible doable | impossible infeasible
-error mistake bug flaw typo problem issue fault defect wrong | flawless
+error mistake bug flaw typo problem issue fault defect | flawless
 prime | composite
 rational | irrational
 eligible entitled qualified | ineligible disqualified
 valid sound | invalid unsound
-open geöffnet offen ouvert abierto aperto aberto открыт | closed shut geschlossen fermé cerrado chiuso fechado закрыт
-alive living | dead extinct deceased
-win won | lose lost
-pass passed | fail failed
-guilty | innocent acquitted
-older | younger
-longer taller | shorter
-heavier | lighter
-faster quicker | slower
-hotter warmer | colder cooler
-cheaper | dearer pricier costlier
-wet | dry
-hot warm | cold
-include contain | exclude omit
-accept accepted approve approved | reject rejected deny denied refuse refused
-sarcastic ironic | sincere literal
-formal | informal casual
-subjective opinion | objective factual
-domestic | wild
+open geöffnet offen ouvert abierto aperto aberto открыт / closed shut geschlossen fermé cerrado chiuso fechado закрыт
+alive living | dead extinct* deceased
+win won / lose lost
+pass passed / fail failed
+guilty / innocent acquitted
+older / younger
+longer taller / shorter
+heavier / lighter
+faster quicker / slower
+hotter warmer / colder cooler
+cheaper / dearer pricier costlier
+wet / dry
+hot warm / cold
+include contain / exclude omit
+accept accepted approve approved / reject rejected deny denied refuse refused
+sarcastic ironic / sincere literal
+formal / informal casual
+subjective opinion / objective factual
+domestic / wild
 edible | inedible
-healthy | unhealthy
-supported support entailed entail entailment | unsupported contradicted contradict contradiction refuted refute
+healthy / unhealthy
+supported support entailed entail entailment / unsupported contradicted contradict contradiction refuted refute
 renewable | nonrenewable
 visible | invisible
 mortal | immortal
-moral ethical | immoral unethical
-biased | unbiased neutral impartial
-on_time punctual | late delayed overdue
-public | private
-mandatory required compulsory obligatory necessary | optional voluntary unnecessary
+moral ethical / immoral unethical
+biased / unbiased neutral impartial
+punctual / late delayed overdue
+public / private
+mandatory required compulsory obligatory necessary | optional voluntary* unnecessary
 vegan | nonvegan
-friend ally | enemy foe
-buy purchase | sell
-agree | disagree
-present attend | absent miss
-permanent | temporary
-natural | artificial synthetic
-married | unmarried single divorced
-full | empty
-awake | asleep
-strong | weak
-northern north | southern south
-eastern east | western west
-acidic acid | alkaline
-convex | concave
-singular | plural
-nocturnal | diurnal
-carnivore carnivorous | herbivore herbivorous
-optimistic | pessimistic gloomy
-enjoy love loved adore like_it | hate hated detest dislike
-succeed success successful | fail failure unsuccessful
-satisfied happy pleased | dissatisfied unhappy displeased disappointed
-start begin begun | end finish
+friend ally / enemy foe
+buy purchase / sell
+agree / disagree
+present attend / absent miss
+permanent / temporary
+natural / artificial synthetic
+married | unmarried single* divorced*
+full / empty
+awake / asleep
+strong / weak
+northern north / southern south
+eastern east / western west
+acidic acid / alkaline
+convex / concave
+singular / plural
+nocturnal / diurnal
+carnivore carnivorous / herbivore herbivorous
+optimistic / pessimistic gloomy
+enjoy love loved adore / hate hated detest dislike
+succeed success successful / fail failure unsuccessful
+satisfied happy pleased / dissatisfied unhappy displeased disappointed
+start begin begun / end finish
+even | odd
 """
+"""Words of opposite meaning. With `|` one of both holds: what is not illegal is legal. With `/` there is a third: what is not negative
+may be neutral. A word with a star says more than its row: what is not extinct may be dead."""
 _IRREGULAR = """
 use used using die died dying go went gone see saw seen write wrote written sing sang sung build built make made take took taken get got gotten give gave given
 eat ate eaten drink drank drunk begin began begun become became buy bought sell sold know knew known speak spoke spoken break broke broken freeze froze frozen
@@ -224,7 +228,7 @@ _BASES = frozenset(
 _PREFIXES = ("un", "in", "im", "ir", "il", "non", "dis")
 
 
-class Asked(Struct, frozen=True):
+class YesNoQuestion(Struct, frozen=True):
     """What is asked."""
 
     text: str
@@ -250,7 +254,7 @@ class Asked(Struct, frozen=True):
 
 
 @lru_cache(maxsize=256)
-def read_question(question: str) -> Asked | None:
+def read_question(question: str) -> YesNoQuestion | None:
     """What a question asks; None if it does not ask for yes or no."""
     whole = _plain(question[-6_000:].strip().lower())
     if not whole:
@@ -313,7 +317,7 @@ def read_question(question: str) -> Asked | None:
     supports = judges and _compiled(_SUPPORT).search(text) is not None
     judged = text[: text.find(claim)] if claim and claim in text else text
     defect = _compiled(_DEFECT).search(judged) is not None
-    return Asked(
+    return YesNoQuestion(
         text=text,
         auxiliary=auxiliary,
         words=content(text if not claim or claim not in text else claim)
@@ -330,7 +334,7 @@ def read_question(question: str) -> Asked | None:
     )
 
 
-def _without_auxiliary(whole: str, bare: str, quoted: str, sentences: list[str]) -> Asked | None:
+def _without_auxiliary(whole: str, bare: str, quoted: str, sentences: list[str]) -> YesNoQuestion | None:
     """`True or false: …`, a claim to judge, or a question in another language."""
     either = _compiled(_TRUE_OR_FALSE).search(bare)
     labelled = [*_compiled(_CLAIM).finditer(whole)]
@@ -342,7 +346,7 @@ def _without_auxiliary(whole: str, bare: str, quoted: str, sentences: list[str])
             else rest or quoted or whole[: either.start() if either else 0]
         )
         claim = claim.strip(" :?.\n")
-        return Asked(
+        return YesNoQuestion(
             claim,
             frozenset(),
             content(claim),
@@ -360,7 +364,7 @@ def _without_auxiliary(whole: str, bare: str, quoted: str, sentences: list[str])
     text = asking[-1].strip("¿? \u00a0")
     if _compiled(_OPEN_QUESTION).match(text) or not content(text):
         return None
-    return Asked(
+    return YesNoQuestion(
         text,
         frozenset(),
         content(text),
@@ -384,12 +388,15 @@ def _plain(text: str) -> str:
 def content(text: str) -> tuple[str, ...]:
     """The words that carry meaning, without endings, in order."""
     return tuple(
-        stem(word) for word in _compiled(_WORD).findall(text) if word.removesuffix("'s") not in _stop_words()
+        stem(word)
+        for word in _compiled(_WORD).findall(text.replace("won't", ""))
+        if word.removesuffix("'s") not in _stop_words()
     )
 
 
 def signed(text: str, known: frozenset[str]) -> list[tuple[str, int]]:
-    """The words of a reply with their sign: -1 for the opposite of a word of the question."""
+    """The words of a reply with their sign: below 0 for the opposite of a word of the question, and 2 or -2 where the word without
+    a negation decides, but with one leaves open what was asked: `not cold` is not `hot`."""
     found = []
     for word in content(text):
         if word in known:
@@ -397,11 +404,15 @@ def signed(text: str, known: frozenset[str]) -> list[tuple[str, int]]:
             continue
         meant = _opposites().get(word)
         other = next(
-            (one for one in known if (theirs := _opposites().get(one)) and meant and theirs[0] == meant[0]),
+            (one for one in known if meant and one in _opposites() and _opposites()[one].row == meant.row),
             None,
         )
         if meant and other:
-            found.append((other, meant[1] * _opposites()[other][1]))
+            theirs = _opposites()[other]
+            if meant.side == theirs.side:
+                found.append((other, 2 if meant.narrow else 1))
+            else:
+                found.append((other, -2 if meant.contrary or meant.narrow or theirs.narrow else -1))
             continue
         alike = next((one for one in known if _alike(word, one)), None)
         if alike:
@@ -409,18 +420,22 @@ def signed(text: str, known: frozenset[str]) -> list[tuple[str, int]]:
             continue
         bare = next(
             (
-                word[len(prefix) :]
+                (one, prefix)
                 for prefix in _PREFIXES
-                if word.startswith(prefix) and word[len(prefix) :] in known and len(word) > len(prefix) + 2
+                for one in (word.removeprefix(prefix), prefix + word)
+                if one in known
+                and one != word
+                and min(len(one), len(word)) > (2 if len(one) < len(word) else 3)
             ),
             None,
         )
-        if bare is None:
-            bare = next(
-                (one for prefix in _PREFIXES if (one := prefix + word) in known and len(word) > 3), None
-            )
-        found.append((bare, -1) if bare else (word, 1))
+        found.append((bare[0], -1 if bare[1] == "non" else -2) if bare else (word, 1))
     return found
+
+
+def leaves_open(words: list[tuple[str, int]]) -> bool:
+    """Whether the negation of signed words says neither yes nor no: `not cold`."""
+    return any(abs(sign) == 2 for _, sign in words)
 
 
 def _alike(one: str, other: str) -> bool:
@@ -450,15 +465,31 @@ def _irregular() -> dict[str, str]:
     return found
 
 
+class _Opposed(NamedTuple):
+    """Where a word is in the table of opposites."""
+
+    row: int
+    side: int
+    contrary: bool
+    """Whether there is a third between both sides."""
+    narrow: bool
+    """Whether it says more than the other words of its side."""
+
+
 @cache
-def _opposites() -> dict[str, tuple[int, int]]:
-    """Each word's row, and on which side of it the word is."""
-    found: dict[str, tuple[int, int]] = {}
-    for number, row in enumerate(_OPPOSITES.strip().splitlines()):
-        for side, words in zip((1, -1), row.split("|"), strict=True):
+def _opposites() -> dict[str, _Opposed]:
+    found: dict[str, _Opposed] = {}
+    for number, row in enumerate(OPPOSITES.strip().splitlines()):
+        contrary = "/" in row
+        for side, words in enumerate(row.split("/" if contrary else "|")):
             for word in words.split():
-                found.setdefault(stem(word), (number, side))
+                found.setdefault(stem(word.rstrip("*")), _Opposed(number, side, contrary, word.endswith("*")))
     return found
+
+
+def can_qualify(word: str) -> bool:
+    """Whether a word may stand before a noun that is then meant: `legal advice`."""
+    return word in _opposites()
 
 
 @cache

@@ -10,7 +10,15 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from benchwright.scorers._asked import NEGATIVE, Asked, content, signed, stem
+from benchwright.scorers._asked import (
+    NEGATIVE,
+    YesNoQuestion,
+    can_qualify,
+    content,
+    leaves_open,
+    signed,
+    stem,
+)
 
 _EMPHATIC = r"(?<!\w)(?:indeed|after\sall|(?:do|does|did)\s(?:in\sfact\s|actually\s)?[a-z]+)(?!\w)"
 _PRONOUN = r"(?:(?:and|but|so|then|that|also|yet)\s)?(?:it|(?:treat|call|consider|make)s?\s(?:it|them|this)|leaning|he|she|they|this|that|these|those|you|there|we|i|one|nobody|none|nothing|no\sone|both|neither|(?:the\s|its\s|this\s)?(?:overall\s|general\s)?(?:sentiment|tone|mood|attitude|opinion|impression|message|email|e-mail|review|text|comment|post|tweet)|the\s(?:two|former|latter|author|user|reviewer|answer))(?!\w)"
@@ -25,6 +33,10 @@ _TURNS = (
 """Words that turn, weaken or narrow what a clause says; they may occur if the question has them."""
 _WEAK_IN_NO = r"(?:seems?|appears?|looks?|like|would|could|should|might|may|exactly|entirely|completely|anymore|yet|all|every|always|any|rather|instead|first|originally|just|many|most|some|often|one\sof|among)"
 """Of these, what does not weaken a negation: `does not appear to`."""
+_WEAK_IN_OPPOSITE = (
+    r"(?:seems?|appears?|looks?|like|entirely|completely|all|every|always|rather|instead|just)"
+)
+"""Of these, what does not weaken an opposite: `appears to be different`."""
 _NO_NEGATION = r"(?<!\w)(?:no\s(?:doubt|problem|matter|wonder|question|less|fewer\sthan|sooner|exception|surprise|secret)|not\s(?:only|just|merely|simply|to\smention|surprisingly|until)|nothing\s(?:but|less\sthan)|can't\s(?:help|deny|be\sdenied)|(?:can|could)\s?not\s(?:be\sdenied|deny)|without\s(?:a\s)?(?:doubt|exception|question|problem))(?!\w)"
 _NOISE = r"(?<!\w)(?:after\sall|from\stime\sto\stime|at\stimes|in\s(?:any|this|that|your)\scase|in\sgeneral|at\sall|as\swell|all\sin\sall|by\sfar|of\scourse|on\sthe\swhole|most\slikely|very\slikely|probably|almost\scertainly)(?!\w)"
 _THAT = (
@@ -33,6 +45,8 @@ _THAT = (
     r"|no\s(?:\w+\s)?(?:evidence|proof|indication|sign|truth|basis|support|hint|way)(?:\s(?:whatsoever|at\sall|to\s(?:suggest|show|support)|suggesting|showing))?|little\sevidence))\s(?:that|for|to|of|in\sthe\s(?:idea|claim)\sthat)\s(?:(?:say|claim|state|assert|conclude|argue)(?:\sthat(?!\W*$))?\s)?"
 )
 """What judges the rest of its clause: `It is unlikely that …`."""
+_OPEN_IF_NEGATED = r"clear|obvious|certain|well[\s-]known|safe\sto\ssay|fair\sto\ssay|impossible|unlikely|improbable|implausible|doubtful"
+"""Of these, what leaves the rest open if it is negated: `It is not impossible that …`."""
 _PAST = r"(?<!\w)(?:was|were|had|did|used\sto|until|formerly|once|previously)(?!\w)"
 _PRESENT = r"(?:is|are|am|do|does|can|has|have|will|should|may|must)(?!\w)"
 _NOT_ALL = (
@@ -61,6 +75,15 @@ _FULL_VERB = (
 )
 _VERB = rf"(?:{_FULL_VERB}|'s\s)"
 _BEING = r"(?:(?<!\w)(?:is|are|was|were|am|be|been|being|remains?|counts?|seems?|sounds?|reads?|looks?|considered|called|classed|classified|deemed|belongs?|found|find|finds|see|sees|contains?|has|have|had|means?|mak(?:es?|ing)|treat|call|consider|classify|rate|label|deem|leaning|exists?|cannot|can|does|do|did)(?!\w)|n't|'s\s|'re\s|'m\s)"
+_NO_NOUN = (
+    r"\w+ly|\w+wards?|under|over|during|without|within|between|against|before|after|through|throughout|across|because|since|while|though|although|unless|until"
+    r"|anywhere|everywhere|anymore|enough|per|due|regardless|despite|below|above|instead|rather|together|sentiment|tone|mood|attitude|opinion"
+    r"|review|message|e?mail|newsletter|comment|post|tweet|text|feedback"
+)
+"""What may follow a predicate and is no other noun."""
+TO_SOME = r"(?<!\w)(?:to|for|among|in|by|with)\s(?:some|several|certain|a\sfew|many)(?!\w)"
+_THIRD = r"(?<!\w)neither(?!\w)|[.,;:–—]\s+(?:but\s|and\s|rather,?\s|instead,?\s)?(?:it|they|he|she|that|this|these)(?:'s|'re|\s(?:is|are|was|were))\s(?P<what>[^.,;:!?\n]{1,60})|,\sbut\s(?P<but>[^.,;:!?\n]{1,60})"
+"""What may name a third value after a negated opposite: `not composite; it is a unit`."""
 _FILLERS = frozenset(
     stem(word)
     for word in [
@@ -126,7 +149,9 @@ _HALF = 0.4
 """The share of a clause's words that are the question's: of one that affirms or denies it, and of one that repeats it all."""
 
 
-def restates(asked: Asked, clause: str, sentence: str, marked: bool, concludes: bool) -> bool | None:
+def restates(
+    asked: YesNoQuestion, clause: str, sentence: str, marked: bool, concludes: bool, after: str = ""
+) -> bool | None:
     """True if a clause of the reply, in lower case, affirms the question, False if it denies it, None if it does neither.
 
     Args:
@@ -135,10 +160,13 @@ def restates(asked: Asked, clause: str, sentence: str, marked: bool, concludes: 
         sentence: the sentence that contains it.
         marked: whether it is said to be the conclusion, so that conditions before it are fulfilled.
         concludes: whether it is said to be the conclusion, or opens or ends the reply.
+        after: what follows the clause.
     """
     emphatic = _compiled(_EMPHATIC).search(clause) is not None
     clause = _compiled(_NOISE).sub("", clause).strip()
     allowed = _compiled(_ALLOWED).match(clause) if _compiled(_MAY).match(asked.text) else None
+    if allowed and names_else(asked, clause, allowed.end()):
+        return None  # `It is not legal advice.`
     if allowed and not asked.negative and asked.sign > 0 and concludes:
         depends = _compiled(r"(?<!\w)(?:if|unless|only|but|when|or\snot)(?!\w)").search(sentence)
         return None if depends else (allowed["not"] is None) == (allowed["no"] is None)
@@ -146,7 +174,7 @@ def restates(asked: Asked, clause: str, sentence: str, marked: bool, concludes: 
         r"(?:there(?:'s|\sis)\s)?nothing\s(?:in|about)\s[^.,;]{1,40}?\s(?:suggests?|suggesting|indicates?|says|shows|implies|states|to\ssuggest)\sthat\s"
     ).match(clause.strip())
     if nothing:
-        proposed = _proposes(asked, clause.strip()[nothing.end() :], False)
+        proposed = _proposes(asked, clause.strip()[nothing.end() :], False, True)
         return None if proposed is None else not proposed
     judging = _compiled(_THAT).match(clause.strip())
     if judging:
@@ -157,13 +185,14 @@ def restates(asked: Asked, clause: str, sentence: str, marked: bool, concludes: 
         inner = _compiled(
             r"(?:is|was|isn't|wasn't)\sit\s(?:\w+\s)?(?:likely|possible|probable|certain)\s(?:that|for|to)\s"
         ).match(asked.text)
-        proposed = _proposes(asked, clause.strip()[judging.end() :], inner is not None)
-        return (
-            None
-            if proposed is None
-            else proposed
-            == ((judging["yes"] is not None) == (judging["not"] is None and judging["not2"] is None))
-        )
+        negated = judging["not"] is not None or judging["not2"] is not None
+        if inner is None and _compiled(_OPEN_IF_NEGATED if negated else r"possible").fullmatch(
+            judging["yes"] or judging["no"]
+        ):
+            return None
+        upheld = (judging["yes"] is not None) != negated
+        proposed = _proposes(asked, clause.strip()[judging.end() :], inner is not None, not upheld)
+        return None if proposed is None else proposed == upheld
     advised = _compiled(_ADVISED).search(clause) if asked.text.startswith("should") else None
     if advised and concludes and not asked.negative and set(content(clause)) & set(asked.words):
         return advised["not"] is None and advised["no"] is None
@@ -188,8 +217,16 @@ def restates(asked: Asked, clause: str, sentence: str, marked: bool, concludes: 
         or (not marked and _compiled(_CONDITION).search(sentence))
     ):
         return None
+    some = _compiled(TO_SOME).search(sentence)
+    if (some and some[0] not in asked.text) or _qualifies(asked, clause):
+        return None
     if _compiled(r"\sor\s(?:\S+\s){0,3}(?:\w+n't|not)(?!\w)").search(clause):
         return None  # `it is or it is not`
+    only = _compiled(r"(?<!\w)not\s(?:only|just|merely|simply)\s(?!.*(?<!\w)(?:but|also)(?!\w))").search(
+        clause
+    )
+    if only and sentence.rstrip(" .!*").endswith(clause.rstrip(" .!*")):
+        return None  # what else it is decides how that is meant
     clause = _compiled(_NO_NEGATION).sub("", clause)
     words = signed(clause, known)
     said = [word for word, _ in words]
@@ -243,8 +280,13 @@ def restates(asked: Asked, clause: str, sentence: str, marked: bool, concludes: 
         del negations[0]  # `ne … pas`
     opposite = sum(sign < 0 for _, sign in words) % 2 == 1
     as_asked = asked.claim_negative if asked.judges else asked.negative
+    then = _compiled(_PAST).search(clause)
+    past = then is not None and _compiled(_PRESENT).match(asked.text) and then[0] not in asked.text
     if negations or opposite:
-        if any(not re.fullmatch(_WEAK_IN_NO, word) for word in turns) or len(negations) > 1:
+        weak = _WEAK_IN_NO if negations else _WEAK_IN_OPPOSITE
+        if any(not re.fullmatch(weak, word) for word in turns) or len(negations) > 1:
+            return None
+        if past and not negations:
             return None
         whole = negations and _compiled(_NOT_ALL).match(clause, negations[0].end())
         if whole and whole[1] not in asked.text:
@@ -267,7 +309,11 @@ def restates(asked: Asked, clause: str, sentence: str, marked: bool, concludes: 
         direct = bool(near) or len(shared) >= _ENOUGH * len(said)
         if not (about and direct and denied):
             return None
+        if negations and (leaves_open(words) or _compares_else(asked, clause, negations[0].end())):
+            return None
         holds = bool(negations) == opposite
+        if holds and _names_a_third(after, known):
+            return None
         if (
             opposite
             and not negations
@@ -277,8 +323,7 @@ def restates(asked: Asked, clause: str, sentence: str, marked: bool, concludes: 
         if holds and not _covers(asked, clause, said, shared, pronoun, concludes, emphatic):
             return None
         return _said(asked, holds != as_asked)
-    past = _compiled(_PAST).search(clause)
-    if turns or (past and _compiled(_PRESENT).match(asked.text) and past[0] not in asked.text):
+    if turns or past:
         return None
     contrast = _compiled(_CONTRAST).search(sentence)
     if contrast and first in shared:
@@ -289,21 +334,24 @@ def restates(asked: Asked, clause: str, sentence: str, marked: bool, concludes: 
     return _said(asked, not as_asked)
 
 
-def leans(asked: Asked, clause: str) -> tuple[bool, frozenset[str]]:
+def leans(asked: YesNoQuestion, clause: str) -> tuple[bool, frozenset[str]]:
     """Whether a clause affirms or denies, and which words of the question's predicate it says that of, whatever its subject."""
     known = frozenset(asked.words)
     words = [
         (word, sign) for word, sign in signed(_compiled(_NO_NEGATION).sub("", clause), known) if word in known
     ]
-    negated = len(_compiled(NEGATIVE).findall(clause)) + sum(sign < 0 for _, sign in words)
+    negations = len(_compiled(NEGATIVE).findall(clause))
+    if negations and leaves_open(words):
+        return False, frozenset()
+    negated = negations + sum(sign < 0 for _, sign in words)
     about = frozenset(word for word, _ in words)
     if len(known) > 1 and not _compiled(_IMPERSONAL).match(asked.text):
         about -= {asked.words[0]}
     return negated % 2 == 0, about
 
 
-def _proposes(asked: Asked, clause: str, repeated: bool) -> bool | None:
-    """Whether a clause that something is said about is what was asked, or its negation."""
+def _proposes(asked: YesNoQuestion, clause: str, repeated: bool, denied: bool) -> bool | None:
+    """Whether a clause that something is said about, or that is denied, is what was asked, or its negation."""
     known = frozenset(asked.words)
     words = signed(clause, known)
     said = [word for word, _ in words]
@@ -318,16 +366,57 @@ def _proposes(asked: Asked, clause: str, repeated: bool) -> bool | None:
         asked.words[0] in shared[1:] and shared[0] != asked.words[0] and not repeated
     ):
         return None
-    negated = len([*_compiled(NEGATIVE).finditer(clause)]) + sum(sign < 0 for _, sign in words)
+    negations = len([*_compiled(NEGATIVE).finditer(clause)])
+    if (negations or denied) and leaves_open(words):
+        return None
+    negated = negations + sum(sign < 0 for _, sign in words)
     return (negated % 2 == 1) == (asked.claim_negative if asked.judges else asked.negative)
 
 
-def _is_pronoun(asked: Asked, clause: str) -> bool:
+def _compares_else(asked: YesNoQuestion, clause: str, begin: int) -> bool:
+    """Whether a negated comparison is another than the one asked for: `not less than 5`."""
+    compared, than, _ = clause[begin:].partition(" than ")
+    known = frozenset(asked.words)
+    return bool(than and " than " in asked.text) and any(
+        word not in known and word not in _FILLERS for word, _ in signed(compared, known)
+    )
+
+
+def _names_a_third(after: str, known: frozenset[str]) -> bool:
+    """Whether what follows a clause names a value that is neither of two opposites."""
+    for found in _compiled(_THIRD).finditer(after):
+        named = found["what"] or found["but"]
+        if named is None or not any(word in known for word, _ in signed(named, known)):
+            return True
+    return False
+
+
+def _qualifies(asked: YesNoQuestion, clause: str) -> bool:
+    """Whether a word of the question, or its opposite, stands before another noun, which is what the clause speaks of."""
+    known = frozenset(asked.words)
+    return any(
+        can_qualify(stem(word[0]))
+        and signed(word[0], known)[0][0] in known
+        and names_else(asked, clause, word.end())
+        for word in _compiled(r"[^\W\d_]+(?=\s\w)").finditer(clause)
+        if content(word[0])
+    )
+
+
+def names_else(asked: YesNoQuestion, clause: str, end: int) -> bool:
+    """Whether a noun that the question does not name comes next: `legal advice`."""
+    known = frozenset(asked.words)
+    noun = _compiled(r"\s([^\W\d_]+)").match(clause, end)
+    words = signed(noun[1], known) if noun and not _compiled(_NO_NOUN).fullmatch(noun[1]) else []
+    return any(word not in known and word not in _FILLERS for word, _ in words)
+
+
+def _is_pronoun(asked: YesNoQuestion, clause: str) -> bool:
     """Whether the subject of a clause is a pronoun."""
     return _compiled(_PRONOUN if asked.english else _PRONOUN_ELSEWHERE).match(clause) is not None
 
 
-def of_another(asked: Asked, clause: str) -> bool:
+def of_another(asked: YesNoQuestion, clause: str) -> bool:
     """Whether a clause is about something that the question does not name: `The museum shop is not open`."""
     if _compiled(_ANYONE).match(asked.text):
         return False
@@ -342,12 +431,12 @@ def of_another(asked: Asked, clause: str) -> bool:
     return any(word not in known and word not in _FILLERS and not word.isdigit() for word, _ in words)
 
 
-def _said(asked: Asked, affirmed: bool) -> bool:
+def _said(asked: YesNoQuestion, affirmed: bool) -> bool:
     return affirmed if asked.sign > 0 or not asked.judges else not affirmed
 
 
 def _covers(
-    asked: Asked,
+    asked: YesNoQuestion,
     clause: str,
     said: list[str],
     shared: list[str],

@@ -11,8 +11,8 @@ from enum import IntEnum
 from itertools import islice
 from typing import NamedTuple
 
-from benchwright.scorers._asked import Asked, content, signed
-from benchwright.scorers._restated import leans, of_another, restates
+from benchwright.scorers._asked import YesNoQuestion, content, signed
+from benchwright.scorers._restated import TO_SOME, leans, names_else, of_another, restates
 from benchwright.scorers._stems import places
 from benchwright.scorers._verdict_phrases import (
     compiled,
@@ -88,7 +88,7 @@ class Kind(IntEnum):
     OPENS = 6
 
 
-class Verdict(NamedTuple):
+class SpottedVerdict(NamedTuple):
     at: int
     yes: bool
     kind: Kind
@@ -114,9 +114,9 @@ def split_sentences(text: str) -> list[Sentence]:
     return found
 
 
-def words_of(text: str, begin: int, asked: Asked | None) -> list[Verdict]:
+def words_of(text: str, begin: int, asked: YesNoQuestion | None) -> list[SpottedVerdict]:
     """The words for yes and no of a text from `begin` on, and what says that it is true or false, in order."""
-    found: list[Verdict] = []
+    found: list[SpottedVerdict] = []
     for word in compiled(BY_ITSELF).finditer(text, begin):
         at = word.start("word")
         before = text[max(0, at - REACH) : at]
@@ -150,7 +150,7 @@ def words_of(text: str, begin: int, asked: Asked | None) -> list[Verdict]:
             kind = Kind.CONCLUDED if sole or compiled(MEANT).search(before) else Kind.SUPPOSED
         if asked is not None and compiled(SPEAKS_OF_ELSE).match(text, word.end()):
             continue
-        found.append(Verdict(at, phrases()[word["word"]], kind, False))
+        found.append(SpottedVerdict(at, phrases()[word["word"]], kind, False))
     for predicate in _predicates(text, begin):
         verdict = _of_predicate(text, predicate)
         if asked is not None and compiled(GRANTS).match(text, predicate.end()):
@@ -158,7 +158,7 @@ def words_of(text: str, begin: int, asked: Asked | None) -> list[Verdict]:
         if verdict is not None and not is_either(text, predicate.end() - 1):
             if asked is not None and asked.sign < 0:
                 verdict = not verdict
-            found.append(Verdict(predicate.start(), verdict, Kind.JUDGED, False))
+            found.append(SpottedVerdict(predicate.start(), verdict, Kind.JUDGED, False))
     return sorted(found)
 
 
@@ -175,18 +175,18 @@ def _predicates(text: str, begin: int) -> Iterator[re.Match[str]]:
         end = max(end, at + 1)
 
 
-def whole_sentences(sentences: list[Sentence]) -> list[Verdict]:
+def whole_sentences(sentences: list[Sentence]) -> list[SpottedVerdict]:
     """Whole sentences that are a verdict: `Absolutely.`; they count if nothing else does, because they also begin replies."""
     return [
-        Verdict(one.at, verdict, Kind.CONCLUDED, False)
+        SpottedVerdict(one.at, verdict, Kind.CONCLUDED, False)
         for one in sentences
         if not one.asks and len(one.text) <= 40 and (verdict := whole_verdict(one.text)) is not None
     ]
 
 
-def opening(text: str) -> list[Verdict]:
+def opening(text: str) -> list[SpottedVerdict]:
     """A verdict in other words that opens the reply: `Indeed, she won it twice.`; they count if nothing else does."""
-    found = compiled(rf"{phrase_pattern()}(?=\s?[,;–—]\s|\s?:\s[^\d.])").match(text)
+    found = compiled(rf"{phrase_pattern()}(?=\s?[,;–—]\s|\s?:\s(?!(?:no|false)(?!\w))[^\d.])").match(text)
     if (
         found is None
         or compiled(SPEAKS_OF_ELSE).match(text, found.end())
@@ -205,7 +205,7 @@ def opening(text: str) -> list[Verdict]:
         return []
     if compiled(r"(?<!\w)(?:but|however|aber|mais|pero|ma|mas|но)(?!\w)").search(text, 0, 200):
         return []
-    return [Verdict(0, phrases()[found["phrase"]], Kind.OPENS, False)]
+    return [SpottedVerdict(0, phrases()[found["phrase"]], Kind.OPENS, False)]
 
 
 def _of_predicate(text: str, found: re.Match[str]) -> bool | None:
@@ -232,13 +232,16 @@ def _of_predicate(text: str, found: re.Match[str]) -> bool | None:
     return (named in TRUE_WORDS) != negated
 
 
-def placed(found: Verdict, sentences: list[Sentence], asked: Asked) -> Verdict | None:
+def placed(found: SpottedVerdict, sentences: list[Sentence], asked: YesNoQuestion) -> SpottedVerdict | None:
     """A word for yes or no in the middle of a reply, if it draws the conclusion or speaks of what was asked."""
     if found.kind is not Kind.CONCLUDED:
         return found
     number = max(0, bisect_right(sentences, found.at, key=_begin) - 1)
     own = sentences[number]
     before, after = own.text[: found.at - own.at], own.text[found.at - own.at :]
+    label = compiled(r"[\W_]*(\w+(?:\s\w+)?):\W*").fullmatch(before)
+    if label and any(sign < 0 for _, sign in signed(label[1], frozenset(asked.words))):
+        return None  # `Negative: no`
     before = compiled(r"(?:contrary\sto|unlike|despite|regardless\sof)\s[^,;]{1,80},\s").sub("", before)
     if compiled(REPORTED).search(before) and not compiled(rf"(?<!\w){CONTRAST}").search(before):
         return None
@@ -267,7 +270,7 @@ def _begin(sentence: Sentence) -> int:
     return sentence.at
 
 
-def _asks_the_same(sentences: list[Sentence], number: int, asked: Asked) -> bool:
+def _asks_the_same(sentences: list[Sentence], number: int, asked: YesNoQuestion) -> bool:
     """Whether a reply asks itself what it was asked, and not for one of several steps."""
     own, known = set(content(sentences[number].text)), set(asked.words)
     if not own:
@@ -275,7 +278,7 @@ def _asks_the_same(sentences: list[Sentence], number: int, asked: Asked) -> bool
     return own <= known or len(own & known) >= 0.6 * len(known)
 
 
-def answers(text: str, sentences: list[Sentence], asked: Asked) -> Iterator[Verdict]:
+def answers(text: str, sentences: list[Sentence], asked: YesNoQuestion) -> Iterator[SpottedVerdict]:
     """What the sentences of a reply say about the question in other words."""
     count = len(sentences)
     reported: bool | None = None
@@ -291,7 +294,7 @@ def answers(text: str, sentences: list[Sentence], asked: Asked) -> Iterator[Verd
             and len(one.text) <= 40
             and (label := label_of(one.text.strip(" →-=>•*"), asked, heads=True)) is not None
         ):
-            yield Verdict(one.at, label, Kind.JUDGED, True)
+            yield SpottedVerdict(one.at, label, Kind.JUDGED, True)
             continue
         if (
             found := _in_other_words(
@@ -328,7 +331,7 @@ def answers(text: str, sentences: list[Sentence], asked: Asked) -> Iterator[Verd
             if reported is not None and (
                 (turned and compiled(OTHERWISE).search(bare)) or compiled(FLIPS_REPORT).search(bare)
             ):
-                yield Verdict(one.at + start, not reported, Kind.JUDGED, True)
+                yield SpottedVerdict(one.at + start, not reported, Kind.JUDGED, True)
                 reported = None
                 continue
             if compiled(CONCEDES).match(bare):
@@ -345,7 +348,7 @@ def answers(text: str, sentences: list[Sentence], asked: Asked) -> Iterator[Verd
                     if reported is not None and compiled(
                         r"(?:nobody|no\sone|only\san?)(?!\w).*(?<!\w)(?:would|could|can)(?!\w)"
                     ).match(bare):
-                        yield Verdict(one.at + start, not reported, Kind.JUDGED, True)
+                        yield SpottedVerdict(one.at + start, not reported, Kind.JUDGED, True)
                 elif compiled(r"(?<!\w)(?:that|this|it|so)\W*$").search(bare):
                     reported = True  # what was asked
                 continue
@@ -355,27 +358,30 @@ def answers(text: str, sentences: list[Sentence], asked: Asked) -> Iterator[Verd
                 first
                 and not start
                 and len(clause) <= 30
+                and not compiled(r"\s?:\s?(?:no|not|false|0)(?!\w)").match(one.text, at)
                 and (label := label_of(clause.strip(), asked, heads=True)) is not None
             ):
                 rest = leans(asked, one.text[at:])
                 if not rest[1] or rest[0] == leans(asked, clause)[0]:
-                    yield Verdict(one.at, label, Kind.JUDGED, True)
+                    yield SpottedVerdict(one.at, label, Kind.JUDGED, True)
                 break
             so = compiled(SAYS_SO).fullmatch(bare.strip()) if marked or turned else None
             if so:
-                yield Verdict(one.at + start, so["yes"] is not None, Kind.SAID, True)
+                yield SpottedVerdict(one.at + start, so["yes"] is not None, Kind.SAID, True)
                 continue
             judged = _judged(bare, one.text, asked)
             if judged is not None:
                 firm = asked.judges and compiled(r"(?:the|this|that|your)\s\w").match(bare) is not None
-                yield Verdict(one.at + start, judged, Kind.FIRM if firm else Kind.JUDGED, concludes)
+                yield SpottedVerdict(one.at + start, judged, Kind.FIRM if firm else Kind.JUDGED, concludes)
             elif (
-                restated := restates(asked, bare, one.text, concludes, concludes or last or first)
+                restated := restates(
+                    asked, bare, one.text, concludes, concludes or last or first, text[one.at + at :][:200]
+                )
             ) is not None:
                 own = leans(asked, bare)
                 if turned and any(own[0] != other and own[1] and own[1] <= words for other, words in before):
                     concludes = False  # `It is warm for adults, but it is not warm for children.`
-                yield Verdict(one.at + start, restated, Kind.RESTATED, concludes)
+                yield SpottedVerdict(one.at + start, restated, Kind.RESTATED, concludes)
                 deciding.append(own)
                 before.append(own)
             elif not compiled(r"(?<!\w)(?:whether|ob|si|se)(?!\w)").search(bare):
@@ -384,14 +390,14 @@ def answers(text: str, sentences: list[Sentence], asked: Asked) -> Iterator[Verd
                     before.append(leans(asked, bare))
     for at, affirms, about in leaning:
         if any(affirms != other and words and words <= about for other, words in deciding):
-            yield from (Verdict(at, yes, Kind.SUPPOSED, False) for yes in (True, False))
+            yield from (SpottedVerdict(at, yes, Kind.SUPPOSED, False) for yes in (True, False))
 
 
 def _clauses(sentence: str) -> list[str]:
     return [one for one in compiled(CLAUSE_BREAK).split(sentence[:1_200]) if one and one.strip(" *#-")][:24]
 
 
-def _in_other_words(one: Sentence, asked: Asked, opens: bool, last: bool) -> Verdict | None:
+def _in_other_words(one: Sentence, asked: YesNoQuestion, opens: bool, last: bool) -> SpottedVerdict | None:
     """`It does.`, `I'd say so.`, `Generally no.`, at the beginning of a sentence that opens or ends the reply."""
     if not (opens or last):
         return None
@@ -408,21 +414,27 @@ def _in_other_words(one: Sentence, asked: Asked, opens: bool, last: bool) -> Ver
         ):
             if word["phrase"] in OPENS_WEAKLY and text[word.end() : word.end() + 1] not in ("", "!"):
                 continue
-            if compiled(r"\s?(?:and|or|/)\s?(?:yes|no|true|false)|\s?:\s?[\d.]").match(text, word.end()):
+            if compiled(r"\s?(?:and|or|/)\s?(?:yes|no|true|false)|\s?:\s?(?:[\d.]|(?:no|false)(?!\w))").match(
+                text, word.end()
+            ):
                 return None
             if (is_truth(word["phrase"]) and asked.sign < 0) or compiled(SPEAKS_OF_ELSE).match(
                 text, word.end()
             ):
                 return None
-            return Verdict(one.at, phrases()[word["phrase"]], kind, last)
+            return SpottedVerdict(one.at, phrases()[word["phrase"]], kind, last)
         if at and compiled(r"not(?=\s?(?:[.,;:!–—]|$|because|since))").match(text, at):
-            return Verdict(one.at, False, kind, last)
+            return SpottedVerdict(one.at, False, kind, last)
     if compiled(CONDITIONAL).search(text) and not opens:
         return None
     if asked.auxiliary and compiled(r"(?:it|he|she|they|that|there)\sused\sto(?:\sbe)?(?=\s?[,.;]|$)").match(
         text, begin
     ):
-        return Verdict(one.at, False, Kind.SAID, last) if asked.text.startswith(("is", "are", "do")) else None
+        return (
+            SpottedVerdict(one.at, False, Kind.SAID, last)
+            if asked.text.startswith(("is", "are", "do"))
+            else None
+        )
     said = compiled(ANAPHOR).match(text, begin) or _ellipsis(text, begin, asked)
     if said:
         named = said.groupdict()
@@ -437,16 +449,18 @@ def _in_other_words(one: Sentence, asked: Asked, opens: bool, last: bool) -> Ver
             or asked.auxiliary & {aux, {"does": "do", "was": "is"}.get(aux, aux)}
             or asked.judges
         ):
-            return Verdict(one.at, negated == (asked.judges and asked.sign < 0), Kind.SAID, last)
+            return SpottedVerdict(one.at, negated == (asked.judges and asked.sign < 0), Kind.SAID, last)
     said = compiled(SAYS_SO).match(text, begin) or compiled(SAYS_SO).match(text)
+    if said and any(sign < 0 for _, sign in signed(text[said.end() :], frozenset(asked.words))):
+        return None  # `Nothing suggests that it is cold.`
     if said and compiled(
         r"\s?(?:[.,;:!–—(]|$)|\s(?:that|because|since|with|as|to|it|by|for|of|in|the|this|that|any)(?!\w)"
     ).match(text, said.end()):
-        return Verdict(one.at, said["yes"] is not None, Kind.SAID, last)
+        return SpottedVerdict(one.at, said["yes"] is not None, Kind.SAID, last)
     return None
 
 
-def _ellipsis(text: str, begin: int, asked: Asked) -> re.Match[str] | None:
+def _ellipsis(text: str, begin: int, asked: YesNoQuestion) -> re.Match[str] | None:
     """`Male seahorses do.`: the subject of the question with its verb."""
     found = compiled(
         rf"(?P<subject>[^.,;:!?]{{2,60}})\s(?P<aux>{AUX})(?P<not>n't|\snot)?(?=\s?[.,;:!]|$)"
@@ -459,11 +473,15 @@ def _ellipsis(text: str, begin: int, asked: Asked) -> re.Match[str] | None:
     return found if subject and subject == asked.words[: len(subject)] else None
 
 
-def _judged(clause: str, sentence: str, asked: Asked) -> bool | None:
+def _judged(clause: str, sentence: str, asked: YesNoQuestion) -> bool | None:
     """What a clause says about the claim of the question: `The passage contradicts it`."""
+    if compiled(TO_SOME).search(sentence):
+        return None
     found = compiled(JUDGES).search(clause, 0, 300)
     if found is None:
         return _truth_of_subject(clause, asked) if asked.judges else None
+    if not found["holds"] and names_else(asked, clause, found.end()):
+        return None
     before = clause[: found.start()]
     if compiled(r"(?<!\w)(?:parts?|some|half|most|sections?|bits)\sof\s$").search(before):
         return None
@@ -479,6 +497,8 @@ def _judged(clause: str, sentence: str, asked: Asked) -> bool | None:
     good = any(found[name] for name in ("supports", "holds", "backs", "backs2"))
     if not good and negated and not found["disputes"]:
         return None  # what is not contradicted need not be true
+    if good and negated and compiled(r"(?<!\w)(?:contradict|refut)").search(asked.text):
+        return None  # nor is what is not supported contradicted
     if (found["backs"] or found["opposes"]) and not (asked.judges or asked.supports):
         return None
     if (found["supports"] or found["disputes"]) and compiled(
@@ -492,7 +512,7 @@ def _judged(clause: str, sentence: str, asked: Asked) -> bool | None:
     return (good != negated) == (asked.sign > 0)
 
 
-def _truth_of_subject(clause: str, asked: Asked) -> bool | None:
+def _truth_of_subject(clause: str, asked: YesNoQuestion) -> bool | None:
     """What a clause says of what the question asks to be correct: `The attribution is mistaken`."""
     if not compiled(
         r"(?:is|are|was|were)\s.*(?:true|correct|right|accurate|valid|acceptable|grammatical|false|wrong|incorrect|inaccurate|mistaken|justified|sound)(?:\s\w+)?$"
@@ -501,17 +521,18 @@ def _truth_of_subject(clause: str, asked: Asked) -> bool | None:
     found = compiled(
         rf"^(?P<subject>[^.;!?\n]{{1,120}}?)\s(?:is|are|was|were)(?P<not>\snot|n't)?\s{ADVERBS}(?:itself\s)?(?:(?P<good>{SUPPORTS}|fine(?!\w)|acceptable(?!\w)|okay(?!\w)|ok(?!\w)|grammatical)|(?P<bad>{DISPUTES}|off(?!\w)|ungrammatical))"
     ).match(clause[:300])
-    if found is None or (
-        not set(content(found["subject"])) & set(content(asked.text))
-        and not compiled(r"(?:the|your|this|that)\s(?:sentence|statement|claim|answer)").match(clause)
-    ):
+    if found is None or " that " in found["subject"]:
+        return None
+    if not set(content(found["subject"])) & set(content(asked.text)) and not compiled(
+        r"(?:the|your|this|that)\s(?:sentence|statement|claim|answer)"
+    ).match(clause):
         return None
     if compiled(CONDITIONAL).search(clause):
         return None
     return ((found["good"] is not None) != (found["not"] is not None)) == (asked.sign > 0)
 
 
-def label_of(text: str, asked: Asked, *, heads: bool = False) -> bool | None:
+def label_of(text: str, asked: YesNoQuestion, *, heads: bool = False) -> bool | None:
     """What the name of a class says about a question for that class: `Not spam`; `heads`: it is a part of the reply."""
     bare = compiled(LABELLED).sub("", text.replace("_", " ").strip(" \n.!*[](){}\"'"), count=1).strip()
     if (

@@ -10,13 +10,13 @@ from __future__ import annotations
 import json
 import re
 
-from benchwright.scorers._asked import Asked, content, read_question, signed
+from benchwright.scorers._asked import YesNoQuestion, content, leaves_open, read_question, signed
 from benchwright.scorers._mcq.view import ReplyText, without_reasoning
 from benchwright.scorers._replies import breaks_off, next_question
 from benchwright.scorers._stems import matches_at, places
 from benchwright.scorers._verdict_clauses import (
     Kind,
-    Verdict,
+    SpottedVerdict,
     answers,
     label_of,
     opening,
@@ -104,7 +104,7 @@ def _without_quotations(reply: str) -> str:
     return compiled(QUOTED).sub(hidden, reply)
 
 
-def _answer_below(text: str, asked: Asked | None) -> bool | None:
+def _answer_below(text: str, asked: YesNoQuestion | None) -> bool | None:
     """What a reply says that repeats the question first; None if it asks others."""
     first, _, rest = text.partition("\n")
     if next_question("\n" + rest) is not None:
@@ -148,7 +148,7 @@ _ANSWER_KEYS = (
 )
 
 
-def _of_object(given: dict[str, object], asked: Asked | None) -> bool | None:
+def _of_object(given: dict[str, object], asked: YesNoQuestion | None) -> bool | None:
     lower = {str(key).lower(): value for key, value in given.items()}
     for key in _ANSWER_KEYS:
         if key in lower:
@@ -163,13 +163,15 @@ def _of_object(given: dict[str, object], asked: Asked | None) -> bool | None:
                 continue
             if asked and (words := signed(key.replace("_", " "), frozenset(asked.words))):
                 opposite = sum(sign < 0 for word, sign in words if word in asked.words) % 2 == 1
-                opposite ^= compiled(r"(?:^|_)not(?:_|$)").search(key) is not None
-                verdict ^= opposite
+                negated = compiled(r"(?:^|_)not(?:_|$)").search(key) is not None
+                if leaves_open(words) and verdict == negated:
+                    continue  # `"negative": false`
+                verdict ^= opposite ^ negated
             read[key] = verdict
     return next(iter(read.values())) if len(set(read.values())) == 1 else None
 
 
-def _of_value(value: object, asked: Asked | None) -> bool | None:
+def _of_value(value: object, asked: YesNoQuestion | None) -> bool | None:
     if isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -181,7 +183,7 @@ def _of_value(value: object, asked: Asked | None) -> bool | None:
 _INITIALS = {"y": True, "n": False, "t": True, "f": False}
 
 
-def _read(text: str, asked: Asked | None) -> bool | None:
+def _read(text: str, asked: YesNoQuestion | None) -> bool | None:
     if not text:
         return None
     if asked is not None and len(text) <= 3 and (short := _INITIALS.get(text.strip(" ().*"))) is not None:
@@ -233,12 +235,12 @@ def _read(text: str, asked: Asked | None) -> bool | None:
     return None  # `If it is new, yes. If not, it does not.`
 
 
-def _decides(one: Verdict) -> bool:
+def _decides(one: SpottedVerdict) -> bool:
     """Whether a verdict stands against what is said under conditions or of others."""
     return one.concludes or one.kind is Kind.OPENS
 
 
-def _abstains(text: str, asked: Asked | None) -> int:
+def _abstains(text: str, asked: YesNoQuestion | None) -> int:
     """Where a reply has said for the last time that it gives no answer; 0 if it does not."""
     known = frozenset(asked.words) if asked else frozenset[str]()
     for begin, end in ((max(0, len(text) - CLOSING), len(text)), (0, min(CLOSING, len(text)))):
@@ -258,7 +260,7 @@ def _abstains(text: str, asked: Asked | None) -> int:
     return 0
 
 
-def _marked_line(text: str, asked: Asked) -> bool | None:
+def _marked_line(text: str, asked: YesNoQuestion) -> bool | None:
     """What the last line says if it is a class or a mark: `→ contradiction`, `✅`, or the option that means yes."""
     last = text.rsplit("\n", 1)[-1].strip()
     if len(last) > 60:
@@ -276,7 +278,7 @@ def _marked_line(text: str, asked: Asked) -> bool | None:
     return label_of(bare, asked, heads=True) if "\n" in text and bare and len(bare.split()) <= 3 else None
 
 
-def _statement(text: str, asked: Asked | None) -> tuple[tuple[int, bool] | None, bool]:
+def _statement(text: str, asked: YesNoQuestion | None) -> tuple[tuple[int, bool] | None, bool]:
     """Where a text states its answer, and what it is; and whether it states that it is both."""
     cues = [*matches_at(compiled(STATED), text, places(text, STATED_STEMS))]
     either = cues[0] if cues else None
@@ -361,7 +363,7 @@ def _after_statement(text: str, at: int) -> bool | None:
     return (not phrases()[word]) if found["not"] else phrases()[word]
 
 
-def _decided(text: str, verdicts: list[Verdict]) -> bool | None:
+def _decided(text: str, verdicts: list[SpottedVerdict]) -> bool | None:
     """The verdict of a reply whose question is not known."""
     if not verdicts:
         return None
@@ -381,7 +383,7 @@ def _decided(text: str, verdicts: list[Verdict]) -> bool | None:
     return last.yes if compiled(CONCLUSION).search(text, begin, last.at) else None
 
 
-def _settled(text: str, verdicts: list[Verdict], asked: Asked) -> bool | None:
+def _settled(text: str, verdicts: list[SpottedVerdict], asked: YesNoQuestion) -> bool | None:
     """The verdict of a reply to a known question."""
     if asked.negative or asked.sign < 0:
         words = [one for one in verdicts if one.kind >= Kind.CONCLUDED]
