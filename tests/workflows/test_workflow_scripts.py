@@ -119,7 +119,10 @@ def test_a_failing_script_prints_and_records_the_traceback(script: Path) -> None
     assert 'my_eval.py", line' in done.stderr
     record = store_of(script).run(1)
     assert record.status == "failed"
-    assert record.error == done.stderr
+    assert record.error is not None
+    assert done.stderr == (
+        f"{record.error.rstrip()}\nrun 1 my_eval: failed; resume it with: python my_eval.py --resume 1\n"
+    )
     assert "benchwright/runs" not in done.stderr, "our own frames tell the user nothing"
     assert store_of(script).workflow_step_counts(1) == {"completed": 3}
 
@@ -337,3 +340,67 @@ def test_a_full_disk_ends_a_script_cleanly_and_it_goes_on_when_there_is_room(tmp
         assert f"3000 steps, {recorded} of them recorded before" in resumed.stderr
     finally:
         subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [("--resum", "--resume"), ("--res", "--resume"), ("--inputs", "--input"),
+     ("--output", None), ("--two", None), ("-r", None)],
+)  # fmt: skip
+def test_a_misspelled_option_is_reported(word: str, meant: str | None, script: Path) -> None:
+    ended = run(script, word, *(["--name", "my_eval"] if word == "--two" else []))
+    assert ended.returncode == 0
+    said = [line for line in ended.stderr.splitlines() if line.startswith("warning")]
+    assert said == (
+        []
+        if meant is None
+        else [f"warning: {word} is no option of benchwright and is left to the script. Did you mean {meant}?"]
+    )
+
+
+KILLED = """
+import asyncio, os, signal
+from pathlib import Path
+from benchwright import entrypoint, workflow
+from benchwright.store import Workspace, open_store
+
+async def handler(ctx):
+    await ctx.step(step_key="first", execute=lambda: 1)
+    await ctx.step(step_key="second", execute=die)
+    return "done"
+
+async def die():
+    await until_recorded()
+    if not os.path.exists("calm"):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return 2
+
+async def until_recorded():
+    while not os.path.exists("calm"):
+        with open_store(Workspace(Path.cwd())) as store:
+            if len(store.page_steps(1).items) == 2:
+                return
+        await asyncio.sleep(0.01)
+
+entrypoint(workflow("killed", handler))
+"""
+
+
+def test_a_killed_workflow_shows_no_running_step_and_how_to_resume_it(tmp_path: Path) -> None:
+    script = tmp_path / "killed.py"
+    script.write_text(KILLED)
+    assert run(script).returncode == -signal.SIGKILL
+
+    def said(*words: str) -> str:
+        ended = warm.run(
+            [sys.executable, "-m", "benchwright", *words],
+            cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        return str(ended.stdout + ended.stderr)
+
+    shown = said("show", "last")
+    assert "2 steps: 1 completed, 1 interrupted\nResume it: benchwright resume 1\n" in shown
+    assert "running" not in shown
+    assert "running" not in said("show", "last", "--steps")
+    (tmp_path / "calm").touch()
+    assert "run 1 is resumed with 1 completed step;" in said("resume", "last")

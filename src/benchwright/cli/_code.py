@@ -114,10 +114,14 @@ class CodeDisplay:
         self._line_open = False
         self._next = time.monotonic() + EVERY_S
 
-    def begun(self, run_id: int) -> None:
-        """Print the number of the run, for use in another terminal."""
-        if not self._quiet:
-            self._say(f"run {run_id} has started; see it with: benchwright show {run_id}\n")
+    def begun(self, run_id: int, recorded: int | None = None) -> None:
+        """Print the number of the run, for use in another terminal, and what a resumed run has already."""
+        if self._quiet:
+            return
+        what = "has started"
+        if recorded is not None:
+            what = f"is resumed with {recorded:,} completed {'step' if recorded == 1 else 'steps'}"
+        self._say(f"run {run_id} {what}; see it with: benchwright show {run_id}\n")
 
     def output(self, stream: str, data: bytes) -> None:
         """Pass on what was printed."""

@@ -92,7 +92,10 @@ class Parser(argparse.ArgumentParser):
         """Raise UsageError, where argparse would exit."""
         example = (self.epilog or "").partition("\n")[2].partition("\n")[0].strip()
         message = _URL.sub(lambda found: public_url(found[0]), message)  # quotes what was typed
-        raise UsageError(f"{message}\nFor example: {example}\nSee: {self.prog} --help")
+        shown = (
+            "" if " such as '" in message else f"\nFor example: {example}"
+        )  # one example, the one for the fault
+        raise UsageError(f"{message}{shown}\nSee: {self.prog} --help")
 
     def _unknown(self, words: Sequence[str], arguments: argparse.Namespace) -> UsageError:
         from benchwright.cli._habits import meant_option, spare_argument

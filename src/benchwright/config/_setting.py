@@ -80,6 +80,26 @@ _TYPES: dict[Kind, tuple[type, ...]] = {
 }
 
 
+def _as_json(text: str) -> str:
+    """What a text such as `n=3` may mean as JSON; else an example.
+
+    >>> _as_json("n=3"), _as_json("model=demo"), _as_json("top_k")
+    ('{"n": 3}', '{"model": "demo"}', '{"top_k": 5}')
+    """
+    pairs = [part.strip().partition("=") for part in text.split(",")]
+    if "'" in text or not all(name.isidentifier() and equals and value for name, equals, value in pairs):
+        return '{"top_k": 5}'
+
+    def meant(value: str) -> JsonValue:
+        try:
+            found: JsonValue = json.loads(value)
+        except ValueError:
+            return value
+        return found
+
+    return json.dumps({name: meant(value) for name, _, value in pairs}, ensure_ascii=False)
+
+
 class Setting(Struct, frozen=True):
     """A setting: its name and the values it takes.
 
@@ -290,9 +310,10 @@ class Setting(Struct, frozen=True):
                 )  # otherwise it would be rounded, and accepted
                 value = load_exact_json(text) if exact else load_json(text)
         except json.JSONDecodeError as error:
+            why = f": {error.msg} (character {error.pos + 1})" if text.lstrip()[:1] in ("{", "[") else ""
             raise ValueError(
-                f"{text!r} is not JSON: {error.msg} (character {error.pos + 1}). Write a JSON object, with names "
-                "and texts in double quotes and the whole in single quotes, such as '{\"top_k\": 5}'"
+                f"{text!r} is not JSON{why}. Write a JSON object, with names and texts in double quotes and the whole in single "
+                f"quotes, such as '{_as_json(text)}'"
             ) from None
         except TooDeepError as error:
             raise ValueError(f"the value is not usable JSON: {error}") from None

@@ -184,11 +184,18 @@ def recorded_workflow(store: Store, run: RunRecord) -> WorkflowDetails:
             printed[stream] = files.location(name), files.read(name).decode("utf-8", "replace")
     return WorkflowDetails(
         details=details,
-        steps=tuple(step_views(store, run.id)),
+        steps=tuple(_as_left(view, run) for view in step_views(store, run.id)),
         points=tuple(all_points(store, run.id)),
         totals=store.metric_totals(run.id),
         printed=printed,
     )
+
+
+def _as_left(view: StepView, run: RunRecord) -> StepView:
+    """A step of a run whose process ended without recording it: no longer running."""
+    if view.step.status != "running" or run.status == "running":
+        return view
+    return replace(view, step=replace(view.step, status="interrupted"))
 
 
 def workflow_steps(
@@ -206,7 +213,9 @@ def workflow_steps(
             raise UsageError(
                 f"--{flag}: run {run.id} is a workflow, whose steps are not judged; see --steps or --failed-only"
             )
-    views = list(enumerate(step_views(store, run.id)))[0 if after is None else after + 1 :]
+    views = list(enumerate(_as_left(view, run) for view in step_views(store, run.id)))[
+        0 if after is None else after + 1 :
+    ]
     if where.scored is False:
         views = [(place, view) for place, view in views if view.not_well]
     shown = views[:limit]
@@ -216,7 +225,7 @@ def workflow_steps(
 
 def workflow_step(store: Store, run: RunRecord, key: str) -> StepList:
     """One step in full, by its key. Raises `NotFoundError` with similar keys."""
-    views = {view.step.key: view for view in step_views(store, run.id)}
+    views = {view.step.key: _as_left(view, run) for view in step_views(store, run.id)}
     if key not in views:
         raise NotFoundError(
             f"there is no step {key!r}.{suggest(key, views)} See: benchwright show RUN --steps"

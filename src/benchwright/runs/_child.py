@@ -242,8 +242,8 @@ class ProgramWatcher(Protocol):
         """Show output of the program. Called from other threads."""
         ...
 
-    def begun(self, run_id: int) -> None:
-        """Called when the run is recorded."""
+    def begun(self, run_id: int, recorded: int | None = None) -> None:
+        """Called when the run is recorded, with the number of completed steps if it is resumed."""
         ...
 
     def progress(self, progress: ProgramProgress) -> None:

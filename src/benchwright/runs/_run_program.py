@@ -207,7 +207,8 @@ def _supervise(
 ) -> ProgramResult:
     run = store.run(lease.run_id)
     if watcher is not None:
-        watcher.begun(run.id)
+        done = store.workflow_step_counts(run.id).get("completed", 0) if run.starts > 1 else None
+        watcher.begun(run.id, done)
     serving = nullcontext(None) if serve is None else serve(store.workspace, lease)
     with ProgramLife(store, run) as life, serving as server:
         pass_on: PassOn = _nowhere if watcher is None else watcher.output

@@ -224,9 +224,9 @@ def entrypoint(*workflows: WorkflowDescriptor) -> None:
     except BenchwrightError as error:
         if job.ctx is None:  # it never began, so the message is enough
             _leave(f"error: {error}\n", error.exit_code)
-        _leave(traceback_text(error), 1)
+        _leave(job.failure(error), 1)
     except Exception as error:
-        _leave(traceback_text(error), 1)
+        _leave(job.failure(error), 1)
     except (KeyboardInterrupt, asyncio.CancelledError):
         number = job.stopped_by or signal.SIGINT
         _leave(f"interrupted ({number.name}){job.how_to_resume()}\n", 128 + number)
@@ -308,6 +308,15 @@ class _Job:
             self._last_resort.start()
         raise KeyboardInterrupt
 
+    def failure(self, error: BaseException) -> str:
+        """The traceback and, if no `benchwright run` says it, the number of the run and how to resume it."""
+        text = traceback_text(error)
+        if self.ctx is None or read_environment().run_id is not None:
+            return text
+        return (
+            f"{text.rstrip()}\nrun {self.ctx.run_id} {self.ctx.workflow_name}: failed{self.how_to_resume()}\n"
+        )
+
     def how_to_resume(self) -> str:
         """The command that resumes the run."""
         return (
@@ -364,7 +373,32 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--force", action="store_true", help="with --resume: take the run from a live process"
     )
-    return parser.parse_known_args(words)[0]
+    typed, others = parser.parse_known_args(words)
+    for word in others:
+        _warn_of_misspelling(word.partition("=")[0])
+    return typed
+
+
+_FLAGS = ("--input", "--resume", "--name", "--workspace", "--force")
+
+
+def _warn_of_misspelling(word: str) -> None:
+    """Warn of a word that may be meant for us: a start that was to resume a run would be a new one."""
+    if not word.startswith("--") or len(word) < 5:
+        return
+    from difflib import get_close_matches
+
+    # Nearer than a suggestion in an error must be: scripts have options of their own, such as --output.
+    near = next(iter(get_close_matches(word, _FLAGS, n=1, cutoff=0.8)), None)
+    near = near or next((flag for flag in _FLAGS if flag.startswith(word)), None)
+    if near is not None:
+        print(
+            shown(
+                f"warning: {word} is no option of benchwright and is left to the script. Did you mean {near}?"
+            ),
+            file=sys.stderr,
+            flush=True,
+        )
 
 
 def _loop_factory() -> Any:

@@ -125,6 +125,12 @@ def workflow_blocks(view: WorkflowDetails) -> Iterator[Block]:
     if counts := view.step_counts:
         by_status = ", ".join(f"{count} {status}" for status, count in counts.items())
         yield line(f"{plural(sum(counts.values()), 'step')}: {by_status}")
+    if (
+        run.status in ("interrupted", "failed")
+        and "command" in view.details.settings
+        and not _is_over(run.error)
+    ):
+        yield line(f"Resume it: benchwright resume {run.id}")
     if run.so_far is not None:
         yield line(run.so_far)
     if run.error:
@@ -177,10 +183,14 @@ def program_blocks(ended: Any) -> list[Block]:
         rows.append(("output", _short(ended.output)))
     if error and status != "failed":
         rows.append(("because", printable(error.strip().rpartition("\n")[2])))
-    # A change that was refused would be refused again.
-    over = status == "completed" or "start a new run" in (error or "").lower()
+    over = status == "completed" or _is_over(error)
     hint = line(f"next: benchwright {'show' if over else 'resume'} {run_id}", "dim")
     return [line(), Lines(((*title, after),)), labelled(rows), hint]
+
+
+def _is_over(error: str | None) -> bool:
+    """Whether a run cannot be resumed: a change that was refused would be refused again."""
+    return "start a new run" in (error or "").lower()
 
 
 def _metric_table(metrics: Mapping[str, MetricFigures]) -> Table:
