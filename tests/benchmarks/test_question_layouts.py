@@ -336,3 +336,15 @@ def test_lists_in_a_column_of_any_name_are_reported_if_the_answers_are_letters(
 def test_units_with_a_slash_are_one_option(tmp_path: Path) -> None:
     data = rows("options", ["a", "b"], "a) m/s b) km/h")
     assert seen(load(tmp_path, data))[0] == ["m/s", "km/h"]
+
+
+def test_an_answer_in_another_form_of_date_is_told_how_options_are_read(tmp_path: Path) -> None:
+    data = [{"question": "q", "A": "2026-12-31", "B": "2027-01-31", "answer": "31.12.2026"}]
+    (bad,) = validate_questions(load(tmp_path, data)).bad_rows
+    assert "Cells with dates are read as 2026-12-31, 2027-01-31" in bad.reason
+
+
+def test_messages_list_only_columns_of_the_file(tmp_path: Path) -> None:
+    data = [{"Nr.": n, "Frage": "q", "Auswahl": "x; y", "Note": "gut"} for n in (1, 2)]
+    said = " ".join(validate_questions(load(tmp_path, data, output_column="Ergebnis")).errors)
+    assert "the rows have: Nr., Frage, Auswahl, Note." in said

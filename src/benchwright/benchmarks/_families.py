@@ -45,8 +45,17 @@ class Family(Struct, frozen=True, kw_only=True):
     """The cure for examples without the column of the expected answer."""
 
 
-def columns_there(columns: Sequence[str]) -> str:
-    """The columns of the data, for a message."""
+def columns_there(spec: BenchmarkSpec, columns: Sequence[str]) -> str:
+    """The columns of the data, for a message: by their own names, and without those that the layout of questions adds."""
+    written = {usual: name for name, usual in (spec.field_mapping or {}).items()}
+    if spec.traits.questions and spec.shape is not None:
+        columns = [
+            name
+            for name in columns
+            if name in written or name in spec.sources or not (len(name) == 1 or name == spec.target_field)
+        ]
+    if spec.traits.questions:
+        columns = [written.get(name, name) for name in columns]
     return f"the rows have: {listed(columns)}" if columns else "the rows have no fields"
 
 
@@ -105,7 +114,9 @@ def _python_column(spec: BenchmarkSpec, parameter: str, columns: Sequence[str]) 
         if (parameter, field) == ("target_field", "target")
         else f" that {parameter} names"
     )
-    text = f'no row has the field "{field}"{role}; {columns_there(columns)}.{renamed_field(spec, field)}'
+    text = (
+        f'no row has the field "{field}"{role}; {columns_there(spec, columns)}.{renamed_field(spec, field)}'
+    )
     if near is None:
         return f'{text} Write the right one in @benchmark: {parameter}="…"'
     return f'{text} Did you mean "{near}"? Write {parameter}="{near}" in @benchmark'
@@ -146,7 +157,7 @@ def _question_field(
 
 def _question_column(spec: BenchmarkSpec, parameter: str, columns: Sequence[str]) -> str:
     field: str = getattr(spec, parameter)
-    there = columns_there(columns)
+    there = columns_there(spec, columns)
     text = f'no row has the field "{field}", which should contain the expected answer; {there}.'
     if spec.likely_answer:
         if field in columns:
@@ -162,7 +173,7 @@ def _question_column(spec: BenchmarkSpec, parameter: str, columns: Sequence[str]
 def _nocode_column(spec: BenchmarkSpec, parameter: str, columns: Sequence[str]) -> str:
     field: str = getattr(spec, parameter)
     return (
-        f'no row has the column "{field}" of the right answer; {columns_there(columns)}.{_meant(_near(spec, field, columns))} '
+        f'no row has the column "{field}" of the right answer; {columns_there(spec, columns)}.{_meant(_near(spec, field, columns))} '
         f"Write the right one in the style of [benchmarks.{spec.name}]"
     )
 

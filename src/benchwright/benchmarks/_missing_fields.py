@@ -70,7 +70,7 @@ def target_error(spec: BenchmarkSpec, scan: RowScan) -> str | None:
 
 def _read(spec: BenchmarkSpec, what: str, template: Template, field: str, columns: Sequence[str]) -> str:
     return (
-        f'no row has the field "{field}" that the {what} reads; {columns_there(columns)}.{renamed_field(spec, field)}'
+        f'no row has the field "{field}" that the {what} reads; {columns_there(spec, columns)}.{renamed_field(spec, field)}'
         f"{spec.traits.field_cure(spec, what, template, field, columns)}"
     )
 

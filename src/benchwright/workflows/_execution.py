@@ -311,7 +311,10 @@ class _Job:
     def failure(self, error: BaseException) -> str:
         """The traceback and, if no `benchwright run` says it, the number of the run and how to resume it."""
         text = traceback_text(error)
-        if self.ctx is None or read_environment().run_id is not None:
+        over = (
+            "start a new run" in text.lower()
+        )  # it has the cure: resumed as it is, the run would fail again
+        if self.ctx is None or over or read_environment().run_id is not None:
             return text
         return (
             f"{text.rstrip()}\nrun {self.ctx.run_id} {self.ctx.workflow_name}: failed{self.how_to_resume()}\n"

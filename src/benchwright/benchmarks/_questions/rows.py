@@ -66,6 +66,7 @@ def _says_totals(row: Row) -> bool:
     return text is not None and text.strip(":. ").casefold() in _TOTALS
 
 
+_A_DATE = re.compile(r"\d{4}-\d\d-\d\d(?!\d)")
 _A_NUMBER = re.compile(r"[-+]?[\d\s.,'’]*\d[\s.,\d]*[%€$£]?")
 
 
@@ -253,6 +254,9 @@ def _check_letter(answer: Any, options: Mapping[str, str], field: str, *, severa
         text += ": expected one letter"
     elif len(str(answer).strip()) > 1:
         text += ", nor the text of exactly one option"
+        dates = [option for option in options.values() if _A_DATE.match(option)]
+        if dates:
+            text += f". Cells with dates are read as {listed(dates, 3)}: write the answer in the same way, or as a letter"
     raise MissingFieldError(field, reason=text)
 
 
