@@ -33,6 +33,63 @@ RESULT = {
         "The marathon is {r} km, or {c} miles, long.",
         "It is {r} metres ({c} feet) tall.",
     ),
+    "what follows the verb": tuple(
+        f"{lead}{subject} {verb} {{r}}."
+        for lead in (
+            "",
+            "Hence ",
+            "So ",
+            "Result: ",
+            "**Answer:** ",
+            "**{a}%** of {c}: we multiply.\n\nThus ",
+        )
+        for subject in (
+            "{a}% of {c}",
+            "**{a}%** of {c}",
+            "{a} percent of ${c}",
+            "a third of {c}",
+            "two thirds of {c}",
+            "half of {c}",
+            "{a} times {b}",
+            "the sum of {a} and {c}",
+            "the product of {a} and {b}",
+        )
+        for verb in ("is", "equals", "makes", "gives", "comes to", "is equal to", "amounts to")
+    ),
+    "a formula before a plain statement": (
+        "Speed = distance / time = {c} / 2.5.\n\nThe average speed is {r} km/h.",
+        "v = d / t = {c} / 9.58.\n\nThe runner's speed is {r} m/s.",
+        "F = m × a = {c} × 9.8.\n\nThe force on the body is {r} N.",
+    ),
+    "remarks after the result": tuple(
+        f"{{a}} crates with {{b}} each\n\n**Answer**\nThe daily wage bill is ${{r}}.\n\n{remark}"
+        for remark in (
+            "*Note: for a 5-day week, multiply by 5.*",
+            "_N.B. prices of {c} shops._",
+            "(Hint: {c} is even.)",
+            "*Hint: {c} is even.*",
+            "**Remark:** {c} would be too many.",
+            "By the way, {c} is even.",
+            "Tip: order {c} more than you need.",
+        )
+    ),
+    "what the reasoning concluded": (
+        "<think>{a} mph for {b} hours. {a}*{b} = {r}.</think>\nThe car travels {r} miles in {b} hours.",
+        "<think>{b} boxes at ${a} = {r} dollars.</think>{b} boxes will set you back ${r}.",
+        "<think>{b} hours at {a} mph. So {r}.</think>{b} hours later the car has gone {r} miles.",
+    ),
+    "why fewer would not do": (
+        "You'd need {r} buses: two buses would carry only {a} of the {c} pupils.",
+        "They will need {r} tables: {a} tables would only seat {b} of the {c} guests.",
+        "You need {r} drivers: {a} would not be enough.",
+        "It takes {r} trips because {a} trips would move only {b} of the {c} boxes.",
+        "{r} billes, car {a} sont rouges et {b} sont bleues.",
+    ),
+    "what a program gives": tuple(
+        f"`{code}` {verb} `{{r}}`."
+        for code in ("print(sum(range({a}, {b})))", "{c} // {a}", "max([{a}, {b}])", "f({a})")
+        for verb in ("outputs", "prints", "returns", "evaluates to", "gives")
+    ),
     "loops": ("So the box has {a} x {b} = {r} pens." + " So the box has {r} pens." * 5 + " So the box",),
 }
 NO_RESULT = {
@@ -47,6 +104,27 @@ NO_RESULT = {
     "items of their own": (
         "It is one of two:\n\n- Long days: {a} × {b} = {r} hours\n- Short days: {c} × 2 = {d} hours",
         "The perimeter is {a} × {b} = {r} cm. The area is {c} cm.",
+    ),
+    "only a part of something": (
+        "So a third of {c} is not {r}.",
+        "Answer: {a}% of {c}",
+        "The answer is half of {c}.",
+        "{a}% of {c} is {r} and {b}% of {c} is {d}.",
+    ),
+    "several of which the reasoning concluded one": (
+        "<think>{a} * {b} = {r}, and {c} * 2 = {d}.</think>The car travels {r} miles in {b} hours and {d} miles in {a} hours.",
+        "<think>{a} * {b} = {r}</think>The {a} teams play {c} matches in {b} weeks.",
+    ),
+    "programs that give several numbers or another one": (
+        "`foo({a})` returns {r} and `foo({b})` returns {c}.",
+        "`int('{r}')` does not return {c}.",
+        "She returns {a} books and keeps {b}.",
+    ),
+    "more than one thing needed": (
+        "You'd need {a} vans and {b} buses: the vans would carry only 16 of {c}.",
+        "Price for {a} shirts: only ${r} plus ${c} shipping.",
+        "You need {a} eggs per cake: for {b} cakes you would only need {r}.",
+        "{b} hours later the car has gone {r} miles.",
     ),
     "it depends": ("It depends on the tax. Without tax it is ${r}; with tax, it is ${c}.",),
     "a year or a number": (

@@ -7,8 +7,11 @@ from benchwright.scorers._quantity.patterns import caseless
 
 _NOT = (
     r"(?:(?<!\w)(?:not|never|nicht|pas|rather\sthan|instead\sof|statt|anstatt|а\sне|не|unlike|none\sof|y\sno|sino\sno|kein|não|non)|n't)\s"
-    r"(?:(?:exactly|equal\sto|just|be|to|the|is|de|es)\s){0,3}[$€£]?$"
+    r"(?:(?:exactly|equal(?:\sto)?|just|be|to|the|is|de|es|return|output|print|give|make|yield|evaluate)\s){0,3}[$€£]?$"
 )
+_DENIES = r"['\")\]]{0,3}\s(?:does\snot|doesn't)\s(?:return|output|print|give|equal|make|yield)\s['\"$€£]?\d"
+"""After a number of which another is denied: `12 does not give 13`."""
+_NOT_ENOUGH = r"(?:\s[^\W\d_]+){0,3}(?:\snot|n't)\s(?:be\s)?enough(?!\w)"
 _NOT_WORDS = ("no", "n't", "ne", "nicht", "pas ", "than ", "instead", "statt", "не ", "unlike", "kein", "não")
 """Parts of the words of `_NOT`, of which there must be one."""
 _REFERENCE = (
@@ -39,6 +42,8 @@ _THAN = r"\d\s(?:[^\W\d_]+\s){1,3}than\s(?:the\s)?$"
 _LABEL = r"\s?[.)]\s+\S"
 
 _YEAR = r"(?<!\w)(?:in|since|by|until|as\sof|of|from|year|im|jahr|seit|stand|en|depuis|desde|año|em|nel|в|с|на)\s\(?$"
+_PART = r"(?:%|percent|(?<!\w)(?:half|(?:third|quarter|fourth|fifth|sixth|eighth|tenth)s?))\sof\s$"
+"""Before a number that is no year: `15 % of 2000`."""
 _YEARS = r"[12]\d{3}(?:\s(?:and|to|und|bis|et|à|y|a)\s|\s?[-–—]\s?)[12]\d{3}"
 _NAMED = (
     r"(?<!\w)(?:python|java|version|v|windows|apollo|route|room|bus|flight|gate|platform|model|type|class|level|grade|iphone|android|ios|http|utf"
@@ -84,6 +89,11 @@ class Asides:
             and caseless(_ROUNDED_TO).search(text, begin, start)
         ):
             return True
+        after = self._lower[end : end + 40]
+        if ("n't " in after or " not " in after) and (
+            caseless(_DENIES).match(text, end) or caseless(_NOT_ENOUGH).match(text, end)
+        ):
+            return True
         if "est " in before and caseless(_NEAREST).search(text, begin, start):
             return True
         if in_words and caseless(_EFFORT).match(text, end) and caseless(_CHECKED).search(text, begin, start):
@@ -117,6 +127,7 @@ def is_dated(text: str, one: Expression) -> bool:
     return (
         is_year(text[one.start : one.end])
         and caseless(_YEAR).search(text, max(0, one.start - 16), one.start) is not None
+        and caseless(_PART).search(text, max(0, one.start - 16), one.start) is None
     )
 
 

@@ -346,7 +346,10 @@ class Expressions:
         zero = any(len(token.text) > 1 and token.text[0] == "0" for token in tokens)
         if links[-1] == "slash" and (not plain or zero or firsts[-1] == 0):
             decimal = links == ["slash"] and not zero and firsts[-1] != 0 and all(one.shows for one in known)
-            return (firsts[0] / firsts[1], []) if decimal else "formula" if plain and not zero else "date"
+            if decimal:
+                return firsts[0] / firsts[1], []
+            formula = plain or (links == ["slash"] and any(one.shows for one in known))  # `180 / 2.5`
+            return "formula" if formula and not zero else "date"
         if links == ["slash"]:
             return firsts[0] / firsts[1], []
         if links in (["joined", "slash"], ["and", "slash"]) and firsts[1] < firsts[2]:

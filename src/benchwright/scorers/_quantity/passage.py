@@ -43,7 +43,7 @@ _CHECK_STEMS = (
     "check", "verif", "proof", "probe", "kontrolle", "überprüfung", "vérif", "comprob", "sprawdz", "conferindo", "controlliamo", "prüfung", "rechnung", "substitut", "plugg", "провер", "验", "検算", "확인", "controle",
 )  # fmt: skip
 _REMARK = (
-    rf"{_LINE}(?:note|n\.?b\.?|hinweis|anmerkung|remarque|nota|примечание|keep\sin\smind|fun\sfact|by\sthe\sway|bonus|extra|side\snote|p\.?s\.?|as\syou\scan\ssee|for\s(?:context|reference|comparison)"
+    rf"{_LINE}(?:note|n\.?b\.?|hint|remark|(?:pro|quick|handy|useful)\stip|tips?\s?:\s(?:if|for|to|you|remember|use|multiply|divide|always|order|buy|try|when|don't|never)|hinweis|anmerkung|remarque|nota|примечание|keep\sin\smind|fun\sfact|by\sthe\sway|bonus|extra|side\snote|p\.?s\.?|as\syou\scan\ssee|for\s(?:context|reference|comparison)"
     r"|let\sme\sknow|feel\sfree|(?:i\s)?hope\sthis|would\syou\slike|if\syou(?:'d|\swould|\swant|\sneed|\shave)\s(?:like|help|more|any|further|to\sknow|another|questions)|i\sassum\w*)(?!\w)"
 )
 _NOT_NEEDED = r"(?<!\w)(?:(?:not|n't)\s(?:\w+\s)?(?:needed|relevant|necessary|required|used|matter)|irrelevant|unnecessary|extra(?:neous)?\sinformation|distractor)(?!\w)"

@@ -21,6 +21,7 @@ from benchwright.scorers._quantity.patterns import caseless, compiled
 from benchwright.scorers._quantity.plain import plain
 from benchwright.scorers._quantity.quick import read_quickly
 from benchwright.scorers._quantity.results import (
+    CAR,
     CONCLUDES,
     CONCLUSION,
     KNOWN,
@@ -85,13 +86,15 @@ _DIRECTLY = (
     r"|ungefähr|etwa|rund|environ|de|aproximadamente|unos|circa|примерно|около|usd|eur|rs\.?)|[^\w\s]{1,4}|\s){0,8}"
 )
 """Between a statement and the number that it states: no sentence of its own."""
+_MAKES = r"\s(?:is|equals|makes|gives|is\sequal\sto|(?:comes|amounts|adds\sup)\sto)\s[$€£]?"
+"""Between a calculation in words and its result: `6 times 7 makes 42`."""
 _SETS_OUT = r"(?:first|firstly|let|let's|start|step|we|given|since|if|zuerst|zunächst|wir|man|d'abord|on|nous|primero|сначала|сперва|首先)(?!\w)"
 """Begins an explanation, not an answer, after a heading such as `Solution:`."""
 _STEP = r"(?:[*#>-]{1,3}\s?)?(?:step\s\d|\d{1,2}[.)]\s|schritt\s\d|étape\s\d|paso\s\d|шаг\s\d)"
 """Begins the first of several steps."""
 _BECAUSE = (
-    r"(?:\s[^\W\d_]+){0,3}(?:\s?[,;:(–—-]\s?\(?(?:because|since|as|given\sthat|denn|weil|da|car|parce\sque|puisque|comme|porque|ya\sque|puesto\sque|como"
-    r"|потому|так\sкак|поскольку|ведь|for|due|given)|\s(?:because|since|denn|weil|car|parce|puisque|porque|ya\sque|потому|так\sкак))(?!\w)"
+    rf"(?:\s[^\W\d_]+){{0,3}}(?:\s?[,;:(–—-]\s?\(?(?:because|since|as|given\sthat|denn|weil|da|{CAR}|parce\sque|puisque|comme|porque|ya\sque|puesto\sque|como"
+    rf"|потому|так\sкак|поскольку|ведь|for|due|given)|\s(?:because|since|denn|weil|{CAR}|parce|puisque|porque|ya\sque|потому|так\sкак))(?!\w)"
 )
 _BARE = r"(?:\s(?:(?:square|cubic)\s)?[^\W\d_]+)?(?:[.!](?=\s)|\s[–—]\s)(?!\s?[=≈])(?=\s?\S)"
 """After a number that is the whole first sentence, or that a dash sets off."""
@@ -120,13 +123,32 @@ def read_fully(text: str, mark: Mark | None = None) -> ReadNumber:
         kept, unfinished = without_reasoning(text)
         if unfinished and not any(text[start:end].strip() for start, end in kept):
             return ReadNumber(None, "not_found")
-        text = "\n".join(text[start:end] for start, end in kept)
+        reply = "\n".join(text[start:end] for start, end in kept)
+        if len(reply) < len(text):
+            found = _read(reply, mark)
+            return found if found.rule != "several" else _reasoned(text, reply, mark) or found
+        text = reply
+    return _read(text, mark)
+
+
+def _read(text: str, mark: Mark | None) -> ReadNumber:
+    """The number of a reply without reasoning."""
     cut = next_question(text)
     if cut is not None:
         found = _Reader(text[:cut], mark).read()
         if found.number is not None:
             return found
     return _Reader(text, mark).read()
+
+
+def _reasoned(text: str, reply: str, mark: Mark | None) -> ReadNumber | None:
+    """The number of a reply that its reasoning concluded, if all others of the reply are given there: `160 miles in 4 hours`."""
+    end = text.find(reply.strip()) if len(reply) <= _ONE_SENTENCE else -1
+    if end <= 0:
+        return None
+    reasoning = _Reader(text[:end], mark)
+    concluded = reasoning.read().number
+    return None if concluded is None else _Reader(reply, mark).beside(concluded, reasoning)
 
 
 def decimal_mark_of(text: str) -> Mark | None:
@@ -149,6 +171,22 @@ class _Reader:
             if found is not None:
                 return found
         return ReadNumber(None, "not_found")
+
+    def beside(self, concluded: Number, reasoning: _Reader) -> ReadNumber | None:
+        """What was concluded, if the only sentence with numbers gives it beside numbers that are given in the reasoning."""
+        numbers = self._passage.usable(0, len(self._text))
+        if len({self._passage.sentence_start(one.start) for one in numbers}) != 1:
+            return None
+        earlier = reasoning._passage.numbers.between(0, len(reasoning._text))
+        results = {one.number.value for one in earlier if one.equals and one.number}
+        given = reasoning._passage.numbers.operands(0, len(reasoning._text)) - results
+        chosen = [one for one in numbers if same(one.number, concluded)]
+        others = [one for one in numbers if one.number and not same(one.number, concluded)]
+        if len(chosen) != 1 or len(others) + 1 < len(numbers):
+            return None
+        if not all(one.number and one.number.value in given for one in others):
+            return None
+        return ReadNumber(chosen[0].number, "concluded")
 
     def _marked(self) -> ReadNumber | None:
         at = self._text.rfind("####")
@@ -222,7 +260,11 @@ class _Reader:
         end = self._passage.sentence_end(begin)
         inside = self._passage.usable(begin, max(end, begin + 1))
         spelled = spelled_pattern().search(text, begin, min(end, begin + _FAR))
-        if spelled and (not inside or spelled.start() < inside[0].start):
+        part = spelled is not None and inside and self._results.is_share(spelled.end())
+        if part and len(inside) == 1 and not text[inside[0].end : end].strip():
+            return inside[0].end, ReadNumber(None, "several")  # `half of 60`
+        part = part and len(inside) > 1
+        if spelled and not part and (not inside or spelled.start() < inside[0].start):
             linked = text[begin : spelled.start()].count(" ") <= 3
             bare_one = (
                 spelled[0].lower() in ("one", "a", "an") and text[spelled.end() : spelled.end() + 1] == " "
@@ -234,11 +276,23 @@ class _Reader:
                 )
         if not inside:
             return None
-        lead = text[begin : inside[0].start]
+        if (
+            len(inside) == 2
+            and self._results.is_share(inside[0].end)
+            and not text[inside[1].end : end].strip()
+        ):
+            return inside[1].end, ReadNumber(None, "several")  # `15 % of 200`
+        lead = text[begin : inside[0].start].rstrip("$€£")
         if len(lead) > _FAR or len(lead.split()) > 5 or caseless(_SETS_OUT).match(lead):
             return None
         if len(inside) > 1 and (
-            not caseless(_DIRECTLY).fullmatch(lead) or self._results.is_subject(inside, 0)
+            not caseless(_DIRECTLY).fullmatch(lead)
+            or self._results.is_subject(inside, 0)
+            or (len(inside) > 2 and self._results.is_share(inside[0].end))
+            or (
+                inside[0].reason == "formula"
+                and caseless(_MAKES).fullmatch(text, inside[0].end, inside[1].start)
+            )
         ):
             return inside[-1].end, self._results.pick(inside, "stated")
         if len(inside) > 1 and not same(inside[0].number, inside[1].number):
@@ -436,7 +490,8 @@ class _Reader:
             at = self._passage.text.rfind(bold) if bold else -1
             if at >= 0:
                 inside = self._passage.usable(at, at + len(bold))
-                found |= {one.number for one in inside if part.start() >= begin or one.equals}
+                if not any(self._results.is_share(one.end) for one in inside):
+                    found |= {one.number for one in inside if part.start() >= begin or one.equals}
         number = found.pop() if len(found) == 1 else None
         return None if number is None else ReadNumber(number, "last_number")
 
@@ -483,6 +538,8 @@ class _Reader:
     def _is_unfinished(self, last: Expression) -> bool:
         """Whether the text breaks off before it gives a result."""
         text = self._passage.text.rstrip()
+        if text.endswith((".*", "!*", ")*", "._", "!_", ")_")):
+            text = text.rstrip("*_")  # it ends in italics
         if self._passage.repeats(last.start):
             return not caseless(rf"\s*(?:{CONCLUSION})").match(
                 self._text, self._passage.sentence_start(last.start), len(text)

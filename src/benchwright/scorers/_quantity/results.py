@@ -89,8 +89,13 @@ _ROUNDED = (
     r"[^\d.;]{0,20}?(?:about|approximately|approx\.?|roughly|around|almost|etwa|rund|ungefähr|environ|aproximadamente|unos|примерно|около)"
     r"\s[$€£]?"
 )
-_WHY = r"because|since|as|given\sthat|denn|weil|da|car|parce\sque|puisque|comme|porque|ya\sque|puesto\sque|como|потому|так\sкак|поскольку|ведь"
-_REASON = r"(?<!\w)(?:because|since|denn|weil|car|parce|puisque|porque|ya\sque|puesto\sque|потому|так\sкак|поскольку|ведь)(?!\w)|,\sas\s"
+CAR = (
+    r"(?:(?<=,\s)car(?!\sor)|car(?=\s(?:ils?|elles?|nous|vous|je|les?|la|un|une|des|du|de|ce|cela|ça|chaque|si|sur|avec|dans|chacun\w*|tou[st]\w*|son|ses|leurs?)(?!\w)"
+    r"|\s(?:[ljc]'|on\s(?!the|a\s)|\d+\s?[×*+/÷-])))"
+)
+"""The French word for `because`, not the English one for a vehicle."""
+_WHY = rf"because|since|as|given\sthat|denn|weil|da|{CAR}|parce\sque|puisque|comme|porque|ya\sque|puesto\sque|como|потому|так\sкак|поскольку|ведь"
+_REASON = rf"(?<!\w)(?:because|since|denn|weil|{CAR}|parce|puisque|porque|ya\sque|puesto\sque|потому|так\sкак|поскольку|ведь)(?!\w)|,\sas\s|,\swhich\sis\s(?:rather|quite|very|too|pretty|fairly|relatively|well|far)\s[^\d:.;,]{{1,30}}:\s"
 """What begins a reason within a sentence."""
 _PREMISE = (
     rf"\s*(?:[-*•]\s)?(?:{_WHY}|if|when|after|with|out\sof|given|(?:in|over|within)\s(?:an?|one)|wenn|nachdem|falls|bei|von|si|avec|sur|après|con|com|para|cuando|después|если|когда|после|из"
@@ -99,6 +104,21 @@ _PREMISE = (
 """What begins a sentence whose result comes after a comma."""
 _EXPLAINED = rf"[^\d]*?(?:[:(–—]|\s-\s|(?<!\w)(?:{_WHY}|with|consisting|namely|di\scui|d[ao]s\squais|waarvan|including|inclusive|included|(?<=,\s)from|up\sfrom|down\sfrom|compared|based|after|before|einschließlich|inklusive|y\scompris|incluyendo|incluido|включая|of\swhich|of\sthem|davon|de\s(?:los|las)\scuales|из\sних|und\szwar|nämlich|dont|con|а\sименно)(?!\w))"
 """What comes between a result and the numbers that explain it."""
+
+
+_SHARE_OF = r"\s?(?:%|percent|per\scent|prozent|pour\s?cent|por\sciento|процент\w*)?\s(?:of|von|de|от)\s(?:the\s)?[$€£]?\d"
+"""After a number that says which part of another is meant: `15 % of 200`."""
+_PART_OF = r"(?<!\w)(?:half|(?:third|quarter|fourth|fifth|sixth|eighth|tenth)s?|twice|double|triple)\s(?:of\s)?[$€£]?$"
+"""Before a number of which a part or a multiple is meant."""
+_CODE = r"(?:^[)\]'\"]{0,4}|\w\([\w,=]{0,12}\)|[)\]'\"]\))\s(?:outputs?|prints?|returns?|evaluates\sto|displays?)\s['\"]?$"
+"""Between a piece of a program and what it gives."""
+_NEEDS = r"(?<!\w)(?:needs?|requires?|takes?|must|can|should|would|will|(?:has|have)\sto|(?:you|we|they|he|she|i)'(?:d|ll))\s(?:[^\W\d_]+\s){0,3}$"
+_BESIDES = r"(?<!\w)(?:for|in|with|from|after|every|each|by|of|at|on|than|the|per|and|or|within|over)\s$"
+_WHY_NOT = (
+    r"(?!.*(?<!\w)(?:and|or|per|each|every|for|a|an)\s.*:)[^.;:\d]{0,40}:\s[^.;]*?"
+    r"(?<!\w)(?:(?:would|could|can|will)\s(?:\w+\s)?(?:only|just|not|leave)|wouldn't|couldn't|can't|won't|only|(?:not|n't)\senough|too\s(?:few|many|little|much|small)|(?:is|are)\sleft)(?!\w)"
+)
+"""Between a number that is needed and why fewer or more would not do: `3 buses: two would carry only 96 of the 110`."""
 
 
 class Results:
@@ -112,6 +132,9 @@ class Results:
     def pick(self, inside: list[Expression], rule: str) -> ReadNumber:
         """The result of a sentence with these numbers: the last one that it concludes, else the only one that a verb points at."""
         if len(inside) == 1:
+            begin = max(0, inside[0].start - 20)
+            if caseless(_PART_OF).search(self._text, begin, inside[0].start):
+                return ReadNumber(None, "several")  # `a third of 60 is not 30`
             return self.chosen(inside, 0, rule)
         claimed = self._claimed(self._outside_brackets(inside))
         inside = self._strong(claimed)
@@ -135,6 +158,8 @@ class Results:
             return self.resolved([inside[at]], rule)
         at = max((at for at in range(len(inside)) if self._is_result(inside, at)), default=-1)
         if at < 0:
+            if self._is_needed(inside):
+                return self.resolved([inside[0]], rule)
             pointed = [at for at, one in enumerate(inside) if self.pointed_at(one)]
             if not pointed:
                 pointed = [at for at, one in enumerate(inside) if not self._is_beside(one)]
@@ -249,9 +274,11 @@ class Results:
         if before is None or _key(inside[before]) == _key(inside[at]):
             return False
         between = self._text[inside[before].end : inside[at].start]
+        if inside[before].reason == "several" and caseless(_SHARE_OF).match(between + "0"):
+            return True  # `20 % of 150 is 30 and 30 % of 150 is 45`
         if not caseless(_AND).search(between) or caseless(CONCLUSION).search(between):
             return False
-        if caseless(_SAYS).search(between):
+        if caseless(_SAYS).search(between) or caseless(_CODE).search(between):
             return True
         # `3 × 2 = 6 for Ann and 4 × 2 = 8 for Bob`: the second calculation does not use the first result.
         first = inside[before]
@@ -373,6 +400,8 @@ class Results:
             return True
         if caseless(_RESULT).search(before) or (at and caseless(_IS).fullmatch(before)):
             return True
+        if (at or "(" in before) and caseless(_CODE).search(before):
+            return True
         if at and compiled(r"\s?(?::|→|->)\s[$€£]?").fullmatch(before) and self._is_operand(inside[at - 1]):
             return True  # `subtract 4: 32 tiles`
         if not caseless(_TOTAL_AFTER).match(self._text, one.end, one.end + 80):
@@ -388,6 +417,23 @@ class Results:
             "," not in before
             or caseless(r"[:–—]|,\s[^\W\d_]+\s").search(before) is not None
             or (caseless(_AND).search(listed) is not None)
+        )
+
+    def is_share(self, end: int) -> bool:
+        """Whether the number that ends at `end` says which part of another is meant."""
+        return caseless(_SHARE_OF).match(self._text, end) is not None
+
+    def _is_needed(self, inside: list[Expression]) -> bool:
+        """Whether the first number is what is needed, and the others say why."""
+        first, text = inside[0], self._text
+        if first.number is None or ":" not in text[first.end : inside[1].start]:
+            return False
+        lead = text[self._passage.sentence_start(first.start) : first.start]
+        return (
+            caseless(_NEEDS).search(lead) is not None
+            and caseless(_BESIDES).search(lead) is None
+            and caseless(_WHY_NOT).match(text, first.end, self._passage.sentence_end(inside[-1].end))
+            is not None
         )
 
     def _is_operand(self, one: Expression) -> bool:
