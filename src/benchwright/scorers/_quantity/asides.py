@@ -58,6 +58,7 @@ class Asides:
     def __init__(self, text: str, lower: str) -> None:
         self._text = text
         self._lower = lower
+        self._denies = " not " in lower or "n't " in lower
 
     def contain(self, one: Expression) -> bool:
         """Whether an expression is no answer: denied, a label, a reference, how sure somebody is."""
@@ -89,10 +90,7 @@ class Asides:
             and caseless(_ROUNDED_TO).search(text, begin, start)
         ):
             return True
-        after = self._lower[end : end + 40]
-        if ("n't " in after or " not " in after) and (
-            caseless(_DENIES).match(text, end) or caseless(_NOT_ENOUGH).match(text, end)
-        ):
+        if self._denies and (caseless(_DENIES).match(text, end) or caseless(_NOT_ENOUGH).match(text, end)):
             return True
         if "est " in before and caseless(_NEAREST).search(text, begin, start):
             return True

@@ -90,7 +90,7 @@ _ROUNDED = (
     r"\s[$€£]?"
 )
 CAR = (
-    r"(?:(?<=,\s)car(?!\sor)|car(?=\s(?:ils?|elles?|nous|vous|je|les?|la|un|une|des|du|de|ce|cela|ça|chaque|si|sur|avec|dans|chacun\w*|tou[st]\w*|son|ses|leurs?)(?!\w)"
+    r"car(?:(?<=,\scar)(?!\sor)|(?=\s(?:ils?|elles?|nous|vous|je|les?|la|un|une|des|du|de|ce|cela|ça|chaque|si|sur|avec|dans|chacun\w*|tou[st]\w*|son|ses|leurs?)(?!\w)"
     r"|\s(?:[ljc]'|on\s(?!the|a\s)|\d+\s?[×*+/÷-])))"
 )
 """The French word for `because`, not the English one for a vehicle."""
@@ -112,6 +112,7 @@ _PART_OF = r"(?<!\w)(?:half|(?:third|quarter|fourth|fifth|sixth|eighth|tenth)s?|
 """Before a number of which a part or a multiple is meant."""
 _CODE = r"(?:^[)\]'\"]{0,4}|\w\([\w,=]{0,12}\)|[)\]'\"]\))\s(?:outputs?|prints?|returns?|evaluates\sto|displays?)\s['\"]?$"
 """Between a piece of a program and what it gives."""
+_CODE_STEMS = ("output", "print", "return", "evaluates", "display")
 _NEEDS = r"(?<!\w)(?:needs?|requires?|takes?|must|can|should|would|will|(?:has|have)\sto|(?:you|we|they|he|she|i)'(?:d|ll))\s(?:[^\W\d_]+\s){0,3}$"
 _BESIDES = r"(?<!\w)(?:for|in|with|from|after|every|each|by|of|at|on|than|the|per|and|or|within|over)\s$"
 _WHY_NOT = (
@@ -400,7 +401,7 @@ class Results:
             return True
         if caseless(_RESULT).search(before) or (at and caseless(_IS).fullmatch(before)):
             return True
-        if (at or "(" in before) and caseless(_CODE).search(before):
+        if (at or "(" in before) and self._passage.present(_CODE_STEMS) and caseless(_CODE).search(before):
             return True
         if at and compiled(r"\s?(?::|→|->)\s[$€£]?").fullmatch(before) and self._is_operand(inside[at - 1]):
             return True  # `subtract 4: 32 tiles`
