@@ -59,7 +59,7 @@ class Lines(Struct, frozen=True):
     lines: tuple[Pieces, ...]
 
 
-class Rule(Struct, frozen=True):
+class Divider(Struct, frozen=True):
     """A line across, with a heading."""
 
     heading: str
@@ -90,7 +90,7 @@ def _columns(columns: Sequence[tuple[str, Sequence[str], int]]) -> Table:
     )
 
 
-Block: TypeAlias = Table | Fitting | Grid | Lines | Rule
+Block: TypeAlias = Table | Fitting | Grid | Lines | Divider
 
 
 def line(text: str = "", style: str = "") -> Lines:
@@ -121,7 +121,7 @@ class Sections:
 
     def add_block(self, heading: str, block: Block) -> None:
         """Add a table or another block."""
-        self.blocks += [Rule(heading), block]
+        self.blocks += [Divider(heading), block]
 
 
 def numbers(first: str, *others: str) -> tuple[Heading, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from html import escape
 
 from benchwright.core import printable, redact
-from benchwright.reports.blocks import Block, Cell, Fitting, Grid, Lines, Pieces, Rule, Table
+from benchwright.reports.blocks import Block, Cell, Divider, Fitting, Grid, Lines, Pieces, Table
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~@!&$])")
 
@@ -38,7 +38,7 @@ def _markdown_lines(block: Block) -> Iterator[str]:
         case Grid(rows=labels):
             for label, pieces in labels:
                 yield f"* {plain_markdown(label)}: {plain_markdown(_words(pieces))}"
-        case Rule(heading):
+        case Divider(heading):
             yield f"### {plain_markdown(heading)}"
         case Lines(lines):
             for pieces in lines:
@@ -69,7 +69,7 @@ def _html(block: Block) -> str:
                     for label, pieces in labels
                 )
             )
-        case Rule(heading):
+        case Divider(heading):
             return f"<h4>{_escaped(heading)}</h4>"
         case Lines(lines):
             shown = ["".join(map(_styled, pieces)) for pieces in lines if _words(pieces).strip()]

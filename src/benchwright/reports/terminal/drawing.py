@@ -11,7 +11,7 @@ from rich.measure import Measurement
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from benchwright.reports.blocks import Block, Cell, Fitting, Grid, Lines, Pieces, Rule, Table
+from benchwright.reports.blocks import Block, Cell, Divider, Fitting, Grid, Lines, Pieces, Table
 from benchwright.reports.terminal.tables import WholeTable
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def _parts(block: Block) -> Iterator[RenderableType]:
             yield _table(block)
         case Fitting(tables):
             yield _FirstThatFits(tables)
-        case Rule(heading):
+        case Divider(heading):
             yield rule.Rule(heading, align="left", style="dim")
 
 
