@@ -388,6 +388,18 @@ def test_flags_for_sheets_and_header_rows(tmp_path: Path) -> None:
     assert '"rows": 7' in done.stdout, done.stdout + done.stderr
 
 
+def test_a_bad_row_of_one_of_several_sheets_names_its_sheet(tmp_path: Path) -> None:
+    """Each sheet has a row 3, so the number alone does not tell which is meant."""
+    head = ["question", "A", "B", "answer"]
+    bad = [["1?", "p", "q", "A"], ["2?", "p", "q", "Z"], ["", "p", "q", "A"]]
+    book(tmp_path / "b.xlsx", Art=[head, *bad], Music=[head, *bad])
+    both = check_benchmark(load_questions("b.xlsx", QuestionOptions(sheet="all"), cwd=tmp_path))
+    places = {str(row).partition(": ")[0] for row in both.bad_rows}
+    assert places == {f"b.xlsx (sheet {sheet}):{line}" for sheet in ("Art", "Music") for line in (3, 4)}
+    one = check_benchmark(load_questions("b.xlsx", QuestionOptions(sheet="Art"), cwd=tmp_path))
+    assert [str(row).partition(": ")[0] for row in one.bad_rows] == ["b.xlsx:3", "b.xlsx:4"]
+
+
 TOTALS = [
     ["Summe", None, None],
     ["Total:", "", None],

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from contextvars import ContextVar
 from typing import ClassVar
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 FLAGS_TYPED: ContextVar[bool] = ContextVar("FLAGS_TYPED", default=False)
 """Whether the user typed a command. If so, messages name flags; otherwise they name Python keywords."""
@@ -101,6 +101,14 @@ class BadRow(Struct, frozen=True):
     """What was found, what was expected, and the cure."""
     field: str | None = None
     """The field at fault, if it is one field."""
+
+    def __post_init__(self) -> None:
+        sheet = getattr(
+            self.line, "sheet", None
+        )  # one of several sheets, each of which has a line with this number
+        if sheet is not None:
+            structs.force_setattr(self, "source", f"{self.source} (sheet {sheet})")
+            structs.force_setattr(self, "line", int(self.line))
 
     def __str__(self) -> str:
         return f"{self.source}:{self.line}: {self.reason}"

@@ -13,7 +13,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from benchwright.benchmarks import Answer, AskableRows, Asking
-from benchwright.core import UNANSWERED, CallRecord, Outcome, Route, Row, SampleRecord, encode_json, redact
+from benchwright.core import (
+    UNANSWERED,
+    BadRow,
+    CallRecord,
+    Outcome,
+    Route,
+    Row,
+    SampleRecord,
+    encode_json,
+    redact,
+)
 from benchwright.endpoints import Endpoint
 from benchwright.engine._calls import CallJournal, Calls, Ledger, SampleCalls
 from benchwright.engine._feed import WorkItem
@@ -166,7 +176,7 @@ class SampleWorker:
         if scored.scores is not None:
             return record
         if scored.outcome is Outcome.SKIPPED and item.line:
-            record = replace(record, error=f"{self._source}:{item.line}: {scored.error}")
+            record = replace(record, error=str(BadRow(self._source, item.line, scored.error or "")))
         if self._spec.lacks_answer(scored.target):
             return replace(record, group=UNANSWERED)
         constants = self._spec.constants

@@ -53,13 +53,24 @@ class Book(Protocol):
         """Close the file."""
 
 
+class SheetLine(int):
+    """The number of a row in one of several sheets."""
+
+    sheet: str
+    """The name of the sheet, for messages about the row."""
+
+
 def read_workbook(file: StoredFile) -> Chunks:
     """Rows of the named sheets, else of the first that has a table. Empty rows, and empty columns without a name, are
     skipped. Whole numbers are integers, dates are texts such as 2024-05-01, percentages texts such as 12.5%."""
     chunk = Chunk()
     with _opened(file) as book:
-        for sheet in _chosen(file, book):
+        chosen = _chosen(file, book)
+        for sheet in chosen:
             for line, row, reason in _sheet_rows(file, book, sheet):
+                if len(chosen) > 1:
+                    line = SheetLine(line)
+                    line.sheet = sheet.name
                 if row is None:
                     chunk.add_bad(line, reason)
                 else:
