@@ -167,4 +167,4 @@ def test_the_simulator_counts_requests_under_way() -> None:
         reply = urllib.request.urlopen(server.url.removesuffix("/v1") + "/metrics")
         with reply:
             text = reply.read().decode()
-    assert parse_metrics(text).gauges == {"running": 0.0}
+    assert parse_metrics(text).gauges == {"running": 0.0, "waiting": 0.0}

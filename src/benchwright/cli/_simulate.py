@@ -20,6 +20,7 @@ _CHARACTER = (
     ),
     Setting("ttft_ms", "number", "milliseconds to the first token (default: 0)", least=0),
     Setting("itl_ms", "number", "milliseconds between tokens (default: 0)", least=0),
+    Setting("slots", "int", "requests answered at once; others wait in order (default: no limit)", least=1),
     Setting("error_rate", "number", "share of requests that fail (default: 0)", least=0, most=1),
     Setting("seed", "int", "decides which questions it gets wrong (default: 0)"),
 )

@@ -59,6 +59,8 @@ class Counters(Struct):
     """Failures injected, by kind."""
     running: int = 0
     """Requests being answered now."""
+    waiting: int = 0
+    """Requests that wait for a slot now."""
     connections: int = 0
     """Connections open now."""
     connections_total: int = 0
@@ -72,6 +74,7 @@ class Counters(Struct):
         """Return the counts for GET /metrics, in the text format of Prometheus."""
         lines = [
             f"# TYPE demo:num_requests_running gauge\ndemo:num_requests_running {self.running}",
+            f"# TYPE demo:num_requests_waiting gauge\ndemo:num_requests_waiting {self.waiting}",
             f"# TYPE demo:requests_total counter\ndemo:requests_total {self.answered}",
             f"# TYPE demo:prompt_tokens_total counter\ndemo:prompt_tokens_total {self.prompt_tokens}",
             f"# TYPE demo:generation_tokens_total counter\ndemo:generation_tokens_total {self.completion_tokens}",

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from benchwright.core import JsonObject, UsageError, clause
 from benchwright.demo._http import BadHttpError, RequestReader
-from benchwright.demo._responses import Responder, Response
+from benchwright.demo._responses import Counters, Responder, Response
 from benchwright.demo._settings import DemoSettings
 
 _MAX_WAITING_BYTES = 1 << 20
@@ -20,11 +20,47 @@ _GRACE_S = 5.0
 _BACKLOG = 4096
 
 
+class Slots:
+    """Places for the requests that are served at once; others wait in the order in which they came.
+
+    A place is taken over at the time at which it was due to become free, not when a late timer says so: on a busy machine too,
+    the server answers exactly as many requests per second as its places allow.
+    """
+
+    def __init__(self, number: int | None, counters: Counters) -> None:
+        self._number = number
+        self._counters = counters
+        self._waiting: dict[DemoConnection, Response] = {}
+
+    def take(self, connection: DemoConnection, response: Response, now: float) -> None:
+        """Begin with the response, now or when a place becomes free."""
+        if self._number is not None and self._counters.running >= self._number:
+            self._waiting[connection] = response
+            self._counters.waiting += 1
+            return
+        self._counters.running += 1
+        connection.begin(response, now)
+
+    def give_back(self, connection: DemoConnection, at: float) -> None:
+        """End the response of a connection at this time, or its wait; the first that waits takes the place."""
+        if self._waiting.pop(connection, None) is not None:
+            self._counters.waiting -= 1
+        elif self._waiting:
+            following = next(iter(self._waiting))
+            self._counters.waiting -= 1
+            following.begin(self._waiting.pop(following), at)
+        else:
+            self._counters.running -= 1
+
+
 class DemoConnection(asyncio.Protocol):
     """Answers the requests of one client one after the other, as HTTP/1.1 requires, including pipelined ones."""
 
-    def __init__(self, responder: Responder, connections: set[DemoConnection], max_body_bytes: int) -> None:
+    def __init__(
+        self, responder: Responder, slots: Slots, connections: set[DemoConnection], max_body_bytes: int
+    ) -> None:
         self._responder = responder
+        self._slots = slots
         self._connections = connections
         self._reader = RequestReader(max_body_bytes)
         self._transport: asyncio.Transport | None = None
@@ -50,10 +86,12 @@ class DemoConnection(asyncio.Protocol):
         """Clean up after the client has disconnected."""
         self._connections.discard(self)
         self._responder.counters.connections -= 1
-        self._set_busy(False)
+        self._transport = None
         if self._timer is not None:
             self._timer.cancel()
-        self._transport = None
+        if self._busy:
+            self._busy = False
+            self._slots.give_back(self, asyncio.get_running_loop().time())
         if not self.closed.done():
             self.closed.set_result(None)
 
@@ -112,9 +150,13 @@ class DemoConnection(asyncio.Protocol):
             self._write(b"".join(response.pieces))
             self._end(response)
             return
-        self._set_busy(True)
+        self._busy = True
+        self._slots.take(self, response, asyncio.get_running_loop().time())
+
+    def begin(self, response: Response, at: float) -> None:
+        """Write a response that has its place since this time."""
         loop = asyncio.get_running_loop()
-        due = loop.time() + response.delay_s
+        due = at + response.delay_s
         self._timer = loop.call_at(due, self._tick, response, 0, due, loop.time)
 
     def _tick(self, response: Response, at: int, due: float, now: Callable[[], float]) -> None:
@@ -132,15 +174,12 @@ class DemoConnection(asyncio.Protocol):
         if at < len(pieces):
             self._timer = asyncio.get_running_loop().call_at(due, self._tick, response, at, due, now)
             return
-        self._set_busy(False)
+        self._busy = False
         self._timer = None
+        self._slots.give_back(self, due - response.gap_s)
         self._end(response)
         if self._transport is not None and not self._full:
             self._serve()
-
-    def _set_busy(self, busy: bool) -> None:
-        self._responder.counters.running += busy - self._busy
-        self._busy = busy
 
     def _write(self, data: bytes) -> None:
         if data and self._transport is not None:
@@ -203,10 +242,14 @@ async def start_demo(
     """Start a server in the running loop; port 0 means any free port. With an `api_key`, requests without it get a 401.
     Raises `UsageError` if it cannot listen."""
     responder = Responder(settings, api_key)
+    slots = Slots(settings.slots, responder.counters)
     connections: set[DemoConnection] = set()
     try:
         server = await asyncio.get_running_loop().create_server(
-            lambda: DemoConnection(responder, connections, max_body_bytes), host, port, backlog=_BACKLOG
+            lambda: DemoConnection(responder, slots, connections, max_body_bytes),
+            host,
+            port,
+            backlog=_BACKLOG,
         )
     except (OSError, OverflowError) as error:
         raise UsageError(

@@ -102,6 +102,8 @@ class DemoSettings(ModelSettings, frozen=True, kw_only=True):
     """Simulated time to the first token, milliseconds."""
     itl_ms: float = 0.0
     """Simulated time between tokens, milliseconds."""
+    slots: int | None = None
+    """Requests that the server answers at once; others wait in order. None: all of them. In process, there is no limit."""
     error_rate: float = 0.0
     """Probability, 0 to 1, that one attempt fails."""
     seed: int = 0
@@ -130,6 +132,13 @@ class DemoSettings(ModelSettings, frozen=True, kw_only=True):
             value = getattr(self, name)
             if not value >= 0:
                 raise UsageError(f"demo model: {name} is {value}; expected 0 or more")
+        if self.slots is not None and self.slots < 1:
+            raise UsageError(f"demo model: slots is {self.slots}; expected 1 or more")
+        if self.slots is not None and not self.ttft_ms + self.itl_ms:
+            raise UsageError(
+                f"demo model: slots is {self.slots}, but replies take no time, so none would wait; "
+                "set ttft_ms or itl_ms too (--ttft-ms 100)"
+            )
         if self.parallelism < 1:
             raise UsageError(f"demo model: parallelism is {self.parallelism}; expected 1 or more")
 

@@ -31,7 +31,7 @@ _GAUGES: dict[str, tuple[str, ...]] = {
         "vllm:num_requests_running", "sglang:num_running_reqs", "tgi_batch_current_size", "llamacpp:requests_processing",
         "demo:num_requests_running",
     ),
-    "waiting": ("vllm:num_requests_waiting", "sglang:num_queue_reqs", "tgi_queue_size", "llamacpp:requests_deferred"),
+    "waiting": ("vllm:num_requests_waiting", "sglang:num_queue_reqs", "tgi_queue_size", "llamacpp:requests_deferred", "demo:num_requests_waiting"),
     "kv_cache": ("vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc", "sglang:token_usage", "llamacpp:kv_cache_usage_ratio"),
     "accept_length": ("sglang:spec_accept_length",),
     "accept_rate": ("sglang:spec_accept_rate",),
