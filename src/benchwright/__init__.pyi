@@ -17,11 +17,10 @@ from benchwright.core import (
 from benchwright.datasets._fetchers import register_fetcher as register_fetcher
 from benchwright.datasets._open import load_dataset as load_dataset
 from benchwright.endpoints._scripted import ScriptedEndpoint as ScriptedEndpoint
-from benchwright.results import Verdict as Verdict
+from benchwright.results import RunResult as RunResult, Verdict as Verdict
 from benchwright.runs import (
     LoadResult as LoadResult,
     ProgramResult as ProgramResult,
-    RunResult as RunResult,
     SuiteResult as SuiteResult,
     bless as bless,
     calibrate_judge as calibrate_judge,

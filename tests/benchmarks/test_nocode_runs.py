@@ -16,7 +16,8 @@ import benchwright
 from benchwright import ScriptedEndpoint
 from benchwright.cli import main
 from benchwright.core import BenchwrightError, ConfigError, DatasetError, UsageError
-from benchwright.runs import RunOptions, RunResult, check, rescore, resume, run
+from benchwright.results import RunResult
+from benchwright.runs import RunOptions, check, rescore, resume, run
 
 ROWS = [
     {"id": f"r{k}", "q": f"{k}?", "a": str(k), "wrong": str(k + 1), "label": "BA"[k % 2]} for k in range(6)

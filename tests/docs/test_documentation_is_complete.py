@@ -29,8 +29,8 @@ from benchwright.config import CONFIG_NAMES, PROFILES, RUN_SETTINGS, read_config
 from benchwright.core import APIS, OUTCOMES, ConfigError, FailureKind, RunFile, WireFormat
 from benchwright.core._extension_points import EXTENSION_POINTS
 from benchwright.demo import DemoSettings, FaultMix
-from benchwright.results import SampleView
-from benchwright.runs import RunOptions, RunResult
+from benchwright.results import RunResult, SampleView
+from benchwright.runs import RunOptions
 from benchwright.scorers import JudgeConfig, ScorerInput, judge_score
 from benchwright.scorers._judge_templates import TEMPLATES
 from benchwright.scorers._named import SCORERS

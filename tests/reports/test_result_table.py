@@ -14,21 +14,21 @@ from benchwright import run
 from benchwright.cli import main
 from benchwright.core import RunSummary
 from benchwright.reports.terminal.result import result_blocks
-from benchwright.results._benchmarks import ResultView
+from benchwright.results._benchmarks import RunResult
 from benchwright.results._figures import figures_of, figures_to_show, result_sentence
 
 
 @pytest.fixture
-def view(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ResultView:
+def view(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunResult:
     monkeypatch.chdir(tmp_path)
     rows = "".join(f"What is {n} + {n}?,{2 * n},{2 * n + 1},{n},A\n" for n in range(3, 15))
     Path("quiz.csv").write_text("question,A,B,C,answer\n" + rows)
     found = run("quiz.csv", model="demo", demo_skill=0.6, repeats=5, pass_k=[5, 1, 3], temperature=1.0)
-    view: ResultView = found
+    view: RunResult = found
     return view
 
 
-def test_the_headline_comes_first_and_no_figure_twice(view: ResultView) -> None:
+def test_the_headline_comes_first_and_no_figure_twice(view: RunResult) -> None:
     rows = result_blocks(view)[2].rows
     names = [row[0] for row in rows]
     assert names[0] == "accuracy"
@@ -45,7 +45,7 @@ def test_the_headline_comes_first_and_no_figure_twice(view: ResultView) -> None:
     assert (label, pieces[0][0]) == ("equal", f"{', '.join(equal)}: the same as accuracy")
 
 
-def test_every_k_is_there_in_order(view: ResultView) -> None:
+def test_every_k_is_there_in_order(view: RunResult) -> None:
     over = view.summary.over_repeats
     passes = [name for name in over if name.startswith("pass")]
     assert passes == ["pass@1", "pass@3", "pass@5", "pass^1", "pass^3", "pass^5"]
@@ -81,7 +81,7 @@ def test_the_sentence_has_the_headline_and_every_limit_of_it(summary: RunSummary
 
 
 def test_every_view_begins_with_the_same_sentence(
-    view: ResultView, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    view: RunResult, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     said = view.sentence

@@ -15,7 +15,7 @@ from rich.console import Console, RenderableType
 
 from benchwright.core import OUTCOMES, NotFoundError
 from benchwright.reports import RunTable, drawn, in_plain_text
-from benchwright.results import ResultView, _figures as figures
+from benchwright.results import RunResult, _figures as figures
 from benchwright.results._benchmarks import benchmark_details, benchmark_samples, benchmark_view
 from benchwright.results._samples import StoreSamples, find_samples, listed_samples
 from benchwright.store import RunRecord, SampleFilter, Store
@@ -46,12 +46,12 @@ RUN = RunRecord(
 )
 
 
-def view(status: str = "completed", **changes: object) -> ResultView:
-    plain = ResultView(run=benchmark_view(replace(RUN, status=status)), summary=SUMMARY)  # type: ignore[arg-type]
+def view(status: str = "completed", **changes: object) -> RunResult:
+    plain = RunResult(run=benchmark_view(replace(RUN, status=status)), summary=SUMMARY)  # type: ignore[arg-type]
     return replace(plain, **changes)  # type: ignore[arg-type]
 
 
-def clean() -> ResultView:
+def clean() -> RunResult:
     fine = replace(SUMMARY, failed=0, comparable=True, notes=[], prompt_tokens=None)
     return view(summary=fine)
 

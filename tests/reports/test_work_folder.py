@@ -29,9 +29,9 @@ from benchwright.core import (
     UsageError,
     safe_name,
 )
-from benchwright.reports import find_work_folder, make_work_folder, read_work_tasks, record_work_tasks
+from benchwright.reports import WorkFolder
 from benchwright.reports.files import work_folder
-from benchwright.reports.files.work_folder import task_files
+from benchwright.reports.files.work_folder import task_places
 from benchwright.results import WorkTask
 from benchwright.store import RunRecord, Store
 from browser import document_of, page_data
@@ -299,8 +299,8 @@ def test_examples_of_names_hold() -> None:
 
 
 def test_upper_and_lower_case_do_not_share_a_file() -> None:
-    placed, notes = task_files([WorkTask("M", "QA", 1), WorkTask("m", "qa", 2), WorkTask("M", "qa", 3)])
-    assert [(files.model, files.dataset) for files in placed] == [("M", "QA"), ("m-2", "qa"), ("M", "qa-2")]
+    placed, notes = task_places([WorkTask("M", "QA", 1), WorkTask("m", "qa", 2), WorkTask("M", "qa", 3)])
+    assert list(map(str, placed)) == ["M/QA", "m-2/qa", "M/qa-2"]
     assert len(notes) == 1
 
 
@@ -377,44 +377,44 @@ def test_memory_stays_flat(store: Store, record: Record, tmp_path: Path) -> None
 
 def test_folders_are_made_by_time_and_found_again(tmp_path: Path) -> None:
     work = tmp_path / "outputs"
-    first, twin = make_work_folder(work, NOON), make_work_folder(work, NOON)
-    later = make_work_folder(work, NOON + 3600)
-    assert twin.name == f"{first.name}_2"
+    first, twin = WorkFolder.make(work, NOON), WorkFolder.make(work, NOON)
+    later = WorkFolder.make(work, NOON + 3600)
+    assert twin.path.name == f"{first.path.name}_2"
     with pytest.raises(NotFoundError, match="no work folder to reuse"):
-        find_work_folder(work, None)
+        WorkFolder.find(work, None)
     for folder in (first, later):
-        record_work_tasks(folder, tmp_path, [WorkTask("m", "d", 3)])
+        folder.record(tmp_path, [WorkTask("m", "d", 3)])
     (work / "zzz").mkdir()
-    assert find_work_folder(work) == later
-    assert find_work_folder(work, first.name) == first
-    with pytest.raises(NotFoundError, match=f"Did you mean .*{first.name}"):
-        find_work_folder(work, first.name[:-1] + "9")
+    assert WorkFolder.find(work).path == later.path
+    assert WorkFolder.find(work, first.path.name).path == first.path
+    with pytest.raises(NotFoundError, match=f"Did you mean .*{first.path.name}"):
+        WorkFolder.find(work, first.path.name[:-1] + "9")
     with pytest.raises(NotFoundError, match="has no work folder 'zzz'"):
-        find_work_folder(work, "zzz")
+        WorkFolder.find(work, "zzz")
     for run in ("99", "last"):
         with pytest.raises(
             NotFoundError, match=f"not a run; to score a run again: benchwright rescore {run}"
         ):
-            find_work_folder(work, run)
+            WorkFolder.find(work, run)
     with pytest.raises(NotFoundError):
-        find_work_folder(tmp_path / "nowhere")
+        WorkFolder.find(tmp_path / "nowhere")
 
 
 def test_what_a_folder_remembers_is_read_back(tmp_path: Path) -> None:
     tasks = [WorkTask("org/m", "日本.csv", 3), WorkTask("half\ud800", "d", 4)]
-    record_work_tasks(tmp_path, tmp_path / "ws", tasks)
-    known = read_work_tasks(tmp_path)
-    assert known.workspace == tmp_path / "ws"
-    assert known.tasks == (tasks[0], WorkTask("half?", "d", 4))
+    WorkFolder(tmp_path).record(tmp_path / "ws", tasks)
+    workspace, known = WorkFolder(tmp_path).recorded()
+    assert workspace == tmp_path / "ws"
+    assert known == (tasks[0], WorkTask("half?", "d", 4))
     (tmp_path / "runs.json").write_text('{"tasks": 7}', encoding="utf-8")
     with pytest.raises(UsageError, match=r"runs\.json cannot be read"):
-        read_work_tasks(tmp_path)
+        WorkFolder(tmp_path).recorded()
     (tmp_path / "runs.json").unlink()
     with pytest.raises(NotFoundError, match=r"it has no runs\.json"):
-        read_work_tasks(tmp_path)
+        WorkFolder(tmp_path).recorded()
 
 
 def test_a_file_in_the_way_is_told(tmp_path: Path) -> None:
     (tmp_path / "outputs").write_text("", encoding="utf-8")
     with pytest.raises(UsageError, match="--work-dir"):
-        make_work_folder(tmp_path / "outputs")
+        WorkFolder.make(tmp_path / "outputs")

@@ -293,7 +293,7 @@ def test_the_table_says_how_many_rows_there_are(capsys: pytest.CaptureFixture[st
     assert "With fewer than 20 labelled rows, the 95 % intervals are unreliable." in shown
 
 
-def test_a_judge_grades_the_labelled_rows_now(folder: Path) -> None:
+def test_a_judge_grades_the_labelled_rows_now(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = [
         {"question": f"q{n}", "response": "x", "target": "B", "label": "C" if n % 3 else "I"}
         for n in range(30)
@@ -308,6 +308,9 @@ def test_a_judge_grades_the_labelled_rows_now(folder: Path) -> None:
     assert found.agreement.ci_low is not None
     assert found.agreement.ci_low < 0.95
     assert found.corrected[0].value == pytest.approx(2 / 3)
+    capsys.readouterr()
+    assert main(["show", "last", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["run"]["target"] == "judge_calibrate"  # no file defines it
 
 
 def test_an_interrupted_judge_gives_no_figures_and_is_asked_for_the_rest_only(

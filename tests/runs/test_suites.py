@@ -24,7 +24,8 @@ from benchwright.core import (
     defined_settings,
 )
 from benchwright.runs import RunOptions, Suite, check_suite, rescore, resume, run, run_suite
-from benchwright.runs._suites.result import failed_pair
+from benchwright.runs._jobs import Ended
+from benchwright.runs._suites.result import PairResult
 from benchwright.runs._suites.suite import load_suite
 from benchwright.store import Workspace, open_store
 from waiting import PATIENCE_S
@@ -617,10 +618,14 @@ def test_a_key_that_is_missing_for_one_model_is_told_before_anything_is_sent(
 
 
 def test_a_pair_that_never_began_did_not_fail() -> None:
-    pair = failed_pair("local", "qa", 3, None)
-    assert pair.not_begun
-    assert (pair.to_json()["status"], pair.exit_code) == ("not begun", 130)
-    assert failed_pair("local", "qa", 3, UsageError("no")).to_json()["status"] == "failed"
+    def pair(ended: Ended) -> PairResult:
+        return PairResult("local", "qa", 3, ended.result, ended.problem, ended.exit_code)
+
+    never = pair(Ended("qa on local", 3))
+    assert never.not_begun
+    assert (never.to_json()["status"], never.exit_code) == ("not begun", 130)
+    failed = pair(Ended("qa on local", 3, error=UsageError("no")))
+    assert (failed.to_json()["status"], failed.error, failed.exit_code) == ("failed", "no", 2)
 
 
 def test_the_title_of_a_run_has_the_name_that_the_suite_gives_the_model(

@@ -13,12 +13,12 @@ from benchwright.cli import main
 from benchwright.config import RunKeywords, find_config
 from benchwright.core import UsageError
 from benchwright.demo import DemoSettings, demo_server
+from benchwright.results import RunResult
 from benchwright.runs import (
     Benchmarks,
     Program,
     ProgramResult,
     Questions,
-    RunResult,
     Suite,
     SuiteResult,
     Workflow,

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.segment import Segment
 
-    from benchwright.results import View
-    from benchwright.runs import RunResult
+    from benchwright.results import RunResult, View
 
 _PIPE_WIDTH = 120
 """Columns in a pipe or file, unless COLUMNS is set: tables in a log should not wrap."""

@@ -121,7 +121,8 @@ def _run(arguments: Namespace, output: Output) -> int:
 
 def _run_benchmarks(found: Resolved, options: RunOptions, arguments: Namespace, output: Output) -> int:
     from benchwright.cli._progress import watching
-    from benchwright.runs import RunResult, run
+    from benchwright.results import RunResult
+    from benchwright.runs import run
 
     if arguments.mode == "infer":
         options = replace(options, infer_only=True)

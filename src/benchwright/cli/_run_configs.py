@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from benchwright.config import RunConfigs
-    from benchwright.runs import ConfiguredRun, TaskResult
+    from benchwright.runs import ConfiguredRun, Ended
 
 
 class _Once(Action):
@@ -150,7 +150,8 @@ def _name_replaced(run: ConfiguredRun, output: Output) -> None:
 def _run(run: ConfiguredRun, arguments: Namespace, output: Output) -> int:
     from benchwright.cli._progress import watching
     from benchwright.config import exported
-    from benchwright.runs import Benchmarks, RunResult, run as evaluate
+    from benchwright.results import RunResult
+    from benchwright.runs import Benchmarks, run as evaluate
 
     results: list[RunResult] = []
 
@@ -180,7 +181,7 @@ def _run_tasks(
         output.note("note: tasks with different env_vars do not run at the same time; those with the same do")
     with watching(quiet=arguments.quiet, debug=getattr(arguments, "debug", False)) as watcher:
 
-        def finished(task: TaskResult) -> None:
+        def finished(task: Ended) -> None:
             with aside(watcher):
                 _print_task(task, output)
 
@@ -193,22 +194,22 @@ def _run_tasks(
     return code
 
 
-def _task_json(task: TaskResult) -> dict[str, Any]:
+def _task_json(task: Ended) -> dict[str, Any]:
     result = None if task.result is None else task.result.to_json()
-    return {"task": task.name, "result": result, "error": task.error or None, "exit_code": task.exit_code}
+    return {"task": task.label, "result": result, "error": task.problem or None, "exit_code": task.exit_code}
 
 
-def _print_task(task: TaskResult, output: Output) -> None:
+def _print_task(task: Ended, output: Output) -> None:
     if output.as_json:
         return
     if task.result is None:
-        output.note(f"error: {task.name}: {task.error}")
+        output.note(f"error: {task.label}: {task.problem}")
     else:
-        note_problems(task.result, task.name, output)
-        output.line(f"{task.name}: {task.result}")
+        note_problems(task.result, task.label, output)
+        output.line(f"{task.label}: {task.result}")
 
 
-def _summary(results: Sequence[TaskResult]) -> Table:
+def _summary(results: Sequence[Ended]) -> Table:
     """One line per task."""
     from rich import box
     from rich.text import Text
@@ -225,14 +226,14 @@ def _summary(results: Sequence[TaskResult]) -> Table:
     for task in results:
         if task.result is None:
             table.add_row(
-                Text(task.name), "", "", "", "", str(task.exit_code), Text(task.error.split("\n")[0])
+                Text(task.label), "", "", "", "", str(task.exit_code), Text(task.problem.split("\n")[0])
             )
             continue
         summary = task.result.summary
         headline = headline_of(summary)
         value = "" if headline is None else f"{summary.metrics[headline].value:.4f}"
         table.add_row(
-            Text(task.name), Text(headline or "no scores"), value, f"{summary.evaluated:,}", f"{summary.failed:,}",
+            Text(task.label), Text(headline or "no scores"), value, f"{summary.evaluated:,}", f"{summary.failed:,}",
             str(task.exit_code), Text(f"run {task.result.run_id} {task.result.status}"),
         )  # fmt: skip
     return table

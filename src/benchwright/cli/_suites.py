@@ -33,7 +33,7 @@ def run_pairs(suite: Suite, options: RunOptions, arguments: Namespace, output: O
         for note in pairs.notes:
             output.note(f"note: {note}")
         if arguments.debug:
-            output.note(f"{len(pairs.pairs)} runs: {', '.join(str(pair.plan.label) for pair in pairs.pairs)}")
+            output.note(f"{len(pairs.pairs)} runs: {', '.join(pair.label for pair in pairs.pairs)}")
 
     with watching(quiet=arguments.quiet, debug=arguments.debug) as watcher:
 

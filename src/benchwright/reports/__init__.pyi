@@ -9,7 +9,6 @@ from benchwright.reports.files.load import (
     request_lines as request_lines,
     write_load_files as write_load_files,
 )
-from benchwright.reports.files.parquet import sample_rows as sample_rows
 from benchwright.reports.files.run_files import (
     EVAL_REPORT as EVAL_REPORT,
     check_report as check_report,
@@ -25,14 +24,7 @@ from benchwright.reports.files.verdict_documents import (
     markdown as markdown,
     markdown_without_verdict as markdown_without_verdict,
 )
-from benchwright.reports.files.work_folder import (
-    WorkRuns as WorkRuns,
-    find_work_folder as find_work_folder,
-    make_work_folder as make_work_folder,
-    read_work_tasks as read_work_tasks,
-    record_work_tasks as record_work_tasks,
-    write_work_folder as write_work_folder,
-)
+from benchwright.reports.files.work_folder import WorkFolder as WorkFolder
 from benchwright.reports.pages.report import APP as APP
 from benchwright.reports.terminal.runs import RunTable as RunTable
 from benchwright.reports.terminal.tables import WholeTable as WholeTable

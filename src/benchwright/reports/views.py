@@ -19,7 +19,7 @@ BLOCKS = {
     "LoadView": "load:load_blocks",
     "ProgramResult": "workflows:program_blocks",
     "RequestList": "sent_requests:request_list_blocks",
-    "ResultView": "result:result_blocks",
+    "RunResult": "result:result_blocks",
     "RunDetails": "runs:run_blocks",
     "SampleList": "samples:sample_list_blocks",
     "SideBySide": "side_by_side:side_by_side_blocks",

@@ -1,5 +1,5 @@
 from benchwright.results._benchmarks import (
-    ResultView as ResultView,
+    RunResult as RunResult,
     benchmark_details as benchmark_details,
     benchmark_view as benchmark_view,
     result_view as result_view,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
 
 from msgspec import Struct, structs
 from msgspec.structs import replace
@@ -10,9 +12,15 @@ from msgspec.structs import replace
 from benchwright.core import (
     OUTCOMES,
     JsonObject,
+    MetricSummary,
     NotFoundError,
     Outcome,
+    Row,
+    RunFile,
+    RunStatus,
     RunSummary,
+    load_json,
+    open_artifacts,
     printable,
     suggest,
 )
@@ -26,6 +34,7 @@ from benchwright.results._figures import (
     result_sentence,
     summary_of,
 )
+from benchwright.results._notebooks import ShownInNotebooks
 from benchwright.results._runs import (
     HeadlineFigure,
     RunDetails,
@@ -33,12 +42,13 @@ from benchwright.results._runs import (
     plain_view,
     run_details,
 )
+from benchwright.results._sample_columns import COLUMNS
 from benchwright.results._samples import SampleList, StoreSamples, find_samples, listed_samples
 from benchwright.store import Event, RunRecord, SampleFilter, Store
 
 
-class ResultView(Struct, frozen=True, kw_only=True):
-    """A run with its figures and the effort of its last start."""
+class RunResult(ShownInNotebooks, Struct, frozen=True, kw_only=True):
+    """One finished, failed or stopped run, with its figures and the effort of its last start."""
 
     run: RunView
     """The run, as in a list."""
@@ -66,6 +76,84 @@ class ResultView(Struct, frozen=True, kw_only=True):
     """Errors of reports of installed packages."""
     resumable: bool = True
     """Whether `resume` takes it: not if its record was lost and it was read from its files."""
+
+    @property
+    def run_id(self) -> int:
+        """Number in the workspace; `benchwright show` takes it."""
+        return self.run.id
+
+    @property
+    def name(self) -> str:
+        """Normalised benchmark name."""
+        return self.run.name
+
+    @property
+    def model(self) -> str:
+        """Model id."""
+        return self.run.model or ""
+
+    @property
+    def demo(self) -> bool:
+        """Whether the demo model answered, embedded or as a server; its numbers say nothing about a real model."""
+        return self.run.demo
+
+    @property
+    def status(self) -> RunStatus:
+        """completed, failed or interrupted."""
+        return self.run.status
+
+    @property
+    def folder(self) -> Path:
+        """Where results.yml and the other files are."""
+        return self.run.folder
+
+    @property
+    def metrics(self) -> dict[str, MetricSummary]:
+        """The metrics by name."""
+        return self.summary.metrics
+
+    def __getitem__(self, metric: str) -> float:
+        """The value of one metric: `result["correct"]`."""
+        known = self.summary.metrics
+        if metric not in known:
+            names = ", ".join(known) or "none"
+            raise KeyError(f"no metric {metric!r} in this run.{suggest(metric, known)} It has: {names}")
+        return known[metric].value
+
+    def __iter__(self) -> Iterator[str]:
+        """Names of the metrics."""
+        return iter(self.summary.metrics)
+
+    def __repr__(self) -> str:
+        """The same line as `str`; `to_json` has everything."""
+        return f"<RunResult {self}>"
+
+    def __str__(self) -> str:
+        """One line: the benchmark, the model and the main figures."""
+        return f"run {self.run_id}, {self.status}: {self.sentence}"
+
+    def samples(self) -> list[Row]:
+        """Prompts, replies and scores, with one row per sample and repeat, like `samples.parquet`; messages, scores and
+        metadata are values rather than JSON. For many samples, `arrow()` takes less memory."""
+        rows: list[Row] = self.arrow().to_pylist()
+        for row in rows:
+            for name, column in COLUMNS.items():
+                if column.type == "json" and isinstance(text := row.get(name), str):
+                    row[name] = load_json(text)
+        return rows
+
+    def arrow(self) -> Any:
+        """The samples as a `pyarrow.Table`, for pandas, polars or duckdb."""
+        import pyarrow.parquet as pq
+
+        files = open_artifacts(self.folder)
+        if not files.exists(RunFile.SAMPLES):
+            raise NotFoundError(
+                f"run {self.run_id} has no file {files.location(RunFile.SAMPLES)}; write its samples again: "
+                f"benchwright export {self.run_id}"
+            )
+        with files.open(RunFile.SAMPLES) as data:
+            return pq.read_table(data, use_threads=False)
 
     @property
     def sentence(self) -> str:
@@ -99,13 +187,13 @@ class ResultView(Struct, frozen=True, kw_only=True):
         }
 
 
-def result_view(details: RunDetails) -> ResultView | None:
+def result_view(details: RunDetails) -> RunResult | None:
     """The result of a recorded run; None while there is none. The requests of its last start are not recorded."""
     run = details.run
     if details.result is None:
         return None
     failed = run.status == "failed"
-    return ResultView(
+    return RunResult(
         run=run,
         summary=details.result,
         stopped_because="" if failed else run.error or "",

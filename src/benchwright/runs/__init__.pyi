@@ -11,6 +11,7 @@ from benchwright.runs._functions import (
     validate as validate,
 )
 from benchwright.runs._gate import bless as bless, export_baseline as export_baseline, gate as gate
+from benchwright.runs._jobs import Ended as Ended
 from benchwright.runs._kinds import cancel_run as cancel_run
 from benchwright.runs._lists import (
     Evaluation as Evaluation,
@@ -35,7 +36,6 @@ from benchwright.runs._resolve import (
     resolve as resolve,
 )
 from benchwright.runs._resolved import Resolved as Resolved
-from benchwright.runs._result import RunResult as RunResult
 from benchwright.runs._run_config import (
     ConfiguredRun as ConfiguredRun,
     configure_run as configure_run,
@@ -58,4 +58,3 @@ from benchwright.runs._suites.run import (
     run_suite as run_suite,
 )
 from benchwright.runs._suites.suite import Suite as Suite
-from benchwright.runs._tasks import TaskResult as TaskResult

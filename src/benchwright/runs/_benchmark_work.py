@@ -23,9 +23,9 @@ from benchwright.core import (
 )
 from benchwright.engine import InterruptedRunError, Prepared, Progress, RunGroup, RunLife, RunStart
 from benchwright.reports import EVAL_REPORT, write_reports, write_run_config, write_run_files
-from benchwright.results import RunSamples, benchmark_details
+from benchwright.results import RunResult, RunSamples, benchmark_details
 from benchwright.runs._jobs import Running
-from benchwright.runs._result import RunResult, result_of
+from benchwright.runs._result import result_of
 from benchwright.store import RunRecord, SampleSteps, Store, Workspace, open_store
 
 if TYPE_CHECKING:

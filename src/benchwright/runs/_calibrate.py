@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from benchwright.core import (
     DatasetError,
@@ -19,10 +21,17 @@ from benchwright.core import (
 )
 from benchwright.datasets import open_dataset
 from benchwright.engine import InterruptedRunError
-from benchwright.results import Calibration, Clusters, ScoreColumns, calibration, found_run
+from benchwright.results import (
+    Calibration,
+    Clusters,
+    JudgedSample,
+    RunResult,
+    ScoreColumns,
+    calibration,
+    found_run,
+)
 from benchwright.runs._compare import find_run
-from benchwright.runs._labels import TARGETS, Graded, Grades, Labelled, as_labelled, items_of, recorded_grade
-from benchwright.runs._result import RunResult
+from benchwright.runs._labels import TARGETS, Grades, Labelled, as_labelled, items_of, recorded_grade
 from benchwright.runs._session import Session
 from benchwright.scorers import TEMPLATES, JudgeConfig, JudgeTemplate, ScorerInput, Scores
 
@@ -68,6 +77,42 @@ def calibrate_judge(
         DatasetError: labels that cannot be used, with file, line, field and cure.
         UsageError: options that exclude each other.
     """
+    _check_options(run, judge, template, weights)
+    template = None if template is None else _template(template)
+    if score_mapping is not None:
+        score_mapping = {str(grade): _worth(grade, score) for grade, score in score_mapping.items()}
+    rows = _read(labels)
+    _check_fields(rows, labels, label_field, grade_field or "grade")
+    items: list[Hashable] | None = None
+    if judge is not None:
+        template = template or "binary_qa"
+        run, items = _ask(rows, judge, template, criteria, score_mapping, workspace), items_of(rows)
+        rows = [Labelled(each.where, {**each.row, "sample_id": number}) for number, each in enumerate(rows)]
+    grades = Grades(label_field, score_mapping, template)
+    notes: list[str] = []
+    comparable = True
+    if run is None:
+        judged = grades.of_file(rows, grade_field or "grade")
+    else:
+        recorded = _recorded(run, grade_field or "judge_grade", workspace)
+        if items is not None:  # the rows of that run have the labels, which make no other row
+            recorded = {
+                key: each if each is None else replace(each, item=items[key[0]])
+                for key, each in recorded.items()
+            }
+        judged = grades.of_run(rows, recorded, notes)
+        without = sum(each is None for each in recorded.values())
+        comparable = without <= _MOST_WITHOUT * len(recorded)
+        if without:
+            notes.insert(0, f"{without} of {len(recorded)} samples have no grade and are left out")
+    if not any(row.label is not None for row in judged):
+        raise DatasetError(f"no row has both a label and a grade. Labels are in the field {label_field!r}")
+    grades.refuse_two_scales(judged)
+    return calibration(judged, grades.scores, weights=weights, notes=notes, comparable=comparable)  # type: ignore[arg-type]  # seen to be one of them
+
+
+def _check_options(run: object, judge: object, template: str | None, weights: str | None) -> None:
+    """Raise UsageError for options that exclude each other or do not exist."""
     if run is not None and judge is not None:
         raise UsageError("run= has the judge's grades and judge= asks for new ones; give only one")
     if weights is not None and weights not in _WEIGHTS:
@@ -79,46 +124,21 @@ def calibrate_judge(
             f"unknown judge template {template!r}.{suggest(template, TEMPLATES)} Known: {', '.join(TEMPLATES)}. "
             "Your own template is only used with --judge, as it does not define the scores of grades"
         )
-    if template is not None:
-        template = _template(template)
-    if score_mapping is not None:
-        score_mapping = {str(grade): _worth(grade, score) for grade, score in score_mapping.items()}
-    rows = _read(labels)
+
+
+def _check_fields(rows: Sequence[Labelled], labels: object, label_field: str, grade_field: str) -> None:
+    """Raise DatasetError if no row has a label, or one has a label or a grade that is no plain value."""
     if not any(label_field in each.row for each in rows):
         fields = list(dict.fromkeys(str(name) for each in rows for name in each.row))
         raise DatasetError(
             f"{labels if isinstance(labels, str | os.PathLike) else 'labels'}: no row has the field {label_field!r}.{suggest(label_field, fields)} The rows have: "
             f"{', '.join(fields)}. Name the field of the labels with --label-field"
         )
-    for each, field in ((each, field) for each in rows for field in (label_field, grade_field or "grade")):
+    for each, field in ((each, field) for each in rows for field in (label_field, grade_field)):
         if isinstance(each.row.get(field), list | dict):
             raise DatasetError(
                 f"{each.where}: field {field!r} is {each.row[field]!r:.60}; expected a text or a number"
             )
-    if judge is not None:
-        template = template or "binary_qa"
-        result = _ask(rows, judge, template, criteria, score_mapping, workspace)
-        items = items_of(rows)
-        rows = [Labelled(each.where, {**each.row, "sample_id": number}) for number, each in enumerate(rows)]
-        run = result
-    grades = Grades(label_field, score_mapping, template)
-    notes: list[str] = []
-    comparable = True
-    if run is None:
-        judged = grades.of_file(rows, grade_field or "grade")
-    else:
-        recorded = _recorded(run, grade_field or "judge_grade", workspace)
-        if judge is not None:  # the rows of that run have the labels, which make no other row
-            recorded = {key: Graded(items[key[0]], each.grade, each.score) for key, each in recorded.items()}
-        judged = grades.of_run(rows, recorded, notes)
-        without = sum(each.grade is None for each in recorded.values())
-        comparable = without <= _MOST_WITHOUT * len(recorded)
-        if without:
-            notes.insert(0, f"{without} of {len(recorded)} samples have no grade and are left out")
-    if not any(row.label is not None for row in judged):
-        raise DatasetError(f"no row has both a label and a grade. Labels are in the field {label_field!r}")
-    grades.refuse_two_scales(judged)
-    return calibration(judged, grades.scores, weights=weights, notes=notes, comparable=comparable)  # type: ignore[arg-type]  # seen to be one of them
 
 
 def _template(given: str) -> str:
@@ -173,14 +193,14 @@ def _read(labels: str | os.PathLike[str] | Sequence[Mapping[str, Any]]) -> list[
 
 def _recorded(
     run: int | str | RunResult, field: str, workspace: str | os.PathLike[str] | None
-) -> dict[tuple[int, int], Graded]:
-    """What a run says of each sample and repeat."""
+) -> dict[tuple[int, int], JudgedSample | None]:
+    """The grade of each sample and repeat of a run; None: it has none."""
     with Session(workspace) as session:
         store, place = session.recorded(), session.workspace
         if store is None:
             raise NotFoundError(f"there are no runs in {place.root} yet")
         record = find_run(store, run, 0, place)
-        found: dict[tuple[int, int], Graded] = {}
+        found: dict[tuple[int, int], JudgedSample | None] = {}
         names: set[str] = set()
         score_name = field.replace("grade", "score")
         for each in Clusters().samples(found_run(record, store).samples, ScoreColumns()):
@@ -188,14 +208,13 @@ def _recorded(
             names.update(scores)
             known = field in scores and score_name in scores
             found[each.row, each.repeat] = (
-                Graded(each.cluster, recorded_grade(scores[field]), float(scores[score_name]))
+                JudgedSample(each.cluster, recorded_grade(scores[field]), float(scores[score_name]))
                 if known
-                else Graded(each.cluster)
+                else None
             )
     if not names:
-        failed = sum(each.grade is None for each in found.values())
         raise NotFoundError(
-            f"run {record.id} has no grades: none of its {failed:,} samples has a score, for example because the judge did not "
+            f"run {record.id} has no grades: none of its {len(found):,} samples has a score, for example because the judge did not "
             f"answer. See: benchwright show {record.id} --failed"
         )
     if field not in names:

@@ -19,6 +19,7 @@ from benchwright.results import (
     FoundRun,
     KindRow,
     LoadComparison,
+    RunResult,
     filed,
     folder_run,
     found_run,
@@ -28,7 +29,7 @@ from benchwright.results import (
     title_of,
 )
 from benchwright.runs._resolve import check_run
-from benchwright.runs._result import RunResult, called, recorded
+from benchwright.runs._result import called, recorded
 from benchwright.runs._session import Session
 from benchwright.store import RunRecord, Store, Workspace, named_run
 

@@ -19,6 +19,7 @@ from benchwright.config import (
 from benchwright.core import UsageError, refuse_while_loading, suggest
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine import Watcher, notebook_watcher
+from benchwright.results import RunResult
 from benchwright.runs._jobs import only_result, perform_jobs
 from benchwright.runs._resolve import (
     Questions,
@@ -28,7 +29,7 @@ from benchwright.runs._resolve import (
     resolve,
 )
 from benchwright.runs._resolved import Resolved
-from benchwright.runs._result import RunResult, called, recorded
+from benchwright.runs._result import called, recorded
 from benchwright.runs._run import queue_plans
 from benchwright.runs._session import Session
 

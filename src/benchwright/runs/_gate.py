@@ -26,6 +26,7 @@ from benchwright.results import (
     Blessed,
     FoundRun,
     Policy,
+    RunResult,
     Verdict,
     baseline_file,
     filed,
@@ -41,7 +42,6 @@ from benchwright.results import (
 )
 from benchwright.runs._compare import find_run, harmless_settings, is_run, named
 from benchwright.runs._resolve import check_run
-from benchwright.runs._result import RunResult
 from benchwright.runs._session import Session
 from benchwright.store import RunRecord, Store, Workspace
 

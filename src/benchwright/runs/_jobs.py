@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from msgspec import Struct
 
 from benchwright.config import exported
-from benchwright.core import JsonObject, LoadFile, RunFile, RunStatus, open_artifacts
+from benchwright.core import BenchwrightError, JsonObject, LoadFile, RunFile, RunStatus, open_artifacts
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine import InterruptedRunError, RunGroup, RunLife, in_event_loop
 from benchwright.runs._run_files import owned_folder
@@ -19,6 +19,11 @@ from benchwright.store import RunRecord, Store
 
 if TYPE_CHECKING:
     from benchwright.runs._tracking import RunTracking
+
+
+INTERRUPTED = 130
+"""The exit code of an interruption."""
+NOT_BEGUN = "interrupted before it began"
 
 
 class Work(Protocol):
@@ -77,16 +82,45 @@ class Job(Struct, frozen=True):
     variables: Mapping[str, str] = {}
     """Environment variables that hold while it runs, each `host:NAME` or `lit:VALUE`."""
 
+    @property
+    def name(self) -> str:
+        """The label, or the benchmark's name."""
+        return self.label or self.run.name
+
 
 class Ended(Struct, frozen=True):
-    """The end of a job."""
+    """The end of a job, or of a plan that could not become one."""
 
-    job: Job
-    """The job."""
+    label: str
+    """Its name for watchers."""
+    run_id: int | None
+    """Its run; None if there is none."""
     result: Any = None
     """The result of its work; None if there is none."""
     error: Exception | None = None
     """Why there is none; also None if the job never began, because another was interrupted."""
+
+    @property
+    def problem(self) -> str:
+        """Why there is no result; empty if there is one."""
+        if self.result is not None:
+            return ""
+        if self.error is None:
+            return NOT_BEGUN
+        return (
+            str(self.error)
+            if isinstance(self.error, BenchwrightError)
+            else f"{type(self.error).__name__}: {self.error}"
+        )
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of a command that did only this."""
+        if self.result is not None:
+            return int(self.result.exit_code)
+        if self.error is None:
+            return INTERRUPTED
+        return self.error.exit_code if isinstance(self.error, BenchwrightError) else 1
 
 
 def perform_jobs(
@@ -113,7 +147,7 @@ def only_result(ended: Sequence[Ended]) -> Any:
     """The result of the only job. Raises InterruptedRunError if it never began."""
     (only,) = ended
     if only.result is None:
-        raise InterruptedRunError("interrupted before it began")
+        raise InterruptedRunError(NOT_BEGUN)
     return only.result
 
 
@@ -183,8 +217,8 @@ class _Jobs:
         store, work = self._store, job.work
         async with lane:
             if self.group.interrupted or (self._errors and not self._go_on):
-                leave(store, job, "interrupted before it began")
-                return Ended(job)
+                leave(store, job, NOT_BEGUN)
+                return Ended(job.name, job.run.id)
             try:
                 with _folder_of(store, job), RunLife(store, job.run, otherwise=job.otherwise) as life:
                     if not work.resuming:  # results of an earlier run must not be taken for those of this one
@@ -192,16 +226,15 @@ class _Jobs:
                     work.start(life)
                     with _tracked(life, work, self._watcher) as tracking:
                         watcher = tracking or self._watcher
-                        label = job.label or life.run.name
-                        await work.perform(life, Running(self.group, label, watcher, self._endpoint))
+                        await work.perform(life, Running(self.group, job.name, watcher, self._endpoint))
                         life.finish()
                         problems = await work.reported()
                         if tracking is not None:
                             problems += await tracking.finished()
-                ended = Ended(job, work.result(store.run(life.run.id), problems))
+                ended = Ended(job.name, job.run.id, work.result(store.run(life.run.id), problems))
             except Exception as error:
                 self._errors.append(error)
-                ended = Ended(job, error=error)
+                ended = Ended(job.name, job.run.id, error=error)
         if self._finished is not None:
             self._finished(ended)
         return ended

@@ -37,17 +37,6 @@ class Labelled(Struct, frozen=True):
     """Its fields."""
 
 
-class Graded(Struct, frozen=True):
-    """One sample of a run with a judge."""
-
-    item: Hashable
-    """Its row; copies and repeats have the same."""
-    grade: str | None = None
-    """None if there is no grade."""
-    score: float = 0.0
-    """What the grade is worth in the run."""
-
-
 def items_of(rows: Sequence[Labelled]) -> list[Hashable]:
     """Which rows of a file are copies or repeats of each other: those with the same question and target; if there is no
     question, those with the same `sample_id`. A question that all rows share, such as "Is this polite?", tells nothing
@@ -99,12 +88,12 @@ class Grades:
     def of_run(
         self,
         rows: Sequence[Labelled],
-        recorded: Mapping[tuple[int, int], Graded],
+        recorded: Mapping[tuple[int, int], JudgedSample | None],
         notes: list[str],
     ) -> list[JudgedSample]:
-        """Read labels from the file and grades from a run."""
-        graded = {key: (each.item, each.grade) for key, each in recorded.items() if each.grade is not None}
-        worth = {each.grade: each.score for each in recorded.values() if each.grade is not None}
+        """Read labels from the file and grades from a run; None: the sample has no grade."""
+        graded = {key: each for key, each in recorded.items() if each is not None}
+        worth = {each.grade: each.score for each in graded.values()}
         self._find_scale([each.row.get(self._field) for each in rows], worth)
         labels: dict[tuple[int, int], str] = {}
         for each in rows:
@@ -118,8 +107,8 @@ class Grades:
         if left := sum(key not in graded for key in labels):
             notes.append(f"{left} of {len(labels)} labels are of samples without a grade")
         return [
-            JudgedSample(item, grade, self.scores[grade], labels.get(key))
-            for key, (item, grade) in graded.items()
+            JudgedSample(each.item, each.grade, self.scores[each.grade], labels.get(key))
+            for key, each in graded.items()
         ]
 
     def refuse_two_scales(self, samples: Sequence[JudgedSample]) -> None:
@@ -250,7 +239,7 @@ def _text(value: Any) -> str:
     return text[:-2] if isinstance(value, float) and text.endswith(".0") else text
 
 
-def _sample(each: Labelled, recorded: Mapping[tuple[int, int], Graded]) -> tuple[int, int]:
+def _sample(each: Labelled, recorded: Mapping[tuple[int, int], JudgedSample | None]) -> tuple[int, int]:
     found = []
     for field, default in (("sample_id", None), ("repeat", 0)):
         value = each.row.get(field, default)

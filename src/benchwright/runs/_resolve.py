@@ -14,9 +14,9 @@ from benchwright.config import SUITE_SUFFIXES, ConfigFile, LoadOptions, RunOptio
 from benchwright.core import QUESTIONS, UsageError
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine import Watcher
+from benchwright.results import RunResult
 from benchwright.runs._jobs import perform_jobs, reporting
 from benchwright.runs._resolved import Resolved
-from benchwright.runs._result import RunResult
 from benchwright.runs._run import Plan, check_targets, planned, queue_plans
 from benchwright.runs._session import Session
 from benchwright.runs._targets import Target, find_targets

@@ -10,7 +10,7 @@ from msgspec import Struct
 from benchwright.config import LoadOptions, RunOptions, SuiteOptions
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine import Watcher
-from benchwright.runs._result import RunResult
+from benchwright.results import RunResult
 from benchwright.runs._session import Session
 
 if TYPE_CHECKING:

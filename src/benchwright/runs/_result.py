@@ -1,108 +1,13 @@
-"""The result of a run, for Python and for the command line."""
+"""Results of runs that this process performed or that ended earlier, and runs by their results."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
 
-from benchwright.core import (
-    MetricSummary,
-    NotFoundError,
-    Row,
-    RunFile,
-    RunStatus,
-    RunSummary,
-    open_artifacts,
-    suggest,
-)
+from benchwright.core import NotFoundError, RunSummary
 from benchwright.engine import RunStart, StopCause
-from benchwright.reports import sample_rows
-from benchwright.results import ResultView, benchmark_view
+from benchwright.results import RunResult, benchmark_view
 from benchwright.store import RunRecord, Store, named_run
-
-
-class RunResult(ResultView, frozen=True, kw_only=True):
-    """One finished, failed or stopped run."""
-
-    @property
-    def run_id(self) -> int:
-        """Number in the workspace; `benchwright show` takes it."""
-        return self.run.id
-
-    @property
-    def name(self) -> str:
-        """Normalised benchmark name."""
-        return self.run.name
-
-    @property
-    def model(self) -> str:
-        """Model id."""
-        return self.run.model or ""
-
-    @property
-    def demo(self) -> bool:
-        """Whether the demo model answered, embedded or as a server; its numbers say nothing about a real model."""
-        return self.run.demo
-
-    @property
-    def status(self) -> RunStatus:
-        """completed, failed or interrupted."""
-        return self.run.status
-
-    @property
-    def folder(self) -> Path:
-        """Where results.yml and the other files are."""
-        return self.run.folder
-
-    @property
-    def metrics(self) -> dict[str, MetricSummary]:
-        """The metrics by name."""
-        return self.summary.metrics
-
-    def __getitem__(self, metric: str) -> float:
-        """The value of one metric: `result["correct"]`."""
-        known = self.summary.metrics
-        if metric not in known:
-            names = ", ".join(known) or "none"
-            raise KeyError(f"no metric {metric!r} in this run.{suggest(metric, known)} It has: {names}")
-        return known[metric].value
-
-    def __iter__(self) -> Iterator[str]:
-        """Names of the metrics."""
-        return iter(self.summary.metrics)
-
-    def __repr__(self) -> str:
-        """The same line as `str`; `to_json` has everything."""
-        return f"<RunResult {self}>"
-
-    def __str__(self) -> str:
-        """One line: the benchmark, the model and the main figures."""
-        return f"run {self.run_id}, {self.status}: {self.sentence}"
-
-    def samples(self) -> list[Row]:
-        """Prompts, replies and scores, with one row per sample and repeat, like `samples.parquet`; messages, scores and
-        metadata are values rather than JSON. For many samples, `arrow()` takes less memory."""
-        return sample_rows(self.arrow())
-
-    def arrow(self) -> Any:
-        """The samples as a `pyarrow.Table`, for pandas, polars or duckdb."""
-        import pyarrow.parquet as pq
-
-        files = open_artifacts(self.folder)
-        if not files.exists(RunFile.SAMPLES):
-            raise NotFoundError(
-                f"run {self.run_id} has no file {files.location(RunFile.SAMPLES)}; write its samples again: "
-                f"benchwright export {self.run_id}"
-            )
-        with files.open(RunFile.SAMPLES) as data:
-            return pq.read_table(data, use_threads=False)
-
-    def _repr_html_(self) -> str:
-        """The HTML that a notebook shows."""
-        from benchwright.reports import in_notebook  # terminals do not need it
-
-        return in_notebook(self)
 
 
 def recorded(store: Store, run: str | int | RunResult) -> RunRecord:

@@ -34,10 +34,11 @@ from benchwright.config import (
 from benchwright.core import FUNCTION_CALLING, ConfigError, UsageError, canonical_json, suggest
 from benchwright.engine import Watcher
 from benchwright.runs._eval_types import check_type, endpoint_types, evaluation_target
+from benchwright.runs._jobs import Ended
 from benchwright.runs._resolve import Benchmarks, Questions, resolve
 from benchwright.runs._session import Session
 from benchwright.runs._targets import Target
-from benchwright.runs._tasks import Task, TaskResult, count_rows, run_tasks
+from benchwright.runs._tasks import Task, count_rows, run_tasks
 
 
 class ConfiguredRun(Struct, frozen=True):
@@ -139,8 +140,8 @@ def run_configured(
     *,
     at_once: int = 1,
     watcher: Watcher | None = None,
-    finished: Callable[[TaskResult], None] | None = None,
-) -> list[TaskResult]:
+    finished: Callable[[Ended], None] | None = None,
+) -> list[Ended]:
     """Run all configurations, up to `at_once` at a time. A failed one does not stop the others.
 
     A process has one environment, so configurations with different variables never run at the same time.

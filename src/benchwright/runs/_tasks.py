@@ -12,7 +12,6 @@ from benchwright.config import ConfigFile, RunOptions, exported
 from benchwright.core import BenchwrightError
 from benchwright.engine import Watcher, choose_model, row_settings
 from benchwright.runs._jobs import Ended, Job, perform_jobs
-from benchwright.runs._result import RunResult
 from benchwright.runs._run import Plan, planned, queue_plans, run_settings
 from benchwright.runs._session import Session
 from benchwright.runs._targets import Target
@@ -30,26 +29,14 @@ class Task(Struct, frozen=True):
     """Environment variables that hold while it is prepared and runs, each `host:NAME` or `lit:VALUE`."""
 
 
-class TaskResult(Struct, frozen=True):
-    """The end of one benchmark of a task."""
-
-    name: str
-    """The task's name, and that of the benchmark if it has several."""
-    result: RunResult | None = None
-    error: str = ""
-    """Why there is no result."""
-    exit_code: int = 130
-    """The exit code of the result or the error; that of an interruption if it never began."""
-
-
 def run_tasks(
     session: Session,
     tasks: Sequence[Task],
     *,
     at_once: int = 1,
     watcher: Watcher | None = None,
-    finished: Callable[[TaskResult], None] | None = None,
-) -> list[TaskResult]:
+    finished: Callable[[Ended], None] | None = None,
+) -> list[Ended]:
     """Run all tasks, up to `at_once` at a time; `finished` is called after each benchmark.
 
     All tasks are planned first, so that wrong options raise before anything is sent. Unreadable data fail their task.
@@ -58,28 +45,28 @@ def run_tasks(
     for task in tasks:
         with exported(task.variables):
             plans += [(plan, task.variables) for plan in _plans(task, session.config)]
-    results: dict[str, TaskResult] = {}
+    results: dict[str, Ended] = {}
 
-    def end(result: TaskResult) -> None:
-        results[result.name] = result
+    def end(task: Ended) -> None:
+        results[task.label] = task
         if finished is not None:
-            finished(result)
+            finished(task)
 
     store = session.store
     jobs: list[Job] = []
     for plan, variables in plans:
         with exported(variables):
             job = _queued(store, plan)
-        if isinstance(job, TaskResult):
+        if isinstance(job, Ended):
             end(job)
         else:
             jobs.append(replace(job, variables=variables))
     ended = perform_jobs(
         store, [[job] for job in jobs],
-        at_once=at_once, go_on=True, watcher=watcher, finished=lambda each: end(_task_result(each)),
+        at_once=at_once, go_on=True, watcher=watcher, finished=end,
     )  # fmt: skip
     for each in ended:
-        results.setdefault(str(each.job.label), _task_result(each))
+        results.setdefault(each.label, each)
     return [results[str(plan.label)] for plan, _ in plans]
 
 
@@ -104,23 +91,8 @@ def _plans(task: Task, config: ConfigFile | None) -> list[Plan]:
     ]
 
 
-def _queued(store: Store, plan: Plan) -> Job | TaskResult:
+def _queued(store: Store, plan: Plan) -> Job | Ended:
     try:
         return queue_plans(store, [plan])[0]
     except BenchwrightError as error:
-        return TaskResult(str(plan.label), None, str(error), error.exit_code)
-
-
-def _task_result(ended: Ended) -> TaskResult:
-    name = str(ended.job.label)
-    if ended.result is not None:
-        return TaskResult(name, ended.result, exit_code=ended.result.exit_code)
-    if ended.error is None:
-        return TaskResult(name, error="interrupted before it began")
-    code = ended.error.exit_code if isinstance(ended.error, BenchwrightError) else 1
-    text = (
-        str(ended.error)
-        if isinstance(ended.error, BenchwrightError)
-        else f"{type(ended.error).__name__}: {ended.error}"
-    )
-    return TaskResult(name, None, text, code)
+        return Ended(str(plan.label), None, error=error)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from benchwright.core import FAST_PATHS, Row, load_json
+from benchwright.core import FAST_PATHS
 from benchwright.results import COLUMNS, RunSamples, dump_each
 
 if TYPE_CHECKING:
@@ -96,16 +96,6 @@ def _few(group: dict[str, list[Any]], metrics: Sequence[str]) -> bytes | None:
     except (TypeError, ValueError, struct.error):
         return None
     return content if len(content) <= MOST_BYTES else None
-
-
-def sample_rows(table: Any) -> list[Row]:
-    """The rows of a `samples.parquet` that was read, with values where the file has JSON texts."""
-    rows: list[Row] = table.to_pylist()
-    for row in rows:
-        for name, column in COLUMNS.items():
-            if column.type == "json" and isinstance(text := row.get(name), str):
-                row[name] = load_json(text)
-    return rows
 
 
 def _groups(

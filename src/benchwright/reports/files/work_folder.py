@@ -9,11 +9,10 @@ import os
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
-from pathlib import Path
-from typing import Any, NamedTuple
+from pathlib import Path, PurePosixPath
+from typing import Any
 
 import orjson
-from msgspec import Struct
 from msgspec.structs import replace
 
 from benchwright.core import (
@@ -41,112 +40,128 @@ FAILED = "_failed"
 """Suffix of a dataset's name in the file of its failed samples."""
 
 
-class WorkRuns(Struct, frozen=True):
-    """The record of a work folder."""
+class WorkFolder:
+    """The folder with the files of a suite: which runs it has, and what is written about them."""
 
-    workspace: Path
-    """Folder whose `.benchwright/` contains the runs."""
-    tasks: tuple[WorkTask, ...]
-    """Its tasks, in the order of the tables."""
+    def __init__(self, path: Path) -> None:
+        self.path = path
 
+    @classmethod
+    def make(cls, work_dir: Path, moment: float | None = None) -> WorkFolder:
+        """Create the folder `<work_dir>/<YYYYmmdd_HHMMSS>` for the local time, with a number after it if that exists."""
+        stamp = time.strftime("%Y%m%d_%H%M%S", time.localtime(moment))
+        for number in range(1, 1000):
+            folder = work_dir / (stamp if number == 1 else f"{stamp}_{number}")
+            try:
+                folder.mkdir(parents=True)
+            except FileExistsError:
+                if work_dir.is_dir():
+                    continue
+                raise UsageError(f"{work_dir} is a file; give a folder: --work-dir DIR") from None
+            except OSError as error:
+                raise UsageError(
+                    f"{folder} cannot be made: {error.strerror}. Choose another --work-dir"
+                ) from None
+            return cls(folder)
+        raise UsageError(f"{work_dir} has a thousand folders with this time; choose another --work-dir")
 
-def make_work_folder(work_dir: Path, moment: float | None = None) -> Path:
-    """Create the folder `<work_dir>/<YYYYmmdd_HHMMSS>` for the local time, with a number after it if that exists."""
-    stamp = time.strftime("%Y%m%d_%H%M%S", time.localtime(moment))
-    for number in range(1, 1000):
-        folder = work_dir / (stamp if number == 1 else f"{stamp}_{number}")
+    @classmethod
+    def find(cls, work_dir: Path, reuse: str | None = None) -> WorkFolder:
+        """The folder to reuse: `reuse` names it (its time), else the last by name.
+
+        Raises NotFoundError, with similar names.
+        """
+        known = sorted(path.parent.name for path in work_dir.glob(f"*/{RUNS_FILE}"))
+        if reuse:
+            if (work_dir / reuse / RUNS_FILE).is_file():
+                return cls(work_dir / reuse)
+            near = suggest(reuse, known)
+            there = (
+                f" It has: {', '.join(known[-5:])}."
+                if known
+                else " It has none: start one by leaving --reuse off, or name another --work-dir."
+            )
+            meant = ""
+            if reuse.isdecimal() or reuse in ("last", "latest"):  # names of runs in other commands
+                meant = f" --reuse takes the name of a work folder, not a run; to score a run again: benchwright rescore {reuse}"
+            raise NotFoundError(f"{work_dir} has no work folder {reuse!r}.{near}{there}{meant}")
+        if not known:
+            raise NotFoundError(
+                f"{work_dir} has no work folder to reuse; start one by leaving --reuse off, or name another --work-dir"
+            )
+        return cls(work_dir / known[-1])
+
+    def record(self, workspace: Path, tasks: Sequence[WorkTask]) -> Path:
+        """Record the runs of the folder. Replaces an earlier record."""
+        known = [as_json(_storable(task)) for task in tasks]
+        place, root = self.path.resolve(), workspace.resolve()
+        # Relative, so that a copied or moved workspace uses its own runs.
+        written = os.path.relpath(root, place) if place.is_relative_to(root) else str(root)
+        document = orjson.loads(encode_json({"workspace": written, "tasks": known}))
+        path = self.path / RUNS_FILE
+        write_whole(path, orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+        return path
+
+    def recorded(self) -> tuple[Path, tuple[WorkTask, ...]]:
+        """The folder whose `.benchwright/` contains the runs, and its tasks in the order of the tables. Raises UsageError for
+        a file that benchwright did not write."""
+        path = self.path / RUNS_FILE
         try:
-            folder.mkdir(parents=True)
-        except FileExistsError:
-            if work_dir.is_dir():
-                continue
-            raise UsageError(f"{work_dir} is a file; give a folder: --work-dir DIR") from None
-        except OSError as error:
+            document: Any = orjson.loads(path.read_bytes())
+            tasks = tuple(
+                WorkTask(str(task["model"]), str(task["dataset"]), int(task["run_id"]))
+                for task in document["tasks"]
+            )
+            return (self.path / str(document["workspace"])).resolve(), tasks
+        except FileNotFoundError:
+            raise NotFoundError(f"{self.path} is not a work folder: it has no {RUNS_FILE}") from None
+        except (OSError, ValueError, KeyError, TypeError) as error:
             raise UsageError(
-                f"{folder} cannot be made: {error.strerror}. Choose another --work-dir"
+                f"{path} cannot be read: {clause(error)}. Start again by leaving --reuse off"
             ) from None
-        return folder
-    raise UsageError(f"{work_dir} has a thousand folders with this time; choose another --work-dir")
+
+    def write(
+        self,
+        workspace: Path,
+        runs: Sequence[WorkRun],
+        *,
+        details: bool = False,
+        extract_rate: bool = False,
+        moment: float | None = None,
+    ) -> list[Path]:
+        """Write all files and return their paths. Files of the same names are replaced.
+
+        Args:
+            workspace: Folder whose `.benchwright/` contains the runs.
+            runs: The runs, in the order of the tables. Two tasks with equal names get separate files.
+            details: Whether results list every sample.
+            extract_rate: Whether results give the share of replies in which an answer was found.
+            moment: Time in the file names, in seconds since the epoch; None: now.
+        """
+        folder = self.path
+        folder.mkdir(parents=True, exist_ok=True)
+        stamp = time.strftime("%Y%m%d_%H%M%S", time.localtime(moment))
+        runs = [replace(run, task=_storable(run.task)) for run in runs]
+        written = [self.record(workspace, [run.task for run in runs])]
+        places, notes = task_places([run.task for run in runs])
+        written.append(_config(folder, stamp, places, runs))
+        for place, run in zip(places, runs, strict=True):
+            written += _write_task(folder, place, run, details=details, extract_rate=extract_rate)
+        return written + _write_summary(folder, stamp, work_table(runs, notes))
 
 
-def find_work_folder(work_dir: Path, reuse: str | None = None) -> Path:
-    """The folder to reuse: `reuse` names it (its time), else the last by name.
-
-    Raises NotFoundError, with similar names.
-    """
-    known = sorted(path.parent.name for path in work_dir.glob(f"*/{RUNS_FILE}"))
-    if reuse:
-        if (work_dir / reuse / RUNS_FILE).is_file():
-            return work_dir / reuse
-        near = suggest(reuse, known)
-        there = (
-            f" It has: {', '.join(known[-5:])}."
-            if known
-            else " It has none: start one by leaving --reuse off, or name another --work-dir."
-        )
-        meant = ""
-        if reuse.isdecimal() or reuse in ("last", "latest"):  # names of runs in other commands
-            meant = f" --reuse takes the name of a work folder, not a run; to score a run again: benchwright rescore {reuse}"
-        raise NotFoundError(f"{work_dir} has no work folder {reuse!r}.{near}{there}{meant}")
-    if not known:
-        raise NotFoundError(
-            f"{work_dir} has no work folder to reuse; start one by leaving --reuse off, or name another --work-dir"
-        )
-    return work_dir / known[-1]
-
-
-def record_work_tasks(folder: Path, workspace: Path, tasks: Sequence[WorkTask]) -> Path:
-    """Record the runs of the folder. Replaces an earlier record."""
-    known = [as_json(storable(task)) for task in tasks]
-    place, root = folder.resolve(), workspace.resolve()
-    # Relative, so that a copied or moved workspace uses its own runs.
-    written = os.path.relpath(root, place) if place.is_relative_to(root) else str(root)
-    document = orjson.loads(encode_json({"workspace": written, "tasks": known}))
-    path = folder / RUNS_FILE
-    write_whole(path, orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
-    return path
-
-
-def storable(task: WorkTask) -> WorkTask:
+def _storable(task: WorkTask) -> WorkTask:
     """The task with lone surrogates, which UTF-8 cannot represent, replaced by question marks: file names may have any."""
     model, dataset = (name.encode("utf-8", "replace").decode() for name in (task.model, task.dataset))
     return WorkTask(model, dataset, task.run_id)
 
 
-def read_work_tasks(folder: Path) -> WorkRuns:
-    """Read the record of the folder. Raises UsageError for a file that benchwright did not write."""
-    path = folder / RUNS_FILE
-    try:
-        document: Any = orjson.loads(path.read_bytes())
-        tasks = tuple(
-            WorkTask(str(task["model"]), str(task["dataset"]), int(task["run_id"]))
-            for task in document["tasks"]
-        )
-        return WorkRuns((folder / str(document["workspace"])).resolve(), tasks)
-    except FileNotFoundError:
-        raise NotFoundError(f"{folder} is not a work folder: it has no {RUNS_FILE}") from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UsageError(
-            f"{path} cannot be read: {clause(error)}. Start again by leaving --reuse off"
-        ) from None
-
-
-class TaskFiles(NamedTuple):
-    """Where the files of one task go."""
-
-    task: WorkTask
-    """The task."""
-    model: str
-    """Folder of its model."""
-    dataset: str
-    """Name of its files, without ending."""
-
-
-def task_files(tasks: Sequence[WorkTask]) -> tuple[list[TaskFiles], list[str]]:
-    """The places of all tasks' files, and a sentence for each task whose name is already taken."""
+def task_places(tasks: Sequence[WorkTask]) -> tuple[list[PurePosixPath], list[str]]:
+    """Where the files of each task go, without ending: the folder of its model, and a name from its dataset. And a sentence
+    for each task whose name is already taken."""
     folders = _folders(tasks)
     taken: set[tuple[str, str]] = set()
-    found: list[TaskFiles] = []
+    found: list[PurePosixPath] = []
     notes: list[str] = []
     for task in tasks:
         model, plain = folders[task.model], safe_name(task.dataset)
@@ -161,7 +176,7 @@ def task_files(tasks: Sequence[WorkTask]) -> tuple[list[TaskFiles], list[str]]:
             notes.append(
                 f"{task.dataset} on {task.model} (run {task.run_id}): the name is taken; its files are called {dataset}"
             )
-        found.append(TaskFiles(task, model, dataset))
+        found.append(PurePosixPath(model, dataset))
     return found, notes
 
 
@@ -180,62 +195,31 @@ def _folders(tasks: Sequence[WorkTask]) -> dict[str, str]:
     return folders
 
 
-def write_work_folder(
-    folder: Path,
-    workspace: Path,
-    runs: Sequence[WorkRun],
-    *,
-    details: bool = False,
-    extract_rate: bool = False,
-    moment: float | None = None,
-) -> list[Path]:
-    """Write all files of a work folder and return their paths. Files of the same names are replaced.
-
-    Args:
-        folder: The folder; created if it does not exist.
-        workspace: Folder whose `.benchwright/` contains the runs.
-        runs: The runs, in the order of the tables. Two tasks with equal names get separate files.
-        details: Whether results list every sample.
-        extract_rate: Whether results give the share of replies in which an answer was found.
-        moment: Time in the file names, in seconds since the epoch; None: now.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    stamp = time.strftime("%Y%m%d_%H%M%S", time.localtime(moment))
-    runs = [replace(run, task=storable(run.task)) for run in runs]
-    written = [record_work_tasks(folder, workspace, [run.task for run in runs])]
-    placed, notes = task_files([run.task for run in runs])
-    written.append(_config(folder, stamp, placed, runs))
-    for files, run in zip(placed, runs, strict=True):
-        written += _write_task(folder, files, run, details=details, extract_rate=extract_rate)
-    return written + _write_summary(folder, stamp, work_table(runs, notes))
-
-
-def _config(folder: Path, stamp: str, placed: Sequence[TaskFiles], runs: Sequence[WorkRun]) -> Path:
+def _config(folder: Path, stamp: str, places: Sequence[PurePosixPath], runs: Sequence[WorkRun]) -> Path:
     """The merged configuration of every task, as recorded at the start of its run."""
     document: JsonObject = {
         "tasks": [
             {
-                "model": files.task.model,
-                "dataset": files.task.dataset,
-                "run_id": files.task.run_id,
-                "files": f"{files.model}/{files.dataset}",
+                "model": run.task.model,
+                "dataset": run.task.dataset,
+                "run_id": run.task.run_id,
+                "files": str(place),
                 **run_config(run.details),
             }
-            for files, run in zip(placed, runs, strict=True)
+            for place, run in zip(places, runs, strict=True)
         ]
     }
     return _write(folder / "configs" / f"{stamp}_{os.getpid()}.yml", dump_yaml(document))
 
 
 def _write_task(
-    folder: Path, files: TaskFiles, run: WorkRun, *, details: bool, extract_rate: bool
+    folder: Path, place: PurePosixPath, run: WorkRun, *, details: bool, extract_rate: bool
 ) -> list[Path]:
-    place = Path(files.model)
-    predictions = folder / "predictions" / place / f"{files.dataset}.jsonl"
-    failed = predictions.with_name(f"{files.dataset}{FAILED}.jsonl")
-    dataset = files.task.dataset
+    predictions = folder / "predictions" / f"{place}.jsonl"
+    failed = folder / "predictions" / f"{place}{FAILED}.jsonl"
+    dataset = run.task.dataset
     tally = write_predictions(run.samples, dataset, predictions, failed)
-    results = folder / "results" / place / f"{files.dataset}.json"
+    results = folder / "results" / f"{place}.json"
     results.parent.mkdir(parents=True, exist_ok=True)
     write_results(
         results, run.details, run.samples, dataset, tally, details=details, extract_rate=extract_rate
@@ -245,8 +229,8 @@ def _write_task(
         predictions,
         *([failed] if failed.exists() else []),
         results,
-        _write(logs / "infer" / place / f"{files.dataset}.out", infer_log(run.details, tally).encode()),
-        _write(logs / "eval" / place / f"{files.dataset}.out", eval_log(run.details, tally).encode()),
+        _write(logs / "infer" / f"{place}.out", infer_log(run.details, tally).encode()),
+        _write(logs / "eval" / f"{place}.out", eval_log(run.details, tally).encode()),
     ]
 
 

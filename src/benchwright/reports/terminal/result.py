@@ -19,7 +19,7 @@ from benchwright.core import (
 )
 from benchwright.reports.blocks import Block, Grid, Pieces, Table, line, numbers
 from benchwright.results import (
-    ResultView,
+    RunResult,
     duration,
     figures_to_show,
     headline_of,
@@ -42,7 +42,7 @@ def short_path(folder: Path) -> str:
         return str(folder)
 
 
-def result_blocks(view: ResultView) -> list[Block]:
+def result_blocks(view: RunResult) -> list[Block]:
     """The sentence, metrics, outcomes, caveats, speed and files of a run's result."""
     (headings, *rows), remarks = _metrics(view.summary) or [[]], _remarks(view)
     metrics = Table(numbers(*headings), tuple(rows)) if rows else line()
@@ -81,7 +81,7 @@ _NOTES = {
 """The label and the style of a note of each grade."""
 
 
-def _remarks(view: ResultView) -> list[tuple[str, Pieces]]:
+def _remarks(view: RunResult) -> list[tuple[str, Pieces]]:
     summary = view.summary
     counts: list[tuple[str, str]] = []
     for outcome in OUTCOMES:
@@ -124,7 +124,7 @@ def _remarks(view: ResultView) -> list[tuple[str, Pieces]]:
     return rows
 
 
-def _files(view: ResultView) -> str:
+def _files(view: RunResult) -> str:
     """The existing files of the run, including those of `run_eval`; if the folder is gone, the files of every run; if another
     run has replaced them, which one."""
     writer, files = writer_of(view.run.folder), open_artifacts(view.run.folder)
@@ -149,7 +149,7 @@ def _files(view: ResultView) -> str:
     )
 
 
-def _speed(view: ResultView) -> str:
+def _speed(view: RunResult) -> str:
     parts = [duration(view.seconds)]
     if view.requests_sent is not None:
         more = [plural(view.retries, "retry")] if view.retries else []
@@ -166,7 +166,7 @@ _LATER = "benchwright rescore RUN"
 """The end of the reason of a run that was not meant to score."""
 
 
-def _next_step(view: ResultView) -> str:
+def _next_step(view: RunResult) -> str:
     summary, run = view.summary, view.run.id
     # A row that was skipped is skipped again: no request was made for it.
     retryable = summary.failed - summary.outcomes.get(Outcome.SKIPPED, 0)

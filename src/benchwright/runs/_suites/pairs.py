@@ -31,21 +31,34 @@ from benchwright.runs._targets import Target, find_targets
 from benchwright.runs._targets.questions import question_target
 
 
-class SuitePair(Struct, frozen=True):
-    """One model on one dataset, ready to be prepared."""
+class PairTask(Struct, frozen=True):
+    """One model on one dataset: a run to start, to resume, or to score again."""
 
     model: str
     """The model's name in tables and folders."""
     dataset: str
     """The dataset's name in tables and folders."""
-    plan: Plan
-    """The plan of its run."""
+    plan: Plan | None = None
+    """Its plan; None for the plan of the work folder's run."""
+    run_id: int | None = None
+    """The run of this pair in a work folder, if there is one."""
+
+    @property
+    def label(self) -> str:
+        """The pair's name in messages."""
+        return f"{self.dataset} on {self.model}"
+
+    @property
+    def planned(self) -> Plan:
+        """The plan of a pair that was planned now."""
+        assert self.plan is not None
+        return self.plan
 
 
 class Pairs(Struct, frozen=True):
     """All pairs of a suite."""
 
-    pairs: tuple[SuitePair, ...]
+    pairs: tuple[PairTask, ...]
     """In the order of the models, then of the datasets."""
     notes: tuple[str, ...]
     """Notes for the user before the pairs run."""
@@ -83,7 +96,7 @@ def plan_pairs(
         for entry in suite.datasets
     ]
     models, matched = _models(suite, options, notes)
-    pairs: dict[bytes, SuitePair] = {}
+    pairs: dict[bytes, PairTask] = {}
     for number, (label, model) in enumerate(models):
         for place, found in enumerate(datasets):
             if matched and suite.pairs is not None and (number, place) not in suite.pairs:
@@ -93,7 +106,7 @@ def plan_pairs(
                     label, model, dataset, suite, options, config,
                     scripted=endpoint is not None, ask_server=ask_server,
                 )  # fmt: skip
-                pairs.setdefault(_same(plan), SuitePair(plan[0], dataset.label, plan[1]))
+                pairs.setdefault(_same(plan), PairTask(plan[0], dataset.label, plan[1]))
     if not pairs:
         raise ConfigError(
             f"{suite.path}: no model is paired with a dataset; correct model_dataset_combinations"

@@ -7,12 +7,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from benchwright.core import BenchwrightError, JsonObject, NotFoundError, suggest, worst_exit_code
-from benchwright.results import SideBySide, SideRun, plural, side_by_side
-from benchwright.runs._result import RunResult
+from benchwright.core import JsonObject, NotFoundError, suggest, worst_exit_code
+from benchwright.results import RunResult, SideBySide, SideRun, plural, side_by_side
+from benchwright.runs._jobs import INTERRUPTED
 from benchwright.store import Store
-
-INTERRUPTED = 130
 
 
 class PairResult(Struct, frozen=True):
@@ -117,15 +115,6 @@ class SuiteResult(Struct, frozen=True, kw_only=True):
             "comparison": list(self.comparison.to_json()),
             "exit_code": self.exit_code,
         }
-
-
-def failed_pair(model: str, dataset: str, run_id: int, error: Exception | None) -> PairResult:
-    """Build the entry of a pair that failed or never began."""
-    if error is None:
-        return PairResult(model, dataset, run_id, error="interrupted before it began", exit_code=INTERRUPTED)
-    if isinstance(error, BenchwrightError):
-        return PairResult(model, dataset, run_id, error=str(error), exit_code=error.exit_code)
-    return PairResult(model, dataset, run_id, error=f"{type(error).__name__}: {error}", exit_code=1)
 
 
 def compared(store: Store, pairs: tuple[PairResult, ...], summarizer: str | None) -> SideBySide:

@@ -26,26 +26,19 @@ from benchwright.config import (
 from benchwright.core import ConfigError, NotFoundError, UsageError, canonical_json, refuse_while_loading
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine import Watcher, notebook_watcher, row_settings, rows_and_prompts, start_problems
-from benchwright.reports import (
-    find_work_folder,
-    make_work_folder,
-    read_work_tasks,
-    record_work_tasks,
-    write_work_folder,
-)
+from benchwright.reports import WorkFolder
 from benchwright.results import WorkTask, work_runs
+from benchwright.runs._jobs import INTERRUPTED
 from benchwright.runs._result import recorded_result
 from benchwright.runs._run import samples_as_sent, with_cost, with_problems, with_steps
 from benchwright.runs._session import Session
 from benchwright.runs._suites.names import chosen_models
-from benchwright.runs._suites.pairs import Pairs, SuitePair, plan_pairs
-from benchwright.runs._suites.result import INTERRUPTED, PairResult, SuiteResult, compared
+from benchwright.runs._suites.pairs import Pairs, PairTask, plan_pairs
+from benchwright.runs._suites.result import PairResult, SuiteResult, compared
 from benchwright.runs._suites.suite import Suite, load_suite
 from benchwright.runs._suites.tasks import (
     Finished,
     PairJob,
-    PairTask,
-    new_tasks,
     perform_tasks,
     scored_later,
     scoring_tasks,
@@ -112,21 +105,20 @@ def run_suite(
             planned(all_pairs)
         newest = _newest(suite, pairs, options, how, session)
         folder = None if newest is not None else _reused(how, suite, pairs)
-        known = None if folder is None else read_work_tasks(folder)
-        with nullcontext(session) if known is None else Session(known.workspace, options.store) as place:
+        root, known = (None, ()) if folder is None else folder.recorded()
+        with nullcontext(session) if root is None else Session(root, options.store) as place:
             store = place.store
-            if known is not None:
-                work = _Work(store, options, how, folder, known.tasks, watcher, finished, endpoint)
+            work = _Work(store, options, how, folder, known, watcher, finished, endpoint)
+            if folder is not None:
                 results = work.do(with_known(pairs, known, how.models or ()))
             else:
-                work = _Work(store, options, how, None, (), watcher, finished, endpoint)
-                results = work.do(new_tasks(pairs or ()) if newest is None else newest)
+                results = work.do(pairs or () if newest is None else newest)
             return SuiteResult(
                 name=suite.name,
                 pairs=results,
                 comparison=compared(store, results, how.summarizer),
                 notes=() if all_pairs is None else all_pairs.notes,
-                work_folder=work.folder,
+                work_folder=None if work.folder is None else work.folder.path,
             )
 
 
@@ -182,7 +174,7 @@ def _is_bare(suite: Suite, how: SuiteOptions) -> bool:
 
 
 def _newest(
-    suite: Suite, pairs: Sequence[SuitePair] | None, options: RunOptions, how: SuiteOptions, session: Session
+    suite: Suite, pairs: Sequence[PairTask] | None, options: RunOptions, how: SuiteOptions, session: Session
 ) -> list[PairTask] | None:
     """A target alone with its newest run in the workspace; None if there is none, or if a work folder is meant."""
     if not pairs or not _is_bare(suite, how):
@@ -191,15 +183,15 @@ def _newest(
     return with_newest(session.store, pairs, any_model=not given)
 
 
-def _reused(how: SuiteOptions, suite: Suite, pairs: Sequence[SuitePair] | None) -> Path | None:
+def _reused(how: SuiteOptions, suite: Suite, pairs: Sequence[PairTask] | None) -> WorkFolder | None:
     if how.reuse is None:
         return None
     try:
-        return find_work_folder(how.work_dir or DEFAULT_WORK_DIR, how.reuse or None)
+        return WorkFolder.find(how.work_dir or DEFAULT_WORK_DIR, how.reuse or None)
     except NotFoundError:
         if not pairs or not _is_bare(suite, how):
             raise
-        names = " ".join(dict.fromkeys(pair.plan.settings.asked for pair in pairs))
+        names = " ".join(dict.fromkeys(pair.planned.settings.asked for pair in pairs))
         raise NotFoundError(
             f"--reuse: there is no run of {names} here. Request the replies first: benchwright run {names} --mode infer"
         ) from None
@@ -213,7 +205,7 @@ class _Work:
         store: Store,
         options: RunOptions,
         how: SuiteOptions,
-        folder: Path | None,
+        folder: WorkFolder | None,
         known: Sequence[WorkTask],
         watcher: Watcher | None,
         finished: Finished | None,
@@ -249,16 +241,16 @@ class _Work:
         done = {(result.model, result.dataset): result for result in scored}
         return [done.get((result.model, result.dataset), result) for result in results]
 
-    def _perform(self, tasks: Sequence[PairJob], not_yet: Sequence[PairTask] = ()) -> list[PairResult]:
+    def _perform(self, jobs: Sequence[PairJob], not_yet: Sequence[PairTask] = ()) -> list[PairResult]:
         waiting = {each.label for each in not_yet}
 
         def finished(pair: PairResult) -> None:
             if self._finished is not None and f"{pair.dataset} on {pair.model}" not in waiting:
                 self._finished(pair)
 
-        self._remember(tasks)
+        self._remember(jobs)
         return perform_tasks(
-            self._store, tasks, self._how,
+            self._store, jobs, self._how,
             watcher=self._watcher, finished=finished, endpoint=self._endpoint,
         )  # fmt: skip
 
@@ -273,20 +265,18 @@ class _Work:
             return PairResult(each.model, each.dataset, each.run_id, error=error, exit_code=1)
         return PairResult(each.model, each.dataset, each.run_id, result, exit_code=result.exit_code)
 
-    def _remember(self, tasks: Sequence[PairJob]) -> None:
+    def _remember(self, jobs: Sequence[PairJob]) -> None:
         """Write the folder's list of runs before the first request, so that a killed suite can resume."""
-        for task in tasks:
-            model, dataset = task.pair.model, task.pair.dataset
-            self._tasks[model, dataset] = WorkTask(model, dataset, task.job.run.id)
+        for pair, job in jobs:
+            self._tasks[pair.model, pair.dataset] = WorkTask(pair.model, pair.dataset, job.run.id)
         if self._how.work_dir is not None and self.folder is None:
-            self.folder = make_work_folder(self._how.work_dir)
+            self.folder = WorkFolder.make(self._how.work_dir)
         if self.folder is not None:
-            record_work_tasks(self.folder, self._store.workspace.root, list(self._tasks.values()))
+            self.folder.record(self._store.workspace.root, list(self._tasks.values()))
 
     def _write(self) -> None:
         if self.folder is not None:
-            write_work_folder(
-                self.folder,
+            self.folder.write(
                 self._store.workspace.root,
                 work_runs(self._store, list(self._tasks.values())),
                 details=bool(self._how.dump_eval_details),
@@ -326,8 +316,7 @@ def check_suite(suite: Suite, options: RunOptions, how: SuiteOptions) -> SuiteCh
     with_reasons: dict[tuple[bytes, tuple[str, ...], tuple[str, ...]], CheckReport] = {}
     checks = []
     for pair in planned.pairs if planned is not None else ():
-        settings = pair.plan.settings
-        spec = pair.plan.spec
+        settings, spec = pair.planned.settings, pair.planned.spec
         of_rows = row_settings(spec, settings)
         # All models share one loaded benchmark, so its identity is part of the key, as for shared rows.
         key = canonical_json([id(spec), of_rows.model_type, rows_and_prompts(settings)])
@@ -368,10 +357,10 @@ def plan_pair_loads(
     usual = next(setting.default for setting in BODY_SETTINGS if setting.name == "max_tokens")
     return [
         replace(
-            pair.plan,
+            pair.planned,
             load=how,
             route_given=options.model_type is not None,
-            length_given=pair.plan.settings.generation.settings.get("max_tokens") != usual,
+            length_given=pair.planned.settings.generation.settings.get("max_tokens") != usual,
         )
         for pair in pairs.pairs
     ]

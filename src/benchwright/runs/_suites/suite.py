@@ -38,7 +38,7 @@ from benchwright.runs._suites.entries import (
 )
 
 if TYPE_CHECKING:
-    from benchwright.runs._result import RunResult
+    from benchwright.results import RunResult
     from benchwright.runs._run import Plan
     from benchwright.runs._suites.result import PairResult
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from msgspec import Struct
 from msgspec.structs import replace
 
 from benchwright.benchmarks import QuestionOptions
@@ -24,51 +23,29 @@ from benchwright.core import (
 )
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine import UNNAMED, RunSettings, Watcher
-from benchwright.reports import WorkRuns
+from benchwright.results import WorkTask
 from benchwright.runs._jobs import Ended, Job, leave, perform_jobs
 from benchwright.runs._questions import fitting, refuse_unheard
 from benchwright.runs._resume import claimed, rescore_plan
 from benchwright.runs._run import Plan, queue_plans
-from benchwright.runs._suites.pairs import SuitePair
-from benchwright.runs._suites.result import PairResult, failed_pair
+from benchwright.runs._suites.pairs import PairTask
+from benchwright.runs._suites.result import PairResult
 from benchwright.store import RunRecord, Store
 
 Finished = Callable[[PairResult], None]
 """Called with every pair when it ends."""
+PairJob = tuple[PairTask, Job]
+"""A pair, and its run, ready to be performed."""
 
 
-class PairTask(Struct, frozen=True):
-    """One model on one dataset: a run to start, to resume, or to score again."""
-
-    model: str
-    """The model's name in tables and folders."""
-    dataset: str
-    """The dataset's name in tables and folders."""
-    plan: Plan | None = None
-    """Its plan; None for the plan of the work folder's run."""
-    run_id: int | None = None
-    """The run of this pair in a work folder, if there is one."""
-
-    @property
-    def label(self) -> str:
-        """The pair's name in messages."""
-        return f"{self.dataset} on {self.model}"
-
-
-def new_tasks(pairs: Sequence[SuitePair]) -> list[PairTask]:
-    """Return tasks for pairs that have no runs yet."""
-    return [PairTask(pair.model, pair.dataset, pair.plan) for pair in pairs]
-
-
-def with_known(pairs: Sequence[SuitePair] | None, known: WorkRuns, models: Sequence[str]) -> list[PairTask]:
+def with_known(
+    pairs: Sequence[PairTask] | None, known: Sequence[WorkTask], models: Sequence[str]
+) -> list[PairTask]:
     """Return the pairs with their runs in a work folder; if no pairs are given, all of its runs (of these models)."""
-    runs = {(task.model, task.dataset): task.run_id for task in known.tasks}
+    runs = {(task.model, task.dataset): task.run_id for task in known}
     if pairs is not None:
-        return [
-            PairTask(pair.model, pair.dataset, pair.plan, runs.get((pair.model, pair.dataset)))
-            for pair in pairs
-        ]
-    there = list(dict.fromkeys(task.model for task in known.tasks))
+        return [replace(pair, run_id=runs.get((pair.model, pair.dataset))) for pair in pairs]
+    there = list(dict.fromkeys(task.model for task in known))
     for name in models:
         if name not in there:
             raise NotFoundError(
@@ -76,18 +53,18 @@ def with_known(pairs: Sequence[SuitePair] | None, known: WorkRuns, models: Seque
             )
     return [
         PairTask(task.model, task.dataset, None, task.run_id)
-        for task in known.tasks
+        for task in known
         if not models or task.model in models
     ]
 
 
-def with_newest(store: Store, pairs: Sequence[SuitePair], *, any_model: bool) -> list[PairTask] | None:
+def with_newest(store: Store, pairs: Sequence[PairTask], *, any_model: bool) -> list[PairTask] | None:
     """Return the pairs with the newest run of each in the workspace; None if one has none. With `any_model`, the model and the
     rules are those of the run."""
     found = []
     runs = [run for run in store.runs() if run.kind == RunKind.BENCHMARK]
     for pair in pairs:
-        now = pair.plan.settings
+        now = pair.planned.settings
         same = [
             run
             for run in runs
@@ -100,7 +77,7 @@ def with_newest(store: Store, pairs: Sequence[SuitePair], *, any_model: bool) ->
         found.append(
             PairTask(newest.model, pair.dataset, None, newest.id)
             if any_model
-            else PairTask(pair.model, pair.dataset, pair.plan, newest.id)
+            else replace(pair, run_id=newest.id)
         )
     return found
 
@@ -188,15 +165,6 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:77]}…"
 
 
-class PairJob(Struct, frozen=True):
-    """A pair with its job."""
-
-    pair: PairTask
-    """The pair."""
-    job: Job
-    """Its run, ready to be performed."""
-
-
 def sending_tasks(store: Store, pairs: Sequence[PairTask], options: RunOptions) -> list[PairJob]:
     """Prepare jobs that send requests: new runs, and runs of a work folder to resume. Finished rows are kept, failed rows sent
     again. Nothing is sent yet; if one pair cannot run, no run is changed."""
@@ -213,7 +181,7 @@ def sending_tasks(store: Store, pairs: Sequence[PairTask], options: RunOptions) 
         for job in jobs.values():
             leave(store, job, job.run.error)
         raise
-    return [PairJob(each, jobs[id(each)]) for each in pairs]
+    return [(each, jobs[id(each)]) for each in pairs]
 
 
 def scoring_tasks(store: Store, pairs: Sequence[PairTask], options: RunOptions) -> list[PairJob]:
@@ -239,7 +207,7 @@ def scoring_tasks(store: Store, pairs: Sequence[PairTask], options: RunOptions) 
             plan = named_by(source, each.plan)
             refuse_other(replace(each, plan=plan), source, scoring=False)
             plans.append(rescored(plan, source, each.label))
-    return [PairJob(each, job) for each, job in zip(pairs, queue_plans(store, plans), strict=True)]
+    return list(zip(pairs, queue_plans(store, plans), strict=True))
 
 
 def _defined(definition: JsonObject, rules: bool) -> JsonObject:
@@ -272,22 +240,29 @@ def scored_later(store: Store, each: PairTask) -> bool:
 
 def perform_tasks(
     store: Store,
-    tasks: Sequence[PairJob],
+    jobs: Sequence[PairJob],
     how: SuiteOptions,
     *,
     watcher: Watcher | None,
     finished: Finished | None,
     endpoint: OpenEndpoint | None,
 ) -> list[PairResult]:
-    """Perform all tasks; one that fails does not stop the others."""
-    pairs = {task.job.run.id: task.pair for task in tasks}
+    """Perform all jobs; one that fails does not stop the others."""
+    pairs = {job.run.id: pair for pair, job in jobs}
     lanes: dict[object, list[Job]] = {}
-    for task in tasks:
-        lanes.setdefault(task.pair.model if how.merge_ds else task.job.run.id, []).append(task.job)
+    for pair, job in jobs:
+        lanes.setdefault(pair.model if how.merge_ds else job.run.id, []).append(job)
+
+    def result(ended: Ended) -> PairResult:
+        run_id = ended.run_id or 0
+        pair = pairs[run_id]
+        return PairResult(
+            pair.model, pair.dataset, run_id, ended.result, ended.problem, exit_code=ended.exit_code
+        )
 
     def report(ended: Ended) -> None:
         if finished is not None:
-            finished(_pair(pairs[ended.job.run.id], ended))
+            finished(result(ended))
 
     ended = perform_jobs(
         store,
@@ -298,8 +273,8 @@ def perform_tasks(
         finished=report,
         endpoint=endpoint,
     )
-    results = {each.job.run.id: _pair(pairs[each.job.run.id], each) for each in ended}
-    return [results[task.job.run.id] for task in tasks]
+    results = {each.run_id: result(each) for each in ended}
+    return [results[job.run.id] for _, job in jobs]
 
 
 def _resumed(store: Store, each: PairTask, options: RunOptions) -> Job:
@@ -312,10 +287,3 @@ def _resumed(store: Store, each: PairTask, options: RunOptions) -> Job:
 
 def _infers(store: Store, run_id: int) -> bool:
     return RunSettings.from_json(store.run(run_id).settings).infer_only
-
-
-def _pair(pair: PairTask, ended: Ended) -> PairResult:
-    run_id = ended.job.run.id
-    if ended.result is None:
-        return failed_pair(pair.model, pair.dataset, run_id, ended.error)
-    return PairResult(pair.model, pair.dataset, run_id, ended.result, exit_code=ended.result.exit_code)

@@ -16,9 +16,6 @@ from benchwright.runs._questions import refuse_second_system
 from benchwright.runs._targets.function_calling import near_evaluations
 from benchwright.runs._targets.values import Asked, Target, TargetKind
 
-_NO_FILE = "None"
-"""Recorded in place of the file of a benchmark that no file defines, such as one from a notebook."""
-
 
 def _definition(kind: str, target: str, spec: BenchmarkSpec, folder: Path) -> JsonObject:
     return {"kind": kind, "target": target, "folder": str(folder), "benchmark": spec.key, "settings": {}}
@@ -33,7 +30,8 @@ def _of_function(asked: Asked) -> list[Target]:
     if spec is None:
         raise UsageError(f"{asked.target!r} is not decorated with @benchmark")
     refuse_second_system(asked.options.system, spec)
-    place = f"{_NO_FILE if spec.source is None else spec.source}:{spec.key}"
+    # A benchmark that no file defines, such as one from a notebook, has only its name.
+    place = spec.key if spec.source is None else f"{spec.source}:{spec.key}"
     kind = FUNCTION.name if spec.source is None else FILE.name
     return [Target(spec, place, _definition(kind, place, spec, asked.cwd), asked.defaults)]
 
