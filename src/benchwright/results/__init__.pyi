@@ -101,6 +101,7 @@ from benchwright.results._metric_comparison import (
     difference_end as difference_end,
 )
 from benchwright.results._number_columns import SMALL_BYTES as SMALL_BYTES, WRITER as WRITER
+from benchwright.results._run_document import run_document as run_document
 from benchwright.results._run_folders import (
     folder_run as folder_run,
     holds as holds,

@@ -13,6 +13,7 @@ from benchwright.core import (
     MetricSummary,
     RunSummary,
     exact_json,
+    reused_span,
     rfc3339,
 )
 from benchwright.results._figures import (
@@ -25,6 +26,8 @@ from benchwright.results._figures import (
     no_interval,
     number,
     outcome_name,
+    plural,
+    reused_of,
     usage,
 )
 from benchwright.results._runs import RunDetails
@@ -82,9 +85,11 @@ def _shown(record: dict[str, Any]) -> Iterator[tuple[str, Any]]:
             yield name, text
 
 
-def run_page(details: RunDetails, summary: RunSummary, counts: Mapping[Group, int]) -> JsonObject:
+def run_page(
+    details: RunDetails, summary: RunSummary, counts: Mapping[Group, int], request: bytes | None = None
+) -> JsonObject:
     """Everything that the page of a run shows, except for its samples: texts and numbers in the order of the page. `counts` are its
-    samples by group; empty if the run keeps none in its folder."""
+    samples by group; empty if the run keeps none in its folder. `request` is the body of one request."""
     run = details.run
     shown, equal = figures_to_show(summary)
     known = figures_of(summary)
@@ -104,7 +109,7 @@ def run_page(details: RunDetails, summary: RunSummary, counts: Mapping[Group, in
             for name, value in summary.derived.items()
             if name not in known and isinstance(value, int | float)
         ],
-        "facts": [[label, words] for label, words in usage(summary)],
+        "facts": [[label, words] for label, words in [*usage(summary), *_from_cache(summary)]],
         "counts": {str(group): number for group, number in counts.items()},
         "settings": [
             [heading, [[key, value] for key, value in _flat(table)]]
@@ -114,8 +119,18 @@ def run_page(details: RunDetails, summary: RunSummary, counts: Mapping[Group, in
                 ("Data and versions", details.manifest),
             )
         ],
+        "request": None if request is None else request.decode(errors="replace"),
         "command": details.command,
     }
+
+
+def _from_cache(summary: RunSummary) -> list[tuple[str, str]]:
+    """How many replies came from earlier runs, and how old they are."""
+    reused = reused_of(summary)
+    if reused is None:
+        return []
+    span = reused_span(reused)
+    return [("from cache", f"{plural(reused['replies'], 'reply')}{f' ({span})' if span else ''}")]
 
 
 def ended(summary: RunSummary) -> list[JsonValue]:

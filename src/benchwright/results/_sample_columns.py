@@ -249,6 +249,7 @@ class DecodedSteps:
 
     def __init__(self, samples: Sequence[SampleSteps]) -> None:
         self.numbers, self.repeats, self.rows, scores, bodies, outputs = zip(*samples, strict=True)
+        self.bodies: Sequence[bytes | None] = bodies
         self.records = records = score_columns(scores)
         self.replies = replies = reply_columns([b"{}" if output is None else output for output in outputs])
         self.outputs = outputs

@@ -165,6 +165,14 @@ class RunSamples:
             found = self._store.calls(self._run.id, first, min(first + BLOCK_ROWS, rows) - 1)
             yield [RecordedCall._make(found[key]) for key in sorted(found)]
 
+    def first_request(self) -> bytes | None:
+        """The body of the request of the first sample, as an example; None if none was sent."""
+        kept = self._kept_steps()
+        if kept is not None:
+            return kept[0][0].bodies[0] if kept else None
+        first = next(self._store.samples(self._run.id), None)
+        return None if first is None else first.call_input
+
     def replies(self, rows: int) -> Iterator[RecordColumns]:
         """The replies to the same calls, block by block."""
         kept = self._kept_steps()

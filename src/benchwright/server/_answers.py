@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 from starlette.responses import Response, StreamingResponse
 
-from benchwright.core import as_json, exact_json
+from benchwright.core import JsonObject, as_json, exact_json
 from benchwright.server._guard import PAGE_POLICY, refusal_of
 
 
@@ -52,6 +52,19 @@ class Json(AnswerKind, frozen=True):
 
     def response(self, value: Any) -> Response:
         """The Struct as JSON."""
+        return Response(encoded(value), media_type=self.media_type)
+
+
+class AnyJson(AnswerKind, frozen=True):
+    """The handler returns a JSON object, whose fields depend on the kind of run."""
+
+    @property
+    def media_type(self) -> str:
+        """JSON."""
+        return "application/json"
+
+    def response(self, value: Any) -> Response:
+        """The object."""
         return Response(encoded(value), media_type=self.media_type)
 
 
@@ -118,8 +131,8 @@ async def _events(values: AsyncIterator[Struct]) -> AsyncIterator[bytes]:
         yield b"event: error\ndata: " + encoded(refusal_of(error).body()) + b"\n\n"
 
 
-def encoded(value: Struct) -> bytes:
-    """A Struct as JSON."""
+def encoded(value: Struct | JsonObject) -> bytes:
+    """A Struct or an object as JSON."""
     try:
         return msgspec.json.encode(value)
     except (UnicodeEncodeError, TypeError):  # half of a surrogate pair, or a value that is no JSON

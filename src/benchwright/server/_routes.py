@@ -11,8 +11,8 @@ from msgspec import Struct
 
 from benchwright.core import OUTCOMES, STEP_STATUSES, VERSION
 from benchwright.results import RUN_KINDS
-from benchwright.server import _bodies as bodies, _handlers as handlers
-from benchwright.server._answers import AnswerKind, Bytes, HtmlPage, Json
+from benchwright.server import _bodies as bodies, _handlers as handlers, _run_pages as run_pages
+from benchwright.server._answers import AnswerKind, AnyJson, Bytes, HtmlPage, Json
 from benchwright.server._bodies import LARGEST_NUMBER, ErrorBody
 from benchwright.server._keys import Access
 from benchwright.server._page_files import PAGE_FILES, SHELL, file_handler
@@ -103,6 +103,7 @@ REST: tuple[Route, ...] = (
     Route("POST", "/runs", _FULL, handlers.create_run, Json(bodies.RunCreated), bodies.CreateRun, refusals=(503,)),
     Route("GET", "/runs", _READ, handlers.list_runs, Json(bodies.RunPage), query=(_AFTER, _LIMIT, _KIND, _NAME)),
     Route("GET", _RUN, _READ, handlers.get_run, Json(bodies.RunBody), refusals=(404,)),
+    Route("GET", f"{_RUN}/details", _READ, run_pages.get_details, AnyJson(), refusals=(404,)),
     Route("POST", f"{_RUN}/resume", _FULL, handlers.resume_run, _EMPTY, bodies.ResumeRun, refusals=(404, 409, 503)),
     Route("POST", f"{_RUN}/complete", _FULL, handlers.complete_run, _EMPTY, bodies.CompleteRun, body_optional=True,
           refusals=(404, 409, 503)),

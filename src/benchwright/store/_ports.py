@@ -12,7 +12,7 @@ from typing import Literal, Protocol, Self
 from benchwright.core import JsonObject, JsonValue, RunKind, RunProgress, RunStatus, StepValues
 from benchwright.store._owner import Lease
 from benchwright.store._records import CallStep, Event, RunRecord, SampleSteps, StepOutput, TakenOver
-from benchwright.store._sample_filters import SampleFilter
+from benchwright.store._sample_filters import Facet, SampleFilter
 from benchwright.store._workflow_records import (
     BeginDecision,
     MetricPoint,
@@ -166,6 +166,9 @@ class SampleStore(Protocol):
 
     def samples(self, run_id: int, index: int | None = None) -> Iterator[SampleSteps]:
         """Every sample with its calls, streamed; or those of one row."""
+
+    def sample_counts(self, run_id: int) -> dict[Facet, int]:
+        """How many samples of a run have the same values for filters."""
 
     def index_samples(self, at_least: int = 1) -> None:
         """Index new samples, if there are this many. Without it the next page takes longer, and is right too."""

@@ -65,7 +65,7 @@ def write_run_files(details: RunDetails, samples: RunSamples, summary: RunSummar
     if details.reports_exchanges("html"):
         page = report_page(
             "run",
-            run_page(details, summary, chosen.counts),
+            run_page(details, summary, chosen.counts, samples.first_request()),
             title=details.run.title,
             heading=result_sentence(details.run.title, summary),
             bad=not summary.comparable,

@@ -86,6 +86,14 @@ class Samples(Steps):
         more = len(found) > limit
         return Page(items, place_of(*items[-1][:2]) if more and items else None)
 
+    def sample_counts(self, run_id: int) -> dict[Facet, int]:
+        """How many samples of a run have the same values for filters. Read from the index, so that a million take no second."""
+        rows = self._connection.execute(
+            f"SELECT facet, count(*) FROM {self._table_of(SAMPLE_INDEX_OF, run_id)} WHERE run_id = ? GROUP BY facet",
+            (run_id,),
+        )
+        return {Facet.from_text(facet): count for facet, count in rows}
+
     def _keys(self, run_id: int, where: SampleFilter, start: str, block: int) -> Iterator[str]:
         """The keys that pass a filter, from the indexes, in order. Each range is read in blocks of this many."""
         index = SAMPLE_INDEX_OF if where.metric is None else SAMPLE_METRICS_OF

@@ -3,15 +3,22 @@
 import { enter, hasToken } from "./api.js";
 import { h } from "./dom.js";
 import { runs } from "./runs.js";
+import { servedRun } from "./served_run.js";
 import { failed, loading, needsCode, nothingThere } from "./states.js";
 
-/** One row per page: its address, its title, and the function that makes its elements of the server's JSON. */
+/** @typedef {{ signal: AbortSignal, address: string, ids: string[], query: URLSearchParams, title: string }} Place
+ *  where a page is shown: the parts of its address, and its title, which it may change */
+
+/** One row per page: its address without what follows `?`, its title, and the function that makes its elements of the server's JSON.
+ *  A row with a link is in the bar above all pages. */
 const PAGES = [
   { address: /^#\/runs$/, title: "Runs", link: "#/runs", show: runs },
+  { address: /^#\/runs\/(\d+)$/, title: "Run", show: servedRun },
 ];
 
 const main = document.querySelector("main");
 let leaving = new AbortController();
+let shown = ""; // the address of the page that is shown, without what follows `?`
 
 /** @param {string} title @param {boolean} busy @param {...Node} children */
 function fill(title, busy, ...children) {
@@ -25,28 +32,37 @@ async function show(moved) {
   leaving.abort();
   leaving = new AbortController();
   const { signal } = leaving;
-  const page = PAGES.find(({ address }) => address.test(location.hash));
+  const [address, asked] = [location.hash.replace(/\?.*$/s, ""), location.hash.replace(/^[^?]*\??/, "")];
+  const page = PAGES.find((each) => each.address.test(address));
   for (const link of document.querySelectorAll("nav a")) {
-    if (link.getAttribute("href") === page?.link) link.setAttribute("aria-current", "page");
+    if (page !== undefined && address.startsWith(link.getAttribute("href"))) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
   if (!hasToken()) return fill("Code needed", false, needsCode(null));
   if (page === undefined) return fill("No such page", false, nothingThere(location.hash));
-  fill(page.title, true, loading(page.title.toLowerCase()));
+  const same = shown === address && main.getAttribute("aria-busy") === "false"; // only the query changed: the page stays while the next one loads
+  if (same) main.setAttribute("aria-busy", "true");
+  else fill(page.title, true, loading(page.title.toLowerCase()));
+  const place = { signal, address: location.hash, ids: page.address.exec(address).slice(1), query: new URLSearchParams(asked), title: page.title };
   try {
-    const parts = await page.show({ signal, address: location.hash });
+    const parts = await page.show(place);
     if (signal.aborted) return;
-    fill(page.title, false, ...parts);
-    if (moved) main.querySelector("h1")?.focus();
+    const focused = same ? document.activeElement?.id : "";
+    fill(place.title, false, ...parts);
+    shown = address;
+    const kept = focused ? document.getElementById(focused) : null;
+    if (kept) kept.focus();
+    else if (moved) main.querySelector("h1")?.focus();
   } catch (error) {
     if (signal.aborted) return;
+    shown = "";
     if (error.status === 401) fill("Code needed", false, needsCode("The server was started again since this tab was opened."));
     else fill(page.title, false, failed(error, () => show(true)));
   }
 }
 
 async function start() {
-  document.querySelector("nav").append(...PAGES.map(({ title, link }) => h("a", { href: link }, title)));
+  document.querySelector("nav").append(...PAGES.filter(({ link }) => link).map(({ title, link }) => h("a", { href: link }, title)));
   if (location.hash === "") history.replaceState(null, "", `${location.pathname}${location.search}#/runs`);
   try {
     await enter();

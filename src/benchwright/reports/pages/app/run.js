@@ -9,7 +9,9 @@ import { outcomes } from "./outcomes.js";
 /** @typedef {Record<string, any>} Sample a row of samples.parquet; JSON in it is a text */
 /** @typedef {{ about: string, notes: [string, string][], metrics: Metric[], equal: string, both: boolean, outcomes: [string, string, number][],
  *  reasons: string, derived: [string, string][], facts: [string, string][], counts: Record<string, number>, samples: Sample[],
- *  settings: [string, [string, string][]][], command: string }} RunPage */
+ *  settings: [string, [string, string][]][], command: string, request: string | null, files?: string[] }} RunPage */
+/** @typedef {{ samples?: Node[], slices?: Node[], link?: ((filter: string) => string) | null }} Served what only a server's page has: its own sections
+ *  of samples and slices, and the addresses of samples */
 
 const GROUPS = { wrong: "wrong", failed: "without a score", scored: "neither right nor wrong", right: "right" };
 const JSON_TEXTS = ["messages", "metadata"];
@@ -37,6 +39,16 @@ function ends(metric, json) {
   return [figure(json("ci_low"), low), " – ", figure(json("ci_high"), high)];
 }
 
+/** The main figure, large, with its interval. @param {Metric} metric @param {boolean} alone whether no table draws its interval */
+function headline(metric, alone) {
+  const json = (/** @type {string} */ key) => at(...metric.path, key);
+  const interval = metric.low === null ? [metric.interval === "–" ? "" : `no interval: ${metric.interval}, `] : ["95 % interval ", ...ends(metric, json), ", "];
+  return h("div", { class: "card headline" },
+    h("div", { class: "headline-figure" }, figure(json("value"), metric.text, "headline-value"), " ", h("span", { class: "headline-name" }, metric.name)),
+    h("div", { class: "dim" }, ...interval, "n = ", figure(json("count"), metric.n), metric.lower_is_better ? ", lower is better" : ""),
+    alone ? range(metric) : null);
+}
+
 /** @param {RunPage} page */
 function scores({ metrics, both, equal }) {
   if (!metrics.length) return h("p", { class: "dim" }, "No sample gave a score.");
@@ -61,8 +73,8 @@ function facts(pairs) {
   return h("div", { class: "card" }, h("dl", { class: "facts" }, ...pairs.flatMap(([label, words]) => [h("dt", {}, label), h("dd", {}, words)])));
 }
 
-// JSON with a line for each value. Parsed and written again, large integers would lose digits.
-function indented(json) {
+/** JSON with a line for each value. Parsed and written again, large integers would lose digits. @param {string | undefined} json */
+export function indented(json) {
   if (json === undefined) return json;
   let depth = 0;
   const line = (change) => `\n${"  ".repeat(Math.max(0, (depth += change)))}`;
@@ -192,18 +204,25 @@ function settings([heading, rows]) {
   return h("details", {}, h("summary", {}, heading), h("div", scrolls(heading), table));
 }
 
-/** @param {RunPage} page @returns {Node[]} */
-export function run(page) {
+/** @param {string[]} files */
+const files = (files) => h("div", { class: "card" }, h("ul", { class: "files" }, ...files.map((file) => h("li", {}, h("code", {}, file)))));
+
+/** @param {RunPage} page @param {Served} served @returns {Node[]} */
+export function run(page, { samples: listed = samples(page), slices = [], link = null } = {}) {
   const ended = page.outcomes.map(([outcome, name, number]) => [outcome, name, number, at("summary", "outcomes", outcome)]);
   const reasons = page.reasons ? [h("p", { class: "dim" }, page.reasons)] : [];
   return [
     h("p", { class: "about" }, page.about),
-    ...section("Scores", scores(page)),
+    ...(page.metrics.length ? [headline(page.metrics[0], page.metrics.length === 1)] : []),
     ...section("Notes", ...notes(page.notes)),
-    ...section("Outcomes", h("div", { class: "card outcome-card" }, ...outcomes("outcomes", ended, ...reasons))),
+    ...section("Outcomes", h("div", { class: "card outcome-card" }, ...outcomes("outcomes", ended, { more: reasons, link: link && ((outcome) => link(`outcome=${outcome}`)) }))),
+    ...section("Scores", scores(page)),
+    ...section("Slices", ...slices),
     ...section("Figures over all samples", page.derived.length ? facts(page.derived) : null),
     ...section("Usage", page.facts.length ? facts(page.facts) : null),
-    ...section("Samples", ...samples(page)),
+    ...section("Samples", ...listed),
+    ...section("What was sent", page.request ? h("details", {}, h("summary", {}, "The first request, whole"), h("pre", scrolls("Request"), indented(page.request))) : null),
     ...section("Settings", h("p", { class: "dim" }, "This command starts the same evaluation:"), h("pre", scrolls("Command"), page.command), ...page.settings.map(settings)),
+    ...section("Files", page.files?.length ? files(page.files) : null),
   ];
 }

@@ -11,7 +11,7 @@ const AT_ONCE = 100;
 /** One row per column: its heading, the name of its style, and its cell for a run. */
 const COLUMNS = [
   ["Run", "id", (run) => [figure("id", String(run.id))]],
-  ["Name", "name", (run) => [name("name", run.name)]],
+  ["Name", "name", (run) => [run.kind === "benchmark" ? h("a", { href: `#/runs/${run.id}` }, name("name", run.name)) : name("name", run.name)]],
   ["Kind", "kind", (run) => [figure("kind", KINDS[run.kind] ?? run.kind)]],
   ["Model", "model", model],
   ["Result", "result", result],

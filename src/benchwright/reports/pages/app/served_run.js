@@ -1,0 +1,35 @@
+// #/runs/7: the page of a benchmark run, as a server shows it.
+
+import { get } from "./api.js";
+import { figure, h, name } from "./dom.js";
+import { count, plural } from "./figures.js";
+import { run } from "./run.js";
+import { link } from "./sample_filter.js";
+
+const GROUPS = [["wrong", "wrong", "verdict=wrong"], ["failed", "without a score", "scored=false"], ["right", "right", "verdict=right"]];
+
+/** The way to the samples. @param {number} id @param {Record<string, number>} counts */
+function ways(id, counts) {
+  const total = Object.values(counts).reduce((sum, number) => sum + number, 0);
+  if (!total) return [h("p", { class: "dim" }, "This run has no samples.")];
+  const found = GROUPS.filter(([group]) => counts[group]).map(([group, words, filter]) =>
+    h("li", {}, h("a", { class: "way", href: link(id, filter) }, h("b", { "data-json": `page.counts.${group}` }, count(counts[group])), ` ${words}`)));
+  return [h("ul", { class: "ways" }, ...found, h("li", {}, h("a", { class: "way", href: link(id, "") }, `all ${plural(total, "sample")}`)))];
+}
+
+/** @param {import("./app.js").Place} place @returns {Promise<Node[]>} */
+export async function servedRun(place) {
+  const [id] = place.ids;
+  const found = await get(`/runs/${id}/details`, place.signal);
+  const { run: about, page } = found;
+  place.title = `${about.name}, run ${id}`;
+  const trail = h("p", { class: "trail" }, h("a", { href: "#/runs" }, "Runs"));
+  if (about.kind !== "benchmark" || page === null) {
+    const said = about.progress ? `${count(about.progress.done)} samples done so far.` : about.error ?? "";
+    return [trail, h("h1", { tabindex: "-1" }, name("run.name", about.name), ` on `, name("run.model", about.model ?? "–")),
+      h("p", { class: "about" }, `Run ${id}, `, figure("run.status", about.status), ". ", "There is no result yet. ", said),
+      ...(found.recorded ? [h("p", {}, h("a", { href: link(id, "") }, `Show the ${plural(found.recorded, "sample")} recorded so far`))] : [])];
+  }
+  const parts = run(page, { samples: ways(id, page.counts), link: (filter) => link(id, filter) });
+  return [trail, h("div", { class: "run" }, h("h1", { tabindex: "-1", class: found.summary.comparable ? null : "bad", "data-json": "sentence" }, found.sentence), ...parts)];
+}

@@ -1,0 +1,39 @@
+"""The JSON of a run for its page: what `show --json` prints, and the page in words."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from benchwright.core import JsonObject, JsonValue, open_artifacts
+from benchwright.results._kind_views import KIND_VIEWS
+from benchwright.results._kinds import kind_of
+from benchwright.results._run_page import Group, run_page
+from benchwright.results._runs import RunDetails
+from benchwright.store import Facet, RunRecord, Store
+
+
+def run_document(store: Store, run: RunRecord) -> JsonObject:
+    """A run of any kind as `show --json` prints it. A benchmark run also has `page`: what its page shows, in words; None while
+    there is no result."""
+    details = KIND_VIEWS[kind_of(run).name].details(store, run)
+    if not isinstance(details, RunDetails):
+        return details.to_json()
+    return {**details.to_json(), "page": _page(store, run, details)}
+
+
+def _page(store: Store, run: RunRecord, details: RunDetails) -> JsonObject | None:
+    if details.result is None:
+        return None
+    counts: Counter[Group] = Counter()
+    for facet, samples in store.sample_counts(run.id).items():
+        counts[_group(facet)] += samples
+    first = store.page_samples(run.id, limit=1).items
+    page = run_page(details, details.result, counts, first[0].call_input if first else None)
+    page["files"] = list[JsonValue](open_artifacts(run.folder).names())
+    return page
+
+
+def _group(facet: Facet) -> Group:
+    if not facet.scored:
+        return "failed"
+    return "right" if facet.verdict == "right" else "wrong" if facet.verdict == "wrong" else "scored"

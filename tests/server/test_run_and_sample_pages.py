@@ -1,0 +1,153 @@
+"""The pages of a run, of its samples, of one sample and of its slices, in Chromium."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import benchwright
+from benchwright import ScriptedEndpoint
+from benchwright.cli import main
+from benchwright.core import ModelRequest, printable
+from benchwright.server import ServerAddress, serving
+from benchwright.store import Workspace
+from browser import driven
+from page_figures import agrees, value_at
+from waiting import PATIENCE_S
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, Page
+
+HOSTILE = "<img src=x onerror=alert(1)>\u202egnp.\x00 \"'&amp; </script>"
+ROWS = [
+    {"question": f"{n}+{n}", "answer": str(2 * n) if n % 3 else HOSTILE, "topic": "odd" if n % 2 else HOSTILE}
+    for n in range(1, 41)
+]
+
+
+def replied(request: ModelRequest) -> str:
+    """Half of the replies are right; some are none."""
+    asked = re.search(rb"(\d+)\+\d+", request.payload)
+    number = int(asked[1]) if asked else 0
+    if number % 7 == 0:
+        raise TimeoutError("late")
+    return str(2 * number) if number % 2 else f"I cannot say. {HOSTILE}"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace with two runs on the same rows, and one that never began."""
+    place = tmp_path_factory.mktemp("shown")
+    (place / "q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(place)
+        benchwright.run("q.jsonl", endpoint=ScriptedEndpoint(replied), max_retries=0)
+        benchwright.run("q.jsonl", endpoint=ScriptedEndpoint(lambda request: "2"), repeats=2)
+    return place
+
+
+@pytest.fixture(scope="module")
+def address(folder: Path) -> Iterator[ServerAddress]:
+    with serving(Workspace(folder)) as (found, _):
+        yield found
+
+
+@pytest.fixture(scope="module")
+def opened(address: ServerAddress) -> Iterator[BrowserContext]:
+    """One browser with a window that is let in: its first tab has the token for all others."""
+    with driven() as browser:
+        yield let_in(browser, address)
+
+
+def let_in(browser: Browser, address: ServerAddress, **settings: Any) -> BrowserContext:
+    context = browser.new_context(**settings)
+    token = json.dumps(address.token)
+    context.add_init_script(f"sessionStorage.setItem('benchwright.token', {token})")
+    return context
+
+
+@pytest.fixture
+def tab(opened: BrowserContext, address: ServerAddress) -> Iterator[Callable[[str], Page]]:
+    """Opens an address in a tab, and fails if anything is logged."""
+    logged: list[str] = []
+    pages: list[Page] = []
+
+    def open_tab(hash_: str, width: int = 1300) -> Page:
+        page = opened.new_page()
+        pages.append(page)
+        page.set_viewport_size({"width": width, "height": 900})
+        page.set_default_timeout(PATIENCE_S * 1000)
+        page.on("console", lambda said: logged.append(said.text))
+        page.on("pageerror", lambda error: logged.append(str(error)))
+        page.on("dialog", lambda dialog: logged.append(dialog.message))
+        page.goto(f"{address.url}/{hash_}")
+        settled(page)
+        return page
+
+    yield open_tab
+    for page in pages:
+        page.close()
+    assert logged == []
+
+
+def settled(page: Page) -> None:
+    page.wait_for_selector("main[aria-busy=false]")
+
+
+def told(address: ServerAddress, path: str) -> Any:
+    connection = http.client.HTTPConnection(address.url.removeprefix("http://"), timeout=PATIENCE_S)
+    try:
+        connection.request("GET", f"/api{path}", headers={"Authorization": f"Bearer {address.token}"})
+        return json.loads(connection.getresponse().read())
+    finally:
+        connection.close()
+
+
+def check_figures(page: Page, document: Any, least: int, within: str = "main") -> set[str]:
+    """Every figure of a page is in the JSON, to its last digit. Returns their places."""
+    shown = page.eval_on_selector_all(
+        f"{within} [data-json]", "all => all.map(each => [each.dataset.json, each.textContent])"
+    )
+    assert len(shown) >= least
+    for path, text in shown:
+        value = value_at(document, path)
+        assert agrees(text, printable(value) if isinstance(value, str) else value), (path, text, value)
+    return {path for path, _ in shown}
+
+
+def test_the_page_of_a_run_says_what_show_prints(
+    folder: Path, address: ServerAddress, tab: Callable[..., Page], capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tab("#/runs")
+    page.get_by_role("link", name="q", exact=True).last.click()
+    page.wait_for_selector(".headline")
+    settled(page)
+    assert page.evaluate("location.hash") == "#/runs/1"
+    document = told(address, "/runs/1/details")
+    assert main(["show", "1", "--json", "--workspace", str(folder)]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert {name: value for name, value in document.items() if name != "page"} == printed
+    places = check_figures(page, document, 12)
+    assert {"sentence", "summary.outcomes.scored", "page.counts.wrong"} <= places
+    assert page.inner_text("h1") == printed["sentence"]
+    assert page.title().startswith("q, run 1")
+    assert printed["command"] in page.inner_text("main")
+    assert "samples.parquet" in page.inner_text("main")
+    page.get_by_text("The first request, whole").click()
+    assert "1+1" in page.inner_text("main")
+    page.go_back()
+    page.wait_for_selector("tr[data-run]")
+
+
+def test_a_run_that_is_not_there_is_said(address: ServerAddress, opened: BrowserContext) -> None:
+    page = opened.new_page()
+    page.goto(f"{address.url}/#/runs/99")
+    page.wait_for_selector("text=This page could not be loaded")
+    assert "99" in page.inner_text("main")
+    page.close()
