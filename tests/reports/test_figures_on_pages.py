@@ -25,7 +25,7 @@ from benchwright import benchmark, scorer
 @benchmark(name="odd", dataset="quiz.jsonl", prompt="{question}", target_field="answer")
 @scorer
 def odd(sample):
-    if sample.row["question"].startswith("What is 7 "):
+    if sample.metadata["question"].startswith("What is 7 "):
         raise ValueError("no score for seven")
     return {"correct": sample.response.strip() == sample.target, "length.words": len(sample.response) * 1234.5, "share": 1 / 3}
 """

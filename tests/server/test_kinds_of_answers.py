@@ -13,7 +13,7 @@ from msgspec import Struct
 from starlette.testclient import TestClient
 
 from benchwright.core import NotFoundError
-from benchwright.server._answers import AnswerKind, Bytes, Events, HtmlPage, Json, encoded
+from benchwright.server._answers import AnswerKind, AnyJson, Bytes, Events, HtmlPage, Json, encoded
 from benchwright.server._app import build_app
 from benchwright.server._guard import DATA_POLICY, PAGE_POLICY
 from benchwright.server._keys import Access, Keys
@@ -40,6 +40,10 @@ async def one(state: Any, call: Any) -> Tick:
     return Tick(1)
 
 
+async def document(state: Any, call: Any) -> dict[str, Any]:
+    return {"n": 1, "half": "\ud800"}
+
+
 async def picture(state: Any, call: Any) -> bytes:
     return b"\x89PNG"
 
@@ -50,6 +54,7 @@ async def shell(state: Any, call: Any) -> bytes:
 
 ROWS = (
     Route("GET", "/json", Access.OPEN, one, Json(Tick)),
+    Route("GET", "/document", Access.OPEN, document, AnyJson()),
     Route("GET", "/bytes", Access.OPEN, picture, Bytes("image/png")),
     Route("GET", "/page", Access.OPEN, shell, HtmlPage()),
     Route("GET", "/events", Access.OPEN, ticks, Events(Tick)),
@@ -70,6 +75,7 @@ GONE = b'{"error":{"code":"not_found","message":"the run is gone","hint":null,"r
     ("path", "kind", "policy", "body"),
     [
         ("/json", "application/json", DATA_POLICY, b'{"n":1}'),
+        ("/document", "application/json", DATA_POLICY, rb'{"n":1,"half":"\ud800"}'),
         ("/bytes", "image/png", DATA_POLICY, b"\x89PNG"),
         ("/page", "text/html", PAGE_POLICY, b"<!doctype html>"),
         ("/events", "text/event-stream", DATA_POLICY, b'data: {"n":0}\n\ndata: {"n":1}\n\nevent: error\ndata: ' + GONE + b"\n\n"),
