@@ -19,7 +19,7 @@ import numpy as np
 from benchwright.results import Policy
 from benchwright.results._gates.decide import Claim, decide
 from benchwright.results._gates.policy import Rule
-from benchwright.stats import LimitTest, gain_against, mean_against, smallest_effect
+from benchwright.stats import LimitTest
 
 Array: TypeAlias = Any
 SLICES = 20
@@ -46,7 +46,7 @@ def right_or_wrong(changed: float, margin: float) -> Callable[[np.random.RandomS
         drawn = random.random_sample(rows)
         before = np.where(drawn < loss, 1, np.where(drawn < loss + changed / 2, 0, 1))
         after = np.where(drawn < loss, 0, 1)
-        return gain_against(
+        return LimitTest.of_gain(
             before.tolist(), after.tolist(), -margin, level=0.95, lower_is_better=False, share=True
         )
 
@@ -62,7 +62,7 @@ def graded(noise: float, margin: float) -> Callable[[np.random.RandomState, int,
         after = level + random.uniform(-noise, noise, rows)
         lost = random.random_sample(rows) < (margin + worse) / 0.5
         after = np.where(lost, 0.0, after)
-        return gain_against(
+        return LimitTest.of_gain(
             before.tolist(), after.tolist(), -margin, level=0.95, lower_is_better=False, share=True
         )
 
@@ -74,7 +74,7 @@ def threshold(share: float) -> Callable[[np.random.RandomState, int, float], Lim
 
     def draw(random: np.random.RandomState, rows: int, worse: float) -> LimitTest:
         values = (random.random_sample(rows) < share - worse).astype(int).tolist()
-        return mean_against([[value] for value in values], share, 1, level=0.95)
+        return LimitTest.of_mean([[value] for value in values], share, 1, level=0.95)
 
     return draw
 
@@ -85,7 +85,7 @@ def graded_threshold(partly: float) -> Callable[[np.random.RandomState, int, flo
     def draw(random: np.random.RandomState, rows: int, worse: float) -> LimitTest:
         lower = random.random_sample(rows) < partly + 2 * worse
         values = np.where(lower, random.uniform(0, 1, rows), 1.0).tolist()
-        return mean_against([[value] for value in values], 1 - partly / 2, 1, level=0.95)
+        return LimitTest.of_mean([[value] for value in values], 1 - partly / 2, 1, level=0.95)
 
     return draw
 
@@ -126,7 +126,7 @@ def found(setting: Setting, rows: int, gates: int) -> tuple[float, float] | None
     stated = []
     for _ in range(40):
         spread = setting.draw(random, rows, 0.0).spread
-        effect = smallest_effect(spread, alpha=ALPHA / SLICES, power=POWER, allowed=setting.allowed)
+        effect = spread.smallest_effect(alpha=ALPHA / SLICES, power=POWER, allowed=setting.allowed)
         if effect is not None:
             stated.append(effect)
     if len(stated) < 40:

@@ -11,7 +11,7 @@ from gate_runs import ROWS, answering, gate_run
 
 import benchwright
 from benchwright import RunResult, ScorerInput, Verdict, benchmark, judge_panel, run
-from benchwright.stats import mean_against
+from benchwright.stats import LimitTest
 
 
 @pytest.fixture(autouse=True)
@@ -98,7 +98,7 @@ def test_value_interval_and_test_of_a_threshold_are_about_the_same_mean() -> Non
     rows = [[1.0]] * 30 + [[0.0] * 100]
     for side, limit, sign in ((1, 0.6, 1.0), (-1, 0.4, -1.0)):
         values = [[0.5 + sign * (value - 0.5) for value in row] for row in rows]
-        found = mean_against(values, limit, side, level=0.95)
+        found = LimitTest.of_mean(values, limit, side, level=0.95)
         assert side * (found.value - limit) < 0
         assert found.p_missed is not None
         assert found.p_missed < 0.9, "the mean of the rows meets the limit, the mean of all values does not"
@@ -111,7 +111,7 @@ def test_rows_of_unequal_size_raise_few_false_alarms() -> None:
         rows = [
             [float(dice.random() < share)] * size for size, share in ((1, 0.6), (9, 0.8)) for _ in range(40)
         ]
-        found = mean_against(rows, 0.78, 1, level=0.95)
+        found = LimitTest.of_mean(rows, 0.78, 1, level=0.95)
         alarms += found.p_missed is not None and found.p_missed < 0.05
     assert alarms <= 0.05 * gates
 

@@ -14,7 +14,7 @@ from benchwright.results import Policy, policy_of
 from benchwright.results._gates.decide import Claim, _rows, decide
 from benchwright.results._gates.policy import Rule
 from benchwright.results._gates.verdict import Word
-from benchwright.stats import gain_against, mean_against
+from benchwright.stats import LimitTest
 
 
 def test_a_margin_that_allows_everything_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -40,7 +40,7 @@ def test_a_limit_that_no_share_can_meet_is_missed(
         Claim(
             rule=each,
             subject=metric,
-            found=mean_against(rows, limit, side, level=0.95),
+            found=LimitTest.of_mean(rows, limit, side, level=0.95),
             limit=limit,
             side=side,
         )
@@ -88,9 +88,9 @@ def test_as_many_rows_as_are_needed_decide_with_the_stated_power(kind: str, limi
     def claimed(drawn: list[Any]) -> Claim:
         if paired:
             before, after = zip(*drawn, strict=True)
-            found = gain_against(before, after, limit, level=0.95, lower_is_better=False, share=True)
+            found = LimitTest.of_gain(before, after, limit, level=0.95, lower_is_better=False, share=True)
         else:
-            found = mean_against(drawn, limit, 1, level=0.95)
+            found = LimitTest.of_mean(drawn, limit, 1, level=0.95)
         return Claim(rule=rule, subject="", found=found, limit=limit, allowed=max(0.0, -limit))
 
     first = claimed(rows)

@@ -14,7 +14,7 @@ from benchwright.results import Policy
 from benchwright.results._gates.decide import Claim, decide
 from benchwright.results._gates.policy import Rule
 from benchwright.results._gates.verdict import RuleRow, Word
-from benchwright.stats import share_against
+from benchwright.stats import LimitTest
 
 LIMITS = (0.5, 0.6, 0.75, 0.8, 0.9, 0.93, 0.95, 0.97, 0.98, 0.99)
 DISTANCES = (-0.1, -0.05, -0.02, 0.01, 0.03, 0.1)
@@ -26,7 +26,7 @@ def judged(hits: int, n: int, limit: float, side: int, alpha: float, detect: flo
     """The row of a gate for a share: with `detect`, a limit that must not be missed; without, one that must be shown."""
     shows = ("lower" if side > 0 else "upper") if detect is None else ("upper" if side > 0 else "lower")
     rule = Rule(kind="threshold", where="", metric="m", bound=shows, detect=detect)  # type: ignore[arg-type]
-    found = share_against(hits, n, limit, side, level=rule.level)
+    found = LimitTest.of_share(hits, n, limit, side, level=rule.level)
     claim = Claim(rule=rule, subject="m", found=found, limit=limit, side=side)
     return decide([claim], Policy(source="", rules=(rule,), alpha=alpha, power=0.8))[0][0]
 

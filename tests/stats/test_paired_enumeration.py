@@ -9,7 +9,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from benchwright.stats import compare_pairs, gain_against
+from benchwright.stats import LimitTest, compare_pairs
 from benchwright.stats._paired import mcnemar_exact, wilcoxon_signed_rank
 
 
@@ -71,7 +71,7 @@ def test_equal_means_of_repeats_in_another_order_are_ties() -> None:
     assert a != b, "else nothing is tested here"
     found = compare_pairs([a] * 24, [b] * 24)
     assert (found.wins, found.losses, found.ties, found.p_value, found.difference) == (0, 0, 24, 1.0, 0.0)
-    gained = gain_against([a] * 24, [b] * 24, 0.0, level=0.95, lower_is_better=False, share=True)
+    gained = LimitTest.of_gain([a] * 24, [b] * 24, 0.0, level=0.95, lower_is_better=False, share=True)
     assert (gained.value, gained.p_missed) == (0.0, 0.5)
 
 

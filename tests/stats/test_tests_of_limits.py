@@ -8,19 +8,7 @@ from random import Random
 
 import pytest
 
-from benchwright.stats import (
-    LimitTest,
-    Spread,
-    compare_pairs,
-    gain_against,
-    holm,
-    interval_against,
-    mean_against,
-    percentile_against,
-    rows_needed,
-    share_against,
-    smallest_effect,
-)
+from benchwright.stats import LimitTest, Spread, compare_pairs, holm
 from benchwright.stats._accumulator import ScoreAccumulator
 from benchwright.stats._limits import _paired_share_p
 from benchwright.stats._tails import binomial_tail
@@ -63,9 +51,9 @@ def test_the_tail_of_paired_shares_is_nearly_exact(losses: int, wins: int, exces
 
 def test_no_margin_is_half_of_the_two_sided_test() -> None:
     before, after = [1] * 30, [0] * 8 + [1] * 22
-    found = gain_against(before, after, 0.0, level=0.95, lower_is_better=False, share=True)
+    found = LimitTest.of_gain(before, after, 0.0, level=0.95, lower_is_better=False, share=True)
     assert found.p_missed == pytest.approx(compare_pairs(before, after).p_value / 2)
-    turned = gain_against(before, after, 0.0, level=0.95, lower_is_better=True, share=True)
+    turned = LimitTest.of_gain(before, after, 0.0, level=0.95, lower_is_better=True, share=True)
     assert turned.value == -found.value
     assert turned.p_missed == 1.0
 
@@ -74,7 +62,7 @@ def test_p_and_interval_of_graded_gains_agree() -> None:
     before, after = [k % 10 / 20 for k in range(60)], [k % 7 / 20 for k in range(60)]
 
     def against(limit: float) -> LimitTest:
-        return gain_against(before, after, limit, level=0.95, lower_is_better=False, share=True)
+        return LimitTest.of_gain(before, after, limit, level=0.95, lower_is_better=False, share=True)
 
     low, high = against(0.0).low, against(0.0).high
     assert low is not None
@@ -85,23 +73,23 @@ def test_p_and_interval_of_graded_gains_agree() -> None:
 
 def test_bets_find_what_is_missed_and_nothing_else() -> None:
     values = [[0.6 + k % 3 / 10] for k in range(60)]  # mean 0.7
-    met = mean_against(values, 0.69, 1, level=0.95).p_missed
+    met = LimitTest.of_mean(values, 0.69, 1, level=0.95).p_missed
     assert met is not None
     assert met > 0.5
-    below = mean_against(values, 0.8, 1, level=0.95).p_missed
+    below = LimitTest.of_mean(values, 0.8, 1, level=0.95).p_missed
     assert below is not None
     assert below < 1e-6
-    above = mean_against(values, 0.6, -1, level=0.95).p_missed
+    above = LimitTest.of_mean(values, 0.6, -1, level=0.95).p_missed
     assert above is not None
     assert above < 0.01  # one row may lose more here, so the stakes are lower
-    assert mean_against(values, 0.0, 1, level=0.95).p_missed == 1.0
-    assert mean_against(values, 1.0, -1, level=0.95).p_missed == 1.0
+    assert LimitTest.of_mean(values, 0.0, 1, level=0.95).p_missed == 1.0
+    assert LimitTest.of_mean(values, 1.0, -1, level=0.95).p_missed == 1.0
 
 
 def test_skewed_values_are_judged_with_more_care() -> None:
     values = [[1.0 + (40.0 if k % 30 == 0 else 0.0)] for k in range(90)]  # mean 2.33, few large ones
-    found = mean_against(values, 6.0, 1, level=0.95)
-    turned = mean_against([[-value] for (value,) in values], -6.0, -1, level=0.95)
+    found = LimitTest.of_mean(values, 6.0, 1, level=0.95)
+    turned = LimitTest.of_mean([[-value] for (value,) in values], -6.0, -1, level=0.95)
     assert found.p_missed == pytest.approx(turned.p_missed)
     assert found.p_missed is not None
     assert found.p_missed > 0.01  # the normal approximation says 0.001
@@ -118,20 +106,20 @@ def test_intervals_grow_with_their_level_and_keep_their_ends_at_95() -> None:
 
 
 def test_few_rows_are_reliable_for_counts_only() -> None:
-    assert mean_against([[0]] * 8, 0.9, 1, level=0.95).reliable
-    assert mean_against([[0.2], [0.3], [0.1]], 0.9, 1, level=0.95).reliable
-    assert not gain_against(
+    assert LimitTest.of_mean([[0]] * 8, 0.9, 1, level=0.95).reliable
+    assert LimitTest.of_mean([[0.2], [0.3], [0.1]], 0.9, 1, level=0.95).reliable
+    assert not LimitTest.of_gain(
         [5.0] * 4, [3.0, 1.0, 2.0, 7.0], 0.0, level=0.95, lower_is_better=False, share=False
     ).reliable
-    assert mean_against([[900.0]] * 3, 5, -1, level=0.95).p_missed is None
+    assert LimitTest.of_mean([[900.0]] * 3, 5, -1, level=0.95).p_missed is None
 
 
 def test_shares_and_known_intervals() -> None:
-    found = share_against(9, 10, 0.5, -1, level=0.95)
+    found = LimitTest.of_share(9, 10, 0.5, -1, level=0.95)
     assert found.p_missed == pytest.approx(11 / 1024)
-    assert share_against(0, 10, 0.0, -1, level=0.95).p_missed == 1.0
-    assert interval_against(10.0, (8.0, 12.0), 100, 12.0, 1).p_missed == pytest.approx(0.025, abs=1e-3)
-    assert interval_against(10.0, (8.0, 12.0), 100, 12.0, -1).p_missed == pytest.approx(0.975, abs=1e-3)
+    assert LimitTest.of_share(0, 10, 0.0, -1, level=0.95).p_missed == 1.0
+    assert LimitTest.of_interval(10.0, (8.0, 12.0), 100, 12.0, 1).p_missed == pytest.approx(0.025, abs=1e-3)
+    assert LimitTest.of_interval(10.0, (8.0, 12.0), 100, 12.0, -1).p_missed == pytest.approx(0.975, abs=1e-3)
 
 
 def test_holm_orders_and_caps() -> None:
@@ -142,14 +130,14 @@ def test_holm_orders_and_caps() -> None:
 
 def test_rows_needed_are_those_that_detect_the_effect() -> None:
     spread = Spread(100, 0.2, 2.0, null_slope=1.0, true_slope=1.0, curve=1.0)
-    effect = smallest_effect(spread, alpha=0.0025, power=0.8)
+    effect = spread.smallest_effect(alpha=0.0025, power=0.8)
     assert effect is not None
-    needed = rows_needed(spread, effect, alpha=0.0025, power=0.8)
+    needed = spread.rows_needed(effect, alpha=0.0025, power=0.8)
     assert needed == pytest.approx(100, abs=10)
     few = Spread(5, 0.2, 2.0, null_slope=1.0, true_slope=1.0, curve=1.0)
-    assert smallest_effect(few, alpha=0.001, power=0.9) is None
-    assert rows_needed(spread, 0.0, alpha=0.05, power=0.8) is None
-    more = smallest_effect(spread, alpha=0.0025, power=0.8, allowed=0.05)
+    assert few.smallest_effect(alpha=0.001, power=0.9) is None
+    assert spread.rows_needed(0.0, alpha=0.05, power=0.8) is None
+    more = spread.smallest_effect(alpha=0.0025, power=0.8, allowed=0.05)
     assert more is not None
     assert more > effect
 
@@ -162,12 +150,14 @@ def test_a_long_tail_makes_one_side_of_an_interval_doubtful() -> None:
         (far, True, False),
         ([[-row[0]] for row in far], False, True),
     ):
-        found = mean_against(values, 3.0, 1, level=0.95, share=False)
+        found = LimitTest.of_mean(values, 3.0, 1, level=0.95, share=False)
         assert (found.doubtful(1), found.doubtful(-1)) == (above, below)
     zeros = [0.0] * 100
-    gained = gain_against(zeros, [row[0] for row in far], 0.0, level=0.95, lower_is_better=False, share=False)
+    gained = LimitTest.of_gain(
+        zeros, [row[0] for row in far], 0.0, level=0.95, lower_is_better=False, share=False
+    )
     assert gained.doubtful(1)
-    shares = mean_against([[0.0]] * 99 + [[1.0]], 0.5, 1, level=0.95, share=True)
+    shares = LimitTest.of_mean([[0.0]] * 99 + [[1.0]], 0.5, 1, level=0.95, share=True)
     assert not shares.doubtful(1), "a test that holds for every distribution of shares"
 
 
@@ -179,10 +169,10 @@ def test_percentiles_are_missed_as_often_as_stated() -> None:
             values = [dice.random()]
             while len(values) < 120:
                 values.append(values[-1] if dice.random() < stay else dice.random())
-            found = percentile_against(values, 90, 0.9, -1, value=0.0, ends95=None)
+            found = LimitTest.of_percentile(values, 90, 0.9, -1, value=0.0, ends95=None)
             alarms += found.p_missed is not None and found.p_missed < 0.05
         assert alarms <= most * tests
     slow = [1.0] * 40 + [0.0] * 60
-    found = percentile_against(slow, 99, 0.5, -1, value=1.0, ends95=None)
+    found = LimitTest.of_percentile(slow, 99, 0.5, -1, value=1.0, ends95=None)
     assert found.p_missed is not None
     assert found.p_missed < 0.05, "one long stall is not forty slow requests, but is no chance either"

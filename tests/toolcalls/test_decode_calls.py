@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from benchwright.toolcalls import CallDecodeError, decode_calls, has_call, read_tool_calls
+from benchwright.toolcalls import CallDecodeError, decode_calls, is_calls, read_tool_calls
 
 
 @pytest.mark.parametrize(
@@ -262,8 +262,8 @@ def test_native_calls_name_what_cannot_be_read() -> None:
 
 
 def test_a_reply_holds_a_call_when_it_has_the_shape_of_one() -> None:
-    assert has_call([{"f": {}}])
-    assert not any(map(has_call, ([], [{}], "f()", None, [{"f": 1}], [{"f": {}, "g": {}}])))
+    assert is_calls([{"f": {}}])
+    assert not any(map(is_calls, ([{}], "f()", None, [{"f": 1}], [{"f": {}, "g": {}}])))
 
 
 def test_lenient_reading_names_positional_arguments_by_the_schema() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from benchwright.bfcl._categories import CATEGORIES
 from benchwright.bfcl._multi_turn import check_turns
 from benchwright.bfcl._simulations import Simulation
-from benchwright.toolcalls import CallVerdict, check_ast, has_call, is_calls, no_calls_message
+from benchwright.toolcalls import CallVerdict, check_ast, is_calls
 
 
 def verdict_of(
@@ -29,18 +29,18 @@ def verdict_of(
         assert open_simulation is not None  # rows of several turns have one
         return check_turns(turns, row["ground_truth"], open_simulation, stopped=stopped)
     if category.check == "irrelevance":
-        if has_call(calls):
+        if calls and is_calls(calls):
             return CallVerdict(
                 False, "irrelevance_error:decoder_success", "no function fits, and one was called"
             )
         return CallVerdict(True)
     if category.check == "relevance":
-        if has_call(calls):
+        if calls and is_calls(calls):
             return CallVerdict(True)
         return CallVerdict(False, "relevance_error:decoder_failed", "a function fits, and none was called")
     if calls is None:
         kind = "wrong_output_format" if error == "no_call" else "failed"
-        return CallVerdict(False, f"ast_decoder:decoder_{kind}", no_calls_message(why))
+        return CallVerdict.unread(f"decoder_{kind}", why)
     if not is_calls(calls):
         return CallVerdict(
             False,

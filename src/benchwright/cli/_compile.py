@@ -15,7 +15,7 @@ from benchwright.config import Setting
 from benchwright.core import UsageError
 
 if TYPE_CHECKING:
-    from benchwright.packages import Inspected, Package, PackagedBenchmark
+    from benchwright.packages import Inspected, Package
 
 _MAX_DATA = Setting(
     "max_data", "number", "maximum size of the data in the package, in MB (default: 100)", above=0
@@ -83,12 +83,12 @@ def execute(arguments: Namespace, output: Output) -> int:
             raise UsageError("--list takes no file; it lists the packages that are there")
         return _list(arguments.install_dir, output)
     _refuse_idle(arguments)
-    from benchwright.packages import inspect_module, package_module
+    from benchwright.packages import inspect_module
 
     remote = arguments.dry_run
     inspected = inspect_module(arguments.module, Path.cwd(), arguments.include, fetch=remote)
     limit = {} if arguments.max_data is None else {"max_data_mb": arguments.max_data}
-    package = package_module(inspected, name=arguments.name, reference_data=arguments.reference_data, **limit)
+    package = inspected.package(name=arguments.name, reference_data=arguments.reference_data, **limit)
     failure = inspected.failure(allow_failing_gold=arguments.allow_failing_gold)
     unmet = inspected.unmet if arguments.check_requirements else []
     if arguments.dry_run or failure or unmet:
@@ -149,11 +149,11 @@ def _notes(inspected: Inspected) -> list[str]:
 
 
 def _install(inspected: Inspected, package: Package, arguments: Namespace, output: Output) -> int:
-    from benchwright.packages import deliver, pip_command
+    from benchwright.packages import pip_command
 
     folder = arguments.install_dir or (_WHEELS if arguments.no_install else None)
     install = not arguments.no_install
-    wheel = deliver(inspected, package, folder, install=install, force=arguments.force)
+    wheel = inspected.deliver(package, folder, install=install, force=arguments.force)
     if output.as_json:
         made = {"wheel": None if wheel is None else str(wheel), "installed": install}
         output.json({**_json(package), **made, "exit_code": 0})
@@ -166,16 +166,8 @@ def _install(inspected: Inspected, package: Package, arguments: Namespace, outpu
     output.line("\nrun it with:")
     for benchmark in package.manifest.benchmarks:
         name = f"{package.manifest.package}.{benchmark.key}" if arguments.force else benchmark.key
-        output.line(f"  benchwright run {name}\n  {run_command(benchmark, name)}")
+        output.line(f"  benchwright run {name}\n  {benchmark.command(name)}")
     return 0
-
-
-def run_command(benchmark: PackagedBenchmark, name: str) -> str:
-    """The `run_eval` command of a benchmark under a name, with the type of model that it needs."""
-    return (
-        f"benchwright run_eval --eval_type {name} --model_id MODEL --model_url URL "
-        f"--model_type {benchmark.model_type} --output_dir results"
-    )
 
 
 def _json(package: Package) -> dict[str, Any]:
@@ -187,7 +179,7 @@ def _json(package: Package) -> dict[str, Any]:
             {
                 "name": one.name, "key": one.key, "eval_type": f"{package.manifest.package}.{one.key}",
                 "model_type": one.model_type, "dataset": one.dataset, "records": one.records,
-                "requirements": list(one.requirements), "command": run_command(one, one.key),
+                "requirements": list(one.requirements), "command": one.command(one.key),
             }
             for one in package.manifest.benchmarks
         ],

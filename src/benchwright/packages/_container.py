@@ -56,13 +56,57 @@ class BuildFolder(msgspec.Struct, frozen=True):
     """Platform of the image; None for this machine's."""
     remote: bool = False
     """Whether the build fetches data."""
+    push: str | None = None
+    """The name under which the image is pushed; None: it stays here."""
 
     @property
-    def build(self) -> list[str]:
+    def command(self) -> list[str]:
         """The command that builds the image. A token of the hub is passed by name and never gets into a layer."""
         platform = ["--platform", self.platform] if self.platform else []
         token = ["--secret", f"id=hf_token,env={_TOKEN}"] if self.remote and os.environ.get(_TOKEN) else []
         return ["docker", "build", *platform, *token, "-f", str(self.folder / "Containerfile"), "-t", self.tag, str(self.folder)]  # fmt: skip
+
+    def write(self, content: Content, package: Package, base_image: str) -> None:
+        """Write everything that the image needs, replacing the files of an earlier call. `package` has its local data at
+        `DATA_AT`; remote data is fetched when the image is built."""
+        folder = self.folder
+        if folder.exists() and not (folder / "Containerfile").is_file() and any(folder.iterdir()):
+            raise UsageError(f"{folder} contains something else; give another folder with --install-dir DIR")
+        for name in ("packages", "code", "data", "metadata"):
+            shutil.rmtree(folder / name, ignore_errors=True)
+            (folder / name).mkdir(parents=True)
+        package.write(folder / "packages" / "benchmarks")
+        write_own_wheel(folder / "packages" / "benchwright")
+        for name, files in (("code", content.files), ("data", content.data)):
+            for place, path in files.items():
+                (folder / name / place).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, folder / name / place)
+        (folder / "metadata" / "package.json").write_bytes(package.manifest.encoded())
+        keys = [benchmark.key for benchmark in package.manifest.benchmarks]
+        check = "RUN " + (_WITH_TOKEN if self.remote else "")
+        checks = "\n".join(f"{check}benchwright check {key} --allow-failing-gold --quiet" for key in keys)
+        recipe = _RECIPE.format(
+            command=shlex.join([*self.command[:-1], "."]).replace(str(folder / "Containerfile"), "Containerfile"),
+            base=base_image, data=DATA_AT, checks=checks,
+        )  # fmt: skip
+        (folder / "Containerfile").write_text(recipe, encoding="utf-8")
+
+    def build(self) -> str | None:
+        """Build the image, and push it if it is to be pushed. Docker's output goes to standard error. Returns why no image can be
+        built here, or None; raises PackageError if one was to be pushed."""
+        problem = _why_no_docker()
+        if problem is None:
+            _docker(self.command)
+            if self.push is not None:
+                if self.push != self.tag:
+                    _docker(["docker", "tag", self.tag, self.push])
+                _docker(["docker", "push", self.push])
+        elif self.push is not None:
+            raise PackageError(
+                f"{problem}; {self.push} was not pushed. The build folder is {self.folder}; build it with: "
+                f"{shlex.join(self.command)}"
+            )
+        return problem
 
 
 def image_tag(image: str, platform: str | None, flag: str) -> str:
@@ -79,42 +123,6 @@ def image_tag(image: str, platform: str | None, flag: str) -> str:
         raise UsageError(f"--platform {platform}: expected one platform, such as linux/amd64")
     tagged = image if ":" in image.rpartition("/")[2] else f"{image}:latest"
     return f"{tagged}-{platform.replace('/', '-')}"
-
-
-def write_build_folder(
-    folder: Path,
-    content: Content,
-    package: Package,
-    *,
-    tag: str,
-    base_image: str,
-    platform: str | None,
-    remote: bool = False,
-) -> BuildFolder:
-    """Write everything that the image needs, replacing the files of an earlier call. `package` has its local data at `DATA_AT`;
-    `remote` data is fetched when the image is built."""
-    found = BuildFolder(folder, tag, platform, remote)
-    if folder.exists() and not (folder / "Containerfile").is_file() and any(folder.iterdir()):
-        raise UsageError(f"{folder} contains something else; give another folder with --install-dir DIR")
-    for name in ("packages", "code", "data", "metadata"):
-        shutil.rmtree(folder / name, ignore_errors=True)
-        (folder / name).mkdir(parents=True)
-    package.write(folder / "packages" / "benchmarks")
-    write_own_wheel(folder / "packages" / "benchwright")
-    for name, files in (("code", content.files), ("data", content.data)):
-        for place, path in files.items():
-            (folder / name / place).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, folder / name / place)
-    (folder / "metadata" / "package.json").write_bytes(package.manifest.encoded())
-    keys = [benchmark.key for benchmark in package.manifest.benchmarks]
-    check = "RUN " + (_WITH_TOKEN if remote else "")
-    checks = "\n".join(f"{check}benchwright check {key} --allow-failing-gold --quiet" for key in keys)
-    recipe = _RECIPE.format(
-        command=shlex.join([*found.build[:-1], "."]).replace(str(folder / "Containerfile"), "Containerfile"),
-        base=base_image, data=DATA_AT, checks=checks,
-    )  # fmt: skip
-    (folder / "Containerfile").write_text(recipe, encoding="utf-8")
-    return found
 
 
 def write_own_wheel(folder: Path) -> None:
@@ -138,7 +146,7 @@ def write_own_wheel(folder: Path) -> None:
     write_wheel(folder, metadata, files)
 
 
-def why_no_docker() -> str | None:
+def _why_no_docker() -> str | None:
     """Why no image can be built here; None if docker's daemon answers."""
     if shutil.which("docker") is None:
         return "docker is not installed"
@@ -153,15 +161,6 @@ def why_no_docker() -> str | None:
         return None
     said = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
     return f"docker does not answer: {clause(_ASKS.sub('', said[-1]))}"
-
-
-def build_image(found: BuildFolder, push: str | None) -> None:
-    """Build the image; with `push`, also give it that name and push it. Docker's output goes to standard error."""
-    _docker(found.build)
-    if push is not None:
-        if push != found.tag:
-            _docker(["docker", "tag", found.tag, push])
-        _docker(["docker", "push", push])
 
 
 def _docker(command: list[str]) -> None:

@@ -38,6 +38,13 @@ class PackagedBenchmark(msgspec.Struct, frozen=True):
     replaced: dict[str, str] = {}
     """Fields whose files are not at the path in the module: places in the package, or absolute paths."""
 
+    def command(self, name: str) -> str:
+        """The `run_eval` command of the benchmark under a name, with the type of model that it needs."""
+        return (
+            f"benchwright run_eval --eval_type {name} --model_id MODEL --model_url URL "
+            f"--model_type {self.model_type} --output_dir results"
+        )
+
 
 class Manifest(msgspec.Struct, frozen=True):
     """The content of a package."""

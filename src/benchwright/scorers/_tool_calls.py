@@ -19,7 +19,7 @@ def tool_calls_match(sample: ScorerInput) -> AnswerScores:
     Expected calls are `{"name": …, "arguments": {…}}`, or `{name: {parameter: [allowed values]}}`, where `""` among the values
     says that the parameter may be left out. If a run offers functions, their schemas say which types are right.
     """
-    from benchwright.toolcalls import READABLE, VALID, CallVerdict, expected_calls_verdict, no_calls_message
+    from benchwright.toolcalls import READABLE, CallVerdict, expected_calls_verdict
 
     row = sample.metadata
     calls, error, why = _calls_of(sample)
@@ -29,9 +29,7 @@ def tool_calls_match(sample: ScorerInput) -> AnswerScores:
     # Words are an answer. A text that is no list of calls is words; calls in the reply that cannot be read are not.
     spoke = error in READABLE or (verdict.valid and not underscores)
     correct = verdict.valid and spoke
-    judged = VALID if correct else verdict
-    if not spoke:
-        judged = CallVerdict(False, f"ast_decoder:{error}", no_calls_message(why))
+    judged = verdict if spoke else CallVerdict.unread(str(error), why)
     lenient: dict[str, Any] = {}
     if "_lenient_calls" in row:
         again = row["_lenient_calls"]

@@ -18,12 +18,7 @@ from benchwright.stats._intervals import (
 )
 from benchwright.stats._limits import (
     LimitTest as LimitTest,
-    gain_against as gain_against,
     holm as holm,
-    interval_against as interval_against,
-    mean_against as mean_against,
-    percentile_against as percentile_against,
-    share_against as share_against,
 )
 from benchwright.stats._paired import (
     PairedResult as PairedResult,
@@ -32,11 +27,7 @@ from benchwright.stats._paired import (
     without_noise as without_noise,
 )
 from benchwright.stats._percentiles import percentile as percentile
-from benchwright.stats._power import (
-    Spread as Spread,
-    rows_needed as rows_needed,
-    smallest_effect as smallest_effect,
-)
+from benchwright.stats._power import Spread as Spread
 from benchwright.stats._repeats import (
     RepeatTally as RepeatTally,
     all_of_k as all_of_k,

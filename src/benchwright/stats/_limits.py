@@ -71,47 +71,158 @@ class LimitTest(Struct, frozen=True):
         """Whether p is valid for this number of rows; tests of counts need no estimate of a spread and always are."""
         return not self.too_few or self.test in (_BINOMIAL, _BETS, _BEYOND, _MCNEMAR, _PAIRED_SHARES)
 
+    @classmethod
+    def of_mean(
+        cls, values: Sequence[Sequence[float]], limit: float, side: int, *, level: float, share: bool = True
+    ) -> LimitTest:
+        """Test the mean of values, given as a list of repeats for each row. `share`: values cannot lie outside 0 to 1.
 
-def mean_against(
-    values: Sequence[Sequence[float]], limit: float, side: int, *, level: float, share: bool = True
-) -> LimitTest:
-    """Test the mean of values, given as a list of repeats for each row. `share`: values cannot lie outside 0 to 1.
+        >>> found = LimitTest.of_mean([[1]] * 30 + [[0]] * 20, 0.8, 1, level=0.95)
+        >>> found.value, round(found.p_missed, 4), found.test
+        (0.6, 0.0009, 'exact binomial test')
 
-    >>> found = mean_against([[1]] * 30 + [[0]] * 20, 0.8, 1, level=0.95)
-    >>> found.value, round(found.p_missed, 4), found.test
-    (0.6, 0.0009, 'exact binomial test')
+        Raises ValueError if there are no values, and for values that cannot be averaged.
+        """
+        scores = ScoreAccumulator(share=share)
+        for number, row in enumerate(values):
+            for value in row:
+                scores.add(value, number)
+        known = scores.summary()
+        spread = Spread(known.clusters, known.sample_stderr**2 * known.clusters + UNSEEN / known.clusters)
+        low, high = scores.interval(_two_sided(level))
+        if known.interval == "wilson" and known.count == known.clusters:
+            right = round(known.mean * known.count)
+            p_value = _share_p(right, known.count, limit, side)
+            shares = _share_spreads(known.count, known.mean, limit, side)
+            return cls(known.mean, low, high, p_value, _BINOMIAL, *shares)
+        means = [fsum(row) / len(row) for row in values]
+        if share and known.min >= 0 and known.max <= 1:
+            bets, fair = (means, limit) if side > 0 else ([1 - mean for mean in means], 1 - limit)
+            # The mean counts every value. So a row bets as much as its share of the values: its distance from the limit shrinks.
+            most = max(map(len, values))
+            bets = [fair + (bet - fair) * len(row) / most for bet, row in zip(bets, values, strict=True)]
+            p_value = 0.0 if _unreachable(limit, side) else betting_p(bets, fair)
+            # A miss is assumed to come from rows that fall by a third of the range, which adds to the spread.
+            wider = structs.replace(spread, null_slope=0.3, true_slope=0.3, curve=1.0, by_bets=True)
+            return cls(known.mean, low, high, p_value, _BETS, wider, structs.replace(spread, by_bets=True))
+        if low is None:
+            return cls(known.mean, low, high, None, _CORRECTED, spread)
+        skewness = _skewness(means)
+        skewed = unskewed((known.mean - limit) / (known.sample_stderr or 1e-300), skewness, len(means))
+        p_value = max(_inverted(scores.interval, known.mean, limit, side), _upper_tail(-side * skewed))
+        tail = skewness / sqrt(len(means))
+        return cls(known.mean, low, high, p_value, _CORRECTED, spread, tail=tail)
 
-    Raises ValueError if there are no values, and for values that cannot be averaged.
-    """
-    scores = ScoreAccumulator(share=share)
-    for number, row in enumerate(values):
-        for value in row:
-            scores.add(value, number)
-    known = scores.summary()
-    spread = Spread(known.clusters, known.sample_stderr**2 * known.clusters + UNSEEN / known.clusters)
-    low, high = scores.interval(_two_sided(level))
-    if known.interval == "wilson" and known.count == known.clusters:
-        right = round(known.mean * known.count)
-        p_value = _share_p(right, known.count, limit, side)
-        shares = _share_spreads(known.count, known.mean, limit, side)
-        return LimitTest(known.mean, low, high, p_value, _BINOMIAL, *shares)
-    means = [fsum(row) / len(row) for row in values]
-    if share and known.min >= 0 and known.max <= 1:
-        bets, fair = (means, limit) if side > 0 else ([1 - mean for mean in means], 1 - limit)
-        # The mean counts every value. So a row bets as much as its share of the values: its distance from the limit shrinks.
-        most = max(map(len, values))
-        bets = [fair + (bet - fair) * len(row) / most for bet, row in zip(bets, values, strict=True)]
-        p_value = 0.0 if _unreachable(limit, side) else betting_p(bets, fair)
-        # A miss is assumed to come from rows that fall by a third of the range, which adds to the spread.
-        wider = structs.replace(spread, null_slope=0.3, true_slope=0.3, curve=1.0, by_bets=True)
-        return LimitTest(known.mean, low, high, p_value, _BETS, wider, structs.replace(spread, by_bets=True))
-    if low is None:
-        return LimitTest(known.mean, low, high, None, _CORRECTED, spread)
-    skewness = _skewness(means)
-    skewed = unskewed((known.mean - limit) / (known.sample_stderr or 1e-300), skewness, len(means))
-    p_value = max(_inverted(scores.interval, known.mean, limit, side), _upper_tail(-side * skewed))
-    tail = skewness / sqrt(len(means))
-    return LimitTest(known.mean, low, high, p_value, _CORRECTED, spread, tail=tail)
+    @classmethod
+    def of_share(cls, hits: int, n: int, limit: float, side: int, *, level: float) -> LimitTest:
+        """Test a share of n items. Raises ValueError if n is 0."""
+        if n < 1:
+            raise ValueError("no share of nothing")
+        found = hits / n
+        low, high = wilson_interval(hits, n, level)
+        shares = _share_spreads(n, found, limit, side)
+        return cls(found, low, high, _share_p(hits, n, limit, side), _BINOMIAL, *shares)
+
+    @classmethod
+    def of_gain(
+        cls,
+        before: Sequence[float],
+        after: Sequence[float],
+        limit: float,
+        *,
+        level: float,
+        lower_is_better: bool,
+        share: bool,
+    ) -> LimitTest:
+        """Test the mean gain from `before` to `after` over paired rows against a minimum gain, which is negative if a loss is
+        allowed. A positive gain is always an improvement.
+
+        >>> found = LimitTest.of_gain([1] * 40, [0] * 9 + [1] * 31, 0.0, level=0.95, lower_is_better=False, share=True)
+        >>> found.value, found.p_missed, found.test
+        (-0.225, 0.001953125, "McNemar's exact test")
+
+        Raises ValueError if there are no pairs.
+        """
+        if not before:
+            raise ValueError("no pairs to compare")
+        if lower_is_better:
+            before, after = after, before
+        if len(before) != len(after):
+            raise ValueError(f"paired values of different length: {len(before)} and {len(after)}")
+        gains = without_noise(before, after)
+        n = len(gains)
+        mean = fsum(gains) / n
+        binary = {*before, *after} <= {0, 1}
+        bounded = binary or (
+            share and min(min(before), min(after)) >= 0 and max(max(before), max(after)) <= 1
+        )
+        means = fsum(before) / n, fsum(after) / n
+        ends, _ = difference_ends(gains, means, binary=binary, bounded=bounded)
+        low, high = (None, None) if ends is None else ends(_two_sided(level))
+        squares = fsum((gain - mean) ** 2 for gain in gains) / max(1, n - 1)
+        spread, seen = Spread(n, squares), None
+        if bounded:
+            # A loss is assumed to come from rows that fall to 0, beside the changes that cancel each other out. What the observed
+            # gain adds to these is left out, as far as it is more than chance.
+            raw = fsum(gain * gain for gain in gains) / n
+            clear = max(0.0, abs(mean) - sqrt(raw / n))
+            fall = 1.0 if binary else means[0]
+            spread = Spread(
+                n,
+                max(0.0, raw - fall * clear) + UNSEEN / n,
+                binary * 1.0,
+                null_slope=fall,
+                true_slope=fall,
+                curve=1.0,
+            )
+            seen = Spread(n, squares, binary * 1.0, null=raw if binary else squares)
+        if binary:
+            losses, wins = gains.count(-1.0), gains.count(1.0)
+            if not limit:
+                test, p_value = _MCNEMAR, binomial_tail(losses, losses + wins, 0.5)
+            else:
+                test, p_value = _PAIRED_SHARES, _paired_share_p(losses, wins, n, limit)
+            return cls(mean, low, high, p_value, test, spread, seen)
+        p_value_or_none = None if ends is None else _inverted(ends, mean, limit, 1)
+        tail = 0.0 if bounded else _skewness(gains) / sqrt(n)
+        test = "paired interval of the mean, inverted"
+        return cls(mean, low, high, p_value_or_none, test, spread, seen, tail)
+
+    @classmethod
+    def of_interval(
+        cls, value: float, ends95: tuple[float, float], n: int, limit: float, side: int
+    ) -> LimitTest:
+        """Test a figure of which only the 95 % interval is known, assuming a normal distribution."""
+        error = max((ends95[1] - ends95[0]) / (2 * normal_quantile(0.975)), 1e-300)
+        p_value = _upper_tail(side * (limit - value) / error)
+        return cls(value, *ends95, p_value, "by its 95 % interval", Spread(n, error * error * n))
+
+    @classmethod
+    def of_percentile(
+        cls,
+        values: Sequence[float],
+        percent: float,
+        limit: float,
+        side: int,
+        *,
+        value: float,
+        ends95: tuple[float, float] | None,
+    ) -> LimitTest:
+        """Test a percentile of values in the order of their measurement, whose 95 % interval is known if there are enough: if the
+        limit is met, at most a known share of the values is beyond it.
+
+        >>> found = LimitTest.of_percentile([191.0] * 30, 99, 150.0, -1, value=191.0, ends95=None)
+        >>> found.p_missed < 1e-50, found.reliable
+        (True, True)
+        """
+        beyond = [side * (limit - each) > 0 for each in values]
+        share = percent / 100 if side > 0 else 1 - percent / 100
+        n, hits = _independent(beyond)
+        p_value = binomial_tail(hits, n, share) if values else None
+        if ends95 is None:
+            return cls(value, None, None, p_value, _BEYOND, Spread(len(values), inf))
+        known = cls.of_interval(value, ends95, len(values), limit, side)
+        return structs.replace(known, p_missed=p_value, test=_BEYOND)
 
 
 def _skewness(values: Sequence[float]) -> float:
@@ -119,111 +230,6 @@ def _skewness(values: Sequence[float]) -> float:
     mean = fsum(values) / n
     spread = sqrt(fsum((value - mean) ** 2 for value in values) / n)
     return fsum((value - mean) ** 3 for value in values) / n / spread**3 if spread else 0.0
-
-
-def share_against(hits: int, n: int, limit: float, side: int, *, level: float) -> LimitTest:
-    """Test a share of n items. Raises ValueError if n is 0."""
-    if n < 1:
-        raise ValueError("no share of nothing")
-    found = hits / n
-    low, high = wilson_interval(hits, n, level)
-    shares = _share_spreads(n, found, limit, side)
-    return LimitTest(found, low, high, _share_p(hits, n, limit, side), _BINOMIAL, *shares)
-
-
-def gain_against(
-    before: Sequence[float],
-    after: Sequence[float],
-    limit: float,
-    *,
-    level: float,
-    lower_is_better: bool,
-    share: bool,
-) -> LimitTest:
-    """Test the mean gain from `before` to `after` over paired rows against a minimum gain, which is negative if a loss is
-    allowed. A positive gain is always an improvement.
-
-    >>> found = gain_against([1] * 40, [0] * 9 + [1] * 31, 0.0, level=0.95, lower_is_better=False, share=True)
-    >>> found.value, found.p_missed, found.test
-    (-0.225, 0.001953125, "McNemar's exact test")
-
-    Raises ValueError if there are no pairs.
-    """
-    if not before:
-        raise ValueError("no pairs to compare")
-    if lower_is_better:
-        before, after = after, before
-    if len(before) != len(after):
-        raise ValueError(f"paired values of different length: {len(before)} and {len(after)}")
-    gains = without_noise(before, after)
-    n = len(gains)
-    mean = fsum(gains) / n
-    binary = {*before, *after} <= {0, 1}
-    bounded = binary or (share and min(min(before), min(after)) >= 0 and max(max(before), max(after)) <= 1)
-    means = fsum(before) / n, fsum(after) / n
-    ends, _ = difference_ends(gains, means, binary=binary, bounded=bounded)
-    low, high = (None, None) if ends is None else ends(_two_sided(level))
-    squares = fsum((gain - mean) ** 2 for gain in gains) / max(1, n - 1)
-    spread, seen = Spread(n, squares), None
-    if bounded:
-        # A loss is assumed to come from rows that fall to 0, beside the changes that cancel each other out. What the observed
-        # gain adds to these is left out, as far as it is more than chance.
-        raw = fsum(gain * gain for gain in gains) / n
-        clear = max(0.0, abs(mean) - sqrt(raw / n))
-        fall = 1.0 if binary else means[0]
-        spread = Spread(
-            n,
-            max(0.0, raw - fall * clear) + UNSEEN / n,
-            binary * 1.0,
-            null_slope=fall,
-            true_slope=fall,
-            curve=1.0,
-        )
-        seen = Spread(n, squares, binary * 1.0, null=raw if binary else squares)
-    if binary:
-        losses, wins = gains.count(-1.0), gains.count(1.0)
-        if not limit:
-            test, p_value = _MCNEMAR, binomial_tail(losses, losses + wins, 0.5)
-        else:
-            test, p_value = _PAIRED_SHARES, _paired_share_p(losses, wins, n, limit)
-        return LimitTest(mean, low, high, p_value, test, spread, seen)
-    p_value_or_none = None if ends is None else _inverted(ends, mean, limit, 1)
-    tail = 0.0 if bounded else _skewness(gains) / sqrt(n)
-    test = "paired interval of the mean, inverted"
-    return LimitTest(mean, low, high, p_value_or_none, test, spread, seen, tail)
-
-
-def interval_against(value: float, ends95: tuple[float, float], n: int, limit: float, side: int) -> LimitTest:
-    """Test a figure of which only the 95 % interval is known, assuming a normal distribution."""
-    error = max((ends95[1] - ends95[0]) / (2 * normal_quantile(0.975)), 1e-300)
-    p_value = _upper_tail(side * (limit - value) / error)
-    return LimitTest(value, *ends95, p_value, "by its 95 % interval", Spread(n, error * error * n))
-
-
-def percentile_against(
-    values: Sequence[float],
-    percent: float,
-    limit: float,
-    side: int,
-    *,
-    value: float,
-    ends95: tuple[float, float] | None,
-) -> LimitTest:
-    """Test a percentile of values in the order of their measurement, whose 95 % interval is known if there are enough: if the
-    limit is met, at most a known share of the values is beyond it.
-
-    >>> found = percentile_against([191.0] * 30, 99, 150.0, -1, value=191.0, ends95=None)
-    >>> found.p_missed < 1e-50, found.reliable
-    (True, True)
-    """
-    beyond = [side * (limit - each) > 0 for each in values]
-    share = percent / 100 if side > 0 else 1 - percent / 100
-    n, hits = _independent(beyond)
-    p_value = binomial_tail(hits, n, share) if values else None
-    if ends95 is None:
-        return LimitTest(value, None, None, p_value, _BEYOND, Spread(len(values), inf))
-    known = interval_against(value, ends95, len(values), limit, side)
-    return structs.replace(known, p_missed=p_value, test=_BEYOND)
 
 
 def _independent(flags: Sequence[bool]) -> tuple[int, int]:

@@ -55,54 +55,51 @@ class Spread(Struct, frozen=True):
         noise = certain * sqrt(self.n * null) + normal_quantile(power) * sqrt(self.n * true)
         return self.n * (effect - allowed) >= noise + self.step
 
+    def smallest_effect(self, *, alpha: float, power: float, allowed: float = 0.0) -> float | None:
+        """Return the smallest effect that is detected with this power; None if not even the largest possible one is.
 
-def smallest_effect(spread: Spread, *, alpha: float, power: float, allowed: float = 0.0) -> float | None:
-    """Return the smallest effect that is detected with this power; None if not even the largest possible one is.
+        >>> found = Spread(400, 0.2).smallest_effect(alpha=0.05, power=0.8)
+        >>> round(found, 3)
+        0.056
+        """
+        if self.least_share is not None:
+            return _smallest_of_share(self.n, self.least_share, alpha, power)
+        low, high = allowed, 1.0
+        while not self.reached(high, alpha=alpha, power=power, allowed=allowed):
+            if self.curve or high > 1e150:
+                return None
+            high *= 2
+        for _ in range(60):
+            middle = (low + high) / 2
+            reached = self.reached(middle, alpha=alpha, power=power, allowed=allowed)
+            low, high = (low, middle) if reached else (middle, high)
+        return high
 
-    >>> found = smallest_effect(Spread(400, 0.2), alpha=0.05, power=0.8)
-    >>> round(found, 3)
-    0.056
-    """
-    if spread.least_share is not None:
-        return _smallest_of_share(spread.n, spread.least_share, alpha, power)
-    low, high = allowed, 1.0
-    while not spread.reached(high, alpha=alpha, power=power, allowed=allowed):
-        if spread.curve or high > 1e150:
+    def rows_needed(
+        self, effect: float, *, alpha: float, power: float, allowed: float = 0.0, shows: bool = False
+    ) -> int | None:
+        """Return the number of rows from which an effect is detected with this power; None if more than a billion, or never.
+        `shows`: an effect in the good direction, which the end of an interval shows."""
+        spread = replace(self, by_bets=False, step=0.0) if shows else self
+
+        def enough(n: int) -> bool:
+            more = replace(spread, n=n)
+            return more.reached(effect, alpha=alpha, power=power, allowed=allowed)
+
+        if effect <= allowed or not enough(_MOST_ROWS):
             return None
-        high *= 2
-    for _ in range(60):
-        middle = (low + high) / 2
-        reached = spread.reached(middle, alpha=alpha, power=power, allowed=allowed)
-        low, high = (low, middle) if reached else (middle, high)
-    return high
-
-
-def rows_needed(
-    spread: Spread, effect: float, *, alpha: float, power: float, allowed: float = 0.0, shows: bool = False
-) -> int | None:
-    """Return the number of rows from which an effect is detected with this power; None if more than a billion, or never.
-    `shows`: an effect in the good direction, which the end of an interval shows."""
-    if shows:
-        spread = replace(spread, by_bets=False, step=0.0)
-
-    def enough(n: int) -> bool:
-        more = replace(spread, n=n)
-        return more.reached(effect, alpha=alpha, power=power, allowed=allowed)
-
-    if effect <= allowed or not enough(_MOST_ROWS):
-        return None
-    low, high = 1, _MOST_ROWS
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle + 1, high)
-    unit = int(
-        10 ** max(0, len(str(low)) - 3)
-    )  # more digits would suggest that the spread of unseen rows is known
-    rows = ceil(low / unit) * unit
-    share = spread.least_share
-    if share is None or rows * share * (1 - share) > _MOST_COUNTED:
-        return rows
-    return _counted_rows(rows, unit, share, effect, alpha, power, shows)
+        low, high = 1, _MOST_ROWS
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (low, middle) if enough(middle) else (middle + 1, high)
+        unit = int(
+            10 ** max(0, len(str(low)) - 3)
+        )  # more digits would suggest that the spread of unseen rows is known
+        rows = ceil(low / unit) * unit
+        share = spread.least_share
+        if share is None or rows * share * (1 - share) > _MOST_COUNTED:
+            return rows
+        return _counted_rows(rows, unit, share, effect, alpha, power, shows)
 
 
 def _counted_rows(

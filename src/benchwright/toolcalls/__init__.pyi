@@ -4,7 +4,6 @@ from benchwright.toolcalls._call import (
     CallDecodeError as CallDecodeError,
     Calls as Calls,
     Language as Language,
-    has_call as has_call,
     is_calls as is_calls,
 )
 from benchwright.toolcalls._checker import check_ast as check_ast
@@ -34,7 +33,5 @@ from benchwright.toolcalls._schema_types import (
     language_of as language_of,
 )
 from benchwright.toolcalls._verdict import (
-    VALID as VALID,
     CallVerdict as CallVerdict,
-    no_calls_message as no_calls_message,
 )

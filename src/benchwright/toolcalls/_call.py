@@ -48,17 +48,12 @@ class Call(Struct, frozen=True):
 
 
 def is_calls(value: object) -> bool:
-    """Whether a decoded value is a list of objects with one key and an object as value. An empty list is."""
+    """Whether a decoded value is a list of objects with one key and an object as value. An empty list is.
+
+    >>> is_calls([{"f": {}}]), is_calls([]), is_calls([{}])
+    (True, True, False)
+    """
     return isinstance(value, list) and all(
         isinstance(item, dict) and len(item) == 1 and all(isinstance(v, dict) for v in item.values())
         for item in value
     )
-
-
-def has_call(value: object) -> bool:
-    """Whether a decoded value contains a call, for the categories of relevance and irrelevance.
-
-    >>> has_call([{"f": {}}]), has_call([]), has_call([{}])
-    (True, False, False)
-    """
-    return is_calls(value) and bool(value)

@@ -26,6 +26,14 @@ class CallVerdict(NamedTuple):
             return self.wording
         return self.wording.format(*map(_Shown, self.values))
 
+    @classmethod
+    def unread(cls, fault: str, why: str | None) -> CallVerdict:
+        """The verdict on a reply of which no calls were read."""
+        said = (
+            f"the reply contains no calls that can be read: {why}" if why else "the reply contains no calls"
+        )
+        return cls(False, f"ast_decoder:{fault}", said)
+
     @property
     def fault(self) -> dict[str, str | None]:
         """The scores that describe the fault."""
@@ -43,11 +51,6 @@ def invalid(error_type: str, wording: str, parameter: object = None, *values: ob
     """A verdict on calls that are wrong. The wording takes names as `{}` and data as `{!r}`, which are cut."""
     name = None if parameter is None else str(parameter)
     return _new(CallVerdict, (False, error_type, wording, name, values))
-
-
-def no_calls_message(why: str | None = None) -> str:
-    """The message about a reply of which no calls were read."""
-    return f"the reply contains no calls that can be read: {why}" if why else "the reply contains no calls"
 
 
 def shown(value: object, limit: int = 200) -> str:

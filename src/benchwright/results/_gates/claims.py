@@ -13,7 +13,7 @@ from benchwright.results._gates.decide import Claim, impossible
 from benchwright.results._gates.evidence import MOST_SLICES, Evidence, SliceKey
 from benchwright.results._gates.policy import FAILED, Rule, RuleKind
 from benchwright.results._gates.usage import used
-from benchwright.stats import LimitTest, Spread, gain_against, mean_against
+from benchwright.stats import LimitTest, Spread
 
 
 class BenchmarkRun(Struct, frozen=True):
@@ -137,7 +137,7 @@ def _thresholds(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
                 if not values:
                     yield impossible(rule, subject, f"no sample here has a value of {name}")
                     continue
-                found = mean_against(values, limit, side, level=rule.level, share=is_share(name))
+                found = LimitTest.of_mean(values, limit, side, level=rule.level, share=is_share(name))
                 remark = _percent_remark(name, limit, values)
                 yield Claim(rule=rule, subject=subject, found=found, limit=limit, side=side, remark=remark)
 
@@ -250,7 +250,9 @@ def _regression(rule: Rule, run: BenchmarkRun, name: str, key: SliceKey | None) 
     margin = rule.margin
     if rule.margin_percent is not None:
         margin = abs(sum(before) / len(before)) * rule.margin_percent / 100
-    found = gain_against(before, after, -margin, level=rule.level, lower_is_better=down, share=is_share(name))
+    found = LimitTest.of_gain(
+        before, after, -margin, level=rule.level, lower_is_better=down, share=is_share(name)
+    )
     title = f"{subject} against the baseline"
     remark = ""
     if margin >= 1 and all(0 <= value <= 1 for value in (*before, *after)):
@@ -273,7 +275,7 @@ def _failures(rule: Rule, run: BenchmarkRun) -> Iterator[Claim]:
             yield impossible(rule, subject, "the run has no samples")
             continue
         limit = rule.max if rule.max is not None else 0.0
-        found = mean_against(shares, limit, -1, level=rule.level)
+        found = LimitTest.of_mean(shares, limit, -1, level=rule.level)
         yield Claim(rule=rule, subject=subject, found=found, limit=limit, side=-1)
 
 

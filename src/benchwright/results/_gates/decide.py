@@ -11,7 +11,7 @@ from msgspec import Struct
 from benchwright.core import p_words, percent
 from benchwright.results._gates.policy import Bound, Policy, Rule
 from benchwright.results._gates.verdict import RuleRow, Word
-from benchwright.stats import FEWEST, LimitTest, holm, rows_needed, same_score, smallest_effect
+from benchwright.stats import FEWEST, LimitTest, holm, same_score
 
 
 class Claim(Struct, frozen=True, kw_only=True):
@@ -108,7 +108,7 @@ def _row(claim: Claim, p_holm: float | None, policy: Policy, tests: int) -> Rule
     alpha = policy.alpha / max(1, tests)
     detectable = None
     if claim.tested:
-        detectable = smallest_effect(found.spread, alpha=alpha, power=policy.power, allowed=claim.allowed)
+        detectable = found.spread.smallest_effect(alpha=alpha, power=policy.power, allowed=claim.allowed)
     word, reason, wanted = _judged(claim, found, p_holm, policy, detectable)
     n_needed = None
     if claim.remark:
@@ -205,13 +205,12 @@ def _doubt(found: LimitTest, side: int, what: str) -> str:
 def _rows(claim: Claim, found: LimitTest, policy: Policy, alpha: float, wanted: float | None) -> int | None:
     """Rows that would decide with the stated power, if the true values equal the observed ones."""
     if wanted is not None:
-        return rows_needed(found.spread, wanted, alpha=alpha, power=policy.power, allowed=claim.allowed)
+        return found.spread.rows_needed(wanted, alpha=alpha, power=policy.power, allowed=claim.allowed)
     distance = claim.side * (found.value - claim.limit)
     shows = distance > 0  # by the end of the interval
     level = (1 - claim.rule.level) / 2 if shows else alpha
-    needed = rows_needed(
-        found.seen or found.spread, abs(distance), alpha=level, power=policy.power, shows=shows
-    )
+    seen = found.seen or found.spread
+    needed = seen.rows_needed(abs(distance), alpha=level, power=policy.power, shows=shows)
     return needed if needed is None else max(needed, FEWEST)
 
 

@@ -24,7 +24,7 @@ from benchwright.results._gates.decide import Claim, impossible
 from benchwright.results._gates.policy import FAILED, Policy, Rule
 from benchwright.results._load import stages_of_interest
 from benchwright.results._load_comparison import matched_levels
-from benchwright.stats import FEWEST, LimitTest, Spread, interval_against, percentile_against, share_against
+from benchwright.stats import FEWEST, LimitTest, Spread
 
 _PERCENTILES = tuple(map(percentile_key, PERCENTILES))
 STATISTICS = ("mean", *_PERCENTILES, "min", "max")
@@ -146,9 +146,9 @@ def _figure(
     """The test of a level's figure against its limit, or the reason why there is none."""
     key = METRICS[name].key
     if name == "error_share" and stage.counts.sent:
-        return share_against(stage.counts.failed, stage.counts.sent, limit, side, level=0.95)
+        return LimitTest.of_share(stage.counts.failed, stage.counts.sent, limit, side, level=0.95)
     if name == "good_share" and stage.slo is not None and stage.slo.sent:
-        return share_against(stage.slo.met, stage.slo.sent, limit, side, level=0.95)
+        return LimitTest.of_share(stage.slo.met, stage.slo.sent, limit, side, level=0.95)
     if statistic == "value":
         value, ends, n = stage.figures.get(key), stage.intervals.get(key), stage.counts.sent
     else:
@@ -161,10 +161,10 @@ def _figure(
     if statistic in _PERCENTILES:
         metric, percent = METRICS[METRICS[name].same_as or name], float(statistic[1:])
         values = latencies_of(requests, stage.stage, metric)
-        return percentile_against(values, percent, limit, side, value=value, ends95=ends)
+        return LimitTest.of_percentile(values, percent, limit, side, value=value, ends95=ends)
     if ends is None:
         return LimitTest(value, None, None, None, "", Spread(n, 0.0))
-    return interval_against(value, ends, n, limit, side)
+    return LimitTest.of_interval(value, ends, n, limit, side)
 
 
 def _ends(requests: Requests, stage: StageSummary, name: str, statistic: str) -> tuple[float, float] | None:
@@ -232,7 +232,7 @@ def _regression(rule: Rule, subject: str, found: Difference, stage: StageSummary
         test = LimitTest(gain, None, None, None, "", Spread(n, 0.0))
     else:
         ends = (-found.ci95[1], -found.ci95[0]) if down else found.ci95
-        test = interval_against(gain, ends, n, -margin, 1)
+        test = LimitTest.of_interval(gain, ends, n, -margin, 1)
     few, fewest = "", FEWEST
     if found.statistic in _PERCENTILES:
         fewest = fewest_for(float(found.statistic[1:]))
