@@ -12,8 +12,9 @@ import pytest
 
 from benchwright.server import ServerAddress, ServerSettings, serving
 from benchwright.server._guard import DATA_POLICY, PAGE_POLICY
-from benchwright.server._keys import CODE_VALID_S, MOST_CODES, Access, Keys
+from benchwright.server._keys import CODE_VALID_S, MOST_CODES, Keys
 from benchwright.server._page_files import PAGE_FILES
+from benchwright.server._people import Access, People
 from benchwright.server._routes import API, PAGES, REST, ROUTES, Route
 from benchwright.store import Workspace
 from waiting import PATIENCE_S
@@ -44,6 +45,7 @@ class Asking:
 
     def __init__(self, address: ServerAddress, keys: Keys) -> None:
         self.token, self.keys = address.token, keys
+        self.reader = self.writer = ""
         self._host = address.url.removeprefix("http://")
 
     def __call__(
@@ -67,6 +69,9 @@ class Asking:
 def _asking(folder: Path, *, open_reads: bool = False) -> Iterator[Asking]:
     with serving(Workspace(folder), ServerSettings(port=0, open_reads=open_reads)) as (address, state):
         asking = Asking(address, state.keys)
+        people = People(Workspace(folder))
+        asking.reader = people.add("reader", read_only=True).token
+        asking.writer = people.add("writer", read_only=False).token
         assert asking("POST", "/runs", {"workflow_name": "w"}, asking.token).status == 200
         yield asking
 
@@ -113,8 +118,19 @@ def test_without_a_token_only_open_routes_answer(ask: Asking, route: Route) -> N
 
 
 @EVERY
-def test_the_token_of_a_tab_reads_and_nothing_else(ask: Asking, route: Route) -> None:
-    answer = ask(route.method, place(route), sent_body(route), ask.keys.page_token)
+def test_a_token_that_reads_does_nothing_else(ask: Asking, route: Route) -> None:
+    for token in (ask.keys.session(Access.READ).token, ask.reader):
+        refuses_changes(ask, route, token)
+
+
+@EVERY
+def test_tokens_for_everything_are_admitted_everywhere(ask: Asking, route: Route) -> None:
+    for token in (ask.keys.session(Access.FULL).token, ask.writer):
+        assert ask(route.method, place(route), sent_body(route), token).status not in (401, 403)
+
+
+def refuses_changes(ask: Asking, route: Route, token: str) -> None:
+    answer = ask(route.method, place(route), sent_body(route), token)
     if route.needs is Access.FULL:
         assert answer.code == (403, "read_only")
     else:
@@ -259,10 +275,21 @@ class TestCodes:
     def test_once(self, ask: Asking) -> None:
         code = json.loads(ask("POST", "/api/codes", None, ask.token).body)["code"]
         told = ask("POST", "/api/token", {"code": code})
-        assert json.loads(told.body) == {"token": ask.keys.page_token}
+        assert json.loads(told.body) == {"token": ask.keys.session(Access.FULL).token, "read_only": False}
         assert ask("POST", "/api/token", {"code": code}).code == (401, "used_code")
         assert ask("POST", "/token", {"code": "x"}).code == (401, "unknown_code")
-        assert ask("GET", "/api/runs", None, ask.keys.page_token).status == 200
+        assert ask("GET", "/api/runs", None, ask.keys.session(Access.READ).token).status == 200
+
+    def test_for_reading_only(self, ask: Asking) -> None:
+        made = json.loads(ask("POST", "/api/codes", {"read_only": True}, ask.token).body)
+        told = json.loads(ask("POST", "/api/token", {"code": made["code"]}).body)
+        assert told == {"token": ask.keys.session(Access.READ).token, "read_only": True}
+
+    def test_the_token_of_a_person_lets_a_tab_in_as_often_as_it_is_given(self, ask: Asking) -> None:
+        for _ in range(2):
+            told = json.loads(ask("POST", "/api/token", {"code": ask.reader}).body)
+            assert told == {"token": ask.keys.session(Access.READ).token, "read_only": True}
+        assert not json.loads(ask("POST", "/api/token", {"code": ask.writer}).body)["read_only"]
 
     def test_late(self, ask: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
         code = ask.keys.new_code()
@@ -275,7 +302,7 @@ class TestCodes:
         keys = Keys("token-of-all", now=lambda: now[0])
         early, late = keys.new_code(), keys.new_code()
         now[0] = CODE_VALID_S - 0.001
-        assert keys.exchange(early) == keys.page_token
+        assert keys.exchange(early) == keys.session(Access.FULL)
         now[0] = CODE_VALID_S
         with pytest.raises(Exception, match="older than 10 minutes"):
             keys.exchange(late)
@@ -284,7 +311,7 @@ class TestCodes:
 
     def test_each_start_has_its_own(self) -> None:
         one, other = Keys("token-of-all"), Keys("token-of-all")
-        assert one.page_token != other.page_token
+        assert one.session(Access.READ) != other.session(Access.READ)
         with pytest.raises(Exception, match="did not give out"):
             other.exchange(one.new_code())
 
@@ -292,4 +319,4 @@ class TestCodes:
         keys = Keys("token-of-all")
         codes = [keys.new_code() for _ in range(MOST_CODES + 1)]
         assert len(keys._codes) == MOST_CODES
-        assert keys.exchange(codes[-1]) == keys.page_token
+        assert keys.exchange(codes[-1]) == keys.session(Access.FULL)

@@ -87,6 +87,9 @@ COMMANDS: dict[str, Command] = {
     "serve": Command(
         "serve", "show this workspace in a browser and serve it over REST, on loopback", "_serve"
     ),
+    "token": Command(
+        "token ACT [NAME]", "make, list and take away tokens of people who may use a server", "_token"
+    ),
     "simulate": Command("simulate", "serve the embedded demo model over HTTP", "_simulate"),
 }
 """In the order of the help text."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from benchwright.cli._flags import add_workspace
+from benchwright.cli._flags import add_workspace, existing_store, named_workspace
 from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser, value_of
+from benchwright.cli._web import add_web, open_page
 from benchwright.config import Setting
 
 _TOLERANCE = Setting(
@@ -40,6 +41,7 @@ def configure(parser: Parser) -> None:
     )  # fmt: skip
     parser.add_argument("--limit", type=value_of(_LIMIT), default=20, metavar="N", help=_LIMIT.meaning)
     parser.add_argument("--all", action="store_true", help="list every changed sample")
+    add_web(parser, "the comparison")
     add_workspace(parser)
     parser.example(
         "benchwright compare 3 4",
@@ -50,6 +52,8 @@ def configure(parser: Parser) -> None:
 
 def execute(arguments: Namespace, output: Output) -> int:
     """Print both runs side by side; exit with 1 for a difference that --fail-on names, 3 if a run is not comparable."""
+    if arguments.web:
+        return _open([arguments.a, arguments.b], arguments, output)
     from benchwright.runs import compare
 
     comparison = compare(
@@ -75,3 +79,18 @@ def execute(arguments: Namespace, output: Output) -> int:
 
         output.show(drawn(comparison))
     return code
+
+
+def _open(names: list[str], arguments: Namespace, output: Output) -> int:
+    """Open the page that compares runs."""
+    from benchwright.core import NotFoundError
+    from benchwright.store import named_run
+
+    with existing_store(arguments) as store:
+        if store is None:
+            raise NotFoundError(f"no run {names[0]!r}: there are no runs here yet. See: benchwright list")
+        found = [named_run(store, name).id for name in names]
+    told = open_page(named_workspace(arguments), f"/compare?runs={','.join(map(str, found))}", output)
+    if output.as_json:
+        output.json(told)
+    return 0

@@ -25,6 +25,7 @@ from benchwright.cli._parser import Parser
 from benchwright.cli._process import load
 from benchwright.cli._run_configs import add_config_flags, execute_configs, refuse_config_flags
 from benchwright.cli._suites import run_pairs, search_names
+from benchwright.cli._web import open_new
 from benchwright.config import LOAD_MODES
 from benchwright.core import UsageError
 
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 
 def configure(parser: Parser) -> None:
     add_suite_flags(parser)
+    parser.add_argument(
+        "--open", action="store_true", help="open the page of the run in the browser as it begins"
+    )
     parser.add_argument("--dry-run", action="store_true", help="only check, as `benchwright check` does")
     add_gold_flag(parser)
     add_run_flags(parser)
@@ -86,6 +90,7 @@ def _run_configuration(arguments: Namespace, output: Output) -> int:
     refuse_suite_flags(arguments)
     refuse_code_flags(arguments, str(arguments.run_config))
     name_configuration(output)
+    open_new(arguments, output)
     return execute_configs(arguments, {"eval_type": arguments.target, **given(arguments)}, output)
 
 
@@ -109,6 +114,7 @@ def _run(arguments: Namespace, output: Output) -> int:
             from benchwright.cli import _check
 
             return _check.check_resolved(found, options, arguments, output, tasks=True)
+        open_new(arguments, output)
         if isinstance(found, Program):
             from benchwright.cli import _code
 

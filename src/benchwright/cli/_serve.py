@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchwright.cli._flags import add_workspace
 from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser, value_of
+from benchwright.cli._web import ONCE, named_or_nearest, need_server
 from benchwright.config import Setting
 
 if TYPE_CHECKING:
@@ -16,6 +16,13 @@ if TYPE_CHECKING:
 
 _PORT = Setting("port", "int", "port to listen on; 0 for a free one (default: 8765)", least=0, most=65535)
 _BODY = Setting("max_body_mb", "number", "maximum size of a request body, in MB (default: 64)", above=0)
+
+_IDLE = Setting(
+    "stop_when_idle",
+    "number",
+    "end after this time without an open page or a request (default: never)",
+    above=0,
+)
 
 
 def configure(parser: Parser) -> None:
@@ -39,28 +46,26 @@ def configure(parser: Parser) -> None:
         action="store_true",
         help="print another URL for the pages of the server that serves this workspace, and end",
     )
+    parser.add_argument(
+        "--read-only", action="store_true", help="with --new-code: the pages of this URL change nothing"
+    )
+    parser.add_argument("--stop-when-idle", type=value_of(_IDLE), metavar="MINUTES", help=_IDLE.meaning)
     add_workspace(parser)
     parser.example("benchwright serve --port 8765")
 
 
 def execute(arguments: Namespace, output: Output) -> int:
     """Serve until Ctrl-C; JSON: `{"url", "token", "workspace", "open_url"}` once it listens. With `--new-code`: `{"open_url"}`."""
-    try:
-        from benchwright.server import ServerSettings, new_open_url, serve
-    except ModuleNotFoundError as error:  # not part of a plain installation
+    need_server()
+    from benchwright.server import ServerSettings, new_open_url, serve
+
+    workspace = named_or_nearest(arguments)
+    if arguments.read_only and not arguments.new_code:
         from benchwright.core import UsageError
 
-        raise UsageError(
-            f"serving needs the extra `server` ({error.name} is missing): pip install 'benchwright[server]', "
-            "or in a clone: pip install '.[server]'"
-        ) from None
-    from benchwright.config import named_store
-    from benchwright.store import find_workspace
-
-    explicit = None if arguments.workspace is None else Path(arguments.workspace)
-    workspace = find_workspace(Path.cwd(), explicit, named_store)
+        raise UsageError("--read-only belongs to --new-code: it makes a URL whose pages change nothing")
     if arguments.new_code:
-        url = new_open_url(workspace)
+        url = new_open_url(workspace, read_only=arguments.read_only)
         if output.as_json:
             output.json({"open_url": url})
         else:
@@ -77,6 +82,7 @@ def execute(arguments: Namespace, output: Output) -> int:
         token=_token(arguments.token_name),
         open_reads=arguments.open_reads,
         max_body=int(arguments.max_body_mb * 1024 * 1024),
+        idle_s=None if arguments.stop_when_idle is None else arguments.stop_when_idle * 60,
     )
 
     def ready(address: ServerAddress) -> None:
@@ -98,7 +104,7 @@ def execute(arguments: Namespace, output: Output) -> int:
 
 
 def _open_line(url: str) -> str:
-    return f"open: {url} (works once, within 10 minutes; another one: benchwright serve --new-code)"
+    return f"open: {url} ({ONCE}; another one: benchwright serve --new-code)"
 
 
 def _address(arguments: Namespace) -> tuple[str, int]:

@@ -6,14 +6,15 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from benchwright.cli._flags import add_workspace, existing_store
+from benchwright.cli._flags import add_workspace, existing_store, named_workspace
 from benchwright.cli._output import Output
 from benchwright.cli._parser import Parser, value_of
+from benchwright.cli._web import add_web, open_page, page_of
 from benchwright.config import Setting
-from benchwright.core import OUTCOMES
+from benchwright.core import OUTCOMES, RunKind
 
 if TYPE_CHECKING:
-    from benchwright.store import SampleFilter
+    from benchwright.store import RunRecord, SampleFilter
 
 _LIMIT = Setting("limit", "int", "list at most N samples or steps (default: 20)", least=1)
 
@@ -51,6 +52,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument("--events", action="store_true", help="list all events, oldest first")
     parser.add_argument("--limit", type=value_of(_LIMIT), default=20, metavar="N", help=_LIMIT.meaning)
     parser.add_argument("--after", type=value_of(_AFTER), metavar="N", help=_AFTER.meaning)
+    add_web(parser, "the run")
     add_workspace(parser)
     parser.example(
         "benchwright show last", "benchwright show last --wrong", "benchwright show last --where 'f1<0.5'"
@@ -69,6 +71,9 @@ def execute(arguments: Namespace, output: Output) -> int:
                 f"no run {arguments.run!r}: there are no runs here yet. See: benchwright list"
             )
         run = named_run(store, arguments.run)
+        if arguments.web:
+            _open(run, arguments, output)
+            return 0
         views = KIND_VIEWS[kind_of(run).name]
         if arguments.events:
             output.view(recorded_events(store, run))
@@ -79,6 +84,23 @@ def execute(arguments: Namespace, output: Output) -> int:
         else:
             output.view(views.details(store, run))
     return 0
+
+
+def _open(run: RunRecord, arguments: Namespace, output: Output) -> None:
+    """Open the page of a run, or of one of its samples."""
+    from benchwright.core import UsageError
+
+    address = page_of(run)
+    if arguments.sample is not None:
+        index, _, repeat = arguments.sample.partition("/")
+        if run.kind != RunKind.BENCHMARK or not index.isdigit() or not (repeat or "0").isdigit():
+            raise UsageError(
+                "--web opens a run, or a sample of a benchmark by its row: benchwright show 7 12 --web"
+            )
+        address += f"/samples/{index}/{repeat or 0}"
+    told = open_page(named_workspace(arguments), address, output)
+    if output.as_json:
+        output.json(told)
 
 
 def _filter(arguments: Namespace) -> SampleFilter | None:

@@ -30,7 +30,7 @@ from benchwright.server._guard import (
     refusal_of,
 )
 from benchwright.server._handlers import RestCall
-from benchwright.server._keys import Access
+from benchwright.server._people import Access
 from benchwright.server._routes import MOST_PER_PAGE, ROUTES, Query, Route
 from benchwright.server._state import ServerState
 from benchwright.workflows import stable_stringify
@@ -73,6 +73,7 @@ def _endpoint(
         try:
             check_sender(headers, navigable=route.answer.navigable)
             state.keys.admit(headers.get("authorization", ""), route.needs)
+            state.use.asked()
             body = await read_body(headers, request.receive, max_body)
             call = RestCall(_path(request), _query(route, request), _body(route, body))
             return route.answer.response(await route.handler(state, call))

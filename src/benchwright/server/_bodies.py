@@ -145,6 +145,13 @@ class Code(Body, frozen=True):
     code: Annotated[str, Meta(max_length=200)]
 
 
+class CreateCode(Body, frozen=True):
+    """Which code to create."""
+
+    read_only: bool = False
+    """Whether the browser may only read."""
+
+
 class NewCode(Struct, frozen=True):
     """A code with which a browser opens the pages."""
 
@@ -152,12 +159,16 @@ class NewCode(Struct, frozen=True):
     """Open the pages at `/?code=…`; it works once."""
     valid_s: int
     """Seconds in which it must be used."""
+    read_only: bool
+    """Whether the browser may only read."""
 
 
 class PageToken(Struct, frozen=True):
-    """The token of a browser tab. It reads and changes nothing."""
+    """The token of a browser tab. It ends with this start of the server."""
 
     token: str
+    read_only: bool
+    """Whether it changes nothing."""
 
 
 class Health(Struct, frozen=True):

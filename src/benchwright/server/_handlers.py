@@ -14,6 +14,7 @@ from benchwright.server import _bodies as bodies
 from benchwright.server._bodies import decision_body, event_body, metric_body, run_body, step_body
 from benchwright.server._guard import Refusal
 from benchwright.server._keys import CODE_VALID_S
+from benchwright.server._people import Access
 from benchwright.server._state import ServerState
 from benchwright.store import Owner, SampleFilter, StepRequest, Store, whole
 from benchwright.workflows import created_workflow
@@ -44,13 +45,16 @@ async def health(state: ServerState, call: RestCall) -> bodies.Health:
 
 async def create_code(state: ServerState, call: RestCall) -> bodies.NewCode:
     """Create a code that opens the pages in a browser, once."""
-    return bodies.NewCode(state.keys.new_code(), CODE_VALID_S)
+    body: bodies.CreateCode = call.body
+    access = Access.READ if body.read_only else Access.FULL
+    return bodies.NewCode(state.keys.new_code(access), CODE_VALID_S, body.read_only)
 
 
 async def exchange_code(state: ServerState, call: RestCall) -> bodies.PageToken:
-    """Exchange a code for a token that reads."""
+    """Exchange a code, or the token of a person, for a token of this start of the server."""
     body: bodies.Code = call.body
-    return bodies.PageToken(state.keys.exchange(body.code))
+    session = state.keys.exchange(body.code)
+    return bodies.PageToken(session.token, session.access < Access.FULL)
 
 
 async def create_run(state: ServerState, call: RestCall) -> bodies.RunCreated:

@@ -10,9 +10,12 @@ import hmac
 import secrets
 import time
 from collections.abc import Callable
-from enum import IntEnum
 
+from msgspec import Struct
+
+from benchwright.core import HidesFields
 from benchwright.server._guard import Refusal
+from benchwright.server._people import Access, People
 
 CODE_VALID_S = 600
 """Seconds in which a code must be used."""
@@ -22,15 +25,15 @@ ANOTHER_CODE = "run `benchwright serve --new-code` in the workspace for a new UR
 """How to get a code."""
 
 
-class Access(IntEnum):
-    """What a route needs, and what a token allows; more includes less."""
+class Session(HidesFields, Struct, frozen=True):
+    """What a browser tab gets for a code."""
 
-    OPEN = 0
-    """Nothing: the route has no data."""
-    READ = 1
-    """Read records."""
-    FULL = 2
-    """Everything: write records, and read hub data with the owner's own hub token."""
+    hidden = ("token",)
+
+    token: str
+    """Its token. It ends with this start of the server."""
+    access: Access
+    """What it allows."""
 
 
 class Keys:
@@ -39,18 +42,33 @@ class Keys:
     Args:
         token: The token for everything.
         open_reads: Whether reading needs no token.
+        people: The tokens of people, which outlive the server; None: there are none.
         now: A clock that never goes back.
     """
 
     def __init__(
-        self, token: str, *, open_reads: bool = False, now: Callable[[], float] = time.monotonic
+        self,
+        token: str,
+        *,
+        open_reads: bool = False,
+        people: People | None = None,
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.page_token = secrets.token_urlsafe(24)
-        """The token of browser tabs. It ends with this start of the server, and only reads."""
-        self._tokens = ((token.encode(), Access.FULL), (self.page_token.encode(), Access.READ))
+        self._sessions = {
+            access: Session(secrets.token_urlsafe(24), access) for access in (Access.READ, Access.FULL)
+        }
+        self._tokens = (
+            (token.encode(), Access.FULL),
+            *((session.token.encode(), access) for access, session in self._sessions.items()),
+        )
         self._free = Access.READ if open_reads else Access.OPEN
+        self._people = people
         self._now = now
-        self._codes: dict[bytes, float | None] = {}
+        self._codes: dict[bytes, tuple[float | None, Access]] = {}
+
+    def session(self, access: Access) -> Session:
+        """The token of all tabs that may do this much."""
+        return self._sessions[access]
 
     def admit(self, authorization: str, needs: Access) -> None:
         """Refuse a request whose Authorization header does not allow what its route needs."""
@@ -59,6 +77,8 @@ class Keys:
         kind, _, given = authorization.partition(" ")
         sent = given.strip().encode()
         matches = [access for token, access in self._tokens if hmac.compare_digest(sent, token)]
+        if not matches and given and self._people is not None:
+            matches = self._people.matching(given.strip())
         if kind.lower() != "bearer" or not matches:
             raise Refusal(
                 401,
@@ -71,27 +91,30 @@ class Keys:
                 403, "read_only", "this token only reads", "use the token that `benchwright serve` printed"
             )
 
-    def new_code(self) -> str:
+    def new_code(self, access: Access = Access.FULL) -> str:
         """A code that opens the pages in a browser, once."""
         code = secrets.token_urlsafe(24)
         while len(self._codes) >= MOST_CODES:
             del self._codes[next(iter(self._codes))]
-        self._codes[_digest(code)] = self._now() + CODE_VALID_S
+        self._codes[_digest(code)] = self._now() + CODE_VALID_S, access
         return code
 
-    def exchange(self, code: str) -> str:
-        """The token for a code. Refuses a code that was used, has expired or was never given."""
+    def exchange(self, code: str) -> Session:
+        """The token for a code, or for the token of a person. Refuses a code that was used, has expired or was never given."""
         digest = _digest(code)
         if digest not in self._codes:
+            if self._people is not None and (found := self._people.matching(code)):
+                return self._sessions[max(found)]
             raise Refusal(401, "unknown_code", "this server did not give out this code", ANOTHER_CODE)
-        until, self._codes[digest] = self._codes[digest], None
+        until, access = self._codes[digest]
+        self._codes[digest] = None, access
         if until is None:
             raise Refusal(401, "used_code", "this code was used before; each code works once", ANOTHER_CODE)
         if self._now() >= until:
             raise Refusal(
                 401, "expired_code", f"this code is older than {CODE_VALID_S // 60} minutes", ANOTHER_CODE
             )
-        return self.page_token
+        return self._sessions[access]
 
 
 def _digest(code: str) -> bytes:

@@ -14,8 +14,8 @@ from benchwright.results import RUN_KINDS
 from benchwright.server import _bodies as bodies, _handlers as handlers, _run_pages as run_pages
 from benchwright.server._answers import AnswerKind, AnyJson, Bytes, HtmlPage, Json
 from benchwright.server._bodies import LARGEST_NUMBER, ErrorBody
-from benchwright.server._keys import Access
 from benchwright.server._page_files import PAGE_FILES, SHELL, file_handler
+from benchwright.server._people import Access
 from benchwright.server._state import ServerState
 
 Handler = Callable[[ServerState, handlers.RestCall], Awaitable[Any]]
@@ -98,7 +98,7 @@ _EMPTY = Json(bodies.Empty)
 REST: tuple[Route, ...] = (
     Route("GET", "/health", _READ, handlers.health, Json(bodies.Health)),
     Route("GET", "/openapi.json", _READ, describe, Bytes("application/json")),
-    Route("POST", "/codes", _FULL, handlers.create_code, Json(bodies.NewCode), bodies.Empty, body_optional=True),
+    Route("POST", "/codes", _FULL, handlers.create_code, Json(bodies.NewCode), bodies.CreateCode, body_optional=True),
     Route("POST", "/token", _OPEN, handlers.exchange_code, Json(bodies.PageToken), bodies.Code),
     Route("POST", "/runs", _FULL, handlers.create_run, Json(bodies.RunCreated), bodies.CreateRun, refusals=(503,)),
     Route("GET", "/runs", _READ, handlers.list_runs, Json(bodies.RunPage), query=(_AFTER, _LIMIT, _KIND, _NAME)),

@@ -17,11 +17,13 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
-from benchwright.core import HidesFields, NotFoundError, RunKind, UsageError
+from benchwright.core import HidesFields, RunKind, UsageError
 from benchwright.server._app import build_app
 from benchwright.server._connections import BACKLOG, BoundedProtocol, sparing_logs
 from benchwright.server._guard import MAX_BODY_BYTES
 from benchwright.server._keys import Keys
+from benchwright.server._opening import open_url, store_mark
+from benchwright.server._people import People
 from benchwright.server._state import ServerState
 from benchwright.store import Workspace, open_store
 
@@ -75,6 +77,8 @@ class ServerSettings(HidesFields, Struct, frozen=True, kw_only=True):
     """Whether requests that only read need no token. Those for hub data do: the server reads with its owner's hub token."""
     max_body: int = MAX_BODY_BYTES
     """Largest body in bytes."""
+    idle_s: float | None = None
+    """Seconds without a request or an open page after which it ends; None: it runs until it is stopped."""
 
     def __post_init__(self) -> None:
         if self.host not in _LOOPBACK:
@@ -85,11 +89,6 @@ class ServerSettings(HidesFields, Struct, frozen=True, kw_only=True):
             raise UsageError(
                 "the token is shorter than 8 characters; give a longer one, or none for a random one"
             )
-
-
-def open_url(url: str, code: str) -> str:
-    """The URL that opens the pages of a server with a code."""
-    return f"{url}/?code={code}"
 
 
 class _Listening(Struct, frozen=True):
@@ -105,8 +104,10 @@ def serve(
     """Serve a workspace until SIGINT or SIGTERM, then finish open requests."""
     with _record(workspace) as record, _listening(workspace, settings, record.first) as listening:
         address = listening.address
-        record.write({"url": address.url, "token": address.token, "pid": os.getpid()})
-        asyncio.run(_until_signal(listening, on_ready))
+        record.write(
+            {"url": address.url, "token": address.token, "pid": os.getpid(), "store": store_mark(workspace)}
+        )
+        asyncio.run(_until_signal(listening, on_ready, settings.idle_s))
 
 
 class _Record:
@@ -172,41 +173,9 @@ def _read_first(text: bytes) -> FirstServer:
         return FirstServer()
 
 
-def new_open_url(workspace: Workspace) -> str:
-    """Another URL that opens the pages of the server of a workspace. Raises NotFoundError if there is no such server."""
-    from http.client import HTTPConnection, HTTPException
-
-    path = workspace.state / "server.json"
-    none = NotFoundError(f"{workspace.root} is not served; start a server with `benchwright serve`")
-    try:
-        opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
-    except OSError:
-        raise none from None
-    try:
-        if _unlocked(opened):  # its server has died, and another program may have its port
-            raise none
-        found = orjson.loads(os.pread(opened, 1 << 16, 0))
-        connection = HTTPConnection(found["url"].removeprefix("http://"), timeout=_GRACE_S)
-        try:
-            connection.request("POST", "/api/codes", headers={"Authorization": f"Bearer {found['token']}"})
-            return open_url(found["url"], orjson.loads(connection.getresponse().read())["code"])
-        finally:
-            connection.close()
-    except (OSError, HTTPException, ValueError, KeyError):
-        raise none from None
-    finally:
-        os.close(opened)
-
-
-def _unlocked(opened: int) -> bool:
-    try:
-        fcntl.flock(opened, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:  # locked, or a network file system without locks
-        return False
-    return True
-
-
-async def _until_signal(listening: _Listening, on_ready: Callable[[ServerAddress], None] | None) -> None:
+async def _until_signal(
+    listening: _Listening, on_ready: Callable[[ServerAddress], None] | None, idle_s: float | None
+) -> None:
     """Serve until a signal. uvicorn's own handlers would raise it again and skip the clean-up."""
     server, loop = listening.server, asyncio.get_running_loop()
 
@@ -218,10 +187,22 @@ async def _until_signal(listening: _Listening, on_ready: Callable[[ServerAddress
         loop.add_signal_handler(number, stop)
     if on_ready is not None:
         on_ready(listening.address)  # the socket listens already, so requests wait for a moment at most
+    leaving = None if idle_s is None else asyncio.create_task(_until_idle(listening, idle_s))
     try:
         await server._serve([listening.bound])
     finally:
+        if leaving is not None:
+            leaving.cancel()
         await listening.state.settle()
+
+
+async def _until_idle(listening: _Listening, idle_s: float) -> None:
+    """Stop the server when nobody has used it for some time."""
+    left = idle_s
+    while left > 0:
+        await asyncio.sleep(left)
+        left = idle_s - listening.state.use.idle_s
+    listening.server.should_exit = True
 
 
 async def _until_told(listening: _Listening) -> None:
@@ -258,7 +239,7 @@ def _listening(
 
     bound = _bind(settings, first)
     token = settings.token or os.environ.get("BENCHWRIGHT_TOKEN") or secrets.token_urlsafe(24)
-    keys = Keys(token, open_reads=settings.open_reads)
+    keys = Keys(token, open_reads=settings.open_reads, people=People(workspace))
     state = ServerState(open_store(workspace), keys)
     try:
         state.store.interrupt_dead(RunKind.WORKFLOW)

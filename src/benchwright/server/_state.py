@@ -7,8 +7,9 @@ import hashlib
 import socket
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TypeVar
 
 from msgspec import Struct
@@ -91,6 +92,34 @@ class OpenDataset:
         return [note for note in self._dataset.notes if note not in self.info.notes]
 
 
+class Use:
+    """Whether anybody uses the server."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._last = now()
+        self._streams = 0
+
+    @property
+    def idle_s(self) -> float:
+        """Seconds since the last request; 0 while a page reads live updates."""
+        return 0.0 if self._streams else self._now() - self._last
+
+    def asked(self) -> None:
+        """Note a request that was admitted."""
+        self._last = self._now()
+
+    @contextmanager
+    def streaming(self) -> Iterator[None]:
+        """A page reads live updates while the block runs."""
+        self._streams += 1
+        try:
+            yield
+        finally:
+            self._streams -= 1
+            self.asked()
+
+
 class ServerState:
     """What all handlers share."""
 
@@ -101,6 +130,8 @@ class ServerState:
         """Tokens and codes."""
         self.workspace_id = hashlib.sha256(str(store.workspace.root).encode()).hexdigest()[:16]
         """Distinguishes servers of different workspaces."""
+        self.use = Use()
+        """When it was last used."""
         self.clients = Clients()
         """The processes that execute the runs."""
         self._writer: WorkflowWriter | None = None

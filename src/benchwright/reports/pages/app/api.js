@@ -27,20 +27,68 @@ async function send(method, path, options) {
   throw new Refused(response.status, told.message, told.hint);
 }
 
-/** Exchange the code in the address for a token. The address loses the code, so that a reload or a bookmark does not send it again. */
+/** Exchange a code, or the token of a person, for the token of this tab. @param {string} code */
+export async function exchange(code) {
+  const { token, read_only } = await send("POST", "/token", { body: JSON.stringify({ code }) });
+  keep({ token, readOnly: read_only });
+}
+
+/** Let this tab in: with the code in its address, or with the token of another tab. The address loses the code, so that a reload or a
+ *  bookmark does not send it again. */
 export async function enter() {
   const code = new URLSearchParams(location.search).get("code");
-  if (code === null) return;
   let refused = null;
-  try {
-    const { token } = await send("POST", "/token", { body: JSON.stringify({ code }) });
-    sessionStorage.setItem(KEY, token);
-  } catch (error) {
-    if (error.status === 0) throw error; // the code is still good
-    refused = error;
+  if (code !== null) {
+    try {
+      await exchange(code);
+    } catch (error) {
+      if (error.status === 0) throw error; // the code is still good
+      refused = error;
+    }
+    history.replaceState(null, "", location.pathname + location.hash);
   }
-  history.replaceState(null, "", location.pathname + location.hash);
+  if (!hasToken()) await askOtherTabs();
+  answerOtherTabs();
   if (refused !== null && !hasToken()) throw refused; // a tab that has a token needs no code
+}
+
+/** @param {{ token: string, readOnly: boolean }} session */
+function keep({ token, readOnly }) {
+  sessionStorage.setItem(KEY, token);
+  sessionStorage.setItem(`${KEY}.read_only`, String(readOnly));
+}
+
+function forget() {
+  sessionStorage.removeItem(KEY);
+  sessionStorage.removeItem(`${KEY}.read_only`);
+}
+
+/** Tabs of this server hand their token to new ones. Pages of other servers, also on this machine, have another channel. */
+const tabs = new BroadcastChannel(KEY);
+const ANSWER_MS = 300;
+
+function askOtherTabs() {
+  return new Promise((done) => {
+    const late = setTimeout(finish, ANSWER_MS); // no other tab is open
+    function finish() {
+      clearTimeout(late);
+      tabs.removeEventListener("message", hear);
+      done(undefined);
+    }
+    function hear({ data }) {
+      if (typeof data?.token !== "string") return;
+      keep(data);
+      finish();
+    }
+    tabs.addEventListener("message", hear);
+    tabs.postMessage("token?");
+  });
+}
+
+function answerOtherTabs() {
+  tabs.addEventListener("message", ({ data }) => {
+    if (data === "token?" && hasToken()) tabs.postMessage({ token: sessionStorage.getItem(KEY), readOnly: readOnly() });
+  });
 }
 
 /** Whether this tab has a token. */
@@ -48,13 +96,24 @@ export function hasToken() {
   return sessionStorage.getItem(KEY) !== null;
 }
 
-/** Read JSON. @param {string} path below /api @param {AbortSignal} signal @returns {Promise<any>} */
-export async function get(path, signal) {
+/** Whether the token of this tab changes nothing. */
+export function readOnly() {
+  return sessionStorage.getItem(`${KEY}.read_only`) !== "false";
+}
+
+/** @param {string} method @param {string} path @param {object} options */
+async function withToken(method, path, options) {
   const headers = { Authorization: `Bearer ${sessionStorage.getItem(KEY)}` };
   try {
-    return await send("GET", path, { headers, signal });
+    return await send(method, path, { headers, ...options });
   } catch (error) {
-    if (error.status === 401) sessionStorage.removeItem(KEY); // of an earlier start of the server
+    if (error.status === 401) forget(); // of an earlier start of the server
     throw error;
   }
 }
+
+/** Read JSON. @param {string} path below /api @param {AbortSignal} signal @returns {Promise<any>} */
+export const get = (path, signal) => withToken("GET", path, { signal });
+
+/** Change something. @param {string} path below /api @param {object} body @returns {Promise<any>} */
+export const post = (path, body) => withToken("POST", path, { body: JSON.stringify(body) });

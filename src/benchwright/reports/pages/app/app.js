@@ -1,6 +1,6 @@
 // The shell: lets the tab in, finds the page of the address, and shows it in one of its states.
 
-import { enter, hasToken } from "./api.js";
+import { enter, exchange, hasToken } from "./api.js";
 import { h } from "./dom.js";
 import { runs } from "./runs.js";
 import { servedRun } from "./served_run.js";
@@ -27,6 +27,18 @@ function fill(title, busy, ...children) {
   main.replaceChildren(...children);
 }
 
+/** @param {string | null} why */
+function askForCode(why) {
+  fill("Code needed", false, needsCode(why, async (code) => {
+    try {
+      await exchange(code);
+      show(true);
+    } catch (error) {
+      askForCode(error.status === 0 ? error.message : `${error.message}.`);
+    }
+  }));
+}
+
 /** @param {boolean} moved whether the reader followed a link, so that the focus must follow */
 async function show(moved) {
   leaving.abort();
@@ -38,7 +50,7 @@ async function show(moved) {
     if (page !== undefined && address.startsWith(link.getAttribute("href"))) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
-  if (!hasToken()) return fill("Code needed", false, needsCode(null));
+  if (!hasToken()) return askForCode(null);
   if (page === undefined) return fill("No such page", false, nothingThere(location.hash));
   const same = shown === address && main.getAttribute("aria-busy") === "false"; // only the query changed: the page stays while the next one loads
   if (same) main.setAttribute("aria-busy", "true");
@@ -56,7 +68,7 @@ async function show(moved) {
   } catch (error) {
     if (signal.aborted) return;
     shown = "";
-    if (error.status === 401) fill("Code needed", false, needsCode("The server was started again since this tab was opened."));
+    if (error.status === 401) askForCode("The server was started again since this tab was opened.");
     else fill(page.title, false, failed(error, () => show(true)));
   }
 }
@@ -68,7 +80,8 @@ async function start() {
     await enter();
   } catch (error) {
     if (error.status === 0) return fill("No answer", false, failed(error, () => location.reload()));
-    return fill("Code needed", false, needsCode(`${error.message}.`));
+    addEventListener("hashchange", () => show(true));
+    return askForCode(`${error.message}.`);
   }
   addEventListener("hashchange", () => show(true));
   show(false);

@@ -19,14 +19,18 @@ export function failed(error, again) {
     h("p", {}, h("button", { type: "button", onclick: again }, "Try again")));
 }
 
-/** How to open the pages. @param {string | null} why a refusal, in the server's words */
-export function needsCode(why) {
+/** How to open the pages. @param {string | null} why a refusal, in the server's words @param {(code: string) => void} enter */
+export function needsCode(why, enter) {
+  const field = /** @type {HTMLInputElement} */ (h("input", { type: "password", name: "code", autocomplete: "off", required: "", "aria-label": "Code or token" }));
+  const send = (/** @type {Event} */ event) => { event.preventDefault(); enter(field.value.trim()); };
   return h("section", { class: "state", role: why === null ? null : "alert" },
     h("h1", {}, "Open this page with a code"),
     why === null ? null : h("p", { class: "bad-text" }, why),
-    h("p", {}, "These pages show the runs of a workspace only to its owner. For an address that opens them, run this in the workspace:"),
+    h("p", {}, "These pages show the runs of a workspace only to people who may see them. For an address that opens them, run this in the workspace:"),
     command("benchwright serve --new-code"),
-    h("p", { class: "dim" }, "The address works once, within ten minutes. After that this tab stays open to you until the server stops."));
+    h("p", { class: "dim" }, "The address works once, within ten minutes. After that, this tab and new ones stay open to you until the server stops."),
+    h("p", {}, "Or enter a code, or the token that somebody made for you with benchwright token add:"),
+    h("form", { class: "tools", onsubmit: send }, field, h("button", {}, "Open")));
 }
 
 /** @param {string} what @param {string} how @param {string} line a command */
