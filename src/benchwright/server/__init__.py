@@ -3,13 +3,12 @@
 Clients in any language may use it. It refuses requests of other web pages, and requests for data without a token.
 """
 
-from benchwright.server._opening import IDLE_MINUTES, OpenedPage, new_open_url, opened_page
+from benchwright.server._opening import IDLE_MINUTES, new_open_url, opened_page
 from benchwright.server._people import People
 from benchwright.server._serving import ServerAddress, ServerSettings, serve, serving
 
 __all__ = [
     "IDLE_MINUTES",
-    "OpenedPage",
     "People",
     "ServerAddress",
     "ServerSettings",

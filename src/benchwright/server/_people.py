@@ -14,7 +14,7 @@ from enum import IntEnum
 import msgspec
 from msgspec import Struct
 
-from benchwright.core import HidesFields, NotFoundError, UsageError, rfc3339, suggest
+from benchwright.core import HidesFields, NotFoundError, UsageError, clause, rfc3339, suggest
 from benchwright.store import Workspace
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}", re.ASCII)
@@ -83,7 +83,7 @@ class People:
             self._seen, self._known = None, ()
         except (OSError, ValueError) as error:
             raise UsageError(
-                f"{self._path} cannot be read: {error}. Remove it, and make the tokens again with: benchwright token add NAME"
+                f"{self._path} cannot be read: {clause(error)}. Remove it, and make the tokens again with: benchwright token add NAME"
             ) from None
         return self._known
 
