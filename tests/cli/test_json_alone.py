@@ -12,6 +12,7 @@ import pytest
 import warm
 from benchwright.cli import main
 from benchwright.cli._output import Output
+from benchwright.reports import line
 
 CHATTY = """
 import atexit, os, subprocess, sys
@@ -138,7 +139,7 @@ def test_words_never_reach_standard_output(folder: Path, capsys: pytest.CaptureF
     output = Output(json=True)
     with output.alone(ours=False):
         output.line("a word")
-        output.show("a table")
+        output.show([line("a table")])
         output.json({"one": 1})
     said = capsys.readouterr()
     assert json.loads(said.out) == {"one": 1}

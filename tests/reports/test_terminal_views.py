@@ -14,7 +14,7 @@ from recorded_runs import SUMMARY, score
 from rich.console import Console, RenderableType
 
 from benchwright.core import OUTCOMES, NotFoundError
-from benchwright.reports import RunTable, drawn, in_plain_text
+from benchwright.reports import drawn, in_plain_text, run_list
 from benchwright.results import RunResult, _figures as figures
 from benchwright.results._benchmarks import benchmark_details, benchmark_samples, benchmark_view
 from benchwright.results._samples import StoreSamples, find_samples, listed_samples
@@ -148,7 +148,7 @@ def test_a_narrow_terminal_loses_no_number() -> None:
 
 def test_runs_are_listed_with_their_headline(record: Record) -> None:
     runs = [record(), record([], summary=None)]
-    shown = text_of(RunTable(list(map(benchmark_view, runs))), width=140)
+    shown = text_of(drawn(run_list(list(map(benchmark_view, runs)))), width=140)
     assert "completed, not comparable" in shown
     assert "correct 0.600, words_[bold] 0.333" in shown
     assert "running" in shown
@@ -157,7 +157,7 @@ def test_runs_are_listed_with_their_headline(record: Record) -> None:
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 140])
 def test_a_list_of_runs_loses_nothing_at_any_width(record: Record, width: int) -> None:
     runs = [record(), record([], summary=None)]
-    shown = text_of(RunTable(list(map(benchmark_view, runs))), width=width)
+    shown = text_of(drawn(run_list(list(map(benchmark_view, runs)))), width=width)
     assert max(map(len, shown.splitlines())) <= width
     for outcome in OUTCOMES:
         count = SUMMARY.outcomes.get(outcome, 0)

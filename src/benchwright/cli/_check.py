@@ -25,9 +25,8 @@ from benchwright.cli._run_configs import add_config_flags, execute_configs, refu
 from benchwright.cli._suites import check_pairs, search_names
 
 if TYPE_CHECKING:
-    from rich.console import Group, RenderableType
-
     from benchwright.benchmarks import CheckReport
+    from benchwright.reports import Block
     from benchwright.runs import ConfiguredRun, Resolved, RunOptions, Suite
 
 _NOT_READY = 2
@@ -129,7 +128,7 @@ def _show(
         return code
     for report, one in zip(reports, codes, strict=True):
         if not (arguments.quiet and one == 0):
-            output.show(check_view(report, one))
+            output.show(check_blocks(report, one))
     return code
 
 
@@ -173,38 +172,25 @@ VERDICTS = {
 """The meaning of a report's exit code, and its style."""
 
 
-def check_view(report: CheckReport, code: int) -> Group:
-    """The findings of a check and its verdict; a rich renderable."""
-    from rich.console import Group
-    from rich.rule import Rule
-    from rich.table import Table
-    from rich.text import Text
+def check_blocks(report: CheckReport, code: int) -> list[Block]:
+    """The findings of a check and its verdict."""
+    from benchwright.reports import Divider, Lines, labelled, line, printable
 
-    from benchwright.reports import printable
-
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(style="dim", no_wrap=True)
-    grid.add_column(overflow="fold")
-    for label, text, style in findings(report):
-        grid.add_row(label, Text(printable(_short(text)), style))
-    title = Text.assemble((report.key, "bold"), f" on {printable(report.dataset)}: ", VERDICTS[code])
-    shown: list[RenderableType] = [Text(), title, grid]
+    verdict = Lines((((report.key, "bold"), (f" on {printable(report.dataset)}: ", ""), VERDICTS[code]),))
+    found = labelled((label, (printable(_short(text)), style)) for label, text, style in findings(report))
+    shown: list[Block] = [line(), verdict, found]
     for sample in report.samples[:1]:
+        texts = [
+            (f"{each.get('role')} message for line {sample.line}", str(each.get("content")))
+            for each in sample.messages
+        ]
         if sample.media:
-            shown += [Rule(f"media for line {sample.line}", align="left", style="dim")]
-            shown += [Text(printable(_short("\n".join(sample.media))))]
-        for message in sample.messages:
-            shown += [
-                Rule(f"{message.get('role')} message for line {sample.line}", align="left", style="dim")
-            ]
-            shown += [Text(printable(_short(str(message.get("content")))))]
+            texts.insert(0, (f"media for line {sample.line}", "\n".join(sample.media)))
         if sample.choices:
-            shown += [
-                Rule("choices", align="left", style="dim"),
-                Text(printable(_short(" | ".join(sample.choices)))),
-            ]
-        shown += [Rule("target", align="left", style="dim"), Text(printable(_short(sample.target)))]
-    return Group(*shown)
+            texts.append(("choices", " | ".join(sample.choices)))
+        for heading, text in [*texts, ("target", sample.target)]:
+            shown += [Divider(heading), line(printable(_short(text)))]
+    return shown
 
 
 _SHOWN_CHARS = 6000

@@ -92,12 +92,10 @@ def print_ending(result: ProgramResult, output: Output) -> int:
     if output.as_json:
         output.json(result.to_json())
         return result.exit_status
-    from benchwright.reports import drawn
-
     if result.error and result.status == "failed":
         last = result.error.strip().rpartition("\n")[2]
         output.note(f"error: {result.workflow_name} failed: {last}")
-    output.show(drawn(result))
+    output.show(result)
     return result.exit_status
 
 

@@ -75,9 +75,7 @@ def execute(arguments: Namespace, output: Output) -> int:
     if output.as_json:
         output.json({**comparison.to_json(), "exit_code": code})
     else:
-        from benchwright.reports import drawn
-
-        output.show(drawn(comparison))
+        output.show(comparison)
     return code
 
 

@@ -188,28 +188,21 @@ def _json(package: Package) -> dict[str, Any]:
 
 def _show(inspected: Inspected, package: Package, output: Output) -> None:
     """Print the facts about each benchmark and the findings of its check."""
-    from rich.console import Group
-    from rich.table import Table
-    from rich.text import Text
-
-    from benchwright.reports import printable
+    from benchwright.reports import labelled, line, printable
 
     reports = {report.key: report for report in inspected.reports}
     for benchmark in package.manifest.benchmarks:
-        grid = Table.grid(padding=(0, 2))
-        grid.add_column(style="dim", no_wrap=True)
-        grid.add_column(overflow="fold")
         records = "not counted" if benchmark.records is None else f"{benchmark.records:,}"
         facts = [
             ("name", benchmark.name), ("normalised", benchmark.key), ("package", package.metadata.name), ("dataset", benchmark.dataset), ("records", records),
             ("model type", benchmark.model_type), ("requires", ", ".join(benchmark.requirements) or "nothing"),
         ]  # fmt: skip
-        for label, text in facts:
-            grid.add_row(label, Text(printable(text)))
         report = reports.get(benchmark.key)
-        for label, text, style in [] if report is None else findings(report):
-            grid.add_row(label, Text(printable(text), style))
-        output.show(Group(Text(), Text(benchmark.key, "bold"), grid))
+        found = [(label, text, "") for label, text in facts] + (
+            [] if report is None else list(findings(report))
+        )
+        grid = labelled((label, (printable(text), style)) for label, text, style in found)
+        output.show([line(), line(benchmark.key, "bold"), grid])
 
 
 def _list(folder: Path | None, output: Output) -> int:

@@ -38,7 +38,6 @@ def execute(arguments: Namespace, output: Output) -> int:
     """Print the verdict; exit with 0 for GO, 1 for NO-GO, 3 for INCONCLUSIVE."""
     from benchwright.core import BenchwrightError, UsageError
     from benchwright.reports import (
-        drawn,
         junit,
         junit_without_verdict,
         markdown,
@@ -78,7 +77,7 @@ def execute(arguments: Namespace, output: Output) -> int:
     if output.as_json:
         output.json(verdict.to_json())
     elif not to_stdout:
-        output.show(drawn(verdict))
+        output.show(verdict)
     return verdict.exit_code
 
 

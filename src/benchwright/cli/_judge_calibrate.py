@@ -60,9 +60,7 @@ def execute(arguments: Namespace, output: Output) -> int:
     if output.as_json:
         output.json({**found.to_json(), "exit_code": found.exit_code})
     else:
-        from benchwright.reports import drawn
-
-        output.show(drawn(found))
+        output.show(found)
     return found.exit_code
 
 

@@ -87,9 +87,9 @@ def execute(arguments: Namespace, output: Output) -> int:
         filtered = any((arguments.name, arguments.status, arguments.kind, arguments.since))
         output.line("no such runs" if filtered else "no runs yet; start one with: benchwright run TARGET")
     else:
-        from benchwright.reports import RunTable
+        from benchwright.reports import run_list
 
-        output.show(RunTable(views))
+        output.show(run_list(views))
         if len(runs) > len(shown):
             output.note(f"{len(runs) - len(shown)} older runs are not shown; see them with --limit")
     if lost and (runs or output.as_json):

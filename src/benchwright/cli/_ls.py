@@ -33,21 +33,17 @@ def execute(arguments: Namespace, output: Output) -> int:
         return 0
     if all(evaluation.kind == "builtin" for evaluation in found):
         output.line("no evaluations of your own here yet. Write a starter with: benchwright init")
-    from rich import box
-    from rich.text import Text
+    from benchwright.reports import Table
 
-    from benchwright.reports import WholeTable
-
-    table = WholeTable(box=box.SIMPLE_HEAD)
-    for heading in ("name", "from", "description"):
-        table.add_column(heading, overflow="fold")
-    for evaluation in found:
-        about = Text(evaluation.description)
-        if evaluation.problem is not None:
-            about = Text(f"cannot be run: {evaluation.problem}", "red")
-        origin = evaluation.source if evaluation.kind == "installed" else evaluation.kind
-        table.add_row(Text(evaluation.name), Text(origin), about)
-    output.show(table)
+    rows = (
+        (
+            each.name,
+            each.source if each.kind == "installed" else each.kind,
+            each.description if each.problem is None else (f"cannot be run: {each.problem}", "red"),
+        )
+        for each in found
+    )
+    output.show([Table.of(("name", "from", "description"), rows)])
     return 0
 
 
@@ -59,17 +55,10 @@ def _models(output: Output) -> int:
     if output.as_json:
         output.json({"models": as_json(found)})
         return 0
-    from rich import box
-    from rich.text import Text
+    from benchwright.reports import Table
 
-    from benchwright.reports import WholeTable
-
-    table = WholeTable(box=box.SIMPLE_HEAD)
-    for heading in ("name", "from", "api", "description"):
-        table.add_column(heading, overflow="fold")
-    for model in found:
-        table.add_row(Text(model.name), Text(model.kind), Text(model.api or ""), Text(model.description))
-    output.show(table)
+    rows = ((each.name, each.kind, each.api or "", each.description) for each in found)
+    output.show([Table.of(("name", "from", "api", "description"), rows)])
     output.line("profiles need an address: --model-url URL, or --host-ip HOST --host-port PORT")
     return 0
 
@@ -85,18 +74,16 @@ def _plugins(output: Output) -> int:
     if not found:
         output.line("no installed package has plugins for benchwright")
         return 0
-    from rich import box
-    from rich.text import Text
+    from benchwright.reports import Table
 
-    from benchwright.reports import WholeTable
-
-    table = WholeTable(box=box.SIMPLE_HEAD)
-    for heading in ("kind", "name", "package", "refers to"):
-        table.add_column(heading, overflow="fold")
-    for plugin in found:
-        about = Text(plugin.target)
-        if plugin.problem is not None:
-            about = Text(plugin.problem, "red")
-        table.add_row(plugin.kind, Text(plugin.name), Text(f"{plugin.package} {plugin.version}"), about)
-    output.show(table)
+    rows = (
+        (
+            each.kind,
+            each.name,
+            f"{each.package} {each.version}",
+            each.target if each.problem is None else (each.problem, "red"),
+        )
+        for each in found
+    )
+    output.show([Table.of(("kind", "name", "package", "refers to"), rows)])
     return 0

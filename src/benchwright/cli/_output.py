@@ -102,13 +102,13 @@ class Output:
         if self.as_json:
             self.json(view.to_json())
         else:
-            from benchwright.reports import drawn
+            self.show(view)
 
-            self.show(drawn(view))
-
-    def show(self, renderable: RenderableType) -> None:
-        """Write a table or another view; with --json, to standard error."""
+    def show(self, view: object) -> None:
+        """Write what a terminal shows of a view, or a list of blocks; with --json, to standard error."""
         from rich.console import Console
+
+        from benchwright.reports import drawn
 
         stream = self._words
         folded = stream.isatty() or "COLUMNS" in os.environ
@@ -116,7 +116,7 @@ class Output:
         console = Console(file=stream, width=width, highlight=False, markup=False, emoji=False)
         try:
             with console.capture() as captured:  # rich would end the process on a closed pipe
-                console.print(_PrintableView(renderable))
+                console.print(_PrintableView(drawn(view)))
         except OSError as error:  # rich writes an empty text to terminals even so
             self._leave(stream, error)
             return
@@ -220,12 +220,12 @@ def print_result(result: RunResult, output: Output) -> None:
     if output.as_json:
         return
     note_problems(result, result.name, output)
-    from benchwright.reports import drawn, in_plain_text
+    from benchwright.reports import in_plain_text
 
     columns = output.plain_columns
     text = None if columns is None else in_plain_text(result, columns)
     if text is None:
-        output.show(drawn(result))
+        output.show(result)
     else:
         output.line(text)
 

@@ -97,7 +97,6 @@ def _show_recorded(arguments: Namespace, output: Output) -> int:
 
     from benchwright.config import named_store
     from benchwright.core import NotFoundError
-    from benchwright.reports import drawn
     from benchwright.results import recorded_load
     from benchwright.store import existing_workspace, open_existing
 
@@ -120,7 +119,7 @@ def _show_recorded(arguments: Namespace, output: Output) -> int:
     if output.as_json:
         output.json({"results": [view.to_json() for view in views], "exit_code": 0})
     for view in () if output.as_json else views:
-        output.show(drawn(view))
+        output.show(view)
     return 0
 
 
@@ -146,9 +145,7 @@ def run_load(target: Any, options: RunOptions, how: LoadOptions, arguments: Name
 
 
 def _print(result: LoadResult, output: Output) -> None:
-    from benchwright.reports import drawn
-
-    output.show(drawn(result.view))
+    output.show(result.view)
 
 
 def _explain(name: str, output: Output) -> int:

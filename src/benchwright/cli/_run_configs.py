@@ -18,9 +18,8 @@ from benchwright.core import UsageError, expand_home, worst_exit_code
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from rich.table import Table
-
     from benchwright.config import RunConfigs
+    from benchwright.reports import Table
     from benchwright.runs import ConfiguredRun, Ended
 
 
@@ -190,7 +189,7 @@ def _run_tasks(
     if output.as_json:
         output.json({"tasks": [_task_json(task) for task in results], "exit_code": code})
     else:
-        output.show(_summary(results))
+        output.show([_summary(results)])
     return code
 
 
@@ -211,32 +210,28 @@ def _print_task(task: Ended, output: Output) -> None:
 
 def _summary(results: Sequence[Ended]) -> Table:
     """One line per task."""
-    from rich import box
-    from rich.text import Text
-
-    from benchwright.reports import WholeTable
+    from benchwright.reports import Table
     from benchwright.results import headline_of
 
-    table = WholeTable(box=box.SIMPLE_HEAD)
-    table.add_column("task", overflow="fold")
-    table.add_column("metric")
-    for heading in ("value", "samples", "failed", "exit code"):
-        table.add_column(heading, justify="right")
-    table.add_column("", overflow="fold")
-    for task in results:
+    def row(task: Ended) -> tuple[str, ...]:
+        code = str(task.exit_code)
         if task.result is None:
-            table.add_row(
-                Text(task.label), "", "", "", "", str(task.exit_code), Text(task.problem.split("\n")[0])
-            )
-            continue
+            return task.label, "", "", "", "", code, task.problem.split("\n")[0]
         summary = task.result.summary
         headline = headline_of(summary)
         value = "" if headline is None else f"{summary.metrics[headline].value:.4f}"
-        table.add_row(
-            Text(task.label), Text(headline or "no scores"), value, f"{summary.evaluated:,}", f"{summary.failed:,}",
-            str(task.exit_code), Text(f"run {task.result.run_id} {task.result.status}"),
-        )  # fmt: skip
-    return table
+        counts = f"{summary.evaluated:,}", f"{summary.failed:,}"
+        return (
+            task.label,
+            headline or "no scores",
+            value,
+            *counts,
+            code,
+            f"run {task.result.run_id} {task.result.status}",
+        )
+
+    numbers = ("value", "samples", "failed", "exit code")
+    return Table.of(("task", "metric", *numbers, ""), map(row, results), right=numbers)
 
 
 def _print(runs: Sequence[ConfiguredRun], output: Output) -> int:
@@ -260,23 +255,19 @@ def _explain(runs: Sequence[ConfiguredRun], output: Output) -> int:
         shown = [{"task": run.name, "values": [value.to_json() for value in run.explained()]} for run in runs]
         output.json({"configs": shown, "exit_code": 0})
         return 0
-    from rich import box
-    from rich.text import Text
-
-    from benchwright.reports import WholeTable
+    from benchwright.reports import Table, line
 
     for run in runs:
-        table = WholeTable(box=box.SIMPLE_HEAD, title=run.name if len(runs) > 1 else None)
-        for heading, fixed in (
-            ("key", True),
-            ("value", False),
-            ("layer", True),
-            ("from", False),
-            ("instead of", False),
-        ):
-            table.add_column(heading, no_wrap=fixed, overflow="fold")
-        for value in run.explained():
-            over = ", ".join(f"{each.value} ({each.source})" for each in value.over)
-            table.add_row(*map(Text, (value.key, str(value.value), value.layer, value.source, over)))
-        output.show(table)
+        rows = [
+            (
+                each.key,
+                str(each.value),
+                each.layer,
+                each.source,
+                ", ".join(f"{it.value} ({it.source})" for it in each.over),
+            )
+            for each in run.explained()
+        ]
+        table = Table.of(("key", "value", "layer", "from", "instead of"), rows, whole=("key", "layer"))
+        output.show([line(run.name, "bold"), table] if len(runs) > 1 else [table])
     return 0

@@ -13,8 +13,7 @@ from benchwright.cli._output import Output, note_problems, print_result
 from benchwright.core import as_json
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
+    from benchwright.reports import Table
     from benchwright.runs import PairResult, Pairs, RunOptions, Suite, SuiteCheck, SuiteResult
 
 
@@ -56,7 +55,7 @@ def check_pairs(
     with `suite_model` and `suite_dataset`."""
     from msgspec.structs import replace
 
-    from benchwright.cli._check import check_code, check_view, report_json
+    from benchwright.cli._check import check_blocks, check_code, report_json
     from benchwright.runs import check_suite
 
     found = check_suite(suite, options, suite_options(arguments).over(suite.settings))
@@ -86,10 +85,10 @@ def check_pairs(
             if len(reports[pair.dataset]) > 1:  # models get different requests, or some cannot be used
                 alike = [other.model for other in found.pairs if other.report is pair.report]
                 output.line(f"{pair.dataset} on {', '.join(alike)}:")
-            output.show(check_view(pair.report, each))
+            output.show(check_blocks(pair.report, each))
         seen.add(id(pair.report))
     if tasks:
-        output.show(_task_table(found, codes))
+        output.show([_task_table(found, codes)])
     return code
 
 
@@ -150,13 +149,12 @@ def _line(pair: PairResult) -> str:
 
 
 def _print_end(result: SuiteResult, output: Output) -> None:
-    from benchwright.reports import drawn
     from benchwright.runs import DEFAULT_WORK_DIR
 
     if len(result.pairs) > 1 or any(
         pair.result is not None and not pair.result.seconds for pair in result.pairs
     ):
-        output.show(drawn(result.comparison))
+        output.show(result.comparison)
     if result.work_folder is not None:
         output.line(f"work folder: {result.work_folder}/")
         page = max(result.work_folder.glob("summary/summary_*.html"), default=None)
@@ -171,24 +169,15 @@ def _print_end(result: SuiteResult, output: Output) -> None:
 
 def _task_table(found: SuiteCheck, codes: Sequence[int]) -> Table:
     """What would be run: one line per pair."""
-    from rich import box
-    from rich.text import Text
-
     from benchwright.cli._check import VERDICTS
-    from benchwright.reports import WholeTable, printable
+    from benchwright.reports import Table, printable
 
-    table = WholeTable(box=box.SIMPLE_HEAD)
-    table.add_column("task", justify="right")
-    for heading in ("model", "dataset"):
-        table.add_column(heading, overflow="fold")
-    for heading in ("rows", "requests", "prompt tokens (about)"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("")
-    for number, pair in enumerate(found.pairs, 1):
-        report = pair.report
-        verdict = VERDICTS[codes[number - 1]]
-        table.add_row(
-            str(number), Text(printable(pair.model)), Text(printable(pair.dataset)), f"{report.rows:,}",
-            f"{report.requests:,}", f"{report.prompt_tokens_estimate:,}", Text(*verdict),
-        )  # fmt: skip
-    return table
+    numbers = ("rows", "requests", "prompt tokens (about)")
+    rows = (
+        (
+            str(number), printable(pair.model), printable(pair.dataset), f"{pair.report.rows:,}", f"{pair.report.requests:,}",
+            f"{pair.report.prompt_tokens_estimate:,}", VERDICTS[code],
+        )
+        for number, (pair, code) in enumerate(zip(found.pairs, codes, strict=True), 1)
+    )  # fmt: skip
+    return Table.of(("task", "model", "dataset", *numbers, ""), rows, right=("task", *numbers), whole=numbers)

@@ -1,4 +1,12 @@
 from benchwright.core import printable as printable
+from benchwright.reports.blocks import (
+    Block as Block,
+    Divider as Divider,
+    Lines as Lines,
+    Table as Table,
+    labelled as labelled,
+    line as line,
+)
 from benchwright.reports.files.export import (
     TEXT_FORMATS as TEXT_FORMATS,
     export_samples as export_samples,
@@ -26,8 +34,7 @@ from benchwright.reports.files.verdict_documents import (
 )
 from benchwright.reports.files.work_folder import WorkFolder as WorkFolder
 from benchwright.reports.pages.report import APP as APP
-from benchwright.reports.terminal.runs import RunTable as RunTable
-from benchwright.reports.terminal.tables import WholeTable as WholeTable
+from benchwright.reports.terminal.runs import run_list as run_list
 from benchwright.reports.trackers.tracking import (
     Tracker as Tracker,
     Tracking as Tracking,

@@ -40,6 +40,17 @@ class Table(Struct, frozen=True):
     ends: frozenset[int] = frozenset()
     """Rows with a gap after them."""
 
+    @staticmethod
+    def of(
+        headings: Sequence[str],
+        rows: Iterable[Sequence[Cell]],
+        *,
+        right: Sequence[str] = (),
+        whole: Sequence[str] = (),
+    ) -> Table:
+        """A table; `right`: the headings of numbers, `whole`: the headings of cells that may not be broken."""
+        return Table(tuple(Heading(text, text in right, text in whole) for text in headings), tuple(rows))
+
 
 class Fitting(Struct, frozen=True):
     """Tables of the same, the widest first: the first that fits is drawn, else the last."""

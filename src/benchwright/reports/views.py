@@ -32,7 +32,9 @@ shown."""
 
 
 def blocks_of(view: object) -> Iterable[Block]:
-    """A view as blocks."""
+    """A view as blocks; blocks as they are."""
+    if isinstance(view, list):
+        return view
     row = next(BLOCKS[kind.__name__] for kind in type(view).__mro__ if kind.__name__ in BLOCKS)
     module, _, function = row.partition(":")
     found: Iterable[Block] = getattr(import_module(f"benchwright.reports.terminal.{module}"), function)(view)
@@ -40,7 +42,7 @@ def blocks_of(view: object) -> Iterable[Block]:
 
 
 def drawn(view: object) -> Group:
-    """A view for a terminal; a rich renderable."""
+    """A view, or a list of blocks, for a terminal; a rich renderable."""
     from benchwright.reports.terminal.drawing import draw
 
     return draw(blocks_of(view))

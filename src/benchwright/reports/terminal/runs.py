@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from msgspec.structs import replace
 
 from benchwright.core import OUTCOMES, RUN_STATUSES, RunKind, printable
-from benchwright.reports.blocks import Block, Grid, Lines, labelled, line
+from benchwright.reports.blocks import Block, Cell, Fitting, Grid, Lines, Table, labelled, line
 from benchwright.reports.terminal.result import result_blocks
 from benchwright.results import (
     EventView,
@@ -21,75 +23,57 @@ from benchwright.results import (
     table_of,
 )
 
-if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderableType
-    from rich.table import Table
 
-
-class RunTable:
-    """Runs in the given order; a rich renderable that adapts to the width.
-
-    If one line per run is too wide, the table breaks cells itself, because rich would crop the last columns.
-    """
-
-    def __init__(self, runs: Sequence[RunView]) -> None:
-        self._runs = runs
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
-        from rich.measure import Measurement
-
-        table = _table(self._runs, narrow=False)
-        wide = Measurement.get(console, options.update(max_width=10_000), table).maximum
-        yield table if wide <= options.max_width else _table(self._runs, narrow=True)
-
-
-def _table(runs: Sequence[RunView], *, narrow: bool) -> Table:
-    from rich import box
-    from rich.text import Text
-
-    from benchwright.reports.terminal.tables import WholeTable
-
-    table = WholeTable(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+def run_list(runs: Sequence[RunView]) -> list[Block]:
+    """Runs in the given order. If one line per run is too wide, cells have several lines."""
     known = [f"of samples: {', '.join(OUTCOMES)}"] if any(run.outcomes for run in runs) else []
     if any(run.kind == RunKind.LOAD and run.summary for run in runs):
         from benchwright.perf import RequestOutcome
 
         known.append(f"of requests: {', '.join(RequestOutcome)}")
-    if known:
-        table.caption_justify = "left"
-        table.caption = f"outcomes {'; '.join(known)}. Outcomes with a count of zero are omitted."
-    break_ = "\n" if narrow else " "
-    table.add_column("run", justify="right", no_wrap=True)
-    for heading in ("benchmark", "model"):
-        table.add_column(heading, overflow="fold")
-    table.add_column("status", no_wrap=True)
+    about = f"outcomes {'; '.join(known)}. Outcomes with a count of zero are omitted."
+    tables = Fitting((_table(runs, " "), _table(runs, "\n")))
+    return [tables, line(about, "dim italic")] if known else [tables]
+
+
+def _table(runs: Sequence[RunView], break_: str) -> Table:
     loads = [run.kind == RunKind.LOAD for run in runs]
     counted = "requests" if all(loads) else f"samples,{break_}requests" if any(loads) else "samples"
-    table.add_column(counted, justify="right", no_wrap=True)
-    table.add_column("result", overflow="fold")
-    table.add_column("started", no_wrap=True)
-    if not narrow:
-        table.add_column("took", justify="right", no_wrap=True)
-    for run in runs:
-        took = duration(run.seconds)
-        status = _status(run, break_)
-        if narrow and run.finished_at is not None:
-            status += f"\nin {took}"
-        unscored = bool((run.summary or {}).get("unscored"))
-        counted_ends = table_of((run.summary or {}).get("outcomes"))
-        outcomes = {outcome_name(name, unscored=unscored): count for name, count in counted_ends.items()}
-        ends = "".join(f"\n{line}" for line in ([_ends(outcomes)] if outcomes else []) + _reused(run))
-        table.add_row(
-            str(run.id),
-            Text(printable(run.name)),
-            Text(printable(run.model_title) or "–"),
-            Text(status, RUN_STATUSES[run.status].style),
-            f"{run.counted}{ends}",
-            Text("\n".join([run.headline, *_cost(run)])),
-            local_time(run.created_at).replace(" ", break_),
-            *([] if narrow else [took]),
-        )
-    return table
+    narrow = break_ == "\n"
+    headings = [
+        "run",
+        "benchmark",
+        "model",
+        "status",
+        counted,
+        "result",
+        "started",
+        *([] if narrow else ["took"]),
+    ]
+    right = ("run", counted, "took")
+    whole = (*right, "status", "started")
+    found = Table.of(headings, (_row(run, break_) for run in runs), right=right, whole=whole)
+    return replace(found, padding="tight")
+
+
+def _row(run: RunView, break_: str) -> list[Cell]:
+    took, narrow = duration(run.seconds), break_ == "\n"
+    status = _status(run, break_)
+    if narrow and run.finished_at is not None:
+        status += f"\nin {took}"
+    unscored = bool((run.summary or {}).get("unscored"))
+    counted = table_of((run.summary or {}).get("outcomes"))
+    outcomes = {outcome_name(name, unscored=unscored): count for name, count in counted.items()}
+    return [
+        str(run.id),
+        printable(run.name),
+        printable(run.model_title) or "–",
+        (status, RUN_STATUSES[run.status].style),
+        "\n".join([run.counted, *([_ends(outcomes)] if outcomes else []), *_reused(run)]),
+        "\n".join([run.headline, *_cost(run)]),
+        local_time(run.created_at).replace(" ", break_),
+        *([] if narrow else [took]),
+    ]
 
 
 def _cost(run: RunView) -> list[str]:
