@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import importlib
 import os
 import signal
@@ -141,15 +142,20 @@ def _no_folders_of_other_tests() -> Iterator[None]:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection(session: pytest.Session) -> Iterator[None]:
-    """Have each file of tests compiled by one worker, and kept for the next run.
+    """Have each file of tests compiled by one worker, and kept for the next run; look for no garbage meanwhile: all is kept.
 
     pytest spends most of its time before the first test on rewriting assertions. It keeps what it has rewritten where byte
-    code may be written; so the second worker begins at the other end, and both meet in the middle.
+    code may be written; so each worker begins with another part of the files.
     """
     before, sys.dont_write_bytecode = sys.dont_write_bytecode, False
+    gc.disable()
     try:
-        if os.environ.get("PYTEST_XDIST_WORKER") == "gw1" and session.config.args == ["tests"]:
-            for path in sorted(Path(__file__).parent.rglob("test_*.py"), reverse=True):
+        if (worker := os.environ.get("PYTEST_XDIST_WORKER")) and session.config.args == ["tests"]:
+            paths = sorted(Path(__file__).parent.rglob("test_*.py"))
+            first = (
+                len(paths) * int(worker.removeprefix("gw")) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
+            )
+            for path in paths[first:] if first else []:
                 if path.parent.name != "real":
                     if str(path.parent) not in sys.path:
                         sys.path.insert(0, str(path.parent))
@@ -157,7 +163,16 @@ def pytest_collection(session: pytest.Session) -> Iterator[None]:
                         importlib.import_module(path.stem)
         return (yield)
     finally:
+        gc.enable()
         sys.dont_write_bytecode = before
+
+
+def pytest_collection_finish() -> None:
+    """Spare garbage collections the half million objects of modules and tests, which live to the end. A load test in this process
+    begins with a full collection, and would thaw them when it ends: it may freeze and thaw nothing here."""
+    gc.collect()
+    gc.freeze()
+    gc.freeze = gc.unfreeze = lambda: None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

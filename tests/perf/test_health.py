@@ -91,12 +91,16 @@ def test_the_meter_sees_a_blocked_loop_and_collections() -> None:
     assert health.wall_s > 0.3
 
 
-def test_collections_are_as_before_afterwards() -> None:
+def test_collections_are_as_before_afterwards(monkeypatch: pytest.MonkeyPatch) -> None:
+    frozen = [False]
+    monkeypatch.setattr(gc, "freeze", lambda: frozen.append(True))
+    monkeypatch.setattr(gc, "unfreeze", lambda: frozen.append(False))
     before = gc.get_threshold()
     with rare_collections():
         assert gc.get_threshold() != before
+        assert frozen[-1]
     assert gc.get_threshold() == before
-    assert gc.get_freeze_count() == 0
+    assert not frozen[-1]
 
 
 def test_several_reasons_have_one_cure_and_show_that_a_bound_is_passed() -> None:
