@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.segment import Segment
 
-    from benchwright.results import RunResult, View
+    from benchwright.results import RunResult, Slices, View
 
 _PIPE_WIDTH = 120
 """Columns in a pipe or file, unless COLUMNS is set: tables in a log should not wrap."""
@@ -238,11 +238,19 @@ def note_problems(result: RunResult, name: str, output: Output) -> None:
         output.note(f"error: {name} failed: {result.first_failure}")
 
 
-def conclude(results: Sequence[RunResult], output: Output) -> int:
-    """Print `{"results": […], "exit_code": n}` in JSON mode. Returns the exit code of the worst result."""
+def conclude(results: Sequence[RunResult], output: Output, slices: Mapping[int, Slices] | None = None) -> int:
+    """Print `{"results": […], "exit_code": n}` in JSON mode, each result with its `slices` if there are any. Returns the exit code
+    of the worst result."""
     from benchwright.core import worst_exit_code
 
     code = worst_exit_code([result.exit_code for result in results])
     if output.as_json:
-        output.json({"results": [result.to_json() for result in results], "exit_code": code})
+        found = [
+            {
+                **result.to_json(),
+                **({"slices": by.to_json()} if (by := (slices or {}).get(result.run_id)) else {}),
+            }
+            for result in results
+        ]
+        output.json({"results": found, "exit_code": code})
     return code

@@ -27,9 +27,10 @@ from benchwright.cli._run_configs import add_config_flags, execute_configs, refu
 from benchwright.cli._suites import run_pairs, search_names
 from benchwright.cli._web import open_new
 from benchwright.config import LOAD_MODES
-from benchwright.core import UsageError
+from benchwright.core import NotFoundError, UsageError
 
 if TYPE_CHECKING:
+    from benchwright.results import Slices
     from benchwright.runs import Resolved, RunOptions, Suite
 
 
@@ -40,6 +41,9 @@ def configure(parser: Parser) -> None:
     )
     parser.add_argument("--dry-run", action="store_true", help="only check, as `benchwright check` does")
     add_gold_flag(parser)
+    parser.add_argument(
+        "--by", metavar="COLUMN", help="also show the headline metric by the values of a column of the data"
+    )
     add_run_flags(parser)
     add_config_flags(parser, "--config", "--run-config")
     add_code_flags(parser, tags=True)
@@ -128,16 +132,29 @@ def _run(arguments: Namespace, output: Output) -> int:
 def _run_benchmarks(found: Resolved, options: RunOptions, arguments: Namespace, output: Output) -> int:
     from benchwright.cli._progress import watching
     from benchwright.results import RunResult
-    from benchwright.runs import run
+    from benchwright.runs import run, slices
 
     if arguments.mode == "infer":
         options = replace(options, infer_only=True)
     results: list[RunResult] = []
+    sliced: dict[int, Slices] = {}
+    failed: list[int] = []
 
     def finished(result: RunResult) -> None:
         results.append(result)
         print_result(result, output)
+        if arguments.by is None or not result.metrics:
+            return
+        try:
+            sliced[result.run_id] = slices(result, arguments.by, workspace=options.workspace)
+        except (NotFoundError, UsageError) as error:  # the run itself is good
+            output.note(f"error: {result.name} ended, but it cannot be sliced: {error}")
+            failed.append(error.exit_code)
+            return
+        if not output.as_json:
+            output.view(sliced[result.run_id])
 
     with watching(quiet=arguments.quiet, debug=arguments.debug) as watcher:
         run(found, options, watcher=watcher, finished=finished)
-    return conclude(results, output)
+    code = conclude(results, output, sliced)
+    return code or max(failed, default=0)

@@ -50,6 +50,9 @@ def configure(parser: Parser) -> None:
     )
     parser.add_argument("--failed-only", action="store_true", help="list only what failed or was interrupted")
     parser.add_argument("--events", action="store_true", help="list all events, oldest first")
+    parser.add_argument(
+        "--by", metavar="COLUMN", help="the headline metric by the values of a column of the data"
+    )
     parser.add_argument("--limit", type=value_of(_LIMIT), default=20, metavar="N", help=_LIMIT.meaning)
     parser.add_argument("--after", type=value_of(_AFTER), metavar="N", help=_AFTER.meaning)
     add_web(parser, "the run")
@@ -62,7 +65,7 @@ def configure(parser: Parser) -> None:
 def execute(arguments: Namespace, output: Output) -> int:
     """Show a run, its failed or wrong samples, its steps or events, or one sample or step."""
     from benchwright.core import NotFoundError
-    from benchwright.results import KIND_VIEWS, kind_of, recorded_events
+    from benchwright.results import KIND_VIEWS, kind_of, recorded_events, run_slices
     from benchwright.store import named_run
 
     with existing_store(arguments) as store:
@@ -75,7 +78,9 @@ def execute(arguments: Namespace, output: Output) -> int:
             _open(run, arguments, output)
             return 0
         views = KIND_VIEWS[kind_of(run).name]
-        if arguments.events:
+        if arguments.by is not None:
+            output.view(run_slices(store, run, arguments.by))
+        elif arguments.events:
             output.view(recorded_events(store, run))
         elif arguments.sample is not None:
             output.view(views.part(store, run, arguments.sample))

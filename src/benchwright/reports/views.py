@@ -23,6 +23,7 @@ BLOCKS = {
     "RunDetails": "runs:run_blocks",
     "SampleList": "samples:sample_list_blocks",
     "SideBySide": "side_by_side:side_by_side_blocks",
+    "Slices": "slices:slices_blocks",
     "StepList": "workflows:step_list_blocks",
     "Verdict": "verdict:verdict_blocks",
     "WorkflowDetails": "workflows:workflow_blocks",

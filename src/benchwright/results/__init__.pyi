@@ -142,6 +142,7 @@ from benchwright.results._side_by_side import (
     SideRun as SideRun,
     side_by_side as side_by_side,
 )
+from benchwright.results._slices import Slice as Slice, Slices as Slices, run_slices as run_slices
 from benchwright.results._tool_calls import CallsView as CallsView
 from benchwright.results._work_table import (
     WorkLine as WorkLine,

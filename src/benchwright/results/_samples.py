@@ -249,6 +249,10 @@ class StoreSamples:
         """Number and JSON of the row of every sample, in their order."""
         return self._store.row_texts(self._run_id)
 
+    def rows_scored(self) -> Iterator[tuple[bytes, bytes | None, bytes]]:
+        """Hash of the row, JSON of the row and record of every sample, in their order."""
+        return self._store.rows_scored(self._run_id)
+
     def page(self, where: SampleFilter, *, after: int | None = None, limit: int = 100) -> Page[SampleView]:
         """Samples that pass a filter, in sample order, at most `limit`; `after` is `next` of the page before. Its time does not
         grow with the run. Raises UsageError for an `after` at which no sample is, such as a bare row number: the page would begin

@@ -48,6 +48,7 @@ from benchwright.runs._run_program import (
     run_program as run_program,
 )
 from benchwright.runs._session import Session as Session
+from benchwright.runs._slices import slices as slices
 from benchwright.runs._suites.names import command_suite as command_suite, origins as origins
 from benchwright.runs._suites.pairs import Pairs as Pairs
 from benchwright.runs._suites.result import PairResult as PairResult, SuiteResult as SuiteResult

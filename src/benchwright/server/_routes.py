@@ -10,8 +10,13 @@ import msgspec
 from msgspec import Struct
 
 from benchwright.core import OUTCOMES, STEP_STATUSES, VERSION
-from benchwright.results import RUN_KINDS
-from benchwright.server import _bodies as bodies, _handlers as handlers, _run_pages as run_pages
+from benchwright.results import RUN_KINDS, Slices
+from benchwright.server import (
+    _bodies as bodies,
+    _decisions as decisions,
+    _handlers as handlers,
+    _run_pages as run_pages,
+)
 from benchwright.server._answers import AnswerKind, AnyJson, Bytes, HtmlPage, Json
 from benchwright.server._bodies import LARGEST_NUMBER, ErrorBody
 from benchwright.server._page_files import PAGE_FILES, SHELL, file_handler
@@ -56,6 +61,8 @@ _OF_SAMPLES = (
     Query("below", float, None, "only samples whose value of `metric` is smaller"),
     Query("text", str, None, "only samples with this text in prompt, reply or target"),
 )
+_BY = Query("by", str, None, "the column; a dotted name reaches into tables")
+_METRIC = Query("metric", str, None, "the metric (default: the headline)")
 _KIND = Query("kind", str, None, "only runs of this kind", tuple(RUN_KINDS))
 
 
@@ -119,6 +126,7 @@ REST: tuple[Route, ...] = (
     Route("GET", f"{_RUN}/steps", _READ, handlers.list_steps, Json(bodies.StepPage), query=(_AFTER, _LIMIT, _STATUS),
           refusals=(404,)),
     Route("GET", f"{_RUN}/samples", _READ, handlers.list_samples, Json(bodies.SamplePage), query=_OF_SAMPLES, refusals=(404,)),
+    Route("GET", f"{_RUN}/slices", _READ, decisions.get_slices, Json(Slices), query=(_BY, _METRIC), refusals=(404,)),
     Route("POST", "/steps/begin", _FULL, handlers.begin_step, Json(bodies.Decision), bodies.BeginStep, refusals=(404, 409, 503)),
     Route("POST", "/steps/complete", _FULL, handlers.complete_step, _EMPTY, bodies.CompleteStep, refusals=(404, 409, 503)),
     Route("POST", "/steps/fail", _FULL, handlers.fail_step, _EMPTY, bodies.FailStep, refusals=(404, 409, 503)),

@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from msgspec import Struct
 
@@ -120,6 +120,29 @@ class Use:
             self.asked()
 
 
+_MOST_KEPT = 64
+"""Answers about runs that have ended, which are kept."""
+
+
+class KeptAnswers:
+    """Answers about runs that have ended, by question. A run that was scored or finished again has another time in its question."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
+
+    def get(self, question: tuple[Any, ...]) -> Any:
+        """The answer; None if it is not known."""
+        if question in self._kept:
+            self._kept.move_to_end(question)
+        return self._kept.get(question)
+
+    def keep(self, question: tuple[Any, ...], answer: Any) -> None:
+        """Keep an answer, in place of the one that was asked for longest ago."""
+        self._kept[question] = answer
+        if len(self._kept) > _MOST_KEPT:
+            self._kept.popitem(last=False)
+
+
 class ServerState:
     """What all handlers share."""
 
@@ -127,6 +150,7 @@ class ServerState:
         self.store = store
         """The workspace."""
         self.keys = keys
+        self.answers = KeptAnswers()
         """Tokens and codes."""
         self.workspace_id = hashlib.sha256(str(store.workspace.root).encode()).hexdigest()[:16]
         """Distinguishes servers of different workspaces."""

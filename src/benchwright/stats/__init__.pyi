@@ -1,4 +1,4 @@
-from benchwright.stats._accumulator import ScoreSummary as ScoreSummary
+from benchwright.stats._accumulator import ScoreAccumulator as ScoreAccumulator, ScoreSummary as ScoreSummary
 from benchwright.stats._aggregator import Aggregator as Aggregator
 from benchwright.stats._agreement import (
     Agreement as Agreement,
@@ -10,6 +10,10 @@ from benchwright.stats._corrected import (
     Corrected as Corrected,
     prediction_powered as prediction_powered,
     rogan_gladen as rogan_gladen,
+)
+from benchwright.stats._groups import (
+    RowSums as RowSums,
+    compare_groups as compare_groups,
 )
 from benchwright.stats._intervals import (
     FEWEST as FEWEST,

@@ -164,6 +164,9 @@ class SampleStore(Protocol):
     def row_texts(self, run_id: int) -> Iterator[tuple[int, bytes | None]]:
         """(index, JSON of the row) of every sample, streamed; None for a row that could not be read."""
 
+    def rows_scored(self, run_id: int) -> Iterator[tuple[bytes, bytes | None, bytes]]:
+        """(hash of the row, JSON of the row, result JSON) of every sample, streamed."""
+
     def samples(self, run_id: int, index: int | None = None) -> Iterator[SampleSteps]:
         """Every sample with its calls, streamed; or those of one row."""
 

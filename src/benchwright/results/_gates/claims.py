@@ -10,9 +10,10 @@ from msgspec import Struct
 
 from benchwright.core import RunSummary, is_share, lower_is_better, suggest
 from benchwright.results._gates.decide import Claim, impossible
-from benchwright.results._gates.evidence import MOST_SLICES, Evidence, SliceKey
+from benchwright.results._gates.evidence import Evidence, SliceKey
 from benchwright.results._gates.policy import FAILED, Rule, RuleKind
 from benchwright.results._gates.usage import used
+from benchwright.results._slices import MOST_SLICES
 from benchwright.stats import LimitTest, Spread
 
 

@@ -4,9 +4,9 @@ baseline."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from benchwright.core import FailureTally, JsonValue, score_fields
 from benchwright.results._clusters import (
@@ -15,9 +15,7 @@ from benchwright.results._clusters import (
     SampleReader,
     ScoreColumns,
 )
-
-MOST_SLICES = 200
-"""The most groups of one column. A column of names or texts has more, and grouping by it is meaningless."""
+from benchwright.results._slices import MOST_SLICES, column_names, labels_of, value_in
 
 
 class SliceKey(NamedTuple):
@@ -49,7 +47,7 @@ class Evidence:
         """Put a cluster into its groups, by one of its rows."""
         labelled = False
         for column in self._columns:
-            values = _labels(row, column)
+            values = labels_of(value_in(row, column))
             if not values:
                 self.unlabelled[column] += 1
             labelled |= bool(values)
@@ -59,7 +57,7 @@ class Evidence:
                 if group is not None:
                     group.add(cluster)
         if not labelled:
-            self.present.update(dict.fromkeys(_names(row)))
+            self.present.update(dict.fromkeys(column_names(row)))
 
     def _group(self, key: SliceKey) -> set[int] | None:
         """A new group; None if its column has too many."""
@@ -174,23 +172,3 @@ def commonest_failure(source: SampleReader) -> str:
             tally.add(str(fields["error"]))
     count, error = tally.commonest()
     return error if count == tally.total else f"{error} ({count:,} of {tally.total:,} failures)"
-
-
-def _names(row: JsonValue) -> Iterator[str]:
-    """The columns of a row, as `_labels` finds them."""
-    for name, value in row.items() if isinstance(row, dict) else ():
-        if isinstance(value, dict):
-            yield from (f"{name}.{inner}" for inner in value)
-        else:
-            yield name
-
-
-def _labels(row: JsonValue, column: str) -> Collection[str]:
-    """The values of a column in a row, each once. A dotted name reaches into tables."""
-    value: Any = row
-    for part in (column,) if isinstance(row, dict) and column in row else column.split("."):
-        value = value.get(part) if isinstance(value, dict) else None
-    if type(value) is str:
-        return (value,)
-    values = value if isinstance(value, list) else [value]
-    return {str(each) for each in values if isinstance(each, str | int | float)}

@@ -140,6 +140,16 @@ class Steps(Replies):
             )
         )
 
+    def rows_scored(self, run_id: int) -> Iterator[tuple[bytes, bytes | None, bytes]]:
+        """(hash of the row, JSON of the row, result JSON) of every recorded sample, in sample order, streamed."""
+        return iter(
+            self._connection.execute(
+                "SELECT input_hash, input, output FROM steps"
+                " WHERE run_id = ? AND key >= 'score/' AND key < 'score0' ORDER BY key",
+                (run_id,),
+            )
+        )
+
     def samples(self, run_id: int, index: int | None = None) -> Iterator[SampleSteps]:
         """Every recorded sample with its calls, in sample order, streamed."""
         low, high = ("score/", "score0") if index is None else key_range("score", index, index)

@@ -1,0 +1,520 @@
+"""Slices: the rows of a run grouped by the values of one column, each group next to the whole.
+
+One pass over the samples, in a few bytes for each. Copies and repeats of a row are one cluster, as in comparisons: rows of one run
+are the same if their recorded JSON is.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import chain, compress, islice
+from math import isfinite
+from typing import Any, Protocol
+
+import msgspec
+from msgspec import UNSET, Struct
+
+from benchwright.core import (
+    JsonObject,
+    JsonValue,
+    NotFoundError,
+    RecordColumns,
+    UsageError,
+    as_json,
+    is_share,
+    listed,
+    load_exact_each,
+    lower_is_better,
+    score_columns,
+    suggest,
+)
+from benchwright.results._figures import headline_of, summary_of
+from benchwright.results._notebooks import ShownInNotebooks
+from benchwright.results._samples import StoreSamples
+from benchwright.stats import FEWEST, RowSums, ScoreAccumulator, ScoreSummary, compare_groups, holm
+from benchwright.store import RunRecord, Store
+
+MOST_SLICES = 200
+"""The most groups of one column. A column of names or texts has more, and grouping by it is meaningless."""
+_BINS = 5
+"""Groups of a column with more numbers than that: fifths of the rows."""
+_BLOCK = 2_000
+"""Samples that are decoded together."""
+_NUMBERS = frozenset({bool, int, float})
+_MOST_NAMED = 40
+"""The most columns that an error names."""
+
+
+class RowReader(Protocol):
+    """The samples of one run with their rows."""
+
+    def rows_scored(self) -> Iterator[tuple[bytes, bytes | None, bytes]]:
+        """Hash of the row, JSON of the row and record of every sample, in their order."""
+        ...
+
+
+class Slice(Struct, frozen=True):
+    """The rows with one value of a column, or all rows."""
+
+    value: str | None
+    """The value as text, or a range of numbers; None: the rows without a value, and the whole."""
+    rows: int
+    """Rows that have the metric. Copies of a row are one."""
+    n: int
+    """Values in the mean: rows × repeats."""
+    failed: int
+    """Samples without a score."""
+    mean: float | None
+    """Mean of the metric; None if no sample has it."""
+    ci_low: float | None
+    """Lower end of its 95 % interval."""
+    ci_high: float | None
+    """Upper end."""
+    small: bool
+    """Whether the rows are too few to rely on the interval."""
+    difference: float | None = None
+    """The mean less that of the whole."""
+    p_value: float | None = None
+    """Two-sided, of a difference between these rows and all others; None if there are too few to test."""
+    p_adjusted: float | None = None
+    """The same, corrected by Holm's method for the number of slices tested."""
+    significant: bool = False
+    """Whether the corrected test finds a difference at the 5 % level."""
+
+
+class Slices(ShownInNotebooks, Struct, frozen=True, kw_only=True):
+    """A metric of a run by the values of one column: the slice farthest below the whole first."""
+
+    run_id: int
+    """The run."""
+    column: str
+    """The column. A dotted name reaches into tables."""
+    metric: str
+    """The metric."""
+    lower_is_better: bool
+    """Whether a smaller mean is the better one."""
+    binned: bool
+    """Whether slices are ranges of numbers, because the column has too many."""
+    overlapping: bool
+    """Whether a row may be in several slices, because its value is a list."""
+    test: str
+    """`fisher`: Fisher's exact test of shares; `welch`: Welch's test of row means."""
+    tests: int
+    """Tests for which `p_adjusted` is corrected."""
+    whole: Slice
+    """All rows."""
+    slices: tuple[Slice, ...]
+    """Every value, the worst first."""
+
+    def to_json(self) -> JsonObject:
+        """All fields."""
+        found: JsonObject = as_json(self)
+        return found
+
+
+def run_slices(store: Store, run: RunRecord, column: str, metric: str | None = None) -> Slices:
+    """Slice a recorded benchmark run by a column of its data; by its headline metric, unless another is named.
+
+    Raises NotFoundError for a column or a metric that the run does not have, and UsageError for a run without scores and a column
+    with too many values.
+    """
+    from benchwright.results._kinds import kind_of
+
+    if kind_of(run).samples is None:
+        raise UsageError(f"run {run.id} has no rows to slice: it is not a benchmark")
+    summary = summary_of(run)
+    known = [] if summary is None else list(summary.metrics)
+    name = metric or (None if summary is None else headline_of(summary))
+    if name is None:
+        raise UsageError(f"run {run.id} ({run.name}) has no scores to slice by {column}: it is {run.status}")
+    if name not in known:
+        raise NotFoundError(
+            f"run {run.id} has no metric {name!r}.{suggest(name, known)} It has: {', '.join(known)}"
+        )
+    less = lower_is_better(name, () if summary is None else summary.lower_is_better)
+    return slices_of(StoreSamples(store, run.id), column, name, run_id=run.id, less=less)
+
+
+def slices_of(source: RowReader, column: str, metric: str, *, run_id: int, less: bool = False) -> Slices:
+    """Slice the samples of a run by a column. `less`: a smaller mean is the better one. Raises as `run_slices`."""
+    labels, samples = _Labels(column), _Samples()
+    for hashes, rows, records in _blocks(source):
+        labels.add(rows)
+        samples.add(hashes, records, metric)
+    if not labels.found:
+        known = labels.names
+        there = listed(sorted(known), _MOST_NAMED) if known else "none that are recorded"
+        raise NotFoundError(
+            f"no row of run {run_id} has a column {column!r}.{suggest(column, known)} Columns: {there}"
+        )
+    names, groups = labels.groups()
+    overlapping = any(len(group) > 1 for group in groups.of_code)
+    *slices, (total, summary, lost) = _gathered(samples, groups, len(names), share=is_share(metric))
+    tested: list[float | None] = []
+    for sums, _, _ in slices:
+        apart = 0 < sums.rows < total.rows
+        tested.append(compare_groups(sums, total.without(sums))[0] if apart else None)
+    corrected, tests = _corrected(tested, [sums for sums, _, _ in slices], total, overlapping=overlapping)
+    whole = _slice(None, total, summary, lost)
+    found = [
+        _slice(name, *figures, whole.mean, p_value, adjusted)
+        for name, figures, p_value, adjusted in zip(names, slices, tested, corrected, strict=True)
+    ]
+    return Slices(
+        run_id=run_id,
+        column=column,
+        metric=metric,
+        lower_is_better=less,
+        binned=labels.binned,
+        overlapping=overlapping,
+        test="fisher" if total.right_or_wrong else "welch",
+        tests=tests,
+        whole=whole,
+        slices=tuple(sorted(found, key=lambda each: _order(each, less))),
+    )
+
+
+def _order(found: Slice, less: bool) -> tuple[bool, float, str]:
+    """The farthest below the whole first; those without a score last."""
+    difference = found.difference or 0.0
+    return found.mean is None, -difference if less else difference, found.value or ""
+
+
+def _slice(
+    value: str | None,
+    sums: RowSums,
+    summary: ScoreSummary | None,
+    failed: int,
+    whole: float | None = None,
+    p_value: float | None = None,
+    adjusted: float | None = None,
+) -> Slice:
+    mean = None if summary is None else summary.mean
+    return Slice(
+        value,
+        sums.rows,
+        sums.values,
+        failed,
+        mean,
+        None if summary is None else summary.ci_low,
+        None if summary is None else summary.ci_high,
+        sums.rows < FEWEST,
+        None if mean is None or whole is None else mean - whole,
+        p_value,
+        adjusted,
+        adjusted is not None and adjusted < 0.05,
+    )
+
+
+def _corrected(
+    tested: Sequence[float | None], sums: Sequence[RowSums], total: RowSums, *, overlapping: bool
+) -> tuple[list[float | None], int]:
+    """The p-values by Holm's method, and the number of tests. Two slices that are the whole ask one question."""
+    p_values = [each for each in tested if each is not None]
+    filled = [each for each in sums if each.rows]
+    if len(filled) == 2 and not overlapping and sum(each.rows for each in filled) == total.rows:
+        return list(tested), min(1, len(p_values))
+    adjusted = iter(holm(p_values))
+    return [None if each is None else next(adjusted) for each in tested], len(p_values)
+
+
+def _blocks(source: RowReader) -> Iterator[tuple[Sequence[bytes], Sequence[bytes | None], RecordColumns]]:
+    samples = source.rows_scored()
+    while block := list(islice(samples, _BLOCK)):
+        hashes, rows, records = zip(*block, strict=True)
+        yield hashes, rows, score_columns(records)
+
+
+class _Samples:
+    """One metric of the samples of a run."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[bytes, int] = {}
+        """The number of each cluster, by the hash of its row."""
+        self.clusters = array("i")
+        """The cluster of each sample."""
+        self.values = array("d")
+        """The value of each sample; of one without a value, NaN."""
+        self.failed = bytearray()
+        """Of each sample, 1 if it failed."""
+
+    def add(self, hashes: Sequence[bytes], records: RecordColumns, metric: str) -> None:
+        numbers = self.numbers
+        for digest in hashes:
+            if digest not in numbers:
+                numbers[digest] = len(numbers)
+        self.clusters.extend(map(numbers.__getitem__, hashes))
+        scores = records.column("scores")
+        try:
+            values = [given[metric] for given in scores]
+        except (KeyError, TypeError):  # some failed, or have no such score
+            values = [None if given is None else given.get(metric) for given in scores]
+        if not set(map(type, values)) <= _NUMBERS:
+            values = [value if type(value) in _NUMBERS else _NAN for value in values]
+        self.values.extend(values)
+        self.failed.extend([given is None for given in scores] if None in scores else bytes(len(scores)))
+
+    @property
+    def failures(self) -> int:
+        """Samples without a score."""
+        return self.failed.count(1)
+
+    @property
+    def once(self) -> bool:
+        """Whether every row has one sample."""
+        return len(self.numbers) == len(self.clusters)
+
+    @property
+    def origin(self) -> float:
+        """About the mean of all values: sums of distances from it lose fewer digits."""
+        known = [value for value in islice(self.values, 1000) if value == value]
+        return sum(known) / len(known) if known and not {*known} <= {0.0, 1.0} else 0.0
+
+
+_NAN = float("nan")
+
+
+def _gathered(
+    samples: _Samples, groups: _Groups, count: int, *, share: bool
+) -> list[tuple[RowSums, ScoreSummary | None, int]]:
+    """The sums, the summary and the number of failures of each group; those of all samples last."""
+    values = [array("d") for _ in range(count)]
+    clusters = [array("i") for _ in range(count)]
+    failed = [0] * count
+    of_code = groups.of_code
+    for code, cluster, value, lost in zip(
+        groups.codes, samples.clusters, samples.values, samples.failed, strict=True
+    ):
+        for place in of_code[code]:
+            if value == value:
+                values[place].append(value)
+                clusters[place].append(cluster)
+            elif lost:
+                failed[place] += 1
+    known = [value == value for value in samples.values]
+    values.append(array("d", compress(samples.values, known)))
+    clusters.append(array("i", compress(samples.clusters, known)))
+    failed.append(samples.failures)
+    origin, once = samples.origin, samples.once
+    return [
+        (*_summed(each, among, origin, once=once, share=share), lost)
+        for each, among, lost in zip(values, clusters, failed, strict=True)
+    ]
+
+
+def _summed(
+    values: array[float], clusters: array[int], origin: float, *, once: bool, share: bool
+) -> tuple[RowSums, ScoreSummary | None]:
+    if not values:
+        return RowSums(), None
+    if not once:  # the values of a row must follow each other
+        order = sorted(range(len(values)), key=clusters.__getitem__)
+        values = array("d", map(values.__getitem__, order))
+        clusters = array("i", map(clusters.__getitem__, order))
+    scores = ScoreAccumulator(share=share)
+    for start in range(0, len(values), _BLOCK):
+        scores.extend(values[start : start + _BLOCK], clusters[start : start + _BLOCK])
+    return _row_sums(values, clusters, origin, once=once), scores.summary()
+
+
+def _row_sums(values: Sequence[float], clusters: Sequence[int], origin: float, *, once: bool) -> RowSums:
+    sums = RowSums(values=len(values), ones=values.count(1.0), zeros=values.count(0.0))
+    if once and sums.ones + sums.zeros == sums.values and not origin:
+        sums.rows, sums.sizes = sums.values, float(sums.values)
+        sums.total = sums.squares = sums.products = float(sums.ones)
+        return sums
+    last, total, size = -1, 0.0, 0
+    for cluster, value in chain(zip(clusters, values, strict=True), [(-2, origin)]):
+        if cluster != last:
+            if size:
+                sums.rows += 1
+                sums.total += total
+                sums.squares += total * total
+                sums.products += total * size
+                sums.sizes += size * size
+            last, total, size = cluster, 0.0, 0
+        total += value - origin
+        size += 1
+    return sums
+
+
+class _Groups(Struct):
+    """Which groups each sample is in."""
+
+    codes: Sequence[int]
+    """The code of each sample."""
+    of_code: list[tuple[int, ...]]
+    """The groups of each code."""
+
+
+class _Labels:
+    """The values of one column, sample by sample."""
+
+    def __init__(self, column: str) -> None:
+        self._column = column
+        row: Any = msgspec.defstruct("Row", [("value", Any, UNSET)], rename={"value": column})
+        self._decode: Callable[[bytes], list[Any]] = msgspec.json.Decoder(list[row | None]).decode
+        self._plain = "." not in column
+        self._codes: dict[Any, int] = {}
+        """The code of each value; texts, numbers and lists of them as tuples."""
+        self._of_samples = array("i")
+        self._names: dict[str | None, None] = {}
+        """The values that rows have, as text."""
+        self._numbers: array[float] | None = None
+        """The number of each sample, if there are too many values: NaN for a sample without one."""
+        self.found = False
+        """Whether a row has the column."""
+        self.names: dict[str, None] = {}
+        """Columns of the rows, as far as they were read to find this one."""
+
+    @property
+    def binned(self) -> bool:
+        """Whether groups are ranges of numbers."""
+        return self._numbers is not None
+
+    def add(self, rows: Sequence[bytes | None]) -> None:
+        """Add the rows of some samples."""
+        values = self._values(rows)
+        if self._numbers is not None:
+            self._numbers.extend(map(self._number, values))
+            return
+        codes = self._codes
+        found = []
+        for value in values:
+            key: Any = (value, value.__class__) if value.__class__ is not str else value
+            try:
+                code = codes.get(key)
+            except TypeError:  # a list or a table
+                key = msgspec.json.encode(value)
+                code = codes.get(key)
+            if code is None:
+                code = self._new(key, value)
+            found.append(code)
+        self._of_samples.extend(found)
+        if len(self._names) > MOST_SLICES:
+            self._count_as_numbers()
+
+    def _values(self, rows: Sequence[bytes | None]) -> list[Any]:
+        """The value of each row; UNSET for a row without one."""
+        texts = [b"null" if row is None else row for row in rows]
+        if self._plain:
+            try:
+                decoded = self._decode(b"[%b]" % b",".join(texts))
+                values = [UNSET if row is None else row.value for row in decoded]
+            except (
+                msgspec.MsgspecError,
+                UnicodeDecodeError,
+            ):  # a row that is no table, or text that is not valid
+                pass
+            else:
+                self.found = self.found or any(value is not UNSET for value in values)
+                if not self.found:
+                    self._learn(texts)
+                return values
+        values = [value_in(row, self._column) for row in load_exact_each(texts)]
+        self.found = self.found or any(value is not UNSET for value in values)
+        if not self.found:
+            self._learn(texts)
+        return values
+
+    def _learn(self, texts: Sequence[bytes]) -> None:
+        for row in load_exact_each(texts):
+            self.names.update(dict.fromkeys(column_names(row)))
+
+    def _new(self, key: Any, value: Any) -> int:
+        code = self._codes[key] = len(self._codes)
+        for name in labels_of(value):
+            self._names[name] = None
+        return code
+
+    def _count_as_numbers(self) -> None:
+        """Go on with numbers, because the column has too many values. Raises UsageError if they are texts."""
+        values: list[Any] = [
+            msgspec.json.decode(key) if isinstance(key, bytes) else key[0] if isinstance(key, tuple) else key
+            for key in self._codes
+        ]
+        numbers = [self._number(value) for value in values]
+        self._numbers = array("d", map(numbers.__getitem__, self._of_samples))
+        self._of_samples = array("i")
+
+    def _number(self, value: Any) -> float:
+        if value is UNSET or value is None or value == "":
+            return _NAN
+        try:
+            number = float(value) if value.__class__ in (int, float, str) else _NAN
+        except (ValueError, OverflowError):
+            number = _NAN
+        if not isfinite(number):
+            raise UsageError(
+                f"the column {self._column!r} has more than {MOST_SLICES} values that are not all numbers, such as "
+                f"{str(value)[:40]!r}; slice by one that has fewer"
+            )
+        return number
+
+    def groups(self) -> tuple[list[str | None], _Groups]:
+        """The names of the groups, and the groups of each sample."""
+        if self._numbers is not None:
+            return _bins(self._numbers)
+        names: dict[str | None, int] = {}
+        of_code = []
+        for key in self._codes:
+            value = (
+                msgspec.json.decode(key)
+                if isinstance(key, bytes)
+                else key[0]
+                if isinstance(key, tuple)
+                else key
+            )
+            found = [name or None for name in labels_of(value) or (None,)]  # an empty cell is no value
+            of_code.append(tuple(names.setdefault(name, len(names)) for name in found))
+        return list(names), _Groups(self._of_samples, of_code)
+
+
+def _bins(numbers: Sequence[float]) -> tuple[list[str | None], _Groups]:
+    """Ranges with about the same number of samples each. Equal numbers are in one range."""
+    known = sorted(number for number in numbers if number == number)
+    starts = sorted({known[len(known) * part // _BINS] for part in range(_BINS)})
+    ends = [known[max(0, _below(known, start) - 1)] for start in starts[1:]] + [known[-1]]
+    names: list[str | None] = [
+        f"{low:.12g}" if low == high else f"{low:.12g} to {high:.12g}"
+        for low, high in zip(starts, ends, strict=True)
+    ]
+    codes = array(
+        "i", [bisect_right(starts, number) - 1 if number == number else len(starts) for number in numbers]
+    )
+    if len(known) < len(numbers):
+        names.append(None)
+    return names, _Groups(codes, [(place,) for place in range(len(starts) + 1)])
+
+
+def _below(ordered: Sequence[float], start: float) -> int:
+    from bisect import bisect_left
+
+    return bisect_left(ordered, start)
+
+
+def column_names(row: JsonValue) -> Iterator[str]:
+    """The columns of a row, as `value_in` finds them."""
+    for name, value in row.items() if isinstance(row, dict) else ():
+        if isinstance(value, dict):
+            yield from (f"{name}.{inner}" for inner in value)
+        else:
+            yield name
+
+
+def value_in(row: JsonValue, column: str) -> Any:
+    """The value of a column in a row; a dotted name reaches into tables. UNSET: the row has none."""
+    value: Any = row
+    for part in (column,) if isinstance(row, dict) and column in row else column.split("."):
+        value = value.get(part, UNSET) if isinstance(value, dict) else UNSET
+    return value
+
+
+def labels_of(value: Any) -> Collection[str]:
+    """A value of a column as text, or each value of a list once; nothing for one that is missing."""
+    if type(value) is str:
+        return (value,)
+    values = value if isinstance(value, list) else [value]
+    return tuple(dict.fromkeys(str(each) for each in values if isinstance(each, str | int | float)))
