@@ -70,7 +70,7 @@ def slices_in(row: dict[str, Any]) -> set[str | None]:
 
 
 @given(designs())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_figures_are_those_of_an_enumeration(samples: list[tuple[Any, float | None]]) -> None:
     if not any("topic" in row for row, _ in samples):
         return
