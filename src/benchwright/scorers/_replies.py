@@ -17,6 +17,12 @@ ANSWER_ELSEWHERE_STEMS = (
     "jawaban", "válasz", "răspuns", "ответ", "відповідь",
 )  # fmt: skip
 """What these words begin with."""
+ANSWER_STEMS = ("answer", "lösung", "endergebnis", "答案", "答え", "답", *ANSWER_ELSEWHERE_STEMS)
+RESULT_STEMS = (
+    "result", "solution", "ergebnis", "résultat", "solución", "risultato", "результат", "итог", "wynik", "final", "结果", "conclusion",
+    "fazit", "resultado", "вывод",
+)  # fmt: skip
+"""What words for an answer, and for a result, begin with in all languages."""
 ANSWER_QUALIFIED = (
     r"(?:\s(?:here|then|therefore|thus|hence|is\stherefore|finale?|correcte?|correcta|corrett[ao]|corret[ao]|richtig|also|daher|somit|donc|entonces"
     r"|quindi|portanto|então|dus|więc))?"

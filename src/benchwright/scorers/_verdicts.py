@@ -14,6 +14,7 @@ from benchwright.scorers._asked import YesNoQuestion, content, leaves_open, read
 from benchwright.scorers._mcq.view import ReplyText, without_reasoning
 from benchwright.scorers._replies import breaks_off, next_question
 from benchwright.scorers._stems import matches_at, places
+from benchwright.scorers._triggers import may_match
 from benchwright.scorers._verdict_clauses import (
     Kind,
     SpottedVerdict,
@@ -34,6 +35,7 @@ from benchwright.scorers._verdict_phrases import (
     phrases,
     whole_verdict,
 )
+from benchwright.scorers._verdict_quick import read_quickly
 from benchwright.scorers._verdict_words import (
     ABSTAINS,
     ANAPHOR,
@@ -69,6 +71,12 @@ def read_verdict(reply: str, question: str = "") -> bool | None:
     [False, None, True]
     """
     asked = read_question(question) if question else None
+    quick = read_quickly(reply, asked)
+    return read_fully(reply, asked) if quick is None else quick
+
+
+def read_fully(reply: str, asked: YesNoQuestion | None) -> bool | None:
+    """The same without the quick path."""
     if "{" in reply and (given := _object(reply)):
         return _of_object(given, asked)
     text = ReplyText(_without_quotations(reply)).lower.strip().replace("tl;dr", "short answer")
@@ -242,6 +250,8 @@ def _decides(one: SpottedVerdict) -> bool:
 
 def _abstains(text: str, asked: YesNoQuestion | None) -> int:
     """Where a reply has said for the last time that it gives no answer; 0 if it does not."""
+    if not may_match(ABSTAINS, text):
+        return 0
     known = frozenset(asked.words) if asked else frozenset[str]()
     for begin, end in ((max(0, len(text) - CLOSING), len(text)), (0, min(CLOSING, len(text)))):
         last = 0

@@ -19,6 +19,7 @@ from benchwright.scorers._mcq.extraction import (
     nothing,
 )
 from benchwright.scorers._mcq.ordinals import stated_ordinals
+from benchwright.scorers._mcq.quick import choose_quickly
 from benchwright.scorers._mcq.rules import RULES
 from benchwright.scorers._mcq.sayers import abstains, reported, sentence_of
 from benchwright.scorers._mcq.statements import Stated, asserted, statements
@@ -227,6 +228,11 @@ def extract_choice(text: str, options: Mapping[str, str]) -> Extraction:
     if letter in options and plain[1] in ").:" and plain[2:].strip() == str(options[letter]).strip():
         at = len(text) - len(text.lstrip())
         return Extraction(letter, "exact", "letter_and_text", at, at + 1)
+    return choose_quickly(text, options) or read_fully(text, options)
+
+
+def read_fully(text: str, options: Mapping[str, str]) -> Extraction:
+    """The same without the quick path, of a reply that is no letter or text alone."""
     view = ReplyText(text)
     if view.text.isspace() or not view.text:
         return nothing("unfinished_reasoning" if view.unfinished else "not_found")
@@ -235,7 +241,7 @@ def extract_choice(text: str, options: Mapping[str, str]) -> Extraction:
         found = _read(view.until(cut), options)
         if found.letter is not None:
             return found
-    return _read(view, options, cut=_cut_article().fullmatch(plain) is not None)
+    return _read(view, options, cut=_cut_article().fullmatch(text.strip()) is not None)
 
 
 def _read(view: ReplyText, options: Mapping[str, str], *, cut: bool = False) -> Extraction:

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from benchwright.scorers._mcq.view import ReplyText
 from benchwright.scorers._stems import matches_at, places
+from benchwright.scorers._triggers import may_match
 
 _LONG = 200
 """Characters from which on looking for cues first is worth it."""
@@ -198,7 +199,8 @@ class ChoiceRule(Struct, frozen=True):
         """The matches of the pattern in a view."""
         if self.begins and len(view.text) > _LONG:
             return matches_at(self.compiled, view.text, places(view.lower, self.cues, most=_PLACES))
-        if not any(cue in view.lower for cue in self.cues):
+        lower = view.lower
+        if not any(cue in lower for cue in self.cues) or not may_match(self.pattern or "", lower):
             return ()
         if self.begins:
             return _overlapping(self.compiled, view.text)

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from benchwright.scorers._mcq.extraction import caseless
 from benchwright.scorers._mcq.texts import OptionTexts
 from benchwright.scorers._mcq.view import ReplyText
+from benchwright.scorers._triggers import may_match
 
 _SENTENCE = 240
 _ENDS = (". ", "\n", "! ", "? ", "。", "; ")
@@ -62,7 +63,7 @@ _NOT_CHOSEN = r"(?!\s(?:with\s|for\s|on\s)?(?:(?:options?|choices?|answers?)\s)?
 _BUT_ONE = r"(?![^.!?\n]{0,60},?\s(?:but|yet|still)\s(?:[^.!?\n]{0,30}?\s)?(?-i:[A-Z])(?![^\W_]))"
 """`It is hard to decide, but D fits` decides."""
 _MORE = r"(?:more|further|additional)\s(?:information|context|details?|data)(?!\w)"
-_ABSTAINS = (
+ABSTAINS = (
     r"(?<![^\W_])(?:can(?:no|')t|cannot|can\snot|unable\sto|not\sable\sto|impossible\sto|hard\sto|difficult\sto|won't|will\snot|refuse\sto|decline\sto"
     r"|(?:'d|would)\srather\snot|prefer\snot\sto|(?:don't|do\snot)\s(?:want\sto|wish\sto)|not\s(?:going|willing|ready)\sto|no\s(?:way|basis)\sto)\s(?:\w+\s){0,2}?"
     rf"(?:choose|decide|determine|tell(?=\s?(?:[.,;!]|\n|$)|\s(?:which|whether|between|for\ssure))|pick|commit|say\swhich|settle|narrow|select|give\s(?:you\s)?(?:an?|one|any)\s(?:\w+\s)?answer)(?!\w){_NOT_CHOSEN}{_BUT_ONE}"
@@ -80,7 +81,7 @@ _ABSTAINS = (
 )
 # Doubts that take nothing back from a statement, but are enough where nothing is stated.
 _DOUBTS = (
-    rf"{_ABSTAINS}|(?<![^\W_])it\s(?:all\s|really\s|entirely\s)?depends(?!\w)|(?<!n't\s)(?<!not\s)(?<![^\W_])need\s{_MORE}|(?<![^\W_])too\s(?:vague|unclear|ambiguous|imprecise)(?!\w)"
+    rf"{ABSTAINS}|(?<![^\W_])it\s(?:all\s|really\s|entirely\s)?depends(?!\w)|(?<!n't\s)(?<!not\s)(?<![^\W_])need\s{_MORE}|(?<![^\W_])too\s(?:vague|unclear|ambiguous|imprecise)(?!\w)"
     r"|(?<![^\W_])(?:not|n't)\s(?:\w+\s){0,2}(?:enough|sufficient)\s(?:information|context|details?|data)(?!\w)|(?<![^\W_])insufficient\s(?:information|context|details?|data)(?!\w)"
     r"|(?<![^\W_])(?:can(?:no|')t|cannot|unable\sto|impossible\sto|hard\sto|difficult\sto|rather\snot)\s(?:\w+\s)?(?:answer|judge)(?!\w)"
 )
@@ -117,5 +118,8 @@ def sentence_of(view: ReplyText, at: int) -> int:
 
 def abstains(view: ReplyText, begin: int, texts: OptionTexts, *, stated: bool) -> bool:
     """Whether the reply says after `begin` that it chooses nothing; an option may have such words: `cannot be determined`."""
-    found = caseless(_ABSTAINS if stated else _DOUBTS).finditer(view.text, begin, begin + _FAR)
+    pattern = ABSTAINS if stated else _DOUBTS
+    if not may_match(pattern, view.lower):
+        return False
+    found = caseless(pattern).finditer(view.text, begin, begin + _FAR)
     return any(not texts.overlap(view, one.start(), one.end()) for one in found)

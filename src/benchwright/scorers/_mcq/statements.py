@@ -51,7 +51,7 @@ _IN_OTHER_CASE = (
     r"|(?:is|was)\san?\s(?:mistake|error|trap)|(?:only\s)?if\s)"
 )
 # After a statement: what it names is called wrong.
-_REFUTED = (
+REFUTED = (
     r"[)\]]?[.,;!–—-]{0,2}\s?(?:(?:but|however|though|although|yet|and|which|wait|hmm|no|oh|actually|sorry|oops|aber|mais|pero)[.,\s]{1,3}){0,2}(?:(?:that|this|it|they|he|she|das|c|ce|eso)(?:'s|'est)?\s)?"
     r"(?:(?:is|are|was|would\sbe|ist|est|es)\s)?(?:(?:actually|clearly|simply|also|just|a\scommon|common|all|in\sfact)\s){0,2}"
     r"(?:wrong|incorrect|false|mistaken|not\s(?:correct|right|true|it|the\s(?:answer|case))|a\s(?:mistake|myth|misconception|trap)|misconception|falsch|faux|falso)(?![\w-])"
@@ -100,7 +100,7 @@ _NOT_RIGHT = (
     rf"(?:n't|\s?not)\s(?!only){_ADVERBS}(?:be\s)?{_ADVERBS}"
     r"(?:correct|right|true|valid|possible|accurate|answer|option|choice|best|it)(?![\w-])"
 )
-_DENIAL = (
+DENIAL = (
     rf"[)\]]?,?\s(?:(?:{_SEEMS}|are|would\sbe)\s{_ADVERBS}{_WRONG}|(?:{_SEEMS}|are|would|can|could){_NOT_RIGHT})"
     r"|[)\]]?,?\s(?:ist\s(?:falsch|nicht|unzutreffend|ausgeschlossen)|stimmt\snicht|(?:n')?est\s(?:pas|faux|fausse|incorrecte?)"
     r"|es\s(?:falsa|falso|incorrect[ao])|no\ses)(?![\w-])"
@@ -223,7 +223,7 @@ def asserted(view: ReplyText, at: int) -> bool:
 
 def refuted(view: ReplyText, end: int) -> bool:
     """Whether what ends at `end` is called wrong right after."""
-    return caseless(_REFUTED).match(view.lower, end) is not None
+    return caseless(REFUTED).match(view.lower, end) is not None
 
 
 def _supposed(view: ReplyText, cue: int, end: int) -> bool:
@@ -279,7 +279,7 @@ def _verdicts(
     taken_back: dict[str, int] = {}
     possible: set[str | None] = set()
     text = view.text
-    verdict, denial, preferred = caseless(VERDICT), caseless(_DENIAL), caseless(_PREFERRED)
+    verdict, denial, preferred = caseless(VERDICT), caseless(DENIAL), caseless(_PREFERRED)
     for head in caseless(_HEAD).finditer(text):
         letter = head["letter"].upper()
         at = head.start("letter")
@@ -317,10 +317,10 @@ def _verdicts(
         several = joined_to(view, at, letter, options, texts.covers) and rule.name == "verdict"
         stated = Statement(at, at + 1, None if several else letter, rule, False)
         found.append(stated._replace(supposed=_supposed(view, head.start(), stated.end)))
-    for case in caseless(_IN_A_CASE).finditer(text):
+    for case in view.matches(_IN_A_CASE):
         if case["letter"] in options:
             possible.add(case["letter"])
-    for back in caseless(_TAKEN_BACK).finditer(text):
+    for back in view.matches(_TAKEN_BACK):
         letter = back["letter"].upper()
         at = back.start("letter")
         if letter in options and not is_word(text, at) and not texts.covers(view, at):

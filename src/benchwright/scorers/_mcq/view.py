@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterable
 from functools import cache
+
+from benchwright.scorers._triggers import may_match
 
 HEAD_CHARS = 20_000
 TAIL_CHARS = 100_000
@@ -98,8 +101,12 @@ class ReplyText:
         """Where a pattern is found in `text`, in any case: looked for once, however often it is asked for."""
         found = self._spans.get(pattern)
         if found is None:
-            found = self._spans[pattern] = [one.span() for one in _compiled(pattern).finditer(self.text)]
+            found = self._spans[pattern] = [one.span() for one in self.matches(pattern)]
         return found
+
+    def matches(self, pattern: str) -> Iterable[re.Match[str]]:
+        """The matches of a pattern in `text`, in any case."""
+        return _compiled(pattern).finditer(self.text) if may_match(pattern, self.lower) else ()
 
     def is_marked(self, start: int, end: int) -> bool:
         """Whether quotes or emphasis are around the characters `start` to `end` of `text`."""

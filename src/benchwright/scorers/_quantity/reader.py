@@ -33,8 +33,9 @@ from benchwright.scorers._quantity.results import (
 from benchwright.scorers._quantity.words import spelled_pattern, spelled_value
 from benchwright.scorers._replies import (
     ANSWER_ELSEWHERE,
-    ANSWER_ELSEWHERE_STEMS,
     ANSWER_QUALIFIED,
+    ANSWER_STEMS,
+    RESULT_STEMS,
     breaks_off,
     next_question,
 )
@@ -47,18 +48,17 @@ _OF = r"(?:\s(?:to|for|of|in|auf|à|a|de|zu|на)\s[^.\n:?;=]{1,60}?)?"
 _STATEMENTS = (
     # Words for an answer, then words for a result: these may also name a step on the way.
     (
-        ("answer", "lösung", "endergebnis", "答案", "答え", "답", *ANSWER_ELSEWHERE_STEMS),
+        ANSWER_STEMS,
         rf"(?<!\w)(?:answers?|lösung|endergebnis|{ANSWER_ELSEWHERE})"
         rf"[\"']?{ANSWER_QUALIFIED}{_OF}\s?(?:{_BE}|\s\s*(?<=\n))|ответ(?=\s\d)|(?:最终)?答案\s?(?:应该|应|就)?\s?(?:是|为|為|:)?\s?:?|答え\s?(?:は|:)|(?:정답|답)\s?(?:은|는|:)",
     ),
     (
-        ("result", "solution", "ergebnis", "résultat", "solución", "risultato", "результат", "итог", "wynik", "final", "结果", "conclusion",
-         "fazit", "resultado", "вывод"),
+        RESULT_STEMS,
         rf"(?<!\w)(?:results?|solution|ergebnis|résultat|resultado|solución|risultato|результат|итог|wynik|final\svalue)"
         rf"[\"']?{_OF}\s?(?:{_BE})|结果\s?(?:是|为|:)"
         r"|(?:(?<=\n)|(?<=\#\s))(?:final\s)?(?:results?|conclusion|ergebnis|fazit|résultat|resultado|risultato|итог|вывод)\s?:?\s?\n",
     ),
-)  # fmt: skip
+)
 """The words that each begins with, and the whole."""
 _FAR = 40
 """Characters between a statement and its number; what comes later is not what is stated."""

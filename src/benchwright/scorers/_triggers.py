@@ -1,0 +1,282 @@
+"""Words that patterns can match, found by reading the patterns: without one of them in a text, none of the patterns is in it.
+
+Quick paths ask this instead of trying some dozens of patterns: the words of a sentence are looked up in a set, which takes 1 µs, where
+each pattern takes 1 to 20. A pattern that changes changes the words with it. `BENCHWRIGHT_PLAIN=1` switches it off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache, lru_cache
+from re import _constants as ops, _parser as parser  # type: ignore[attr-defined]  # no other way to read a pattern
+from typing import Any, NamedTuple, TypeAlias
+
+from benchwright.core import FAST_PATHS
+
+_WORDS = str.maketrans(
+    {chr(code): " " for code in range(128) if not chr(code).isalpha() and chr(code) != "'"}
+)
+_TELLS_NOTHING = "a an and are as at by for he in is it of on only or she that the they this to was with"
+_TELLS_LITTLE = "any be but can could do does es from get have has i one out so some than there total way we which will would you your"
+_WEIGHTS = {
+    **dict.fromkeys(_TELLS_NOTHING.split(), 0),
+    **dict.fromkeys(_TELLS_LITTLE.split(), 1),
+    "answer": 2,
+}
+"""How much a word tells, if not by its length: of two that a pattern needs, the one that tells more is looked for."""
+_KEPT = 20_000
+"""Words that are remembered; most texts are made of a few thousand."""
+
+
+def words_of(lower: str) -> list[str]:
+    """The words of an ASCII text in lower case.
+
+    >>> words_of("it isn't 5.")
+    ['it', "isn't"]
+    """
+    return lower.translate(_WORDS).split()
+
+
+class Needed(NamedTuple):
+    """Of which every match contains one."""
+
+    whole: frozenset[str]
+    """Whole words."""
+    parts: frozenset[str]
+    """Parts of words."""
+
+    def weight(self) -> tuple[int, int]:
+        """How seldom texts contain one: a short part is in many words."""
+        lengths = [_WEIGHTS.get(one, len(one) + 2) for one in self.whole]
+        lengths += [max(0, len(one) - 2) for one in self.parts]
+        return min(lengths, default=0), -len(lengths)
+
+    def is_in(self, words: frozenset[str], text: str) -> bool:
+        return not self.whole.isdisjoint(words) or any(part in text for part in self.parts)
+
+
+class Triggers:
+    """Tells whether patterns can match a text by the words of the text.
+
+    Args:
+        patterns: regular expressions of text in lower case.
+        parts: more parts of words that a text must not contain.
+
+    >>> triggers = Triggers([r"(?<!\\w)(?:not|kein)\\s(?:the\\s)?(?:end|start)"])
+    >>> triggers.none_in(["the", "end"]), triggers.none_in(["not", "it"]), triggers.none_in(["not", "the", "end"])
+    (True, True, False)
+    """
+
+    def __init__(self, patterns: Iterable[str], parts: Iterable[str] = ()) -> None:
+        ways = [way for pattern in patterns for way in needed_words(pattern)]
+        ways += [[Needed(frozenset(), frozenset([part]))] for part in parts]
+        self._ways = [
+            [Needed(one.whole, frozenset(filter(str.isascii, one.parts))) for one in way] for way in ways
+        ]
+        self._begun: dict[str, list[list[Needed]]] = {}
+        """Word → the ways to match that it may begin, with what else they need."""
+        self._harmless: set[str] = set()
+
+    def none_in(self, words: Sequence[str]) -> bool:
+        """Whether none of the patterns can match a text of these words."""
+        if self._harmless.issuperset(words):
+            return True
+        begun = [way for word in words if word not in self._harmless for way in self._begun_by(word)]
+        if not begun:
+            return True
+        text = " ".join(words)
+        pieces = frozenset((*words, *text.replace("'", " ").split()))
+        return not any(all(one.is_in(pieces, text) for one in rest) for rest in begun)
+
+    def _begun_by(self, word: str) -> list[list[Needed]]:
+        known = self._begun.get(word)
+        if known is not None:
+            return known
+        if len(self._harmless) + len(self._begun) >= _KEPT:
+            self._harmless.clear()
+            self._begun.clear()
+        pieces = frozenset((word, *word.split("'")))
+        begun = [way[1:] for way in self._ways if way[0].is_in(pieces, word)]
+        if begun:
+            self._begun[word] = begun
+        else:
+            self._harmless.add(word)
+        return begun
+
+
+def needed_words(pattern: str) -> list[list[Needed]]:
+    """For each way in which a pattern can match, the words of which the text contains one each, what tells most first.
+
+    >>> [(sorted(one.whole), sorted(one.parts)) for way in needed_words(r"(?<!\\w)(?:so|thus),?\\s(?:the\\s)?\\w+|conclu") for one in way]
+    [(['so'], []), (['thus'], []), ([], ['conclu'])]
+
+    Raises:
+        ValueError: a text without words can match.
+    """
+    ways = _ways(list(parser.parse(pattern)), False, False)
+    if not all(ways):
+        raise ValueError(f"a text without words can match {pattern}")
+    return ways
+
+
+_Tree: TypeAlias = list[tuple[Any, Any]]
+_WIDTHLESS = (ops.ASSERT, ops.ASSERT_NOT, ops.AT)
+
+
+def _ways(tree: _Tree, before: bool, after: bool) -> list[list[Needed]]:
+    """What each alternative of a pattern needs, if it is nothing but alternatives; else what it needs."""
+    wide = [at for at, (kind, _) in enumerate(tree) if kind not in _WIDTHLESS]
+    if len(wide) == 1:
+        at = wide[0]
+        kind, value = tree[at]
+        before, after = _edge(tree[:at], before, -1), _edge(tree[at + 1 :], after, 1)
+        if kind is ops.BRANCH:
+            return [way for one in value[1] for way in _ways(list(one), before, after)]
+        if kind is ops.SUBPATTERN:
+            return _ways(list(value[3]), before, after)
+    for at, (kind, value) in enumerate(tree):
+        inner = list(value[3]) if kind is ops.SUBPATTERN else [(kind, value)]
+        if len(inner) == 1 and inner[0][0] is ops.BRANCH:
+            ways = [[*tree[:at], *one, *tree[at + 1 :]] for one in inner[0][1][1]]
+            return [_sorted(way, before, after) for way in ways]
+    return [_sorted(tree, before, after)]
+
+
+def _sorted(tree: _Tree, before: bool, after: bool) -> list[Needed]:
+    return sorted(_choices(tree, before, after), key=Needed.weight, reverse=True)
+
+
+def _of_sequence(tree: _Tree, before: bool, after: bool) -> Needed | None:
+    """What tells most of what a sequence needs."""
+    return max(_choices(tree, before, after), key=Needed.weight, default=None)
+
+
+def _choices(tree: _Tree, before: bool, after: bool) -> list[Needed]:
+    """What the parts of a sequence need.
+
+    `before` and `after` tell whether what is around it ends and begins a word there.
+    """
+    choices: list[Needed] = []
+    at = 0
+    while at < len(tree):
+        kind, value = tree[at]
+        stop = at + 1
+        if kind is ops.LITERAL and _is_letter(value):
+            while stop < len(tree) and tree[stop][0] is ops.LITERAL and _is_letter(tree[stop][1]):
+                stop += 1
+            if stop < len(tree) and tree[stop][0] is ops.BRANCH:
+                # What alternatives have in common at their beginning was taken out of them: `can(?:'t|not)`.
+                whole = ops.BRANCH, (None, [[*tree[at:stop], *one] for one in tree[stop][1][1]])
+                tree = [*tree[:at], whole, *tree[stop + 1 :]]
+                continue
+            word = frozenset(["".join(chr(code).lower() for _, code in tree[at:stop])])
+            bounded = _edge(tree[:at], before, -1) and _edge(tree[stop:], after, 1)
+            choices.append(Needed(word, frozenset()) if bounded else Needed(frozenset(), word))
+        else:
+            needed = _of_part(kind, value, _edge(tree[:at], before, -1), _edge(tree[stop:], after, 1))
+            if needed is not None:
+                choices.append(needed)
+        at = stop
+    return choices
+
+
+def _of_part(kind: Any, value: Any, before: bool, after: bool) -> Needed | None:
+    if kind is ops.BRANCH:
+        branches = [_of_sequence(list(one), before, after) for one in value[1]]
+        known = [one for one in branches if one is not None]
+        if len(known) < len(branches):
+            return None
+        return Needed(
+            frozenset[str]().union(*(one.whole for one in known)),
+            frozenset[str]().union(*(one.parts for one in known)),
+        )
+    if kind is ops.SUBPATTERN:
+        return _of_sequence(list(value[3]), before, after)
+    if kind is ops.ATOMIC_GROUP:
+        return _of_sequence(list(value), before, after)
+    if kind in _REPEATS:
+        once = value[1] == 1
+        return _of_sequence(list(value[2]), once and before, once and after) if value[0] else None
+    if kind is ops.ASSERT:
+        return _of_sequence(list(value[1]), False, False)
+    if kind is ops.IN and all(one is ops.LITERAL and _is_letter(code) for one, code in value):
+        return Needed(frozenset(), frozenset(chr(code).lower() for _, code in value))
+    return None
+
+
+_REPEATS = (ops.MAX_REPEAT, ops.MIN_REPEAT, ops.POSSESSIVE_REPEAT)
+_NO_LETTERS = (ops.CATEGORY_SPACE, ops.CATEGORY_DIGIT, ops.CATEGORY_NOT_WORD)
+
+
+def _is_letter(code: int) -> bool:
+    return chr(code).isalpha() or chr(code) == "'"
+
+
+def _edge(tree: _Tree, beyond: bool, way: int) -> bool:
+    """Whether what a sequence matches can only begin (`way` 1) or end (-1) with something else than a letter."""
+    if not tree:
+        return beyond
+    kind, value = tree[0] if way > 0 else tree[-1]
+    rest = tree[1:] if way > 0 else tree[:-1]
+    if kind is ops.LITERAL:
+        return not chr(value).isalpha()
+    if kind is ops.IN:
+        return all(_is_no_letter(*one) for one in value)
+    if kind is ops.AT:
+        return value is ops.AT_BOUNDARY or _edge(rest, beyond, way)
+    if kind is ops.ASSERT_NOT and value[0] == way and _has_letters(list(value[1])):
+        return True
+    if kind in (ops.ASSERT, ops.ASSERT_NOT):
+        return _edge(rest, beyond, way)
+    if kind is ops.BRANCH:
+        after = _edge(rest, beyond, way)
+        return all(_edge(list(one), after, way) for one in value[1])
+    if kind is ops.SUBPATTERN:
+        return _edge(list(value[3]), _edge(rest, beyond, way), way)
+    if kind in _REPEATS:
+        inner = _edge(list(value[2]), False, way)
+        return inner and (value[0] > 0 or _edge(rest, beyond, way))
+    return False
+
+
+def _is_no_letter(kind: Any, value: Any) -> bool:
+    if kind is ops.LITERAL:
+        return not chr(value).isalpha()
+    if kind is ops.RANGE:
+        return value[1] < 128 and not any(chr(code).isalpha() for code in range(value[0], value[1] + 1))
+    return kind is ops.CATEGORY and value in _NO_LETTERS
+
+
+def _has_letters(tree: _Tree) -> bool:
+    """Whether what must not come next contains all letters: `(?!\\w)`."""
+    if len(tree) != 1:
+        return False
+    kind, value = tree[0]
+    if kind is ops.BRANCH:
+        return any(_has_letters(list(one)) for one in value[1])
+    return kind is ops.IN and (ops.CATEGORY, ops.CATEGORY_WORD) in value
+
+
+def may_match(pattern: str, lower: str) -> bool:
+    """Whether a pattern may match a text in lower case; False only if it cannot.
+
+    >>> may_match(r"(?<!\\w)(?:wait|sorry)(?!\\w)", "it is so"), may_match(r"(?<!\\w)(?:wait|sorry)(?!\\w)", "oh, wait")
+    (False, True)
+    """
+    if not FAST_PATHS or not lower.isascii():
+        return True
+    triggers = _of_pattern(pattern)
+    return triggers is None or not triggers.none_in(_kept_words(lower))
+
+
+@cache
+def _of_pattern(pattern: str) -> Triggers | None:
+    try:
+        return Triggers([pattern])
+    except ValueError:
+        return None
+
+
+@lru_cache(maxsize=8)  # one text is asked about many patterns
+def _kept_words(lower: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(words_of(lower)))

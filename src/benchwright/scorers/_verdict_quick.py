@@ -1,0 +1,70 @@
+"""A quick path for replies that open with `Yes` or `No` and contain no word that could change it.
+
+It gives exactly what the full reader gives: the word that opens a reply decides, unless another verdict, a correction or an
+abstention follows, or the question asks to judge a statement. `Yes, Canberra is the capital of Australia.` takes 9 µs of CPU instead
+of 256 with the question, and 8 instead of 81 without. `BENCHWRIGHT_PLAIN=1` switches it off.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from benchwright.core import FAST_PATHS
+from benchwright.scorers._asked import YesNoQuestion
+from benchwright.scorers._triggers import Triggers, words_of
+from benchwright.scorers._verdict_phrases import compiled
+from benchwright.scorers._verdict_words import (
+    ABSTAINS,
+    BY_ITSELF,
+    CORRECTION,
+    LABELLED,
+    PREDICATE_STEMS,
+    SPEAKS_OF_ELSE,
+    STATED_STEMS,
+    TAKES_BACK,
+)
+
+_LONG = 2_000
+_WHOLE = {form: word == "yes" for word in ("yes", "no") for form in (word, f"{word}.", f"{word}!")}
+
+
+def read_quickly(reply: str, asked: YesNoQuestion | None) -> bool | None:
+    """The verdict of a plain reply; None if the full reader must read it."""
+    if not FAST_PATHS or len(reply) > _LONG:
+        return None
+    lower = reply.lower()
+    if lower in _WHOLE:
+        return _WHOLE[lower]
+    if "answer" in lower[:24] and (stated := _stated().fullmatch(lower)):
+        return stated[1] == "yes"
+    if not lower.startswith(("yes", "no")) or (asked is not None and asked.judges):
+        return None
+    opened = _opened().fullmatch(lower)
+    if opened is None or not _doubts().none_in(words_of(opened["rest"])):
+        return None
+    if asked is not None and compiled(SPEAKS_OF_ELSE).match(lower, opened.end("word")):
+        return None
+    return opened["word"] == "yes"
+
+
+@cache
+def _stated() -> re.Pattern[str]:
+    return re.compile(
+        r"(?:(?:so|thus|therefore|hence),? )?(?:the |my )?(?:(?:final|correct|short) )?answer(?: is|:|: is) (yes|no)[.!]?\n?"
+    )
+
+
+@cache
+def _opened() -> re.Pattern[str]:
+    """A text in plain letters, of which at least four words follow the one that opens it."""
+    plain = r"(?:[a-z0-9;()-]|,(?!,)|(?<=[a-z])'(?=[a-z])|[ ](?![ ])|\.(?![.]))"
+    return re.compile(rf"(?P<word>yes|no)(?=[,.][ ])(?P<rest>(?=(?:[^ ]*[ ]){{4}}){plain}*+)(?<=\.)\n?")
+
+
+@cache
+def _doubts() -> Triggers:
+    """The words by which the full reader takes another verdict, or none, from such a reply."""
+    return Triggers(
+        (BY_ITSELF, ABSTAINS, CORRECTION, TAKES_BACK, LABELLED), (*STATED_STEMS, *PREDICATE_STEMS)
+    )

@@ -1,0 +1,168 @@
+"""The quick paths for verdicts, letters and sentences with one number give exactly what the full readers give, and can be left out."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from itertools import product
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+
+from benchwright.scorers import _verdict_quick, _verdict_words, _verdicts
+from benchwright.scorers._asked import read_question
+from benchwright.scorers._mcq import cascade, quick, sayers, statements
+from benchwright.scorers._quantity import asides, passage, reader
+from benchwright.scorers._quantity.quick import read_quickly
+from benchwright.scorers._triggers import may_match, needed_words, words_of
+
+REPLIES = Path(__file__).parent / "replies"
+OPTIONS = ["Paris", "London", "Rome", "Berlin"]
+
+
+def labelled(kind: str) -> list[tuple[str, object]]:
+    """The labelled replies of a kind, each with its question or options."""
+    rows = [
+        json.loads(line)
+        for path in sorted(REPLIES.glob(f"{kind}_*.jsonl"))
+        for line in path.read_text("utf-8").splitlines()
+    ]
+    return [(row[0], row[2] if len(row) > 2 else None) for row in rows]
+
+
+def sentences(kind: str) -> list[str]:
+    return sorted(
+        {one for reply, _ in labelled(kind) for one in re.split(r"(?<=[.!?])\s", reply) if len(one) < 200}
+    )
+
+
+def test_verdicts_that_open_a_reply() -> None:
+    read = 0
+    for reply, question in labelled("yesno"):
+        for lead, known in product(("", "Yes, ", "No, ", "Yes. ", "No. "), (question, None)):
+            asked = read_question(known) if isinstance(known, str) else None
+            quickly = _verdict_quick.read_quickly(lead + reply, asked)
+            read += quickly is not None
+            assert quickly is None or quickly == _verdicts.read_fully(lead + reply, asked), (
+                lead + reply,
+                known,
+            )
+    assert read > 1_000
+
+
+@pytest.mark.parametrize(
+    "question", ["", "Is it true that Rome is old?", "Isn't Rome old?", "Is this spam?", "Is there a bug?"]
+)
+def test_verdicts_that_are_stated(question: str) -> None:
+    asked = read_question(question) if question else None
+    for lead, name, verb, word, end in product(
+        ("", "So ", "Thus, "),
+        ("the answer", "My final answer", "Answer"),
+        (" is", ":"),
+        ("yes", "No"),
+        ("", ".", "!"),
+    ):
+        text = f"{lead}{name}{verb} {word}{end}"
+        assert (
+            _verdict_quick.read_quickly(text, asked) == _verdicts.read_fully(text, asked) == (word == "yes")
+        )
+
+
+def test_letters_that_are_stated_or_open_a_reply() -> None:
+    read = 0
+    for reply, given_options in labelled("letters"):
+        options = dict(
+            zip("ABCDEFGHIJ", given_options if isinstance(given_options, list) else OPTIONS, strict=False)
+        )
+        parts = re.split(r"(?<=[.!?])\s", reply)
+        for letter in "AC":
+            own = options.get(letter, "")
+            texts = [
+                reply,
+                f"{letter}. {reply}",
+                f"The answer is {letter}.",
+                f"Answer: {letter}) {own}",
+                f"The correct answer is **{letter}) {own}**.",
+            ]
+            texts += [
+                f"{lead}{part}"
+                for part in parts
+                for lead in (f"{letter}) {own}, ", f"{letter}) {own} ", f"{letter}. ")
+            ]
+            for text in texts:
+                quickly = quick.choose_quickly(text, options)
+                read += quickly is not None
+                assert quickly is None or quickly == cascade.read_fully(text, options), (text, options)
+    assert read > 3_000
+
+
+def test_sentences_with_one_number() -> None:
+    texts = [
+        re.sub(r"\$?\d[\d.,]*\d|\d", number, one)
+        for one in sentences("numbers")
+        for number in ("7", "$12.50")
+    ]
+    texts += [re.sub(r"(?<= )(?:yes|no|a|the)(?= )", "12", one, count=1) for one in sentences("yesno")]
+    read = 0
+    for text in texts:
+        quickly = read_quickly(text)
+        read += quickly is not None
+        for mark in (None, ","):
+            assert quickly is None or quickly == reader.read_fully(text, mark), text  # type: ignore[arg-type]
+    assert read > 300
+
+
+PATTERNS = [
+    _verdict_words.ABSTAINS, _verdict_words.CORRECTION, _verdict_words.TAKES_BACK, _verdict_words.REPORTED, _verdict_words.BY_ITSELF,
+    sayers.ABSTAINS, statements.VERDICT, passage._DECLINE, passage._UNDETERMINED, passage._CHECK, asides._NOT, asides._REFERENCE,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_a_text_in_which_a_pattern_is_found_has_its_words(pattern: str) -> None:
+    compiled = re.compile(pattern)
+    for kind in ("yesno", "letters", "numbers"):
+        for text in (reply.lower() for reply, _ in labelled(kind)):
+            assert may_match(pattern, text) or not compiled.search(text), text
+
+
+@given(
+    st.lists(
+        st.sampled_from(["not", "can", "not", "cannot", "'t", " ", "say", "i", "one", ".", "no", "a"]),
+        max_size=8,
+    )
+)
+def test_words_of_any_small_text(parts: list[str]) -> None:
+    text = "".join(parts)
+    for pattern in (_verdict_words.ABSTAINS, _verdict_words.BY_ITSELF, asides._NOT):
+        assert may_match(pattern, text) or not re.search(pattern, text)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [(r"can(?:'t|not)", "i can't"), (r"(?<!\w)so\s", "also so "), (r"(?:ab|cd)?ef", "xefx"), (r"(?=no)\w+", "nothing"), (r"[äo]k", "ok")],
+)  # fmt: skip
+def test_what_a_pattern_needs(pattern: str, text: str) -> None:
+    words = frozenset(words_of(text))
+    assert re.search(pattern, text)
+    assert any(all(one.is_in(words, text) for one in way) for way in needed_words(pattern))
+
+
+@pytest.mark.parametrize("pattern", [r"\d+", r"a?b?", r"(?:so|\d)\s"])
+def test_patterns_that_need_no_word(pattern: str) -> None:
+    with pytest.raises(ValueError, match="without words"):
+        needed_words(pattern)
+    assert may_match(pattern, "")
+
+
+def test_quick_paths_can_be_left_out() -> None:
+    code = (
+        "from benchwright.scorers import _verdict_quick, _triggers; from benchwright.scorers._mcq.quick import choose_quickly\n"
+        "assert _verdict_quick.read_quickly('Yes.', None) is None and _triggers.may_match('no', 'yes')\n"
+        "assert choose_quickly('The answer is B.', {'A': 'Paris', 'B': 'London'}) is None"
+    )
+    subprocess.run([sys.executable, "-c", code], env={**os.environ, "BENCHWRIGHT_PLAIN": "1"}, check=True)
