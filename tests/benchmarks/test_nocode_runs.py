@@ -15,9 +15,10 @@ import yaml
 import benchwright
 from benchwright import ScriptedEndpoint
 from benchwright.cli import main
+from benchwright.config import RunOptions
 from benchwright.core import BenchwrightError, ConfigError, DatasetError, UsageError
 from benchwright.results import RunResult
-from benchwright.runs import RunOptions, check, rescore, resume, run
+from benchwright.runs import check, rescore, resume, run
 
 ROWS = [
     {"id": f"r{k}", "q": f"{k}?", "a": str(k), "wrong": str(k + 1), "label": "BA"[k % 2]} for k in range(6)

@@ -26,7 +26,7 @@ OF_OTHER_RUNS = (
     "numpy", "pandas", "pyarrow", "jinja2", "rich", "pydantic", "yaml", "rapidfuzz", "zstandard", "pyreqwest",
     "huggingface_hub", "datasets", "fsspec", "httpx", "requests", "aiohttp", "starlette", "uvicorn", "multiprocessing",
     "http.client", "urllib.request", "email.parser", "xml", "benchwright.server", "benchwright.perf",
-    "benchwright.results._kind_views", "benchwright.results._run_folders", "benchwright.datasets._hf.client",
+    "benchwright.results._run_folders", "benchwright.datasets._hf.client",
     "benchwright.endpoints._scripted", "benchwright.demo._judge", "benchwright.demo._tools", "benchwright.benchmarks._check",
     "benchwright.scorers._letters", "benchwright.scorers._judge", "benchwright.scorers._mcq.cascade",
     "benchwright.benchmarks._questions.load", "benchwright.config._benchmark", "benchwright.datasets._sampled",

@@ -17,9 +17,8 @@ from benchwright.cli._flags import run_options
 from benchwright.cli._main import normalise
 from benchwright.cli._parser import Parser
 from benchwright.cli._run import configure
-from benchwright.config import RUN_SETTINGS
+from benchwright.config import RUN_SETTINGS, RunOptions
 from benchwright.core import _errors, worst_exit_code
-from benchwright.runs import RunOptions
 
 
 def parsed(*words: str) -> Namespace:

@@ -25,12 +25,11 @@ from benchwright.bridges._aisbench_entries import MODEL_KEYS
 from benchwright.cli._commands import COMMANDS
 from benchwright.cli._main import normalise
 from benchwright.cli._parser import Parser
-from benchwright.config import CONFIG_NAMES, PROFILES, RUN_SETTINGS, read_config
+from benchwright.config import CONFIG_NAMES, PROFILES, RUN_SETTINGS, RunOptions, read_config
 from benchwright.core import APIS, OUTCOMES, ConfigError, FailureKind, RunFile, WireFormat
 from benchwright.core._extension_points import EXTENSION_POINTS
 from benchwright.demo import DemoSettings, FaultMix
 from benchwright.results import RunResult, SampleView
-from benchwright.runs import RunOptions
 from benchwright.scorers import JudgeConfig, ScorerInput, judge_score
 from benchwright.scorers._judge_templates import TEMPLATES
 from benchwright.scorers._named import SCORERS

@@ -13,13 +13,12 @@ import yaml
 
 import benchwright
 from benchwright import ScriptedEndpoint
-from benchwright.config import find_config
+from benchwright.config import RunOptions, find_config
 from benchwright.core import ModelReply, ModelRequest, RequestFailure, RunFailedError, UsageError
 from benchwright.demo import DemoSettings, demo_server
 from benchwright.endpoints import AdaptedEndpoint
 from benchwright.endpoints._refused_settings import cut_at, refused_setting, setting_advice
 from benchwright.engine._models import choose_model
-from benchwright.runs import RunOptions
 from recording_server import Refusal, recording
 
 BENCH = """

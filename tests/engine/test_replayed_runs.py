@@ -21,8 +21,9 @@ from tests.store.backends import forget_samples
 
 import benchwright
 from benchwright import RunResult
+from benchwright.config import RunOptions
 from benchwright.core import call_key
-from benchwright.runs import RunOptions, rescore
+from benchwright.runs import rescore
 from benchwright.store import Workspace, open_store
 from recording_server import recording
 from stored_records import hash_all_calls_alike

@@ -14,10 +14,11 @@ import pytest
 import benchwright
 import warm
 from benchwright import ScriptedEndpoint
+from benchwright.config import RunOptions
 from benchwright.core import ModelRequest, RequestFailure, UsageError
 from benchwright.demo import DemoServer, DemoSettings, demo_server
 from benchwright.engine import _perform
-from benchwright.runs import RunOptions, rescore
+from benchwright.runs import rescore
 from benchwright.store import Workspace, open_store
 
 HEAD = """

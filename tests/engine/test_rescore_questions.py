@@ -10,9 +10,10 @@ import pytest
 
 import benchwright
 from benchwright import ScriptedEndpoint
+from benchwright.config import RunOptions
 from benchwright.core import UsageError
 from benchwright.engine import _perform
-from benchwright.runs import RunOptions, rescore
+from benchwright.runs import rescore
 
 MCQ = "question,A,B,C,answer\nq1,Paris,London,Rome,B\nq2,red,green,blue,C\nq3,one,two,three,A\n"
 QA = '{"question": "q1", "answer": "877"}\n{"question": "q2", "answer": "blue"}\n'

@@ -28,7 +28,7 @@ from benchwright.perf import (
 )
 from benchwright.perf._values import ClientHealth, StageRecord
 from benchwright.reports import write_load_files
-from benchwright.results import load_details, view_of
+from benchwright.results import LoadView, view_of
 from benchwright.store import RunRecord, Store, Workspace, open_store
 
 Made = tuple[list[RequestRecord], LoadSettings]
@@ -190,7 +190,7 @@ def test_every_figure_of_every_kind_is_a_number_or_absent(
             settings={"load": made[1].to_json()}, manifest={}, summary=stored, error=None, created_at=0.0,
             finished_at=1.0,
         )  # fmt: skip
-        files = write_load_files(load_details(run, summary), requests, format="aisbench")
+        files = write_load_files(LoadView.of(run, summary), requests, format="aisbench")
         assert files
 
 

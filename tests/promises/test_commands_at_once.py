@@ -15,7 +15,7 @@ import pytest
 
 import warm
 from benchwright.cli import main
-from benchwright.results import named_baseline
+from benchwright.results import Baselines
 from benchwright.store import Workspace
 from waiting import PATIENCE_S
 
@@ -75,7 +75,7 @@ def test_a_blessed_name_always_has_its_file(folder: Path, count: int, killed: in
     for _ in range(3):
         runs = [str(1 + number % 3) for number in range(count)]
         assert set(at_once([["bless", run, "--as", "main"] for run in runs], killed)) == {0}
-        found = named_baseline(Workspace(folder), "main")
+        found = Baselines(Workspace(folder)).named("main")
         assert found is not None
         place = folder / ".benchwright" / "baselines" / "main"
         history = [json.loads(line) for line in (place / "history.jsonl").read_text().splitlines()]

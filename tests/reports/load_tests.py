@@ -12,7 +12,7 @@ from made_records import closed_loop, failed, poisson, queue, streamed
 
 from benchwright.perf import LoadSettings, RequestOutcome, RequestRecord, Requests, summarise
 from benchwright.perf._values import ClientHealth, DurationSpread, StageRecord
-from benchwright.results import LoadView, load_details
+from benchwright.results import LoadView
 from benchwright.store import RunRecord
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
@@ -85,4 +85,4 @@ def view_of(
         settings={"load": settings.to_json(), "model": {"url": "http://localhost:8000/v1", "api_key": "sk-12345"}},
         manifest={}, summary=summary.to_json(), error=None, created_at=0.0, finished_at=60.0,
     )  # fmt: skip
-    return load_details(run, summary), requests
+    return LoadView.of(run, summary), requests

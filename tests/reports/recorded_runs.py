@@ -145,4 +145,5 @@ def write_run_files(store: Store, run: RunRecord, summary: RunSummary) -> list[s
 def write_work_folder(
     store: Store, folder: Path, tasks: Sequence[results.WorkTask], **options: Any
 ) -> list[Path]:
-    return reports.WorkFolder(folder).write(store.workspace.root, results.work_runs(store, tasks), **options)
+    runs = [results.WorkRun.of(store, task) for task in tasks]
+    return reports.WorkFolder(folder).write(store.workspace.root, runs, **options)

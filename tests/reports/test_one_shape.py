@@ -15,7 +15,7 @@ from benchwright import ScriptedEndpoint, compare
 from benchwright.cli import main
 from benchwright.core import RunKind, UsageError
 from benchwright.perf import LoadSettings, RequestRecord, Requests, summarise
-from benchwright.results import KIND_VIEWS, RUN_KINDS, benchmark_details, view_of
+from benchwright.results import RUN_KINDS, benchmark_details, view_of
 from benchwright.runs import run_suite
 from benchwright.server import ServerAddress, serving
 from benchwright.server._bodies import RunBody
@@ -129,7 +129,7 @@ def test_show_list_server_and_python_tell_the_same_of_a_run(
     with open_store(Workspace(here)) as store:
         run = store.run(number)
         assert json.loads(json.dumps(view_of(run).to_json())) == listed
-        assert json.loads(json.dumps(KIND_VIEWS[run.kind].details(store, run).to_json())) == shown
+        assert json.loads(json.dumps(RUN_KINDS[run.kind].details(store, run).to_json())) == shown
     if number == 1:
         result = json.loads((here / "result-1.json").read_text())
         assert {name: value for name, value in result.items() if name not in THIS_START} == listed
@@ -196,7 +196,7 @@ def test_the_server_describes_the_shape_of_a_run(here: Path) -> None:
 def test_every_kind_has_a_row_and_a_newer_kind_gets_a_clear_message(
     here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert set(RUN_KINDS) == set(KIND_VIEWS) == set(RunKind)
+    assert set(RUN_KINDS) == set(RunKind)
     monkeypatch.setenv("COLUMNS", "160")
     assert main(["list"]) == 0
     (row,) = [line for line in capsys.readouterr().out.splitlines() if "6  new" in line]

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from benchwright.core import OUTCOMES, MetricSummary, RunSummary
 from benchwright.reports import drawn
-from benchwright.results import SideBySide, SideRun, side_by_side
+from benchwright.results import SideBySide, SideRun
 from benchwright.store import RunRecord
 
 
@@ -44,7 +44,7 @@ GOOD = summary({"accuracy": 0.75, "extraction_rate": 1.0})
 
 def compared(*models: str, **more: Any) -> SideBySide:
     runs = [SideRun(name, "test_mcq", record(number, GOOD)) for number, name in enumerate(models, 1)]
-    return side_by_side(runs, **more)
+    return SideBySide.of(runs, **more)
 
 
 def text_of(comparison: SideBySide, width: int) -> str:
@@ -56,13 +56,13 @@ def text_of(comparison: SideBySide, width: int) -> str:
 def test_the_headline_comes_first_and_may_stand_alone() -> None:
     told = summary({"a_metric": 0.1, "accuracy": 0.75, "z_metric": 0.2})
     runs = [SideRun("one", "data", record(1, told))]
-    assert [row.metric for row in side_by_side(runs).rows] == ["accuracy", "a_metric", "z_metric"]
-    assert [row.metric for row in side_by_side(runs, all_metrics=False).rows] == ["accuracy"]
+    assert [row.metric for row in SideBySide.of(runs).rows] == ["accuracy", "a_metric", "z_metric"]
+    assert [row.metric for row in SideBySide.of(runs, all_metrics=False).rows] == ["accuracy"]
 
 
 def test_figures_over_repeats_stand_behind_the_metrics() -> None:
     told = replace(GOOD, over_repeats={"pass@4": {"accuracy": metric(0.9)}})
-    rows = side_by_side([SideRun("one", "data", record(1, told))]).rows
+    rows = SideBySide.of([SideRun("one", "data", record(1, told))]).rows
     assert [(row.metric, row.headline) for row in rows] == [
         ("accuracy", True), ("extraction_rate", False), ("accuracy, pass@4", False),
     ]  # fmt: skip
@@ -79,7 +79,7 @@ def test_figures_over_repeats_stand_behind_the_metrics() -> None:
     ],
 )
 def test_what_keeps_a_number_from_being_compared_is_marked(run: RunRecord, marks: tuple[str, ...]) -> None:
-    (row, *_) = side_by_side([SideRun("one", "data", run)]).rows
+    (row, *_) = SideBySide.of([SideRun("one", "data", run)]).rows
     assert row.cells[0].marks == marks
 
 
@@ -88,7 +88,7 @@ def test_a_run_without_any_number_has_its_reason_below() -> None:
         SideRun("one", "data", record(1, GOOD)),
         SideRun("two", "data", record(2, None, "failed"), problem="the disk is full"),
     ]
-    comparison = side_by_side(runs)
+    comparison = SideBySide.of(runs)
     assert comparison.rows[0].cells[1].value is None
     assert comparison.notes == ("data on two: the disk is full",)
     text = text_of(comparison, 100)
@@ -100,9 +100,9 @@ def test_a_note_is_said_once_with_the_runs_it_is_about() -> None:
     demo = "These scores come from the demo model and don't describe any real model."
     told = replace(GOOD, notes=[demo])
     runs = [SideRun(name, "data", record(n, told)) for n, name in enumerate(("one", "two"), 1)]
-    assert side_by_side(runs).notes == (demo,)
+    assert SideBySide.of(runs).notes == (demo,)
     runs.append(SideRun("three", "data", record(3, GOOD)))
-    assert side_by_side(runs).notes == (f"data on one, data on two: {demo}",)
+    assert SideBySide.of(runs).notes == (f"data on one, data on two: {demo}",)
 
 
 def test_datasets_and_models_stay_in_order_and_gaps_stay_empty() -> None:
@@ -111,7 +111,7 @@ def test_datasets_and_models_stay_in_order_and_gaps_stay_empty() -> None:
         SideRun("b", "first", record(2, GOOD)),
         SideRun("a", "first", record(3, GOOD)),
     ]
-    comparison = side_by_side(runs)
+    comparison = SideBySide.of(runs)
     assert comparison.models == ("b", "a")
     assert list(dict.fromkeys(row.dataset for row in comparison.rows)) == ["second", "first"]
     assert [cell.model for cell in comparison.rows[0].cells] == ["b"]
@@ -137,7 +137,7 @@ def test_more_models_than_fit_get_a_line_each(width: int) -> None:
 
 def test_names_cannot_take_over_the_terminal() -> None:
     runs = [SideRun("one\x1b[2J", "da\x1b[2Jta", record(1, GOOD))]
-    assert "\x1b[2J" not in text_of(side_by_side(runs), 100)
+    assert "\x1b[2J" not in text_of(SideBySide.of(runs), 100)
 
 
 def test_the_shape_for_programs() -> None:
@@ -158,12 +158,12 @@ def test_the_shape_for_programs() -> None:
 def test_intervals_of_too_few_rows_are_marked() -> None:
     few = replace(GOOD, metrics={name: replace(m, too_few=True) for name, m in GOOD.metrics.items()})
     some = replace(GOOD, metrics={**GOOD.metrics, "accuracy": replace(metric(0.75, 8), too_few=True)})
-    comparison = side_by_side(
+    comparison = SideBySide.of(
         [SideRun("one", "data", record(1, few)), SideRun("two", "data", record(2, few))]
     )
     assert all(cell.too_few for row in comparison.rows for cell in row.cells)
     assert comparison.notes == ("With fewer than 20 rows, the 95 % intervals are unreliable.",)
     assert "unreliable" in text_of(comparison, 80)
-    named = side_by_side([SideRun("one", "data", record(1, some))]).notes
+    named = SideBySide.of([SideRun("one", "data", record(1, some))]).notes
     assert named == ("data on one: With fewer than 20 rows, the 95 % intervals of accuracy are unreliable.",)
     assert compared("one").notes == ()

@@ -16,12 +16,13 @@ from msgspec.structs import replace
 
 from benchwright import ScriptedEndpoint, benchmark, compare, resume, run
 from benchwright.cli import main
+from benchwright.config import RunOptions
 from benchwright.core import ModelReply, NotFoundError, RequestFailure, TokenUsage, UsageError
 from benchwright.results import difference_end
 from benchwright.results._clusters import Clusters, ScoreColumns
 from benchwright.results._metric_comparison import MetricComparison
 from benchwright.results._pairing import pairs_of
-from benchwright.runs import RunOptions, rescore
+from benchwright.runs import rescore
 from benchwright.stats import compare_pairs, same_score
 
 ROWS = [{"q": f"question {k}", "target": "yes"} for k in range(12)]
@@ -749,7 +750,7 @@ def test_settings_of_one_kind_of_endpoint_are_named_and_not_listed_as_unset(
 def test_another_model_behind_the_same_name_is_noted(here: Path) -> None:
     from msgspec.structs import replace
 
-    from benchwright.results import ComparisonOptions, found_run
+    from benchwright.results import ComparisonOptions, FoundRun
     from benchwright.results._comparing import compare_benchmarks
     from benchwright.store import Workspace, open_store
 
@@ -763,10 +764,10 @@ def test_another_model_behind_the_same_name_is_noted(here: Path) -> None:
             )
             for number, name in ((1, "old"), (2, "new"))
         ]
-        found = compare_benchmarks(*(found_run(each, store) for each in runs), ComparisonOptions())
+        found = compare_benchmarks(*(FoundRun.of(each, store) for each in runs), ComparisonOptions())
         assert "the servers listed other models: old and new" in found.warnings
         assert found.inputs["same"], "where the servers are is not a setting"
-        again = found_run(runs[0], store), found_run(replace(runs[0], id=2), store)
+        again = FoundRun.of(runs[0], store), FoundRun.of(replace(runs[0], id=2), store)
         assert not compare_benchmarks(*again, ComparisonOptions()).warnings
 
 

@@ -10,7 +10,7 @@ import pytest
 from benchwright import compare
 from benchwright.cli import main
 from benchwright.core import NotFoundError, UsageError
-from benchwright.results import Comparison, ComparisonOptions, found_run
+from benchwright.results import Comparison, ComparisonOptions, FoundRun
 from benchwright.results._comparing_workflows import compare_workflows
 from benchwright.store import StepRequest, Store, Workspace, open_store
 from stored_workflows import add_metric, begin_step, complete_step, created_workflow, finish_workflow
@@ -45,7 +45,7 @@ def recorded(
 
 def compared(store: Store, a: int, b: int, **options: object) -> Comparison:
     return compare_workflows(
-        *(found_run(store.run(each), store) for each in (a, b)), ComparisonOptions(**options)
+        *(FoundRun.of(store.run(each), store) for each in (a, b)), ComparisonOptions(**options)
     )  # type: ignore[arg-type]
 
 

@@ -10,7 +10,7 @@ import pytest
 from gate_runs import gate_run
 
 import benchwright
-from benchwright.results import Policy, policy_of
+from benchwright.results import Policy
 from benchwright.results._gates.decide import Claim, _rows, decide
 from benchwright.results._gates.policy import Rule
 from benchwright.results._gates.verdict import Word
@@ -44,10 +44,10 @@ def test_a_limit_that_no_share_can_meet_is_missed(
             limit=limit,
             side=side,
         )
-        for each in policy_of({"threshold": [rule]}, "p").rules
+        for each in Policy.of({"threshold": [rule]}, "p").rules
         for limit, side in each.limits
     ]
-    rows_of_gate, _ = decide(claims, policy_of({"threshold": [rule]}, "p"))
+    rows_of_gate, _ = decide(claims, Policy.of({"threshold": [rule]}, "p"))
     assert "NO-GO" in [row.verdict for row in rows_of_gate]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchwright.core import ConfigError
-from benchwright.results import Policy, check_figures, read_policy
+from benchwright.results import Policy, check_figures
 from benchwright.results._gates.claims import _CLAIMS
 from benchwright.results._gates.policy import KEYS
 
@@ -17,7 +17,7 @@ RULE = '[[threshold]]\nmetric = "correct"\nmin = 0.7\nbound = "lower"\n'
 def policy(tmp_path: Path, text: str | bytes) -> Policy:
     file = tmp_path / "policy.toml"
     file.write_bytes(text if isinstance(text, bytes) else text.encode())
-    found = read_policy(file)
+    found = Policy.read(file)
     check_figures(found)
     return found
 
@@ -81,7 +81,7 @@ def test_a_wrong_policy_is_refused_with_its_cure(tmp_path: Path, text: str | byt
 def test_a_policy_is_a_toml_file(tmp_path: Path) -> None:
     (tmp_path / "policy.yaml").write_text("threshold: []")
     with pytest.raises(ConfigError, match=r"ends in \.toml"):
-        read_policy(tmp_path / "policy.yaml")
+        Policy.read(tmp_path / "policy.yaml")
 
 
 def test_every_kind_of_rule_has_its_claims() -> None:
@@ -94,7 +94,7 @@ def test_all_that_is_wrong_with_a_policy_is_told_at_once_and_as_it_is_written(tm
         "[gate]\nmay_difer = []\n[[treshold]]\nmin = 1\n[regresion]\nmargin = 1\n[[failures]]\nmaxi = 1\n"
     )
     with pytest.raises(ConfigError) as caught:
-        read_policy(path)
+        Policy.read(path)
     told = str(caught.value).splitlines()
     for wrong in (
         ":1: [gate] may_difer is",

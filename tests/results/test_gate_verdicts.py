@@ -17,7 +17,7 @@ from benchwright import NotFoundError, UsageError, Verdict, benchmark, bless
 from benchwright.cli import main
 from benchwright.core import ConfigError
 from benchwright.reports import drawn, junit, markdown
-from benchwright.results import policy_of
+from benchwright.results import Policy
 from benchwright.runs import export_baseline
 
 
@@ -284,7 +284,7 @@ def test_cost_is_that_of_model_and_judges_and_needs_all_prices() -> None:
     judge = {"amount": 1.0, "currency": "USD", "coverage": 1.0}
 
     def found(cost: dict[str, Any] | None, **rule: Any) -> Any:
-        policy = policy_of({"usage": [{"figure": "cost", "max": 5, **rule}]}, "p")
+        policy = Policy.of({"usage": [{"figure": "cost", "max": 5, **rule}]}, "p")
         known = BenchmarkRun(replace(summary, cost=cost), Evidence())
         (claim,) = claims_about(policy.rules[0], known)
         return claim.problem or (claim.found and claim.found.value)

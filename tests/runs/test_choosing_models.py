@@ -10,10 +10,10 @@ import pytest
 
 import benchwright
 from benchwright import ScorerInput, ScriptedEndpoint, benchmark, scorer
+from benchwright.config import RunOptions
 from benchwright.core import BenchwrightError, ConfigError, RequestFailure, UsageError
 from benchwright.demo import DemoSettings, demo_server
 from benchwright.engine._models import choose_model
-from benchwright.runs import RunOptions
 from benchwright.store import Workspace, open_store
 
 BENCH = """

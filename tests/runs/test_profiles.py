@@ -14,11 +14,10 @@ import yaml
 
 import benchwright
 from benchwright import ScorerInput, benchmark, scorer
-from benchwright.config import PROFILES
+from benchwright.config import PROFILES, RunOptions
 from benchwright.core import ConfigError, UsageError
 from benchwright.demo import DemoServer, DemoSettings, demo_server
 from benchwright.engine._models import choose_model
-from benchwright.runs import RunOptions
 from benchwright.store import Workspace, open_store
 
 ROWS = [{"question": f"What is {n} + 2?", "answer": str(n + 2)} for n in range(6)]

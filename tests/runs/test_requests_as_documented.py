@@ -18,9 +18,9 @@ import yaml
 from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 
 from benchwright import compare
-from benchwright.config import SuiteOptions
+from benchwright.config import RunOptions, SuiteOptions
 from benchwright.core import UsageError
-from benchwright.runs import RunOptions, check_suite, run_suite
+from benchwright.runs import check_suite, run_suite
 from benchwright.runs._suites.suite import load_suite
 from recording_server import Received, RecordingServer, recording
 

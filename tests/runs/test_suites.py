@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from benchwright.cli import main
-from benchwright.config import SuiteOptions
+from benchwright.config import RunOptions, SuiteOptions
 from benchwright.core import (
     QUESTIONS,
     BenchmarkError,
@@ -23,7 +23,7 @@ from benchwright.core import (
     UsageError,
     defined_settings,
 )
-from benchwright.runs import RunOptions, Suite, check_suite, rescore, resume, run, run_suite
+from benchwright.runs import Suite, check_suite, rescore, resume, run, run_suite
 from benchwright.runs._jobs import Ended
 from benchwright.runs._suites.result import PairResult
 from benchwright.runs._suites.suite import load_suite

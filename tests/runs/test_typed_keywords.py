@@ -10,9 +10,8 @@ import pytest
 
 from benchwright import check, rescore, resume, run
 from benchwright.cli import main
-from benchwright.config import RESUME_OVERRIDES, RUN_SETTINGS, RunKeywords, SuiteOptions
+from benchwright.config import RESUME_OVERRIDES, RUN_SETTINGS, RunKeywords, RunOptions, SuiteOptions
 from benchwright.core import NotFoundError, UsageError
-from benchwright.runs import RunOptions
 
 NOTEBOOK = """
 from benchwright import benchmark, scorer

@@ -16,7 +16,7 @@ from benchwright.cli._list import since
 from benchwright.core import UsageError, open_artifacts
 from benchwright.runs import list_evaluations
 from benchwright.runs._child import KEPT_BYTES, Captured
-from benchwright.runs._programs import entry_file, find_script, plan_program, program_executable
+from benchwright.runs._programs import ProgramPlan, entry_file, find_script, plan_program
 from benchwright.runs._run_program import frozen_plan
 from benchwright.store import Workspace, open_store
 from stored_workflows import created_workflow
@@ -65,23 +65,27 @@ def test_a_file_with_several_workflows_wants_a_name(tmp_path: Path) -> None:
     assert ("two.py", "workflow a, b") in [(e.name, e.description) for e in list_evaluations(tmp_path)]
 
 
+def executable(command: str, cwd: Path, *more: str) -> str:
+    return ProgramPlan("x", None, "x", (command, *more), cwd, None, {}).executable()
+
+
 def test_python_is_that_of_the_active_environment_or_ours(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("VIRTUAL_ENV", raising=False)
     monkeypatch.delenv("CONDA_PREFIX", raising=False)
-    assert program_executable(["python", "x.py"], tmp_path) == sys.executable
+    assert executable("python", tmp_path, "x.py") == sys.executable
     mine = tmp_path / "bin" / "python"
     mine.parent.mkdir()
     mine.write_text("#!/bin/sh\n")
     mine.chmod(0o755)
     monkeypatch.setenv("VIRTUAL_ENV", str(tmp_path))
     monkeypatch.setenv("PATH", str(mine.parent))
-    assert program_executable(["python"], tmp_path) == str(mine)
-    assert program_executable(["python3"], tmp_path) == sys.executable, "there is no other"
-    assert program_executable(["./bin/python"], tmp_path) == str(tmp_path / "./bin/python")
+    assert executable("python", tmp_path) == str(mine)
+    assert executable("python3", tmp_path) == sys.executable, "there is no other"
+    assert executable("./bin/python", tmp_path) == str(tmp_path / "./bin/python")
     with pytest.raises(UsageError, match="not a program"):
-        program_executable(["./x.py"], tmp_path)
+        executable("./x.py", tmp_path)
 
 
 def test_the_entry_is_the_first_argument_that_is_a_file(tmp_path: Path) -> None:

@@ -62,13 +62,13 @@ def execute(arguments: Namespace, output: Output) -> int:
 def _list(arguments: Namespace, output: Output) -> int:
     from benchwright.config import named_store
     from benchwright.core import kind_title, shown
-    from benchwright.results import histories
+    from benchwright.results import Baselines
     from benchwright.store import existing_workspace
 
     place = existing_workspace(
         Path.cwd(), None if arguments.workspace is None else Path(arguments.workspace), named_store
     )
-    found = histories(place)
+    found = Baselines(place).histories()
     if output.as_json:
         output.json(
             {"baselines": {name: [move.to_json() for move in moves] for name, moves in found.items()}}

@@ -26,8 +26,9 @@ from benchwright.cli._suites import check_pairs, search_names
 
 if TYPE_CHECKING:
     from benchwright.benchmarks import CheckReport
+    from benchwright.config import RunOptions
     from benchwright.reports import Block
-    from benchwright.runs import ConfiguredRun, Resolved, RunOptions, Suite
+    from benchwright.runs import ConfiguredRun, Resolved, Suite
 
 _NOT_READY = 2
 _GOLD_FAILS = 1
@@ -174,7 +175,8 @@ VERDICTS = {
 
 def check_blocks(report: CheckReport, code: int) -> list[Block]:
     """The findings of a check and its verdict."""
-    from benchwright.reports import Divider, Lines, labelled, line, printable
+    from benchwright.core import printable
+    from benchwright.reports import Divider, Lines, labelled, line
 
     verdict = Lines((((report.key, "bold"), (f" on {printable(report.dataset)}: ", ""), VERDICTS[code]),))
     found = labelled((label, (printable(_short(text)), style)) for label, text, style in findings(report))

@@ -24,9 +24,7 @@ _METRICS_SHOWN = 3
 
 def check_program(plan: ProgramPlan, output: Output) -> int:
     """`--dry-run`: check that the program exists; JSON: `{"command", "cwd", "input", "warning", "exit_code"}`."""
-    from benchwright.runs import program_executable
-
-    program_executable(plan.command, plan.cwd)
+    plan.executable()
     if output.as_json:
         described = {"command": [*plan.command], "cwd": str(plan.cwd), "input": plan.input}
         output.json({**described, "warning": plan.warning, "exit_code": 0})

@@ -188,7 +188,8 @@ def _json(package: Package) -> dict[str, Any]:
 
 def _show(inspected: Inspected, package: Package, output: Output) -> None:
     """Print the facts about each benchmark and the findings of its check."""
-    from benchwright.reports import labelled, line, printable
+    from benchwright.core import printable
+    from benchwright.reports import labelled, line
 
     reports = {report.key: report for report in inspected.reports}
     for benchmark in package.manifest.benchmarks:

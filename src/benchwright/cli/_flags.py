@@ -17,7 +17,7 @@ from benchwright.core import expand_home
 
 if TYPE_CHECKING:
     from benchwright.cli._output import Output
-    from benchwright.runs import ProgramServer, Resolved, Serve
+    from benchwright.runs import Resolved, Serve
     from benchwright.store import Lease, Store, Workspace
 
 _SHORT = {"mode": "-m", "work_dir": "-w"}
@@ -284,14 +284,13 @@ def server_next_to(arguments: Namespace, note: object) -> Serve | None:
 
 
 @contextmanager
-def _serve_next_to(workspace: Workspace, lease: Lease) -> Iterator[ProgramServer | None]:
+def _serve_next_to(workspace: Workspace, lease: Lease) -> Iterator[tuple[str, str]]:
     """Serve on a free loopback port, with the right to write to the run of the lease."""
-    from benchwright.runs import ProgramServer
     from benchwright.server import serving
 
     with serving(workspace) as (address, state):
         state.hold(lease)
-        yield ProgramServer(address.url, address.token)
+        yield address.url, address.token
 
 
 def named_workspace(arguments: Namespace) -> Workspace:

@@ -39,9 +39,7 @@ def execute(arguments: Namespace, output: Output) -> int:
     from benchwright.core import BenchwrightError, UsageError
     from benchwright.reports import (
         junit,
-        junit_without_verdict,
         markdown,
-        markdown_without_verdict,
     )
     from benchwright.runs import gate
 
@@ -51,11 +49,11 @@ def execute(arguments: Namespace, output: Output) -> int:
             "standard output takes one of --json, --junit - and --markdown -; write the others to files"
         )
     files = _files(arguments)
-    without = {"junit": junit_without_verdict, "markdown": markdown_without_verdict}
+    documents = {"junit": junit, "markdown": markdown}
 
     def say(reason: str) -> None:
         for name, path in files.items():
-            _write(path, without[name](reason), last=False)
+            _write(path, documents[name](reason), last=False)
 
     say("the gate has not finished")  # an earlier verdict must not pass for this one, even after kill -9
     try:
@@ -69,7 +67,7 @@ def execute(arguments: Namespace, output: Output) -> int:
     except BenchwrightError as error:
         say(str(error))
         raise
-    for name, render in (("junit", junit), ("markdown", markdown)):
+    for name, render in documents.items():
         if name in to_stdout:
             output.stream([render(verdict)])
         elif name in files:

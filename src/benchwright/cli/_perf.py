@@ -97,7 +97,7 @@ def _show_recorded(arguments: Namespace, output: Output) -> int:
 
     from benchwright.config import named_store
     from benchwright.core import NotFoundError
-    from benchwright.results import recorded_load
+    from benchwright.results import LoadView
     from benchwright.store import existing_workspace, open_existing
 
     typed = [arguments.target, *(arguments.datasets or ()), *(arguments.custom_dataset_path or ())]
@@ -111,7 +111,7 @@ def _show_recorded(arguments: Namespace, output: Output) -> int:
                 fits = not names or Path(run.target).name in names
                 if run.kind == RunKind.LOAD and fits and (run.target, run.model) not in shown:
                     shown.add((run.target, run.model))
-                    views.append(recorded_load(store, run))
+                    views.append(LoadView.recorded(store, run))
     if not views:
         raise NotFoundError(
             f"no load test of {', '.join(sorted(names)) or 'anything'} is recorded here. Start one: --mode perf"

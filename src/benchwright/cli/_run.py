@@ -30,8 +30,9 @@ from benchwright.config import LOAD_MODES
 from benchwright.core import NotFoundError, UsageError
 
 if TYPE_CHECKING:
+    from benchwright.config import RunOptions
     from benchwright.results import Slices
-    from benchwright.runs import Resolved, RunOptions, Suite
+    from benchwright.runs import Resolved, Suite
 
 
 def configure(parser: Parser) -> None:

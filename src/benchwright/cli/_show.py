@@ -65,7 +65,7 @@ def configure(parser: Parser) -> None:
 def execute(arguments: Namespace, output: Output) -> int:
     """Show a run, its failed or wrong samples, its steps or events, or one sample or step."""
     from benchwright.core import NotFoundError
-    from benchwright.results import KIND_VIEWS, kind_of, recorded_events, run_slices
+    from benchwright.results import kind_of, recorded_events, run_slices
     from benchwright.store import named_run
 
     with existing_store(arguments) as store:
@@ -77,7 +77,7 @@ def execute(arguments: Namespace, output: Output) -> int:
         if arguments.web:
             _open(run, arguments, output)
             return 0
-        views = KIND_VIEWS[kind_of(run).name]
+        views = kind_of(run)
         if arguments.by is not None:
             output.view(run_slices(store, run, arguments.by))
         elif arguments.events:

@@ -13,8 +13,9 @@ from benchwright.cli._output import Output, note_problems, print_result
 from benchwright.core import as_json
 
 if TYPE_CHECKING:
+    from benchwright.config import RunOptions
     from benchwright.reports import Table
-    from benchwright.runs import PairResult, Pairs, RunOptions, Suite, SuiteCheck, SuiteResult
+    from benchwright.runs import PairResult, Pairs, Suite, SuiteCheck, SuiteResult
 
 
 def run_pairs(suite: Suite, options: RunOptions, arguments: Namespace, output: Output) -> int:
@@ -170,7 +171,8 @@ def _print_end(result: SuiteResult, output: Output) -> None:
 def _task_table(found: SuiteCheck, codes: Sequence[int]) -> Table:
     """What would be run: one line per pair."""
     from benchwright.cli._check import VERDICTS
-    from benchwright.reports import Table, printable
+    from benchwright.core import printable
+    from benchwright.reports import Table
 
     numbers = ("rows", "requests", "prompt tokens (about)")
     rows = (

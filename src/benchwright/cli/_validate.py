@@ -35,7 +35,7 @@ def execute(arguments: Namespace, output: Output) -> int:
         counts = {str(count): rows for count, rows in report.options.items()}
         output.json({"ok": report.ok, **as_json(report), "options": counts, "exit_code": code})
         return code
-    from benchwright.reports import printable
+    from benchwright.core import printable
 
     for line in _lines(report, quiet=arguments.quiet):
         output.line(printable(line))

@@ -1,4 +1,3 @@
-from benchwright.core import printable as printable
 from benchwright.reports.blocks import (
     Block as Block,
     Divider as Divider,
@@ -28,9 +27,7 @@ from benchwright.reports.files.run_files import (
 )
 from benchwright.reports.files.verdict_documents import (
     junit as junit,
-    junit_without_verdict as junit_without_verdict,
     markdown as markdown,
-    markdown_without_verdict as markdown_without_verdict,
 )
 from benchwright.reports.files.work_folder import WorkFolder as WorkFolder
 from benchwright.reports.pages.report import APP as APP

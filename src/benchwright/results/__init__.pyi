@@ -2,12 +2,10 @@ from benchwright.results._benchmarks import (
     RunResult as RunResult,
     benchmark_details as benchmark_details,
     benchmark_view as benchmark_view,
-    result_view as result_view,
 )
 from benchwright.results._calibration import (
     Calibration as Calibration,
     JudgedSample as JudgedSample,
-    calibration as calibration,
 )
 from benchwright.results._clusters import Clusters as Clusters, ScoreColumns as ScoreColumns
 from benchwright.results._command import (
@@ -44,10 +42,9 @@ from benchwright.results._figures import (
     usage as usage,
     without_formula as without_formula,
 )
-from benchwright.results._found_runs import FoundRun as FoundRun, found_run as found_run, title_of as title_of
+from benchwright.results._found_runs import FoundRun as FoundRun, title_of as title_of
 from benchwright.results._gates.baselines import (
-    baseline_file as baseline_file,
-    read_baseline as read_baseline,
+    portable_baseline as portable_baseline,
     replace_file as replace_file,
     write_baseline as write_baseline,
 )
@@ -57,19 +54,13 @@ from benchwright.results._gates.judge import (
 )
 from benchwright.results._gates.load_claims import check_figures as check_figures
 from benchwright.results._gates.names import (
+    Baselines as Baselines,
     Blessed as Blessed,
-    histories as histories,
-    move_name as move_name,
-    named_baseline as named_baseline,
-    no_baseline as no_baseline,
 )
 from benchwright.results._gates.policy import (
     Policy as Policy,
-    policy_of as policy_of,
-    read_policy as read_policy,
 )
 from benchwright.results._gates.verdict import RuleRow as RuleRow, Verdict as Verdict, Word as Word
-from benchwright.results._kind_views import KIND_VIEWS as KIND_VIEWS, View as View
 from benchwright.results._kinds import (
     RUN_KINDS as RUN_KINDS,
     KindRow as KindRow,
@@ -81,8 +72,6 @@ from benchwright.results._load import (
     LoadView as LoadView,
     best_stage as best_stage,
     group_tables as group_tables,
-    load_details as load_details,
-    recorded_load as recorded_load,
     short as short,
 )
 from benchwright.results._load_comparison import (
@@ -115,6 +104,7 @@ from benchwright.results._runs import (
     EventView as EventView,
     RunDetails as RunDetails,
     RunView as RunView,
+    View as View,
     writer_of as writer_of,
 )
 from benchwright.results._sample_columns import (
@@ -140,7 +130,6 @@ from benchwright.results._side_by_side import (
     SideCell as SideCell,
     SideRow as SideRow,
     SideRun as SideRun,
-    side_by_side as side_by_side,
 )
 from benchwright.results._slices import Slice as Slice, Slices as Slices, run_slices as run_slices
 from benchwright.results._tool_calls import CallsView as CallsView
@@ -149,9 +138,6 @@ from benchwright.results._work_table import (
     WorkRun as WorkRun,
     WorkTable as WorkTable,
     WorkTask as WorkTask,
-    work_page as work_page,
-    work_runs as work_runs,
-    work_table as work_table,
 )
 from benchwright.results._workflows import (
     StepDetails as StepDetails,

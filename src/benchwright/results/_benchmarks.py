@@ -77,6 +77,21 @@ class RunResult(ShownInNotebooks, Struct, frozen=True, kw_only=True):
     resumable: bool = True
     """Whether `resume` takes it: not if its record was lost and it was read from its files."""
 
+    @classmethod
+    def recorded(cls, details: RunDetails) -> RunResult | None:
+        """The result of a recorded run; None while there is none. The requests of its last start are not recorded."""
+        run = details.run
+        if details.result is None:
+            return None
+        failed = run.status == "failed"
+        return cls(
+            run=run,
+            summary=details.result,
+            stopped_because="" if failed else run.error or "",
+            first_failure=run.error or "" if failed else "",
+            resumable=not details.settings.get("adopted"),
+        )
+
     @property
     def run_id(self) -> int:
         """Number in the workspace; `benchwright show` takes it."""
@@ -185,21 +200,6 @@ class RunResult(ShownInNotebooks, Struct, frozen=True, kw_only=True):
             "ttft_s": self.run.first_token_times(),
             "report_problems": list(self.report_problems),
         }
-
-
-def result_view(details: RunDetails) -> RunResult | None:
-    """The result of a recorded run; None while there is none. The requests of its last start are not recorded."""
-    run = details.run
-    if details.result is None:
-        return None
-    failed = run.status == "failed"
-    return RunResult(
-        run=run,
-        summary=details.result,
-        stopped_because="" if failed else run.error or "",
-        first_failure=run.error or "" if failed else "",
-        resumable=not details.settings.get("adopted"),
-    )
 
 
 def benchmark_view(run: RunRecord) -> RunView:

@@ -72,6 +72,63 @@ class Calibration(Struct, frozen=True, kw_only=True):
         """The exit code of the command."""
         return 0 if self.comparable else 3
 
+    @classmethod
+    def of(
+        cls,
+        samples: Sequence[JudgedSample],
+        scores: Mapping[str, float],
+        *,
+        weights: Weights | None = None,
+        notes: Sequence[str] = (),
+        comparable: bool = True,
+    ) -> Calibration:
+        """Compare grades with the labels of some of the samples. `scores` has every grade. Raises ValueError without any label."""
+        labelled = [(each, each.label) for each in samples if each.label is not None]
+        items = [each.item for each, _ in labelled]
+        one = _one_name([(label, each.grade) for each, label in labelled], scores)
+        found = agreement(
+            [(one[label], one[each.grade]) for each, label in labelled],
+            {name: scores[word] for word, name in one.items()},
+            weights,
+            items,
+        )
+        used = [*scores.values(), *(each.score for each in samples)]
+        ends = min(used), max(used)
+        humans = _means((each.item, scores[label]) for each, label in labelled)
+        judge = _means((each.item, each.score) for each, _ in labelled)
+        bias = compare_pairs(list(humans.values()), list(judge.values()))
+        all_judged = _means((each.item, each.score) for each in samples)
+        binary = set(used) <= {0.0, 1.0}
+        powered = prediction_powered(
+            [(judge[item], human) for item, human in humans.items()],
+            [score for item, score in all_judged.items() if item not in humans],
+            ends,
+        )
+        sizes = Counter(items)
+        parts = [(scores[label], each.score, 1 / sizes[each.item]) for each, label in labelled]
+        right, wrong = ([(judge, part) for human, judge, part in parts if human == asked] for asked in (1, 0))
+        ones, hits = fsum(part for _, part in right), fsum(judge * part for judge, part in right)
+        zeros, passes = fsum(part for _, part in wrong), fsum((1 - judge) * part for judge, part in wrong)
+        judged = fsum(all_judged.values()), float(len(all_judged))
+        by_rates = rogan_gladen(judged, (hits, ones), (passes, zeros)) if binary else None
+        sensitivity = hits / ones if binary and ones else None
+        specificity = passes / zeros if binary and zeros else None
+        return cls(
+            labelled=len(labelled),
+            labelled_rows=len(humans),
+            judged=len(samples),
+            judged_rows=len(all_judged),
+            scores=dict(scores),
+            agreement=found,
+            bias=bias,
+            sensitivity=sensitivity,
+            specificity=specificity,
+            judge_score=judged[0] / judged[1],
+            corrected=tuple(each for each in (powered, by_rates) if each is not None),
+            notes=(*notes, *_notes(found, binary, sensitivity, specificity)),
+            comparable=comparable,
+        )
+
     def to_json(self) -> JsonObject:
         """As `judge-calibrate --json` prints it."""
         found = self.agreement
@@ -101,62 +158,6 @@ class Calibration(Struct, frozen=True, kw_only=True):
             "comparable": self.comparable,
             "notes": list(self.notes),
         }  # fmt: skip
-
-
-def calibration(
-    samples: Sequence[JudgedSample],
-    scores: Mapping[str, float],
-    *,
-    weights: Weights | None = None,
-    notes: Sequence[str] = (),
-    comparable: bool = True,
-) -> Calibration:
-    """Compare grades with the labels of some of the samples. `scores` has every grade. Raises ValueError without any label."""
-    labelled = [(each, each.label) for each in samples if each.label is not None]
-    items = [each.item for each, _ in labelled]
-    one = _one_name([(label, each.grade) for each, label in labelled], scores)
-    found = agreement(
-        [(one[label], one[each.grade]) for each, label in labelled],
-        {name: scores[word] for word, name in one.items()},
-        weights,
-        items,
-    )
-    used = [*scores.values(), *(each.score for each in samples)]
-    ends = min(used), max(used)
-    humans = _means((each.item, scores[label]) for each, label in labelled)
-    judge = _means((each.item, each.score) for each, _ in labelled)
-    bias = compare_pairs(list(humans.values()), list(judge.values()))
-    all_judged = _means((each.item, each.score) for each in samples)
-    binary = set(used) <= {0.0, 1.0}
-    powered = prediction_powered(
-        [(judge[item], human) for item, human in humans.items()],
-        [score for item, score in all_judged.items() if item not in humans],
-        ends,
-    )
-    sizes = Counter(items)
-    parts = [(scores[label], each.score, 1 / sizes[each.item]) for each, label in labelled]
-    right, wrong = ([(judge, part) for human, judge, part in parts if human == asked] for asked in (1, 0))
-    ones, hits = fsum(part for _, part in right), fsum(judge * part for judge, part in right)
-    zeros, passes = fsum(part for _, part in wrong), fsum((1 - judge) * part for judge, part in wrong)
-    judged = fsum(all_judged.values()), float(len(all_judged))
-    by_rates = rogan_gladen(judged, (hits, ones), (passes, zeros)) if binary else None
-    sensitivity = hits / ones if binary and ones else None
-    specificity = passes / zeros if binary and zeros else None
-    return Calibration(
-        labelled=len(labelled),
-        labelled_rows=len(humans),
-        judged=len(samples),
-        judged_rows=len(all_judged),
-        scores=dict(scores),
-        agreement=found,
-        bias=bias,
-        sensitivity=sensitivity,
-        specificity=specificity,
-        judge_score=judged[0] / judged[1],
-        corrected=tuple(each for each in (powered, by_rates) if each is not None),
-        notes=(*notes, *_notes(found, binary, sensitivity, specificity)),
-        comparable=comparable,
-    )
 
 
 def _one_name(pairs: Sequence[tuple[str, str]], scores: Mapping[str, float]) -> dict[str, str]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from importlib import import_module
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from benchwright.core import LoadFile, RunFile, RunKind, UsageError, kind_title
-from benchwright.store import RunRecord, Store, whole
+from benchwright.store import RunRecord, SampleFilter, Store, whole
 
 if TYPE_CHECKING:
     from benchwright.perf import Requests
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from benchwright.results._gates.policy import Policy
     from benchwright.results._gates.verdict import Verdict
     from benchwright.results._load_comparison import LoadComparison
-    from benchwright.results._runs import RunDetails, RunView
+    from benchwright.results._runs import RunDetails, RunView, View
     from benchwright.results._samples import RunSamples
 
 
@@ -28,7 +29,7 @@ def _later(place: str) -> Callable[..., Any]:
     module, _, name = place.partition(":")
 
     def call(*given: Any, **named: Any) -> Any:
-        return getattr(import_module(f"benchwright.results.{module}"), name)(*given, **named)
+        return attrgetter(name)(import_module(f"benchwright.results.{module}"))(*given, **named)
 
     return call
 
@@ -39,7 +40,13 @@ class KindRow(Struct, frozen=True):
     name: RunKind
     """Its name in records."""
     view: Callable[[RunRecord], RunView]
-    """A run in a list. What `show` presents is in `KIND_VIEWS`, which lists need not load."""
+    """A run in a list."""
+    details: Callable[[Store, RunRecord], View]
+    """A run in full."""
+    parts: Callable[[Store, RunRecord, SampleFilter, int | None, int], View]
+    """A page of its samples, requests or steps: those that pass a filter, after a cursor, at most so many."""
+    part: Callable[[Store, RunRecord, str], View]
+    """One sample or step in full, by its number or key."""
     compare: Callable[[FoundRun, FoundRun, ComparisonOptions], Comparison | LoadComparison]
     """Compares two runs of this kind."""
     counted: Callable[[Store, int], int]
@@ -84,6 +91,9 @@ RUN_KINDS: dict[str, KindRow] = {
         KindRow(
             name=RunKind.BENCHMARK,
             view=_later("_benchmarks:benchmark_view"),
+            details=_later("_benchmarks:recorded_benchmark"),
+            parts=_later("_benchmarks:benchmark_samples"),
+            part=_later("_benchmarks:benchmark_sample"),
             compare=_later("_comparing:compare_benchmarks"),
             counted=lambda store, run_id: store.count_steps(run_id, "score"),
             unit="samples",
@@ -97,6 +107,9 @@ RUN_KINDS: dict[str, KindRow] = {
         KindRow(
             name=RunKind.WORKFLOW,
             view=_later("_workflows:workflow_view"),
+            details=_later("_workflows:recorded_workflow"),
+            parts=_later("_workflows:workflow_steps"),
+            part=_later("_workflows:workflow_step"),
             compare=_later("_comparing_workflows:compare_workflows"),
             counted=lambda store, run_id: sum(store.workflow_step_counts(run_id).values()),
             unit="steps",
@@ -105,6 +118,9 @@ RUN_KINDS: dict[str, KindRow] = {
         KindRow(
             name=RunKind.LOAD,
             view=_later("_load:load_view"),
+            details=_later("_load:LoadView.recorded"),
+            parts=_later("_sent_requests:load_parts"),
+            part=_later("_sent_requests:load_part"),
             compare=_later("_load_comparison:compare_loads"),
             counted=_later("_load:count_measured"),
             unit="requests",
@@ -114,7 +130,7 @@ RUN_KINDS: dict[str, KindRow] = {
         ),
     )
 }
-"""By name. A new kind is a member of `core.RunKind`, a row here, one of `KIND_VIEWS` and, to be resumed and canceled, one of
+"""By name. A new kind is a member of `core.RunKind`, a row here and, to be resumed and canceled, one of
 `RUN_ACTS` in `benchwright.runs`."""
 
 

@@ -52,6 +52,37 @@ class LoadView(Struct, frozen=True, kw_only=True):
     events: tuple[EventView, ...] = ()
     """What happened, oldest first."""
 
+    @classmethod
+    def of(
+        cls, run: RunRecord, summary: LoadSummary, *, stopped_because: str = "", events: Iterable[Event] = ()
+    ) -> LoadView:
+        """A load test in full, with figures that were just computed or come from its record."""
+        seen = load_view(run)
+        if any(note.kind == DEMO_KIND for note in summary.notes):  # a killed test has no recorded summary
+            seen = replace(seen, demo=True)
+        return cls(
+            run=seen,
+            summary=summary,
+            settings=settings_of(run),
+            endpoint=endpoint_of(run),
+            manifest=run.manifest,
+            stopped_because=stopped_because or run.error or "",
+            events=tuple(map(event_view, events)),
+        )
+
+    @classmethod
+    def recorded(cls, store: Store, run: RunRecord) -> LoadView:
+        """A load test in full, with its events."""
+        progress = RunProgress.from_json(run.progress)
+        running = (
+            "the test is running"
+            if progress is None
+            else f"the test is running ({progress_sentence(progress)})"
+        )
+        why = running if run.status == "running" else "the test was stopped before it could write its files"
+        why = "" if run.summary is not None else f"{why}; the figures cover the requests that had ended"
+        return cls.of(run, recorded_summary(store, run), stopped_because=why, events=store.events(run.id))
+
     @property
     def notes(self) -> list[str]:
         """Notes on the figures, then those on data and model that were known before the first request. Notes on the client are among
@@ -118,24 +149,6 @@ def load_view(run: RunRecord) -> RunView:
         counted=f"{summary.sent:,}",
         headline=headline(summary),
         worked=worked or view.worked,
-    )
-
-
-def load_details(
-    run: RunRecord, summary: LoadSummary, *, stopped_because: str = "", events: Iterable[Event] = ()
-) -> LoadView:
-    """A load test in full, with figures that were just computed or come from its record."""
-    seen = load_view(run)
-    if any(note.kind == DEMO_KIND for note in summary.notes):  # a killed test has no recorded summary
-        seen = replace(seen, demo=True)
-    return LoadView(
-        run=seen,
-        summary=summary,
-        settings=settings_of(run),
-        endpoint=endpoint_of(run),
-        manifest=run.manifest,
-        stopped_because=stopped_because or run.error or "",
-        events=tuple(map(event_view, events)),
     )
 
 
@@ -344,14 +357,3 @@ def recorded_summary(store: Store, run: RunRecord, requests: Requests | None = N
 
     found = load_requests(store, run.id) if requests is None else requests
     return summarise(found, settings_of(run), recorded_stages(store, run.id), partial=True)
-
-
-def recorded_load(store: Store, run: RunRecord) -> LoadView:
-    """A load test in full, with its events."""
-    progress = RunProgress.from_json(run.progress)
-    running = (
-        "the test is running" if progress is None else f"the test is running ({progress_sentence(progress)})"
-    )
-    why = running if run.status == "running" else "the test was stopped before it could write its files"
-    why = "" if run.summary is not None else f"{why}; the figures cover the requests that had ended"
-    return load_details(run, recorded_summary(store, run), stopped_because=why, events=store.events(run.id))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 
 from benchwright.core import JsonObject, JsonValue, open_artifacts
-from benchwright.results._kind_views import KIND_VIEWS
 from benchwright.results._kinds import kind_of
 from benchwright.results._run_page import Group, run_page
 from benchwright.results._runs import RunDetails
@@ -15,7 +14,7 @@ from benchwright.store import Facet, RunRecord, Store
 def run_document(store: Store, run: RunRecord) -> JsonObject:
     """A run of any kind as `show --json` prints it. A benchmark run also has `page`: what its page shows, in words; None while
     there is no result."""
-    details = KIND_VIEWS[kind_of(run).name].details(store, run)
+    details = kind_of(run).details(store, run)
     if not isinstance(details, RunDetails):
         return details.to_json()
     return {**details.to_json(), "page": _page(store, run, details)}

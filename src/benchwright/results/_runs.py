@@ -36,6 +36,14 @@ from benchwright.results._settings import (
 from benchwright.store import Event, RunRecord
 
 
+class View(Protocol):
+    """A frozen value with one JSON shape."""
+
+    def to_json(self) -> JsonObject:
+        """The value as `--json` prints it."""
+        ...
+
+
 class HeadlineFigure(Struct, frozen=True):
     """The main figure of a run, with its interval."""
 

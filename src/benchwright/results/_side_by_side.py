@@ -121,6 +121,22 @@ class SideBySide(Struct, frozen=True):
     notes: tuple[str, ...]
     """Notes below the numbers, each with its runs."""
 
+    @classmethod
+    def of(cls, runs: Sequence[SideRun], *, all_metrics: bool = True) -> SideBySide:
+        """Put runs side by side, with all metrics or only the headline of each dataset."""
+        models = tuple(dict.fromkeys(run.model for run in runs))
+        rows: list[SideRow] = []
+        for dataset in dict.fromkeys(run.dataset for run in runs):
+            here = [(run, summary_of(run.run)) for run in runs if run.dataset == dataset]
+            metrics = _metric_names([summary for _, summary in here])
+            for place, metric in enumerate(metrics if all_metrics else metrics[:1]):
+                cells = tuple(_cell(run, summary, metric) for run, summary in here)
+                rows.append(SideRow(dataset, metric, place == 0, cells))
+            if not metrics:
+                cells = tuple(_cell(run, summary, None) for run, summary in here)
+                rows.append(SideRow(dataset, None, True, cells))
+        return cls(models, tuple(rows), tuple(_notes(runs)))
+
     @property
     def legend(self) -> str:
         """The meaning of the numbers and their signs."""
@@ -135,22 +151,6 @@ class SideBySide(Struct, frozen=True):
             for cell in row["cells"]:
                 del cell["no_interval"], cell["remark"]  # words of tables
         return rows
-
-
-def side_by_side(runs: Sequence[SideRun], *, all_metrics: bool = True) -> SideBySide:
-    """Put runs side by side, with all metrics or only the headline of each dataset."""
-    models = tuple(dict.fromkeys(run.model for run in runs))
-    rows: list[SideRow] = []
-    for dataset in dict.fromkeys(run.dataset for run in runs):
-        here = [(run, summary_of(run.run)) for run in runs if run.dataset == dataset]
-        metrics = _metric_names([summary for _, summary in here])
-        for place, metric in enumerate(metrics if all_metrics else metrics[:1]):
-            cells = tuple(_cell(run, summary, metric) for run, summary in here)
-            rows.append(SideRow(dataset, metric, place == 0, cells))
-        if not metrics:
-            cells = tuple(_cell(run, summary, None) for run, summary in here)
-            rows.append(SideRow(dataset, None, True, cells))
-    return SideBySide(models, tuple(rows), tuple(_notes(runs)))
 
 
 def _short(value: float) -> str:

@@ -57,6 +57,12 @@ class WorkRun(Struct, frozen=True):
     samples: RunSamples
     """Its samples."""
 
+    @classmethod
+    def of(cls, store: Store, task: WorkTask) -> WorkRun:
+        """The task with its run, from the store."""
+        run = store.run(task.run_id)
+        return cls(task, recorded_benchmark(store, run), RunSamples(store, run))
+
     @property
     def title(self) -> str:
         """`dataset on model`."""
@@ -160,6 +166,27 @@ class WorkTable(Struct, frozen=True):
     notes: tuple[str, ...]
     """Notes on the numbers, each once."""
 
+    @classmethod
+    def of(cls, runs: Sequence[WorkRun], notes: Sequence[str] = ()) -> WorkTable:
+        """One line for each dataset, prompt and metric, in the order of the runs."""
+        lines: dict[tuple[str, str, str, str], WorkLine] = {}
+        about: dict[str, list[str]] = {}
+        shown = list(_with_own_names(runs))
+        for run in shown:
+            details, summary = run.details, run.details.result
+            facts = STRATEGIES.get(str(details.manifest.get("strategy")))
+            mode = "–" if facts is None else facts.mode
+            for metric, percent, cell in _cells(run.task.model, details, summary):
+                key = (run.task.dataset, details.prompt_version, metric, mode)
+                line = lines.setdefault(key, WorkLine(*key, percent=percent))
+                line.cells[run.task.model] = cell
+                line.lower_is_better = summary is not None and headline_of(summary) in summary.lower_is_better
+            for note in summary.notes if summary else ():
+                about.setdefault(note, []).append(run.title)
+        models = tuple(dict.fromkeys(run.task.model for run in runs))
+        named = [_named_note(note, where, len(runs)) for note, where in about.items()]
+        return cls(models, _joined(list(lines.values())), tuple(shown), (*notes, *named))
+
     @property
     def headings(self) -> tuple[str, ...]:
         """The columns of the first table: what a line is about, then the models."""
@@ -183,57 +210,28 @@ class WorkTable(Struct, frozen=True):
         lines: list[JsonValue] = [line.to_json() for line in self.lines]
         return {"models": list(self.models), "lines": lines, "notes": list(self.notes)}
 
-
-def work_page(table: WorkTable) -> JsonObject:
-    """Everything that the page of a suite shows: the table, with its intervals in words, and how its runs ended."""
-    lines: list[JsonValue] = [
-        {
-            **line.to_json(),
-            "best": line.best,
-            "intervals": {model: line.interval(cell) for model, cell in line.cells.items()},
-        }
-        for line in table.lines
-    ]
-    runs: list[JsonValue] = []
-    costs: list[JsonValue] = []
-    for run in table.runs:
-        summary, recorded = run.details.result, run.details.run
-        there = summary is not None and summary.evaluated
-        why = "" if there else recorded.error or recorded.status
-        runs.append({"title": run.title, "why": why, "outcomes": ended(summary) if summary and there else []})
-        if summary is not None and (spent := cost_lines(summary.cost)):
-            costs.append([run.title, [*spent]])
-    return {**table.to_json(), "lines": lines, "runs": runs, "costs": costs}
-
-
-def work_runs(store: Store, tasks: Sequence[WorkTask]) -> list[WorkRun]:
-    """The tasks with their runs, from the store."""
-    found = []
-    for task in tasks:
-        run = store.run(task.run_id)
-        found.append(WorkRun(task, recorded_benchmark(store, run), RunSamples(store, run)))
-    return found
-
-
-def work_table(runs: Sequence[WorkRun], notes: Sequence[str] = ()) -> WorkTable:
-    """One line for each dataset, prompt and metric, in the order of the runs."""
-    lines: dict[tuple[str, str, str, str], WorkLine] = {}
-    about: dict[str, list[str]] = {}
-    shown = list(_with_own_names(runs))
-    for run in shown:
-        details, summary = run.details, run.details.result
-        facts = STRATEGIES.get(str(details.manifest.get("strategy")))
-        mode = "–" if facts is None else facts.mode
-        for metric, percent, cell in _cells(run.task.model, details, summary):
-            key = (run.task.dataset, details.prompt_version, metric, mode)
-            line = lines.setdefault(key, WorkLine(*key, percent=percent))
-            line.cells[run.task.model] = cell
-            line.lower_is_better = summary is not None and headline_of(summary) in summary.lower_is_better
-        for note in summary.notes if summary else ():
-            about.setdefault(note, []).append(run.title)
-    models = tuple(dict.fromkeys(run.task.model for run in runs))
-    named = [_named_note(note, where, len(runs)) for note, where in about.items()]
-    return WorkTable(models, _joined(list(lines.values())), tuple(shown), (*notes, *named))
+    def page(self) -> JsonObject:
+        """Everything that the page of a suite shows: the table, with its intervals in words, and how its runs ended."""
+        lines: list[JsonValue] = [
+            {
+                **line.to_json(),
+                "best": line.best,
+                "intervals": {model: line.interval(cell) for model, cell in line.cells.items()},
+            }
+            for line in self.lines
+        ]
+        runs: list[JsonValue] = []
+        costs: list[JsonValue] = []
+        for run in self.runs:
+            summary, recorded = run.details.result, run.details.run
+            there = summary is not None and summary.evaluated
+            why = "" if there else recorded.error or recorded.status
+            runs.append(
+                {"title": run.title, "why": why, "outcomes": ended(summary) if summary and there else []}
+            )
+            if summary is not None and (spent := cost_lines(summary.cost)):
+                costs.append([run.title, [*spent]])
+        return {**self.to_json(), "lines": lines, "runs": runs, "costs": costs}
 
 
 def _outcome(cell: SideCell, outcome: str) -> str:

@@ -1,4 +1,3 @@
-from benchwright.config import RunOptions as RunOptions
 from benchwright.runs._calibrate import calibrate_judge as calibrate_judge
 from benchwright.runs._cancel_and_repair import diagnose as diagnose, remove_run as remove_run
 from benchwright.runs._child import ProgramProgress as ProgramProgress
@@ -14,7 +13,6 @@ from benchwright.runs._gate import bless as bless, export_baseline as export_bas
 from benchwright.runs._jobs import Ended as Ended
 from benchwright.runs._kinds import cancel_run as cancel_run
 from benchwright.runs._lists import (
-    Evaluation as Evaluation,
     list_evaluations as list_evaluations,
     list_models as list_models,
     list_plugins as list_plugins,
@@ -25,7 +23,6 @@ from benchwright.runs._perf_function import check_perf as check_perf, perf as pe
 from benchwright.runs._programs import (
     ProgramPlan as ProgramPlan,
     ProgramResult as ProgramResult,
-    program_executable as program_executable,
     refuse_settings as refuse_settings,
 )
 from benchwright.runs._resolve import (
@@ -42,7 +39,6 @@ from benchwright.runs._run_config import (
     run_configured as run_configured,
 )
 from benchwright.runs._run_program import (
-    ProgramServer as ProgramServer,
     Serve as Serve,
     resume_program as resume_program,
     run_program as run_program,

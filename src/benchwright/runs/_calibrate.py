@@ -21,15 +21,7 @@ from benchwright.core import (
 )
 from benchwright.datasets import open_dataset
 from benchwright.engine import InterruptedRunError
-from benchwright.results import (
-    Calibration,
-    Clusters,
-    JudgedSample,
-    RunResult,
-    ScoreColumns,
-    calibration,
-    found_run,
-)
+from benchwright.results import Calibration, Clusters, FoundRun, JudgedSample, RunResult, ScoreColumns
 from benchwright.runs._compare import find_run
 from benchwright.runs._labels import TARGETS, Grades, Labelled, as_labelled, items_of, recorded_grade
 from benchwright.runs._session import Session
@@ -108,7 +100,7 @@ def calibrate_judge(
     if not any(row.label is not None for row in judged):
         raise DatasetError(f"no row has both a label and a grade. Labels are in the field {label_field!r}")
     grades.refuse_two_scales(judged)
-    return calibration(judged, grades.scores, weights=weights, notes=notes, comparable=comparable)  # type: ignore[arg-type]  # seen to be one of them
+    return Calibration.of(judged, grades.scores, weights=weights, notes=notes, comparable=comparable)  # type: ignore[arg-type]  # seen to be one of them
 
 
 def _check_options(run: object, judge: object, template: str | None, weights: str | None) -> None:
@@ -203,7 +195,7 @@ def _recorded(
         found: dict[tuple[int, int], JudgedSample | None] = {}
         names: set[str] = set()
         score_name = field.replace("grade", "score")
-        for each in Clusters().samples(found_run(record, store).samples, ScoreColumns()):
+        for each in Clusters().samples(FoundRun.of(record, store).samples, ScoreColumns()):
             scores = each.scores or {}
             names.update(scores)
             known = field in scores and score_name in scores

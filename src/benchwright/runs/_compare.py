@@ -22,7 +22,6 @@ from benchwright.results import (
     RunResult,
     filed,
     folder_run,
-    found_run,
     holds,
     is_run_folder,
     kind_of,
@@ -88,7 +87,7 @@ def _found(store: Store | None, run: int | str | RunResult, number: int, place: 
     known = _baseline(store, run, place)
     if known is not None:  # no number of the workspace is its own
         return replace(known, run=replace(known.run, id=number))
-    return found_run(_run(store, run, number, place), store)
+    return FoundRun.of(_run(store, run, number, place), store)
 
 
 def _baseline(store: Store | None, run: int | str | RunResult, place: Workspace) -> FoundRun | None:
@@ -96,21 +95,20 @@ def _baseline(store: Store | None, run: int | str | RunResult, place: Workspace)
     same name, the baseline is meant, as for `gate`."""
     if not isinstance(run, str) or run.isdecimal() or not run:
         return None
-    from benchwright.results import baseline_file, named_baseline, read_baseline
+    from benchwright.results import Baselines, portable_baseline
 
-    if (named := named_baseline(place, run)) is not None or is_run(store, run):
+    if (named := Baselines(place).named(run)) is not None or is_run(store, run):
         return named
-    file = baseline_file(expand_home(run))
-    return None if file is None else read_baseline(file)
+    return portable_baseline(expand_home(run))
 
 
 def _run(store: Store | None, run: int | str | RunResult, number: int, place: Workspace) -> RunRecord:
     try:
         return find_run(store, run, number, place)
     except NotFoundError as error:
-        from benchwright.results import histories
+        from benchwright.results import Baselines
 
-        names = list(histories(place))
+        names = list(Baselines(place).histories())
         if not names or not isinstance(run, str) or run.isdecimal():
             raise
         known = f"{clause(error)}.{suggest(run, names)} Baselines: {', '.join(names)}"

@@ -23,21 +23,15 @@ from benchwright.core import (
     suggest,
 )
 from benchwright.results import (
+    Baselines,
     Blessed,
     FoundRun,
     Policy,
     RunResult,
     Verdict,
-    baseline_file,
     filed,
-    found_run,
     kind_of,
-    move_name,
-    named_baseline,
-    no_baseline,
-    policy_of,
-    read_baseline,
-    read_policy,
+    portable_baseline,
     write_baseline,
 )
 from benchwright.runs._compare import find_run, harmless_settings, is_run, named
@@ -105,7 +99,7 @@ def bless(
         chosen = found.run.name if name is None else name
         if not force:
             _refuse_other_kind(place, chosen, found)
-        return move_name(place, chosen, found)
+        return Baselines(place).give(chosen, found)
 
 
 def export_baseline(
@@ -154,7 +148,7 @@ def _refuse_other_kind(place: Workspace, name: str, found: FoundRun) -> None:
     """Raise UsageError if the name belongs to a baseline of another kind, with which gates compare until now."""
     earlier = None
     with suppress(BenchwrightError):  # one that cannot be read is no loss
-        earlier = named_baseline(place, name)
+        earlier = Baselines(place).named(name)
     if earlier is not None and earlier.run.kind != found.run.kind:
         other = f"{name}-{'load' if found.run.kind == RunKind.LOAD else found.run.kind}"
         raise UsageError(
@@ -175,9 +169,9 @@ def _policy(policy: str | os.PathLike[str] | Mapping[str, object] | Policy) -> P
     if isinstance(policy, Policy):
         found = policy
     elif isinstance(policy, Mapping):
-        found = policy_of(policy, "policy")
+        found = Policy.of(policy, "policy")
     elif isinstance(policy, str | os.PathLike):
-        found = read_policy(expand_home(policy))
+        found = Policy.read(expand_home(policy))
     else:
         raise UsageError(
             f"gate(): policy is {policy!r}; expected the path of a TOML file, or a dict with its tables"
@@ -192,14 +186,14 @@ def _policy(policy: str | os.PathLike[str] | Mapping[str, object] | Policy) -> P
 def _run(store: Store | None, run: AnyRun, place: Workspace, number: int) -> FoundRun:
     meant = named(run)
     check_run("gate", meant)
-    return found_run(find_run(store, meant, number, place), store)
+    return FoundRun.of(find_run(store, meant, number, place), store)
 
 
 def _baseline(
     store: Store | None, run: RunRecord, given: AnyRun | None, place: Workspace, policy: Policy
 ) -> FoundRun | None:
     if given is None:
-        return named_baseline(place, run.name) if policy.needs_baseline else None
+        return Baselines(place).named(run.name) if policy.needs_baseline else None
     found = _found(store, given, place)
     if found.run.id == run.id and run.id > 0:
         raise UsageError(f"run {run.id} is compared with itself; name another baseline")
@@ -210,18 +204,17 @@ def _found(store: Store | None, given: AnyRun, place: Workspace) -> FoundRun:
     """A baseline by its name, as a portable file or folder, or as a run."""
     if isinstance(given, str | os.PathLike):
         written = os.fspath(given)
-        if (known := named_baseline(place, written)) is not None:
+        if (known := Baselines(place).named(written)) is not None:
             return known
         # Empty is not the current folder.
-        file = None if not written or is_run(store, written) else baseline_file(expand_home(written))
-        if file is not None:
-            return read_baseline(file)
+        if written and not is_run(store, written) and (found := portable_baseline(expand_home(written))):
+            return found
     try:
         found = _run(store, given, place, -2)
     except NotFoundError:
         if str(given).isdecimal():  # only runs have numbers, and the error says which there are
             raise
-        raise no_baseline(place, str(given)) from None
+        raise Baselines(place).unknown(str(given)) from None
     if kind_of(found.run).judge is None:
         raise UsageError(f"run {found.run.id} is {kind_title(found.run.kind)}, which cannot be a baseline")
     return found

@@ -114,9 +114,9 @@ class LoadWork:
 
     def details(self, store: Store, run: RunRecord) -> JsonObject:
         """As `show --json` prints it."""
-        from benchwright.results import recorded_load
+        from benchwright.results import LoadView
 
-        return recorded_load(store, run).to_json()
+        return LoadView.recorded(store, run).to_json()
 
     def result(self, run: RunRecord, problems: Sequence[str]) -> LoadResult:
         """With the figures."""
@@ -205,7 +205,7 @@ class LoadWork:
         """Compute the figures of what is recorded, and write the files."""
         from benchwright.perf import Requests, summarise
         from benchwright.reports import write_load_files
-        from benchwright.results import load_details, low_scores
+        from benchwright.results import LoadView, low_scores
 
         store, run_id = life.store, life.run.id
         requests = Requests.of(recorded_requests(store, run_id))
@@ -221,7 +221,7 @@ class LoadWork:
         if status == "failed":
             why = why or "every request failed"
         life.end(status, why or None, summary=summary.to_json())
-        self._view = load_details(life.run, summary, stopped_because=why, events=store.events(run_id))
+        self._view = LoadView.of(life.run, summary, stopped_because=why, events=store.events(run_id))
         write_load_files(self._view, requests, format=self._format)
 
 

@@ -110,6 +110,30 @@ class ProgramPlan(Struct, frozen=True):
     warning: str | None = None
     """A warning about something that the user may not have meant."""
 
+    def executable(self) -> str:
+        """The program of a command: a path from its folder, or a name on PATH. Raises UsageError if there is none.
+
+        `python` is that of the active environment; if none is active, the one that runs this.
+        """
+        program, cwd = self.command[0], self.cwd
+        if os.sep in program:
+            path = os.path.normpath(os.path.join(cwd, expand_home(program)))
+            if os.path.isfile(path) and os.access(path, os.X_OK):
+                return path
+            raise UsageError(f"command: {program} is not a program in {cwd}; expected an executable file")
+        if program in _PYTHON and not (os.environ.get("VIRTUAL_ENV") or os.environ.get("CONDA_PREFIX")):
+            return sys.executable
+        import shutil  # every run is looked at here, and few are programs
+
+        found = shutil.which(program)
+        if found is None and program in _PYTHON:
+            return sys.executable
+        if found is None:
+            raise UsageError(
+                f"command: there is no program {program!r} on PATH. Install it, or write its path"
+            )
+        return found
+
     def settings(self) -> JsonObject:
         """The recorded form."""
         command: list[JsonValue] = [*self.command]
@@ -124,7 +148,7 @@ class ProgramPlan(Struct, frozen=True):
     def manifest(self) -> JsonObject:
         """The files of the run. A workflow in Python adds its file and packages if no file is named here."""
         found: JsonObject = {
-            "executable": str(program_executable(self.command, self.cwd)),
+            "executable": self.executable(),
             "benchwright": VERSION,
         }
         entry = entry_file(self.command, self.cwd)
@@ -195,29 +219,6 @@ def merge_input(
     replaced = [key for key in given if key in configured and configured[key] != given[key]]
     warning = f"--input replaces {', '.join(replaced)} of the configuration" if replaced else None
     return {**configured, **given}, warning
-
-
-def program_executable(command: Sequence[str], cwd: Path) -> str:
-    """The program of a command: a path from its folder, or a name on PATH. Raises UsageError if there is none.
-
-    `python` is that of the active environment; if none is active, the one that runs this.
-    """
-    program = command[0]
-    if os.sep in program:
-        path = os.path.normpath(os.path.join(cwd, expand_home(program)))
-        if os.path.isfile(path) and os.access(path, os.X_OK):
-            return path
-        raise UsageError(f"command: {program} is not a program in {cwd}; expected an executable file")
-    if program in _PYTHON and not (os.environ.get("VIRTUAL_ENV") or os.environ.get("CONDA_PREFIX")):
-        return sys.executable
-    import shutil  # every run is looked at here, and few are programs
-
-    found = shutil.which(program)
-    if found is None and program in _PYTHON:
-        return sys.executable
-    if found is None:
-        raise UsageError(f"command: there is no program {program!r} on PATH. Install it, or write its path")
-    return found
 
 
 def entry_file(command: Sequence[str], cwd: Path) -> JsonObject | None:

@@ -107,9 +107,7 @@ class Program(Resolved, frozen=True):
 
     def check(self, session: Session, options: RunOptions, how: SuiteOptions) -> Any:
         """The plan of a program whose command was found."""
-        from benchwright.runs._programs import program_executable
-
-        program_executable(self.plan.command, self.plan.cwd)
+        self.plan.executable()
         return self.plan
 
     def load_plans(

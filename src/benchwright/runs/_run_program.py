@@ -8,7 +8,6 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from benchwright.config import ConfigFile, read_config
@@ -29,7 +28,6 @@ from benchwright.runs._programs import (
     ProgramResult,
     entry_file,
     plan_program,
-    program_executable,
 )
 from benchwright.store import Lease, RunRecord, Store, Workspace
 from benchwright.workflows import child_environment, claimed_workflow, created_workflow
@@ -39,17 +37,9 @@ _TOLD = ("RUN_ID", "WORKFLOW_NAME", "INPUT", "BASE_URL", "TOKEN")
 _OURS = (*_TOLD, "WORKSPACE", "LEASE")
 
 
-class ProgramServer(Struct, frozen=True):
-    """A server that runs next to a program."""
-
-    url: str
-    """Its address."""
-    token: str
-    """The token of its clients."""
-
-
-Serve = Callable[[Workspace, Lease], AbstractContextManager[ProgramServer | None]]
-"""Starts a server that writes to the run of a lease on behalf of clients; None if that is not possible."""
+Serve = Callable[[Workspace, Lease], AbstractContextManager[tuple[str, str] | None]]
+"""Starts a server that writes to the run of a lease on behalf of clients: its address and the token of its clients; None if
+that is not possible."""
 
 
 def run_program(
@@ -62,7 +52,7 @@ def run_program(
     watcher: ProgramWatcher | None = None,
 ) -> ProgramResult:
     """Run a program as a new workflow run. Raises UsageError if it cannot be started; then nothing is recorded."""
-    program_executable(plan.command, plan.cwd)
+    plan.executable()
     labels: JsonObject = dict(tags or {})
     lease = created_workflow(
         store,
@@ -109,7 +99,7 @@ def resume_program(
     changed = _code_change(run, plan)
     if changed is not None:
         remarks["code_changed"] = changed
-    program_executable(plan.command, plan.cwd)
+    plan.executable()
     lease = claimed_workflow(store, run.id, force=force, data=remarks or None)
     if use_current_config:
         changed_input = plan.input if plan.input != run.input else None
@@ -212,7 +202,7 @@ def _supervise(
     serving = nullcontext(None) if serve is None else serve(store.workspace, lease)
     with ProgramLife(store, run) as life, serving as server:
         pass_on: PassOn = _nowhere if watcher is None else watcher.output
-        command = (program_executable(plan.command, plan.cwd), *plan.command[1:])
+        command = (plan.executable(), *plan.command[1:])
         environment = _environment(plan, lease, store.workspace, server)
         child = Child(command, plan.cwd, environment, open_artifacts(run.folder), pass_on)
         looker = None if watcher is None else Looker(store, lease, plan.name, watcher)
@@ -236,7 +226,7 @@ class ProgramLife(RunLife):
 
 
 def _environment(
-    plan: ProgramPlan, lease: Lease, workspace: Workspace, server: ProgramServer | None
+    plan: ProgramPlan, lease: Lease, workspace: Workspace, server: tuple[str, str] | None
 ) -> dict[str, str]:
     """Our environment, without variables of another run."""
     kept = {
@@ -244,14 +234,15 @@ def _environment(
         for name, value in os.environ.items()
         if not name.startswith(("BENCHWRIGHT_", "QUANTILES_")) or name.partition("_")[2] not in _OURS
     }
+    url, token = server or (None, None)
     variables = child_environment(
         lease,
         plan.workflow or "",
         plan.input,
         workspace.root,
         store=workspace.url,
-        base_url=None if server is None else server.url,
-        token=None if server is None else server.token,
+        base_url=url,
+        token=token,
     )
     variables = {name: value for name, value in variables.items() if value}
     older = {
@@ -288,7 +279,7 @@ def _result(
     ending: Ending | None,
     child: Child | None,
     *,
-    server: ProgramServer | None = None,
+    server: tuple[str, str] | None = None,
     warning: str | None = None,
 ) -> ProgramResult:
     summary: Mapping[str, Any] = run.summary or {}
@@ -302,7 +293,7 @@ def _result(
         input=run.input,
         warning=warning,
         command=plan.command,
-        base_url=None if server is None else server.url,
+        base_url=None if server is None else server[0],
         server_started_by_us=server is not None,
         status=run.status,
         success=run.status == "completed",

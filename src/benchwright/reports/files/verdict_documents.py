@@ -15,9 +15,15 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _MARKS = {Word.GO: "✅", Word.NO_GO: "❌", Word.INCONCLUSIVE: "⚠️"}
 
 
-def junit(verdict: Verdict) -> str:
+def junit(verdict: Verdict | str) -> str:
     """One test case for each rule: NO-GO is a failure, a rule that could not be evaluated is an error, and an undecided rule is
-    skipped."""
+    skipped. For a gate that has not judged, with the reason: one test case, with an error."""
+    if isinstance(verdict, str):
+        case = (
+            f'    <testcase classname="gate" name="the gate reaches a verdict" time="0">\n'
+            f'      <error message={_attribute(verdict)} type="no verdict"/>\n    </testcase>\n'
+        )
+        return _suites("gate", {"tests": 1, "failures": 0, "errors": 1, "skipped": 0}, case)
     cases = "".join(_case(verdict, row) for row in verdict.rows)
     counts = {
         "tests": len(verdict.rows),
@@ -38,15 +44,6 @@ def junit(verdict: Verdict) -> str:
     )
     inner = f"    <properties>\n{properties}    </properties>\n{cases}"
     return _suites(f"gate {verdict.name}", counts, inner)
-
-
-def junit_without_verdict(reason: str) -> str:
-    """The document of a gate that has not judged: one test case, with an error."""
-    case = (
-        f'    <testcase classname="gate" name="the gate reaches a verdict" time="0">\n'
-        f'      <error message={_attribute(reason)} type="no verdict"/>\n    </testcase>\n'
-    )
-    return _suites("gate", {"tests": 1, "failures": 0, "errors": 1, "skipped": 0}, case)
 
 
 def _suites(name: str, counts: Mapping[str, int], inner: str) -> str:
@@ -113,8 +110,10 @@ def tests_words(verdict: Verdict) -> str:
     return f"{counted}; false NO-GO rate at most {percent(verdict.alpha)}"
 
 
-def markdown(verdict: Verdict) -> str:
-    """A table for a pull request, with open rules first."""
+def markdown(verdict: Verdict | str) -> str:
+    """A table for a pull request, with open rules first; for a gate that has not judged, the reason."""
+    if isinstance(verdict, str):
+        return f"## {_MARKS[Word.INCONCLUSIVE]} No verdict\n\n{plain_markdown(verdict)}\n"
     against = "" if verdict.baseline is None else f" against {plain_markdown(verdict.baseline)}"
     order = {Word.NO_GO: 0, Word.INCONCLUSIVE: 1, Word.GO: 2}
     about = f"{plain_markdown(verdict.run)}{_ended(verdict)}{against}, by {plain_markdown(verdict.policy)}"
@@ -145,8 +144,3 @@ def _ended(verdict: Verdict) -> str:
     if verdict.ended_at is None:
         return ""
     return f" (ended {verdict.ended_at[:16].replace('T', ' ')} UTC)"
-
-
-def markdown_without_verdict(reason: str) -> str:
-    """The text of a gate that has not judged."""
-    return f"## {_MARKS[Word.INCONCLUSIVE]} No verdict\n\n{plain_markdown(reason)}\n"

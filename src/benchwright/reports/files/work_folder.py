@@ -32,7 +32,7 @@ from benchwright.reports.files.run_files import dump_yaml
 from benchwright.reports.files.work_results import Tally, eval_log, infer_log, write_results
 from benchwright.reports.files.work_texts import summary_csv, summary_json, summary_markdown, summary_text
 from benchwright.reports.pages.report import report_page
-from benchwright.results import RunSamples, WorkRun, WorkTable, WorkTask, run_config, work_page, work_table
+from benchwright.results import RunSamples, WorkRun, WorkTable, WorkTask, run_config
 
 RUNS_FILE = "runs.json"
 """Maps tasks to runs, so that the folder can be used again."""
@@ -147,7 +147,7 @@ class WorkFolder:
         written.append(_config(folder, stamp, places, runs))
         for place, run in zip(places, runs, strict=True):
             written += _write_task(folder, place, run, details=details, extract_rate=extract_rate)
-        return written + _write_summary(folder, stamp, work_table(runs, notes))
+        return written + _write_summary(folder, stamp, WorkTable.of(runs, notes))
 
 
 def _storable(task: WorkTask) -> WorkTask:
@@ -258,7 +258,7 @@ def _write_summary(folder: Path, stamp: str, table: WorkTable) -> list[Path]:
     base = folder / "summary" / f"summary_{stamp}"
     page = report_page(
         "suite",
-        work_page(table),
+        table.page(),
         title=f"Summary of {folder.name}",
         elsewhere=f"The same figures are in {base.name}.txt.",
     )

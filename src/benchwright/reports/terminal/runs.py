@@ -14,12 +14,12 @@ from benchwright.reports.terminal.result import result_blocks
 from benchwright.results import (
     EventView,
     RunDetails,
+    RunResult,
     RunView,
     duration,
     local_time,
     money,
     outcome_name,
-    result_view,
     table_of,
 )
 
@@ -116,7 +116,7 @@ def _status(run: RunView, break_: str) -> str:
 
 def run_blocks(details: RunDetails) -> Iterator[Block]:
     """The result, its settings and its events."""
-    run, result = details.run, result_view(details)
+    run, result = details.run, RunResult.recorded(details)
     if result is None:
         name, model = (printable(run.name), "bold"), (printable(run.model_title), "bold")
         yield line()

@@ -148,6 +148,12 @@ def _decoded(path: Path) -> Iterator[list[Any]]:
         yield load_each(piece.removesuffix(b"\n").split(b"\n"))
 
 
+def portable_baseline(path: Path) -> FoundRun | None:
+    """The baseline in a file, or in the file of a folder; None if there is none. Raises as `read_baseline`."""
+    file = baseline_file(path)
+    return None if file is None else read_baseline(file)
+
+
 def read_baseline(path: Path) -> FoundRun:
     """Read a portable baseline. Raises ConfigError for a file that is not a baseline, was changed, or has a newer version."""
     try:

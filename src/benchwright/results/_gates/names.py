@@ -71,36 +71,82 @@ def check_name(name: str) -> str:
     return name
 
 
-def move_name(place: Workspace, name: str, baseline: FoundRun) -> Blessed:
-    """Give a name to a baseline. Earlier baselines with the name are kept."""
-    check_name(name)
-    place.create()
-    folder = _folder(place) / name
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    make_private(folder)
-    # A name of its own, so that no other `bless` writes or removes it; the history names it once it is whole.
-    file, count, checksum = write_baseline(folder / f"{time.time_ns()}-{token_hex(4)}.jsonl", baseline)
-    run = baseline.run
-    with _locked(folder):
-        history = _read(folder)
-        last = history[-1] if history else None
-        if last is not None and last.sha256 == checksum and (folder / last.file).is_file():
-            file.unlink()  # the same baseline needs no second copy
-            return last
-        moved = Blessed(
-            name,
-            baseline.title,
-            run.name,
-            run.model,
-            rfc3339(time.time()),
-            checksum,
-            file.name,
-            count,
-            run.kind,
+class Baselines:
+    """The baselines of a workspace."""
+
+    def __init__(self, place: Workspace) -> None:
+        self._place = place
+        self._folder = place.state / "baselines"
+
+    def give(self, name: str, baseline: FoundRun) -> Blessed:
+        """Give a name to a baseline. Earlier baselines with the name are kept."""
+        check_name(name)
+        self._place.create()
+        folder = self._folder / name
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(folder)
+        # A name of its own, so that no other `bless` writes or removes it; the history names it once it is whole.
+        file, count, checksum = write_baseline(folder / f"{time.time_ns()}-{token_hex(4)}.jsonl", baseline)
+        run = baseline.run
+        with _locked(folder):
+            history = _read(folder)
+            last = history[-1] if history else None
+            if last is not None and last.sha256 == checksum and (folder / last.file).is_file():
+                file.unlink()  # the same baseline needs no second copy
+                return last
+            moved = Blessed(
+                name,
+                baseline.title,
+                run.name,
+                run.model,
+                rfc3339(time.time()),
+                checksum,
+                file.name,
+                count,
+                run.kind,
+            )
+            lines = [encode_json(move.to_json()) + b"\n" for move in (*history, moved)]
+            replace_file(folder / _HISTORY, b"".join(lines))
+        return moved
+
+    def histories(self) -> dict[str, list[Blessed]]:
+        """All names, each with its assignments, oldest first; the last one counts."""
+        folder = self._folder
+        if not folder.is_dir():
+            return {}
+        found = {each.name: _read(each) for each in sorted(folder.iterdir()) if each.is_dir()}
+        return {name: moves for name, moves in found.items() if moves}
+
+    def named(self, name: str) -> FoundRun | None:
+        """The baseline with a name; None if there is no such name."""
+        if _NAME.fullmatch(name) is None:
+            return None
+        folder = self._folder / name
+        moves = _read(folder)
+        if not moves:
+            return None
+        file = folder / moves[-1].file
+        if not file.is_file():
+            raise NotFoundError(
+                f"the baseline {name} is {file}, which is not there any more. Bless another run: benchwright bless RUN --as {name}"
+            )
+        found = read_baseline(file)
+        when = moves[-1].blessed_at.partition("T")[0]
+        title = f"{name} ({moves[-1].source}, blessed {when})"
+        return replace(found, title=title, run=replace(found.run, folder=folder))
+
+    def unknown(self, name: str) -> NotFoundError:
+        """The error for an unknown baseline."""
+        known = list(self.histories())
+        there = (
+            f"Blessed names: {', '.join(known)}"
+            if known
+            else "To make a first one from a run that you have looked at: benchwright bless RUN --as NAME for this workspace, or "
+            f"benchwright export RUN --baseline {name if name.endswith('.jsonl') else 'baseline.jsonl'} for a file to commit"
         )
-        lines = [encode_json(move.to_json()) + b"\n" for move in (*history, moved)]
-        replace_file(folder / _HISTORY, b"".join(lines))
-    return moved
+        return NotFoundError(
+            f"no baseline {name!r}: neither a name, a run, nor a file.{suggest(name, known)} {there}"
+        )
 
 
 @contextmanager
@@ -113,52 +159,6 @@ def _locked(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(opened)
-
-
-def histories(place: Workspace) -> dict[str, list[Blessed]]:
-    """All names, each with its assignments, oldest first; the last one counts."""
-    folder = _folder(place)
-    if not folder.is_dir():
-        return {}
-    found = {each.name: _read(each) for each in sorted(folder.iterdir()) if each.is_dir()}
-    return {name: moves for name, moves in found.items() if moves}
-
-
-def named_baseline(place: Workspace, name: str) -> FoundRun | None:
-    """The baseline with a name; None if there is no such name."""
-    if _NAME.fullmatch(name) is None:
-        return None
-    folder = _folder(place) / name
-    moves = _read(folder)
-    if not moves:
-        return None
-    file = folder / moves[-1].file
-    if not file.is_file():
-        raise NotFoundError(
-            f"the baseline {name} is {file}, which is not there any more. Bless another run: benchwright bless RUN --as {name}"
-        )
-    found = read_baseline(file)
-    when = moves[-1].blessed_at.partition("T")[0]
-    title = f"{name} ({moves[-1].source}, blessed {when})"
-    return replace(found, title=title, run=replace(found.run, folder=folder))
-
-
-def no_baseline(place: Workspace, name: str) -> NotFoundError:
-    """The error for an unknown baseline."""
-    known = list(histories(place))
-    there = (
-        f"Blessed names: {', '.join(known)}"
-        if known
-        else "To make a first one from a run that you have looked at: benchwright bless RUN --as NAME for this workspace, or "
-        f"benchwright export RUN --baseline {name if name.endswith('.jsonl') else 'baseline.jsonl'} for a file to commit"
-    )
-    return NotFoundError(
-        f"no baseline {name!r}: neither a name, a run, nor a file.{suggest(name, known)} {there}"
-    )
-
-
-def _folder(place: Workspace) -> Path:
-    return place.state / "baselines"
 
 
 def _read(folder: Path) -> list[Blessed]:

@@ -129,6 +129,72 @@ class Policy(Struct, frozen=True, kw_only=True):
     max_failed: float | None = None
     may_differ: tuple[str, ...] = ()
 
+    @classmethod
+    def read(cls, path: Path) -> Policy:
+        """Read the policy in a TOML file. Raises NotFoundError if there is none, and ConfigError if it is not a policy."""
+        if path.is_dir() or (path.is_file() and path.suffix.lower() != ".toml"):
+            raise ConfigError(
+                f"{path} is no policy: a policy is a TOML file whose name ends in .toml. {_EXAMPLE}"
+            )
+        try:
+            document, text = read_toml(path)
+        except NotFoundError:
+            near = (
+                suggest(path.name, [each.name for each in path.parent.glob("*.toml")])
+                if path.parent.is_dir()
+                else ""
+            )
+            raise NotFoundError(f"there is no policy {path}.{near} {_EXAMPLE}") from None
+        except ConfigError as error:
+            raise ConfigError(f"the policy {clause(error)}. {_EXAMPLE}") from None
+        return cls.of(document, str(path), text)
+
+    @classmethod
+    def of(cls, document: Mapping[str, object], source: str, text: str = "") -> Policy:
+        """Read the policy in the tables of a TOML document. `text` is the file, for line numbers."""
+        known = ("gate", *KEYS)
+        gate = document.get("gate", {})
+        if not isinstance(gate, dict):
+            raise ConfigError(f"{source}: gate is {gate!r}; expected a table, written as [gate]")
+        problems = []  # all at once: a policy is often written in one go
+        values: dict[str, Any] = {}
+        try:
+            values = read_values(f"{source}{_line(text, 'gate')}: [gate]", gate, GATE_KEYS, hints={})
+        except ConfigError as error:
+            problems.append(clause(error))
+        for name, value in document.items():
+            if name not in known:
+                written = (
+                    f"[[{name}]]"
+                    if isinstance(value, list)
+                    else f"[{name}]"
+                    if isinstance(value, dict)
+                    else name
+                )
+                problems.append(
+                    f"{source}{_line(text, name)}: {written} is not known.{suggest(name, known)} Known: [gate] and the rules "
+                    f"{', '.join(f'[[{kind}]]' for kind in KEYS)}"
+                )
+        values["may_differ"] = tuple(values.get("may_differ", ()))
+        found = [
+            (_line(text, kind, number), kind, table)
+            for kind in KEYS
+            for number, table in enumerate(_tables(document.get(kind, []), kind, source))
+        ]
+        found.sort(key=lambda each: int(each[0][1:] or 0))  # in the order of the file
+        rules: list[Rule] = []
+        for line, kind, table in found:
+            try:
+                rules.append(_rule(kind, table, f"{source}{line}: [[{kind}]]"))
+            except ConfigError as error:
+                problems.append(clause(error))
+        if problems:
+            raise ConfigError("\n".join(problems))
+        if not rules:
+            raise ConfigError(f"the policy {source} has no rules: there is nothing to check. {_EXAMPLE}")
+        _refuse_twins(rules)
+        return cls(source=source, rules=tuple(rules), **values)
+
     @property
     def needs_baseline(self) -> bool:
         """Whether a rule compares with a baseline."""
@@ -141,68 +207,6 @@ _EXAMPLE = """To start, write one rule into a TOML file:
   min = 0.8
   bound = "lower"
 See: docs/gates.md"""
-
-
-def read_policy(path: Path) -> Policy:
-    """Read the policy in a TOML file. Raises NotFoundError if there is none, and ConfigError if it is not a policy."""
-    if path.is_dir() or (path.is_file() and path.suffix.lower() != ".toml"):
-        raise ConfigError(
-            f"{path} is no policy: a policy is a TOML file whose name ends in .toml. {_EXAMPLE}"
-        )
-    try:
-        document, text = read_toml(path)
-    except NotFoundError:
-        near = (
-            suggest(path.name, [each.name for each in path.parent.glob("*.toml")])
-            if path.parent.is_dir()
-            else ""
-        )
-        raise NotFoundError(f"there is no policy {path}.{near} {_EXAMPLE}") from None
-    except ConfigError as error:
-        raise ConfigError(f"the policy {clause(error)}. {_EXAMPLE}") from None
-    return policy_of(document, str(path), text)
-
-
-def policy_of(document: Mapping[str, object], source: str, text: str = "") -> Policy:
-    """Read the policy in the tables of a TOML document. `text` is the file, for line numbers."""
-    known = ("gate", *KEYS)
-    gate = document.get("gate", {})
-    if not isinstance(gate, dict):
-        raise ConfigError(f"{source}: gate is {gate!r}; expected a table, written as [gate]")
-    problems = []  # all at once: a policy is often written in one go
-    values: dict[str, Any] = {}
-    try:
-        values = read_values(f"{source}{_line(text, 'gate')}: [gate]", gate, GATE_KEYS, hints={})
-    except ConfigError as error:
-        problems.append(clause(error))
-    for name, value in document.items():
-        if name not in known:
-            written = (
-                f"[[{name}]]" if isinstance(value, list) else f"[{name}]" if isinstance(value, dict) else name
-            )
-            problems.append(
-                f"{source}{_line(text, name)}: {written} is not known.{suggest(name, known)} Known: [gate] and the rules "
-                f"{', '.join(f'[[{kind}]]' for kind in KEYS)}"
-            )
-    values["may_differ"] = tuple(values.get("may_differ", ()))
-    found = [
-        (_line(text, kind, number), kind, table)
-        for kind in KEYS
-        for number, table in enumerate(_tables(document.get(kind, []), kind, source))
-    ]
-    found.sort(key=lambda each: int(each[0][1:] or 0))  # in the order of the file
-    rules: list[Rule] = []
-    for line, kind, table in found:
-        try:
-            rules.append(_rule(kind, table, f"{source}{line}: [[{kind}]]"))
-        except ConfigError as error:
-            problems.append(clause(error))
-    if problems:
-        raise ConfigError("\n".join(problems))
-    if not rules:
-        raise ConfigError(f"the policy {source} has no rules: there is nothing to check. {_EXAMPLE}")
-    _refuse_twins(rules)
-    return Policy(source=source, rules=tuple(rules), **values)
 
 
 def _tables(value: object, kind: str, source: str) -> list[Mapping[str, object]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from benchwright.core import JsonObject, NotFoundError, suggest, worst_exit_code
-from benchwright.results import RunResult, SideBySide, SideRun, plural, side_by_side
+from benchwright.results import RunResult, SideBySide, SideRun, plural
 from benchwright.runs._jobs import INTERRUPTED
 from benchwright.store import Store
 
@@ -120,4 +120,4 @@ class SuiteResult(Struct, frozen=True, kw_only=True):
 def compared(store: Store, pairs: tuple[PairResult, ...], summarizer: str | None) -> SideBySide:
     """Compare the pairs side by side, from what is recorded now."""
     runs = [SideRun(pair.model, pair.dataset, store.run(pair.run_id), pair.error) for pair in pairs]
-    return side_by_side(runs, all_metrics=summarizer != "headline")
+    return SideBySide.of(runs, all_metrics=summarizer != "headline")

@@ -27,7 +27,7 @@ from benchwright.core import ConfigError, NotFoundError, UsageError, canonical_j
 from benchwright.endpoints import OpenEndpoint
 from benchwright.engine import Watcher, notebook_watcher, row_settings, rows_and_prompts, start_problems
 from benchwright.reports import WorkFolder
-from benchwright.results import WorkTask, work_runs
+from benchwright.results import WorkRun, WorkTask
 from benchwright.runs._jobs import INTERRUPTED
 from benchwright.runs._result import recorded_result
 from benchwright.runs._run import samples_as_sent, with_cost, with_problems, with_steps
@@ -278,7 +278,7 @@ class _Work:
         if self.folder is not None:
             self.folder.write(
                 self._store.workspace.root,
-                work_runs(self._store, list(self._tasks.values())),
+                [WorkRun.of(self._store, task) for task in self._tasks.values()],
                 details=bool(self._how.dump_eval_details),
                 extract_rate=bool(self._how.dump_extract_rate),
             )
