@@ -18,6 +18,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 
@@ -121,12 +122,13 @@ def imported_modules(source: Path) -> dict[str, str]:
         file = waiting.pop()
         try:
             content = file.read_bytes()
-            tree = ast.parse(content)
+            imports = _imports(content)
         except (OSError, SyntaxError, ValueError, RecursionError):
             continue
         if file != source:
             found[file.relative_to(top).as_posix()] = f"sha256:{hashlib.sha256(content).hexdigest()}"
-        for base, name in _imports(tree, file):
+        for level, name in imports:
+            base = file.parents[level - 1] if 0 < level <= len(file.parents) else None
             for place in (source.parent, top) if base is None else (base,):
                 new = [path for path in _files(place, name) if path not in seen and path.is_relative_to(top)]
                 seen.update(new)
@@ -134,18 +136,19 @@ def imported_modules(source: Path) -> dict[str, str]:
     return dict(sorted(found.items()))
 
 
-def _imports(tree: ast.AST, file: Path) -> Iterator[tuple[Path | None, str]]:
-    """Dotted names, each with the folder from which a relative import starts."""
-    for node in ast.walk(tree):
+@lru_cache(maxsize=256)
+def _imports(code: bytes) -> tuple[tuple[int, str], ...]:
+    """Dotted names that code imports, each with the number of dots before it."""
+    found: list[tuple[int, str]] = []
+    for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield None, alias.name
+            found += [(0, alias.name) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            base = file.parents[node.level - 1] if 0 < node.level <= len(file.parents) else None
             start = node.module or ""
-            yield base, start
-            for alias in node.names:  # a module of the package, or an object in it
-                yield base, f"{start}.{alias.name}".strip(".")
+            # The name may be a module of the package, or an object in it.
+            names = [start, *(f"{start}.{alias.name}".strip(".") for alias in node.names)]
+            found += [(node.level, name) for name in names]
+    return tuple(dict.fromkeys(found))
 
 
 def _files(folder: Path, name: str) -> list[Path]:

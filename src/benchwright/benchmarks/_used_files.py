@@ -19,7 +19,7 @@ from functools import lru_cache
 from importlib.util import source_from_cache
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct, field
 
@@ -202,12 +202,12 @@ def used_files(
             continue
         seen.add(file)
         try:
-            tree = ast.parse(file.read_bytes())
+            facts = _facts_of(file.read_bytes())
         except (OSError, SyntaxError, ValueError, RecursionError):
             continue
         places = [file.parent, top, Path.cwd(), *map(Path, sorted(used.paths))]
-        named = set(_named_files(tree, places)) - others
-        imported = set(_named_modules(tree, places))
+        named = set(_named_files(facts.texts, places)) - others
+        imported = set(_named_modules(facts.modules, places))
         new = {
             path
             for path in imported | {each for each in named if each.suffix == ".py"}
@@ -217,7 +217,7 @@ def used_files(
         waiting += new
         data |= {path for path in named if path.suffix not in _CODE}
         if not named and not any(_is_near(path, file) for path in used.files):
-            unknown += [f"{os.path.relpath(file, top)}:{line}" for line in _computed_reads(tree)]
+            unknown += [f"{os.path.relpath(file, top)}:{line}" for line in facts.reads]
     return _hashes(code | data, top, others), sorted(unknown)
 
 
@@ -256,13 +256,24 @@ def file_digest(path: Path) -> str | None:
         return None
 
 
-def _named_files(tree: ast.AST, places: list[Path]) -> Iterator[Path]:
-    """Existing files whose names stand in the code, also in parts: `Path("lists") / "words.txt"`. Files that are only written
-    are left out."""
-    written = {id(each) for node in ast.walk(tree) if _writes(node) for each in ast.walk(node)}
+class _Facts(NamedTuple):
+    """What stands in code, whatever else there is around it."""
+
+    texts: frozenset[str]
+    """Texts that may be names of files; without those of files that are only written."""
+    modules: frozenset[str]
+    """Dotted names that it imports, or gives to functions such as `import_module`."""
+    reads: tuple[int, ...]
+    """Lines that read a file, in decorated functions and in what these use; without such functions, all."""
+
+
+@lru_cache(maxsize=256)  # every run of a process begins by asking
+def _facts_of(code: bytes) -> _Facts:
+    nodes = list(ast.walk(ast.parse(code)))
+    written = {id(each) for node in nodes if _writes(node) for each in ast.walk(node)}
     texts = {
         node.value
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Constant)
         and isinstance(node.value, str)
         and 0 < len(node.value) <= _LONGEST_NAME
@@ -270,6 +281,11 @@ def _named_files(tree: ast.AST, places: list[Path]) -> Iterator[Path]:
         and "\n" not in node.value
         and id(node) not in written
     }
+    return _Facts(frozenset(texts), frozenset(_modules_in(nodes)), tuple(_computed_reads(nodes)))
+
+
+def _named_files(texts: Collection[str], places: list[Path]) -> Iterator[Path]:
+    """Existing files whose names are among the texts, also in parts: `Path("lists") / "words.txt"`."""
     names = [text for text in texts if "." in text.rpartition("/")[2].strip(".")]
     parts = [text for text in texts if "." not in text and text != "/"]
     near = list(dict.fromkeys(places))
@@ -302,33 +318,35 @@ def _called(node: ast.Call) -> str:
     return str(getattr(node.func, "attr", None) or getattr(node.func, "id", ""))
 
 
-def _named_modules(tree: ast.AST, places: list[Path]) -> Iterator[Path]:
-    """Files of modules that functions such as `import_module` are given by name, and of imports that the folder does not have."""
-    for node in ast.walk(tree):
-        names: list[str] = []
+def _modules_in(nodes: list[ast.AST]) -> Iterator[str]:
+    for node in nodes:
         if isinstance(node, ast.Call) and _called(node) in _IMPORTERS:
-            names = [
-                each.value.lstrip(".") for each in ast.walk(node) if isinstance(each, ast.Constant) and isinstance(each.value, str)
-            ]  # fmt: skip
+            for each in ast.walk(node):
+                if isinstance(each, ast.Constant) and isinstance(each.value, str):
+                    yield each.value.lstrip(".")
         elif isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
+            yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        for name in names:
-            parts = name.split(".")
-            if not all(part.isidentifier() for part in parts):
-                continue
-            for place in places:
-                stem = place.joinpath(*parts)
-                for path in (stem.with_name(f"{stem.name}.py"), stem / "__init__.py"):
-                    if path.is_file():
-                        yield path.resolve()
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def _computed_reads(tree: ast.Module) -> Iterator[int]:
-    """Lines that read a file, in decorated functions and in what these use; in a file without such functions, in all."""
+def _named_modules(names: Collection[str], places: list[Path]) -> Iterator[Path]:
+    """Files of modules with these names."""
+    for name in names:
+        parts = name.split(".")
+        if not all(part.isidentifier() for part in parts):
+            continue
+        for place in places:
+            stem = place.joinpath(*parts)
+            for path in (stem.with_name(f"{stem.name}.py"), stem / "__init__.py"):
+                if path.is_file():
+                    yield path.resolve()
+
+
+def _computed_reads(nodes: list[ast.AST]) -> Iterator[int]:
     functions = {
-        node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        node.name: node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     }
     waiting = [node for node in functions.values() if any(map(_marks_a_scorer, node.decorator_list))]
     waiting = waiting or list(functions.values())

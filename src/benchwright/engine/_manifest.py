@@ -11,6 +11,7 @@ import platform
 import re
 from collections import Counter
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 
 from msgspec import structs
@@ -184,7 +185,7 @@ def _scoring_hash(spec: BenchmarkSpec) -> str | None:
         code = hashlib.sha256(text).hexdigest()
         if spec.source.suffix == ".py":
             with suppress(SyntaxError, ValueError, RecursionError):
-                code = _without_prompts(ast.parse(text))
+                code = _without_prompts(text)
     if code is None and not spec.rules:
         return None
     return content_hash([code, getattr(spec.scorer, "__qualname__", ""), spec.rules])
@@ -193,9 +194,11 @@ def _scoring_hash(spec: BenchmarkSpec) -> str | None:
 _PROMPTS = ("prompt", "system_prompt")
 
 
-def _without_prompts(module: ast.Module) -> str:
+@lru_cache(maxsize=16)
+def _without_prompts(code: bytes) -> str:
     """Python code without the texts that decorators get as prompts: where they are written, or in a variable of the module
     that nothing else reads. Any other use of a prompt may be for scoring."""
+    module = ast.parse(code)
     read = Counter(
         each.id for each in ast.walk(module) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)
     )
