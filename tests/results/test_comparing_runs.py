@@ -19,7 +19,7 @@ from benchwright.cli import main
 from benchwright.config import RunOptions
 from benchwright.core import ModelReply, NotFoundError, RequestFailure, TokenUsage, UsageError
 from benchwright.results import difference_end
-from benchwright.results._clusters import Clusters, ScoreColumns
+from benchwright.results._clusters import Clusters, SampleTexts, ScoreColumns
 from benchwright.results._metric_comparison import MetricComparison
 from benchwright.results._pairing import pairs_of
 from benchwright.runs import rescore
@@ -233,7 +233,7 @@ def test_pairs_are_rows_of_equal_content_and_each_is_paired_once(data: st.DataOb
             for index, (content, repeats) in enumerate(self.rows):
                 yield from [(index, b'["%s"]' % content)] * repeats
 
-        def prompts(self, keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], str]:
+        def texts(self, keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], SampleTexts]:
             return {}
 
     clusters = Clusters()

@@ -24,6 +24,7 @@ from benchwright.core import (
     row_hash,
 )
 from benchwright.results import ComparisonOptions, FoundRun
+from benchwright.results._clusters import SampleTexts
 from benchwright.results._comparing import compare_benchmarks
 from benchwright.results._gates.evidence import gather
 from benchwright.stats import Aggregator
@@ -201,7 +202,7 @@ class OneRun:
     def row_texts(self) -> Iterator[tuple[int, bytes | None]]:
         return self._design.row_texts(self._run_id)
 
-    def prompts(self, keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], str]:
+    def texts(self, keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], SampleTexts]:
         return {}
 
 

@@ -1,4 +1,4 @@
-"""`benchwright compare A B`."""
+"""`benchwright compare A B …`."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ def configure(parser: Parser) -> None:
         "a", metavar="A", help="the run to compare with: number, name, folder, last, or a baseline"
     )
     parser.add_argument("b", metavar="B", help="the other run")
+    parser.add_argument("more", metavar="C", nargs="*", help="further runs, at most eight in all")
     parser.add_argument("--metric", metavar="NAME", help="only this metric")
     parser.add_argument(
         "--tolerance", type=value_of(_TOLERANCE), default=0.0, metavar="X", help=_TOLERANCE.meaning
@@ -41,11 +42,13 @@ def configure(parser: Parser) -> None:
     )  # fmt: skip
     parser.add_argument("--limit", type=value_of(_LIMIT), default=20, metavar="N", help=_LIMIT.meaning)
     parser.add_argument("--all", action="store_true", help="list every changed sample")
+    parser.add_argument("--by", metavar="COLUMN", help="also compare by the values of a column of the data")
     add_web(parser, "the comparison")
     add_workspace(parser)
     parser.example(
         "benchwright compare 3 4",
         "benchwright compare main last",
+        "benchwright compare 3 4 5 --by topic",
         "benchwright compare 3 last --fail-on regression",
     )
 
@@ -53,18 +56,21 @@ def configure(parser: Parser) -> None:
 def execute(arguments: Namespace, output: Output) -> int:
     """Print both runs side by side; exit with 1 for a difference that --fail-on names, 3 if a run is not comparable."""
     if arguments.web:
-        return _open([arguments.a, arguments.b], arguments, output)
-    from benchwright.runs import compare
+        return _open([arguments.a, arguments.b, *arguments.more], arguments, output)
+    from benchwright.results import ComparisonOptions
+    from benchwright.runs import compare_runs
 
-    comparison = compare(
-        arguments.a,
-        arguments.b,
-        metric=arguments.metric,
-        tolerance=arguments.tolerance,
-        times=arguments.times,
-        force=arguments.force,
-        listed=None if arguments.all else arguments.limit,
-        lower_is_better=arguments.lower_is_better,
+    comparison = compare_runs(
+        [arguments.a, arguments.b, *arguments.more],
+        ComparisonOptions(
+            arguments.metric,
+            arguments.tolerance,
+            arguments.times,
+            arguments.force,
+            None if arguments.all else arguments.limit,
+            arguments.lower_is_better,
+        ),
+        by=arguments.by,
         workspace=arguments.workspace,
     )
     fails = "diff" if arguments.fail_on_diff else arguments.fail_on

@@ -17,6 +17,7 @@ BLOCKS = {
     "EventList": "workflows:event_list_blocks",
     "LoadComparison": "load_comparison:load_comparison_blocks",
     "LoadView": "load:load_blocks",
+    "ManyRuns": "many_runs:many_runs_blocks",
     "ProgramResult": "workflows:program_blocks",
     "RequestList": "sent_requests:request_list_blocks",
     "RunResult": "result:result_blocks",

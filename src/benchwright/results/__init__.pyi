@@ -84,6 +84,12 @@ from benchwright.results._load_verdicts import (
     low_scores as low_scores,
     server_rows as server_rows,
 )
+from benchwright.results._many_runs import (
+    MOST_RUNS as MOST_RUNS,
+    ManyRuns as ManyRuns,
+    RunPair as RunPair,
+    compare_many as compare_many,
+)
 from benchwright.results._metric_comparison import (
     MetricComparison as MetricComparison,
     MetricSide as MetricSide,

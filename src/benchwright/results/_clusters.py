@@ -27,6 +27,13 @@ _BLOCK = 500
 _NUMBERS = frozenset({bool, int, float})
 
 
+class SampleTexts(NamedTuple):
+    """What was sent for a sample, and what came back."""
+
+    prompt: str | None
+    reply: str | None
+
+
 class SampleReader(Protocol):
     """The samples of one run, wherever they are: in the store, in the folder of its files, or in a portable baseline."""
 
@@ -38,8 +45,8 @@ class SampleReader(Protocol):
         """Number and JSON of the row of every sample, in their order; nothing if hashes of their content identify the rows."""
         ...
 
-    def prompts(self, keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], str]:
-        """The prompts of some samples, by row and repeat, as far as they are known."""
+    def texts(self, keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], SampleTexts]:
+        """Prompts and replies of some samples, by row and repeat, as far as they are known."""
         ...
 
 

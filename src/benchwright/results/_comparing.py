@@ -31,7 +31,7 @@ from benchwright.results._metric_comparison import (
     question_of,
     requested_metrics,
 )
-from benchwright.results._pairing import PairedSamples, paired_samples, with_questions
+from benchwright.results._pairing import PairedSamples, paired_samples, with_texts
 from benchwright.results._settings import endpoint_of, native_calling_of, sent_settings, table_of
 from benchwright.stats import PairedResult, compare_pairs, same_score, without_noise
 from benchwright.store import RunRecord
@@ -96,7 +96,7 @@ def compare_benchmarks(one: FoundRun, other: FoundRun, options: ComparisonOption
         warnings=(*_reasons_as_warnings(reasons), *_warnings_of(a, b, first, second), *_nothing_shared(seen)),
         metrics=tuple(metrics),
         steps=tuple(seen.steps),
-        changed=with_questions(seen.changed, other.samples),
+        changed=with_texts(seen.changed, one.samples, other.samples),
         changes=seen.changes,
         both=seen.both,
         only_a=seen.only_a,

@@ -8,8 +8,12 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from benchwright.core import JsonObject, JsonValue, as_json, encode_json, json_differences
+from benchwright.results._clusters import SampleTexts
 from benchwright.results._metric_comparison import MetricComparison, folded
 from benchwright.results._notebooks import ShownInNotebooks
+
+Layer: TypeAlias = Literal["data", "prompt", "reply", "extraction", "score"]
+"""What may differ between a sample in two runs, in order: each follows from those before it."""
 
 Presence: TypeAlias = Literal["both", "only_a", "only_b"]
 """Which runs have a sample or step."""
@@ -84,8 +88,40 @@ class ChangedSample(Struct, frozen=True):
     """Outcome, reply and scores of the first run."""
     run_b: JsonValue
     """Outcome, reply and scores of the second run."""
-    question: str = ""
-    """The prompt of the second run; empty if it is not known."""
+    step_a: str = ""
+    """Row and repeat in the first run, whose rows may have another order."""
+    texts_a: SampleTexts = SampleTexts(None, None)
+    """Prompt and reply in the first run, if they are known."""
+    texts_b: SampleTexts = SampleTexts(None, None)
+    """Prompt and reply in the second."""
+
+    @property
+    def question(self) -> str:
+        """The prompt of the second run; empty if it is not known."""
+        return self.texts_b.prompt or ""
+
+    @property
+    def why(self) -> Layer:
+        """The first layer that differs: the later ones follow from it."""
+        a, b = (side if isinstance(side, dict) else {} for side in (self.run_a, self.run_b))
+        if a.get("target") != b.get("target"):
+            return "data"
+        if self.texts_a.prompt != self.texts_b.prompt:
+            return "prompt"
+        if self.texts_a.reply != self.texts_b.reply:
+            return "reply"
+        read = [_texts_in(side.get("scores")) for side in (a, b)]
+        return "extraction" if read[0] != read[1] or a.get("outcome") != b.get("outcome") else "score"
+
+    def texts_json(self) -> JsonObject:
+        """The texts of a sample, and why it changed."""
+        return {
+            "metric": self.metric,
+            "step_a": self.step_a,
+            "why": self.why,
+            **{f"prompt_{side}": texts.prompt for side, texts in (("a", self.texts_a), ("b", self.texts_b))},
+            **{f"reply_{side}": texts.reply for side, texts in (("a", self.texts_a), ("b", self.texts_b))},
+        }
 
     @property
     def differences(self) -> list[JsonValue]:
@@ -125,9 +161,15 @@ class TwoRuns(ShownInNotebooks, Struct, frozen=True, kw_only=True):
     inputs: JsonObject
     """The inputs or settings of the runs that differ."""
 
+    @property
+    def sentence(self) -> str:
+        """What a reader wants to know first."""
+        raise NotImplementedError
+
     def verdict_json(self, *, comparable: bool) -> JsonObject:
         """The first part of `to_json` for every kind."""
         return {
+            "sentence": self.sentence,
             "run_a": as_json(self.run_a),
             "run_b": as_json(self.run_b),
             "differs": self.differs,
@@ -231,6 +273,7 @@ class Comparison(TwoRuns, frozen=True, kw_only=True):
                     "step": change.step,
                     "run_a": {"raw": encode_json(change.run_a).decode(), "json": change.run_a},
                     "run_b": {"raw": encode_json(change.run_b).decode(), "json": change.run_b},
+                    **(change.texts_json() if self.noun == "sample" else {}),
                     "field_differences": change.differences,
                 }
                 for change in self.changed
@@ -239,6 +282,12 @@ class Comparison(TwoRuns, frozen=True, kw_only=True):
             "tests": self.tests,
             "tests_failures_as_wrong": self.tests_failures_as_wrong,
         }
+
+
+def _texts_in(scores: JsonValue) -> JsonObject:
+    """What a scorer read from a reply: its results that are not numbers."""
+    found = scores if isinstance(scores, dict) else {}
+    return {name: value for name, value in found.items() if not isinstance(value, bool | int | float)}
 
 
 def field_differences(a: JsonValue, b: JsonValue) -> list[JsonValue]:

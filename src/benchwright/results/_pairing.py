@@ -12,7 +12,14 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from benchwright.core import JsonValue
-from benchwright.results._clusters import Clusters, PairedColumns, Sample, SampleReader, ScoreColumns
+from benchwright.results._clusters import (
+    Clusters,
+    PairedColumns,
+    Sample,
+    SampleReader,
+    SampleTexts,
+    ScoreColumns,
+)
 from benchwright.results._comparison import ChangedSample, Presence, StepPair
 from benchwright.results._sample_columns import COLUMNS
 from benchwright.stats import same_score
@@ -193,7 +200,7 @@ def paired_samples(
         lost = headline is None or change_of * worse > 0
         _list(
             seen.changed if lost else won,
-            ChangedSample(_key(other), headline, _side_of(one), _side_of(other)),
+            ChangedSample(_key(other), headline, _side_of(one), _side_of(other), _key(one)),
             listed,
         )
     seen.both = both
@@ -202,15 +209,24 @@ def paired_samples(
     return seen
 
 
-def with_questions(changed: Sequence[ChangedSample], source: SampleReader) -> tuple[ChangedSample, ...]:
-    """The changed samples with their prompts, if the source knows them."""
+def with_texts(
+    changed: Sequence[ChangedSample], a: SampleReader, b: SampleReader
+) -> tuple[ChangedSample, ...]:
+    """The changed samples with their prompts and replies, as far as the sources know them."""
     if not changed:
         return ()
-    keys = [(int(row), int(repeat)) for row, repeat in (change.step.split("/") for change in changed)]
-    prompts = source.prompts(set(keys))
+    nothing = SampleTexts(None, None)
+    first, second = [_place(change.step_a) for change in changed], [_place(change.step) for change in changed]
+    before, after = a.texts(set(first)), b.texts(set(second))
     return tuple(
-        replace(change, question=prompts.get(key, "")) for change, key in zip(changed, keys, strict=True)
+        replace(change, texts_a=before.get(one, nothing), texts_b=after.get(other, nothing))
+        for change, one, other in zip(changed, first, second, strict=True)
     )
+
+
+def _place(key: str) -> tuple[int, int]:
+    row, _, repeat = key.partition("/")
+    return int(row), int(repeat)
 
 
 _NUMBERS = frozenset({bool, int, float})

@@ -36,6 +36,7 @@ from benchwright.core import (
     row_hash,
 )
 from benchwright.perf import LoadSummary, read_request_file, request_step
+from benchwright.results._clusters import SampleTexts
 from benchwright.results._command import run_config
 from benchwright.results._figures import ALL_REPLIES, metric_of_stats
 from benchwright.results._folder_pages import folder_page
@@ -308,9 +309,9 @@ class FolderSamples:
         """Number and JSON of the row of every sample, in their order."""
         return _row_texts(self._files)
 
-    def prompts(self, keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], str]:
-        """The prompts of some samples, by row and repeat."""
-        return _prompts(self._files, keys)
+    def texts(self, keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], SampleTexts]:
+        """Prompts and replies of some samples, by row and repeat."""
+        return _texts(self._files, keys)
 
     def page(self, where: SampleFilter, *, after: int | None = None, limit: int = 100) -> Page[SampleView]:
         """Samples that pass a filter, in sample order, at most `limit`; `after` is `next` of the page before. A page that looks
@@ -360,15 +361,17 @@ def _row_texts(files: Artifacts) -> Iterator[tuple[int, bytes | None]]:
                 yield sample["sample_id"], None if row is None else row.encode()
 
 
-def _prompts(files: Artifacts, keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], str]:
+def _texts(files: Artifacts, keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], SampleTexts]:
     import pyarrow.parquet as pq
 
     found = {}
     with files.open(RunFile.SAMPLES) as data, pq.ParquetFile(data) as file:
-        for batch in file.iter_batches(batch_size=1000, columns=["sample_id", "repeat", "prompt"]):
-            for row, repeat, prompt in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-                if prompt and (row, repeat) in keys:
-                    found[row, repeat] = prompt
+        for batch in file.iter_batches(
+            batch_size=1000, columns=["sample_id", "repeat", "prompt", "response"]
+        ):
+            for row, repeat, *texts in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                if (row, repeat) in keys:
+                    found[row, repeat] = SampleTexts(*texts)
     return found
 
 

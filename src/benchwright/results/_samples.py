@@ -18,6 +18,7 @@ from benchwright.core import (
     reply_columns,
     reply_from_json,
 )
+from benchwright.results._clusters import SampleTexts
 from benchwright.results._sample_columns import (
     BLOCK_BYTES,
     BLOCK_ROWS,
@@ -266,14 +267,14 @@ class StoreSamples:
         found = self._store.page_samples(self._run_id, where, after=after, limit=limit)
         return Page(list(views_of(found.items)) if found.items else [], found.next)
 
-    def prompts(self, keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], str]:
-        """The prompts of some samples, by row and repeat."""
+    def texts(self, keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], SampleTexts]:
+        """Prompts and replies of some samples, by row and repeat."""
         rows = sorted({row for row, _ in keys})
         views = (view for row in rows for view in sample_views(self._store, self._run_id, row))
         return {
-            (view.sample_id, view.repeat): view.prompt
+            (view.sample_id, view.repeat): SampleTexts(view.prompt, view.response)
             for view in views
-            if view.prompt and (view.sample_id, view.repeat) in keys
+            if (view.sample_id, view.repeat) in keys
         }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from inspect import signature
 from typing import TYPE_CHECKING, Never
 
@@ -14,12 +14,15 @@ from benchwright.core import NotFoundError, RunKind, UsageError, clause, expand_
 from benchwright.endpoints import changes_no_reply
 from benchwright.engine import DECIDES, reused_replies
 from benchwright.results import (
+    MOST_RUNS,
     Comparison,
     ComparisonOptions,
     FoundRun,
     KindRow,
     LoadComparison,
+    ManyRuns,
     RunResult,
+    compare_many,
     filed,
     folder_run,
     holds,
@@ -58,19 +61,37 @@ def compare(
     """
     for name in unknown:
         raise UsageError(f"compare() has no option {name!r}.{suggest(name, _KEYWORDS)}")
-    runs = named(a), named(b)
-    for name, run in zip(("a", "b"), runs, strict=True):
-        check_run("compare", run, name)
-    options = ComparisonOptions(metric, tolerance, times, force, listed, lower_is_better, harmless_settings())
+    for name, run in (("a", a), ("b", b)):
+        check_run("compare", named(run), name)
+    options = ComparisonOptions(metric, tolerance, times, force, listed, lower_is_better)
+    return compare_runs([a, b], options, workspace=workspace).comparisons[0]
+
+
+def compare_runs(
+    runs: Sequence[int | str | os.PathLike[str] | RunResult | LoadResult],
+    options: ComparisonOptions,
+    *,
+    by: str | None = None,
+    workspace: str | os.PathLike[str] | None = None,
+) -> ManyRuns:
+    """Compare two to eight runs of one kind, the first as the baseline; `by`: also by the values of a column of the data.
+
+    Raises as `compare`.
+    """
+    if not 2 <= len(runs) <= MOST_RUNS:
+        raise UsageError(
+            f"{len(runs)} runs cannot be compared; name 2 to {MOST_RUNS} (see: benchwright list)"
+        )
+    options = replace(options, harmless=harmless_settings())
     with Session(workspace) as session:
         store, place = session.recorded(), session.workspace
-        one, other = (_found(store, run, -number, place) for number, run in enumerate(runs))
-        kind = _common_kind(one.run, other.run)
-        if one.filed or other.filed:
-            one, other = (
-                found if found.filed else replace(found, run=filed(found.run)) for found in (one, other)
-            )
-        return kind.compare(one, other, options)
+        found = [_found(store, named(run), -number, place) for number, run in enumerate(runs)]
+        for number, one in enumerate(found):
+            for other in found[number + 1 :]:
+                kind = _common_kind(one.run, other.run)
+        if any(each.filed for each in found):
+            found = [each if each.filed else replace(each, run=filed(each.run)) for each in found]
+        return compare_many(kind, found, options, by=by)
 
 
 def is_run(store: Store | None, written: str) -> bool:

@@ -46,12 +46,18 @@ def comparison_blocks(comparison: Comparison) -> Iterator[Block]:
     if comparison.noun == "step":
         yield from _workflow_blocks(comparison)
     elif comparison.changed:
-        yield line()
-        yield line("changed samples, losses first", "bold")
-        yield _changed(comparison)
-        yield _unlisted(comparison)
-        if b.id > 0:
-            yield line(f"look at one: benchwright show {b.id} {comparison.changed[0].step}", "dim")
+        yield from changed_blocks(comparison)
+
+
+def changed_blocks(comparison: Comparison) -> Iterator[Block]:
+    """The samples that changed, with their questions."""
+    b = comparison.run_b
+    yield line()
+    yield line("changed samples, losses first", "bold")
+    yield _changed(comparison)
+    yield _unlisted(comparison)
+    if b.id > 0:
+        yield line(f"look at one: benchwright show {b.id} {comparison.changed[0].step}", "dim")
 
 
 def title_line(comparison: Comparison | LoadComparison, style: str) -> Lines:

@@ -34,7 +34,7 @@ from benchwright.core import (
     rfc3339,
 )
 from benchwright.perf import LoadSummary, RequestRecord
-from benchwright.results._clusters import SampleReader, row_identity, unread_identity
+from benchwright.results._clusters import SampleReader, SampleTexts, row_identity, unread_identity
 from benchwright.results._found_runs import FoundRun
 from benchwright.store import RunRecord
 
@@ -72,7 +72,7 @@ class BaselineSamples:
         """Nothing, because the hashes identify the rows."""
         return iter(())
 
-    def prompts(self, keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], str]:
+    def texts(self, keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], SampleTexts]:
         """Nothing: the file has no texts."""
         return {}
 

@@ -1,0 +1,133 @@
+"""Comparisons of several runs: every pair equals an enumeration of the rows, and the sentence says what the tests say."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations
+from math import isclose
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+import benchwright
+from benchwright import ScriptedEndpoint
+from benchwright.cli import main
+from benchwright.results import ComparisonOptions, ManyRuns
+from benchwright.results._comparison import ChangedSample, SampleTexts
+from benchwright.runs import compare_runs
+from benchwright.stats import compare_pairs, holm
+
+ROWS = 60
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four runs of one benchmark: a poor one, two good ones that differ by little, and one that is the first again."""
+    place = tmp_path_factory.mktemp("many")
+    (place / "q.csv").write_text(
+        "question,answer,topic\n" + "".join(f"number {n}?,{n},{'ab'[n % 2]}\n" for n in range(ROWS))
+    )
+    dice = Random(3)
+    wrong = [set(dice.sample(range(ROWS), k)) for k in (40, 8, 6)]
+    wrong.append(wrong[0])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(place)
+        for misses in wrong:
+            replies = iter([f"{-n - 1 if n in misses else n}" for n in range(ROWS)])
+            endpoint = ScriptedEndpoint(lambda request, replies=replies: next(replies))
+            benchwright.run("q.csv", endpoint=endpoint, parallelism=1)
+    return place
+
+
+def compared(workspace: Path, *runs: int, **options: Any) -> ManyRuns:
+    by = options.pop("by", None)
+    return compare_runs(runs, ComparisonOptions(**options), by=by, workspace=workspace)
+
+
+def scores(workspace: Path, run: int, metric: str, capsys: pytest.CaptureFixture[str]) -> list[float]:
+    main(["export", str(run), "-o", "-", "--workspace", str(workspace)])
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    return [float(line["scores"][metric]) for line in sorted(lines, key=lambda line: line["id"])]
+
+
+def test_every_pair_is_what_an_enumeration_gives(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = compared(workspace, 1, 2, 3, 4)
+    assert found.metric is not None
+    values = {run: scores(workspace, run, found.metric, capsys) for run in (1, 2, 3, 4)}
+    assert [(pair.run_a, pair.run_b) for pair in found.pairs] == list(combinations((1, 2, 3, 4), 2))
+    tested = []
+    for pair in found.pairs:
+        a, b = values[pair.run_a], values[pair.run_b]
+        assert pair.paired is not None
+        assert isclose(pair.paired.difference, (sum(b) - sum(a)) / ROWS, abs_tol=1e-12)
+        won = sum(y > x for x, y in zip(a, b, strict=True)), sum(y < x for x, y in zip(a, b, strict=True))
+        assert (pair.paired.wins, pair.paired.losses, pair.paired.ties) == (*won, ROWS - sum(won))
+        if any(won):
+            tested.append((pair, compare_pairs(a, b).p_value))
+    assert [pair.p_adjusted for pair, _ in tested] == holm([p for _, p in tested])
+    assert next(pair for pair in found.pairs if (pair.run_a, pair.run_b) == (1, 4)).p_adjusted is None
+
+
+def test_the_sentence_names_the_best_and_what_cannot_be_told_apart(workspace: Path) -> None:
+    found = compared(workspace, 1, 2, 3)
+    assert found.best is not None
+    assert found.best.id == 3
+    assert found.sentence.startswith("run 3 is better than run 1 by 0.5667 (0.")
+    assert found.sentence.endswith("run 2 cannot be told apart from run 3")
+    turned = compared(workspace, 3, 2, 1)
+    assert turned.sentence.startswith("run 3 has the best")
+    assert "run 1 is worse than run 3 by 0.5667 (0." in turned.sentence
+    assert turned.regressed
+    assert "no run can be told apart" in compared(workspace, 2, 3).sentence
+
+
+def test_two_runs_keep_their_shape(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["compare", "1", "2", "--json", "--workspace", str(workspace)])
+    printed = json.loads(capsys.readouterr().out)
+    old = benchwright.compare(1, 2, workspace=workspace).to_json()
+    assert {name: printed[name] for name in old} == json.loads(json.dumps(old))
+    assert "significantly better (up 0.5333)" in printed["sentence"]
+    main(["compare", "1", "2", "3", "--json", "--workspace", str(workspace)])
+    many = json.loads(capsys.readouterr().out)
+    assert many["comparisons"][0]["metrics"] == printed["metrics"]
+    assert [run["id"] for run in many["runs"]] == [1, 2, 3]
+
+
+def test_slices_of_pairs_add_up(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = compared(workspace, 1, 2, 3, by="topic")
+    for sliced, pair in zip(found.slices, found.pairs, strict=False):
+        whole = pair.paired
+        assert whole is not None
+        parts = [each.paired for each in sliced.slices if each.paired is not None]
+        assert sum(part.pairs for part in parts) == whole.pairs
+        assert sum(part.wins for part in parts) == whole.wins
+        total = sum(part.difference * part.pairs for part in parts)
+        assert isclose(total, whole.difference * whole.pairs, abs_tol=1e-9)
+    assert main(["compare", "1", "2", "--by", "topci", "--workspace", str(workspace)]) == 4
+    assert "Did you mean 'topic'? Columns: answer, question, topic" in capsys.readouterr().err
+
+
+def test_what_cannot_be_compared_is_said(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    at = ["--workspace", str(workspace)]
+    assert main(["compare", "1", "2", "1", *at]) == 2
+    assert "run 1 is compared with itself" in capsys.readouterr().err
+    assert main(["compare", *"123412341", *at]) == 2
+    assert "9 runs cannot be compared; name 2 to 8" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "layer"),
+    [
+        (("x", "p", "r", {"s": 1}), ("y", "q", "q", {"s": 0}), "data"),
+        (("x", "p", "r", {"s": 1}), ("x", "q", "q", {"s": 0}), "prompt"),
+        (("x", "p", "r", {"s": 1, "answer": "A"}), ("x", "p", "q", {"s": 0, "answer": "B"}), "reply"),
+        (("x", "p", "r", {"s": 1, "answer": "A"}), ("x", "p", "r", {"s": 0, "answer": "B"}), "extraction"),
+        (("x", "p", "r", {"s": 1, "answer": "A"}), ("x", "p", "r", {"s": 0, "answer": "A"}), "score"),
+    ],
+)
+def test_a_change_is_explained_by_the_first_layer_that_differs(a: Any, b: Any, layer: str) -> None:
+    sides = [{"target": each[0], "outcome": "scored", "scores": each[3]} for each in (a, b)]
+    texts = [SampleTexts(each[1], each[2]) for each in (a, b)]
+    assert ChangedSample("0/0", "s", sides[0], sides[1], "0/0", texts[0], texts[1]).why == layer
